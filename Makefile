@@ -1,0 +1,68 @@
+# `make demo` and `make test` are all a newcomer needs; each does its own set-up.
+PYTHON ?= python3.11
+VENV := .venv/bin
+UV_VERSION := 0.13.8
+JARS := src/headwater/pipeline/jars
+PAGE := src/headwater/service/page
+WEB_SOURCES := $(shell find web/src web/public web/index.html web/.npmrc web/*.json web/*.ts -type f 2>/dev/null)
+
+.PHONY: help setup demo test check format lock clean
+help:  ## list what make can do
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+setup: build/python.stamp build/jars.stamp build/page.stamp  ## install everything the project needs, into .venv and build/
+
+build/uv.stamp:
+	@mkdir -p build
+	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11, or say where it is: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(VENV)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@touch $@
+
+build/python.stamp: build/uv.stamp requirements.lock pyproject.toml
+	VIRTUAL_ENV=.venv $(VENV)/uv pip install --quiet --require-hashes -r requirements.lock
+	VIRTUAL_ENV=.venv $(VENV)/uv pip install --quiet --no-deps --editable .
+	@touch $@
+
+build/jars.stamp: jvm/spark/pom.xml
+	@mkdir -p build
+	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to fetch Spark's Iceberg and JDBC jars"; exit 1; }
+	rm -rf $(JARS)
+	mvn --batch-mode --quiet --no-transfer-progress -f jvm/spark/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(JARS)
+	@touch $@
+
+build/page.stamp: $(WEB_SOURCES)
+	@mkdir -p build
+	@if command -v npm >/dev/null; then npm --prefix web ci --no-audit --no-fund --loglevel=error && npm --prefix web run build; \
+	else echo "make: Node is missing, so the page is not built; the service runs without it and says so"; fi
+	@touch $@
+
+demo: setup  ## run three pipelines over real flights and show their lineage; ends on Ctrl-C
+	$(VENV)/headwater demo
+
+test: setup build/system.stamp  ## run every test
+	$(VENV)/python -m pytest
+	npm --prefix web test
+
+build/system.stamp:  # a real browser and a real PostgreSQL, from Debian's packages
+	@mkdir -p build
+	@scripts/install-test-packages chromium postgresql
+	@touch $@
+
+check: build/python.stamp  ## format, lint, types, import contracts, page types
+	$(VENV)/ruff format --check --quiet .
+	$(VENV)/ruff check --quiet .
+	$(VENV)/mypy
+	$(VENV)/lint-imports --no-logo
+	npm --prefix web run --silent check
+
+format: build/python.stamp  ## rewrite sources in house format
+	$(VENV)/ruff format .
+	$(VENV)/ruff check --fix .
+	npm --prefix web run format
+
+lock: build/uv.stamp  ## resolve pyproject.toml anew into requirements.lock
+	$(VENV)/uv pip compile --quiet pyproject.toml --extra dev --python-version 3.11 --generate-hashes --no-header --no-emit-find-links --no-emit-index-url -o requirements.lock
+
+clean:  ## remove what the build made
+	rm -rf build .venv $(JARS) $(PAGE) web/node_modules

@@ -1,0 +1,138 @@
+"""How many events a second the service takes, one POST each, and how long one waits.
+
+    .venv/bin/python benchmarks/ingest.py [--events 8000]
+
+Starts a service on an empty home, sends it events of about 10 kB with the load generator of the shared folder
+($HEADWATER_SHARED, or ../shared beside the checkout), over 1 and 8 connections, then the same events signed. Printed
+beside it: what the peer was measured to take on such a machine, and the bare cost of the disk in this very run.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import aiohttp
+
+from headwater.signing.keyfile import load_or_create
+from headwater.signing.sign import sign_event
+
+PEER_EVENTS_PER_S = {1: 13.0, 8: 31.0}
+"""Marquez, single POSTs of 10 kB events at 1 and 8 connections, on a quiet machine of this kind."""
+
+
+class Figures(NamedTuple):
+    """Of one load."""
+
+    events_per_s: float
+    p50_ms: float
+    p99_ms: float
+
+
+def main() -> None:
+    """Run the loads and print their figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=8000, help="for each load (default 8000)")
+    count = parser.parse_args().events
+    olload = _load_generator()
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        print(f"{'':26}{'events/s':>10}{'p50 ms':>9}{'p99 ms':>9}{'peer':>8}{'ratio':>8}")
+        with _service(home / "unsigned") as url:
+            for connections, start in ((1, 0), (8, count)):
+                figures = _generated(olload, url, connections, count, start)
+                _print(f"{connections} connections", figures, PEER_EVENTS_PER_S[connections])
+        with _service(home / "signed") as url:
+            events = _signed(olload, count, home / "signed")
+            _print("8 connections, signed", asyncio.run(_posted(url, events, 8)), PEER_EVENTS_PER_S[8])
+        print(f"one flush of 10 kB to this disk: {_flush_ms(home):.2f} ms")
+
+
+def _print(name: str, figures: Figures, peer: float) -> None:
+    ratio = figures.events_per_s / peer
+    print(f"{name:26}{figures.events_per_s:10.0f}{figures.p50_ms:9.1f}{figures.p99_ms:9.1f}{peer:8.0f}{ratio:7.0f}x")
+
+
+def _load_generator() -> Path:
+    shared = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+    path = shared / "bench" / "olload.py"
+    if not path.exists():
+        sys.exit(f"no load generator at {path}: set HEADWATER_SHARED to the folder that has bench/olload.py")
+    return path
+
+
+@contextmanager
+def _service(home: Path) -> Iterator[str]:
+    command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", "0"]
+    environment = {**os.environ, "HEADWATER_HOME": str(home)}
+    service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        yield (service.stdout.readline() if service.stdout else "").removeprefix("listening on ").strip()
+    finally:
+        service.terminate()
+        service.wait()
+
+
+def _generated(olload: Path, url: str, connections: int, count: int, start: int) -> Figures:
+    """The figures of the load generator itself; every event must have been taken."""
+    options = ["--events", str(count), "--start", str(start), "-c", str(connections), "--pregen", "--url", url]
+    told = subprocess.run([sys.executable, str(olload), "ingest", *options], capture_output=True, text=True, check=True)
+    found = json.loads(told.stdout.splitlines()[-1])
+    if found["errors"]:
+        sys.exit(f"the service refused events: {found['errors']} {found['first_error']}")
+    return Figures(found["events_per_s"], found["p50_ms"], found["p99_ms"])
+
+
+def _signed(olload: Path, count: int, home: Path) -> list[bytes]:
+    generate = [sys.executable, str(olload), "gen", "--events", str(count)]
+    events = subprocess.run(generate, capture_output=True, check=True).stdout.splitlines()
+    key = load_or_create(home)
+    return [sign_event(event, key) for event in events]
+
+
+async def _posted(url: str, events: Sequence[bytes], connections: int) -> Figures:
+    waited: list[float] = []
+    waiting = iter(events)
+
+    async def post() -> None:
+        for event in waiting:
+            begin = time.perf_counter()
+            async with session.post(f"{url}/api/v1/lineage", data=event) as answer:
+                await answer.read()
+                answer.raise_for_status()
+            waited.append((time.perf_counter() - begin) * 1000)
+
+    async with aiohttp.ClientSession() as session:
+        begin = time.perf_counter()
+        await asyncio.gather(*(post() for _ in range(connections)))
+        took = time.perf_counter() - begin
+        async with session.get(f"{url}/api/v1/summary") as answer:
+            verified = (await answer.json())["events"]["verified"]
+    if verified != len(set(events)):
+        sys.exit(f"only {verified} of {len(set(events))} events were verified")
+    waited.sort()
+    return Figures(len(waited) / took, waited[len(waited) // 2], waited[len(waited) * 99 // 100])
+
+
+def _flush_ms(folder: Path) -> float:
+    """The median time of appending 10 kB and waiting for the disk."""
+    took = []
+    with (folder / "flush").open("wb", buffering=0) as file:
+        for _ in range(200):
+            begin = time.perf_counter()
+            file.write(b"x" * 10_240)
+            os.fdatasync(file.fileno())
+            took.append((time.perf_counter() - begin) * 1000)
+    return sorted(took)[100]
+
+
+if __name__ == "__main__":
+    main()

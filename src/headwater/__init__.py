@@ -1,0 +1,1 @@
+"""Headwater: data lineage you can prove, from the source."""

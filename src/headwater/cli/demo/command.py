@@ -1,0 +1,95 @@
+"""`headwater demo`: the main job in one command."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Annotated
+
+import typer
+
+from headwater.cli.demo.data import lay_out
+from headwater.cli.demo.learned import differences
+from headwater.cli.demo.service import running_service
+from headwater.cli.demo.words import origin, reach, tally
+from headwater.cli.home import headwater_home
+from headwater.cli.lineage_walk import find, walk
+from headwater.cli.progress import shown_progress
+from headwater.cli.run import executed, signals_request
+from headwater.cli.service_client import ServiceClient, service_at
+from headwater.errors import HeadwaterError
+from headwater.pipeline.check import load_pipeline
+from headwater.pipeline.java import require_java
+from headwater.pipeline.stop import StopSignal
+
+_MART = "lake.marts.carrier_delays:avg_arr_delay"
+_RAW = "lake.raw.flights:arr_delay"
+
+
+def demo(
+    once: Annotated[bool, typer.Option("--once", help="End when it is done; exit 0 only if all was learned.")] = False,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="The service's port, or the first to try.")] = 5000,
+) -> None:
+    """Run three pipelines over real flights and show their lineage, from the CSV files to the last column.
+
+    Example: headwater demo --once
+    """
+    home = headwater_home()
+    folder = home / "demo"
+    stop = StopSignal()
+    with signals_request(stop), shown_progress("looking for Java") as progress:
+        require_java()
+        progress("laying out the flights of 2013")
+        pipelines = lay_out(folder)
+        progress("starting the lineage service")
+        service = running_service(port, folder / "service.log")
+        with service as url, service_at(url) as client:
+            run_ids = {path.stem: _run(path, url, folder, stop, progress) for path in pipelines}
+            progress("comparing what was learned with what the pipelines say")
+            wrong = differences(client, run_ids)
+            _tell(client, [difference.what for difference in wrong], url, folder)
+            if once or wrong:
+                raise typer.Exit(1 if wrong else 0)
+            progress("the page is served; Ctrl-C ends the demo")
+            _wait_for(stop)
+
+
+def _run(path: Path, url: str, folder: Path, stop: StopSignal, progress: Callable[[str], None]) -> str:
+    """Run one of the pipelines; the run's id.
+
+    Raises:
+        HeadwaterError: it did not complete.
+    """
+    overrides = {
+        "lineage.transport": "both",
+        "lineage.http.endpoint": f"{url}/api/v1/lineage",
+        "lineage.file.path": str(folder / "events.jsonl"),
+    }
+    spec = load_pipeline(path, overrides)
+    result = executed(spec, "local[*]", stop, lambda stage: progress(f"{spec.name}: {stage}"))
+    if result.state == "ABORT":
+        raise typer.Exit(128 + int(getattr(signal, result.stop_reason or "", signal.SIGTERM)))
+    if result.state != "COMPLETE":
+        raise HeadwaterError(f"{spec.name} failed: {result.error}; what Spark printed is in {folder.parent / 'log'}")
+    return result.run_id
+
+
+def _tell(client: ServiceClient, wrong: list[str], url: str, folder: Path) -> None:
+    typer.echo(tally(client.get("/summary")))
+    for what in wrong:
+        typer.echo(f"not as it must be: {what}")
+    if wrong:
+        return
+    typer.echo(origin(walk(client, find(client, _MART), "upstream")))
+    typer.echo(reach(walk(client, find(client, _RAW), "downstream")))
+    typer.echo(f"\nthe page        {url}")
+    typer.echo(f"the pipelines   {folder}/*.yaml, to read, change and `headwater run`")
+    typer.echo("their proof     headwater key show --jwks > node.jwks")
+    typer.echo(f"                headwater verify {folder}/events.jsonl --keys node.jwks")
+    typer.echo(f"from the shell  headwater trace {_MART} --url {url}")
+
+
+def _wait_for(stop: StopSignal) -> None:
+    requests: SimpleQueue[None] = SimpleQueue()
+    stop.listen(lambda: requests.put(None))
+    requests.get()

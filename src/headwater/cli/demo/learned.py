@@ -1,0 +1,100 @@
+"""What the service learned from the demo's pipelines, held against what they say."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import yaml
+
+from headwater.cli.service_client import ServiceClient
+from headwater.model.names import DatasetId
+
+NAMESPACE = "demo"
+
+
+class Difference(NamedTuple):
+    """Something that is not as it must be, in words."""
+
+    what: str
+
+
+def expected() -> Mapping[str, Any]:
+    """The contents of expected.yaml, by job."""
+    content: Mapping[str, Any] = yaml.safe_load((files("headwater.cli.demo") / "expected.yaml").read_text())
+    return content
+
+
+def differences(client: ServiceClient, run_ids: Mapping[str, str]) -> list[Difference]:
+    """What the graph lacks or has too much, for the pipelines just run; `run_ids` by job name."""
+    found: list[Difference] = []
+    for job, must in expected().items():
+        found += _run_differences(client, job, run_ids[job])
+        known = client.get(f"/namespaces/{NAMESPACE}/jobs/{job}")
+        found += _set_differences(f"{job} reads", set(must["reads"]), set(_names(client, known["inputs"])))
+        outputs = _names(client, known["outputs"])
+        found += _set_differences(f"{job} writes", set(must["writes"]), set(outputs))
+        for name in must["writes"].keys() & outputs.keys():
+            known_sources = column_sources(client, outputs[name])
+            found += _column_differences(name, must["writes"][name], known_sources)
+    return found
+
+
+def _run_differences(client: ServiceClient, job: str, run_id: str) -> Iterator[Difference]:
+    run = client.get(f"/jobs/runs/{run_id}")
+    if run["state"] != "COMPLETED":
+        yield Difference(f"the run of {job} is {run['state']}, not COMPLETED")
+    if run["signature"]["verdict"] != "ok":
+        yield Difference(f"an event of {job} was not verified: {run['signature']['verdict']}")
+
+
+def _set_differences(what: str, must: set[str], known: set[str]) -> Iterator[Difference]:
+    yield from (Difference(f"{what} {name}: missing") for name in sorted(must - known))
+    yield from (Difference(f"{what} {name}: not expected") for name in sorted(known - must))
+
+
+def _column_differences(name: str, must: Mapping[str, Any], known: Mapping[str, set[str]]) -> Iterator[Difference]:
+    yield from _set_differences(f"{name} has column", set(must["columns"]), set(known))
+    for column in must["columns"].keys() & known.keys():
+        yield from _set_differences(f"{name}:{column} comes from", expected_sources(must, column), known[column])
+
+
+def expected_sources(must: Mapping[str, Any], column: str) -> set[str]:
+    """What the column must hang on, as `SUBTYPE dataset:column`."""
+    own, shared = must["columns"][column], must["all_columns"]
+    return {f"{how} {source}" for part in (own, shared) for how, sources in part.items() for source in sources}
+
+
+def column_sources(client: ServiceClient, dataset: DatasetId) -> dict[str, set[str]]:
+    """What each column of the dataset hangs on, as `SUBTYPE dataset:column`."""
+    parameters = {"nodeId": dataset.node_id, "depth": "1", "withDownstream": "false"}
+    sources: dict[str, set[str]] = {field["name"]: set() for field in _dataset(client, dataset)["fields"]}
+    for node in client.get("/column-lineage", parameters)["graph"]:
+        data = node["data"]
+        if (data["namespace"], data["dataset"]) == dataset:
+            sources[data["field"]] = {
+                f"{how['subtype']} {_name(client, DatasetId(source['namespace'], source['dataset']))}:{source['field']}"
+                for source in data["inputFields"]
+                for how in source["transformations"]
+            }
+    return sources
+
+
+def _names(client: ServiceClient, ids: list[Mapping[str, str]]) -> dict[str, DatasetId]:
+    """Datasets by the names that a reader knows."""
+    datasets = [DatasetId(each["namespace"], each["name"]) for each in ids]
+    return {_name(client, dataset): dataset for dataset in datasets}
+
+
+def _name(client: ServiceClient, dataset: DatasetId) -> str:
+    identifiers = _dataset(client, dataset)["facets"].get("symlinks", {}).get("identifiers", [])
+    return str(identifiers[0]["name"]) if identifiers else PurePosixPath(dataset.name).name
+
+
+@cache
+def _dataset(client: ServiceClient, dataset: DatasetId) -> Mapping[str, Any]:
+    namespace, name = (quote(part, safe="") for part in dataset)
+    answer: Mapping[str, Any] = client.get(f"/namespaces/{namespace}/datasets/{name}")
+    return answer

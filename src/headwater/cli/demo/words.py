@@ -1,0 +1,46 @@
+"""What was learned, in words."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from headwater.cli.lineage_walk import INDIRECT, Step, Walk
+
+
+def origin(walked: Walk) -> str:
+    """Where a column comes from: the chain of direct steps up to its sources, and how much else it hangs on."""
+    sentence = f"{walked.labels[walked.start]} comes from {', which comes from '.join(_chain(walked))}"
+    hangs_on = len(walked.hops) - 1 - len({step.source for step in walked.steps if _is_direct(step)})
+    return f"{sentence}; {hangs_on} more columns filter, join or group what it is made of" if hangs_on > 0 else sentence
+
+
+def reach(walked: Walk) -> str:
+    """What a change of a column reaches."""
+    reached = [walked.labels[node] for node in walked.hops if node != walked.start]
+    datasets = sorted({name.rpartition(":")[0] for name in reached})
+    return (
+        f"a change of {walked.labels[walked.start]} reaches {len(reached)} columns "
+        f"in {len(datasets)} datasets: {', '.join(datasets)}"
+    )
+
+
+def tally(summary: dict[str, Any]) -> str:
+    """How much the service knows."""
+    events = summary["events"]
+    unproved = sum(events[verdict] for verdict in ("unsigned", "unknownKey", "tampered"))
+    return (
+        f"{summary['jobs']} jobs, {summary['runs']} runs, {summary['datasets']} datasets, "
+        f"{summary['columns']} columns, {summary['edges']} edges between jobs and datasets, "
+        f"{summary['columnEdges']} between columns; "
+        f"of {events['stored']} events {events['verified']} verified, {unproved} not; {events['refused']} refused"
+    )
+
+
+def _chain(walked: Walk) -> Iterator[str]:
+    node = walked.start
+    while sources := sorted({step.source for step in walked.next_steps(node) if _is_direct(step)}):
+        yield " and ".join(walked.labels[source] for source in sources)
+        node = sources[0]
+
+
+def _is_direct(step: Step) -> bool:
+    return not set(step.how) <= INDIRECT

@@ -1,0 +1,9 @@
+"""Where Headwater keeps what is this machine's own: keys, database, spool, lake."""
+
+import os
+from pathlib import Path
+
+
+def headwater_home() -> Path:
+    """Return `$HEADWATER_HOME`, or `~/.headwater` if that is unset or empty; it may not exist yet."""
+    return Path(os.environ.get("HEADWATER_HOME") or "~/.headwater").expanduser().absolute()

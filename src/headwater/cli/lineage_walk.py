@@ -1,0 +1,149 @@
+"""Walk lineage from a dataset or column, upstream or downstream, over a service's answers."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
+
+from headwater.cli.service_client import ServiceClient
+from headwater.errors import InvalidNameError, NotFoundError
+from headwater.graph.walk import reachable
+from headwater.model.names import ColumnId, DatasetId
+
+Way = Literal["upstream", "downstream"]
+WHOLE_GRAPH = 1000
+"""Depth in jobs: more than any path has."""
+
+INDIRECT = frozenset({"FILTER", "JOIN", "GROUP_BY", "SORT", "WINDOW", "CONDITIONAL", "INDIRECT"})
+"""Ways in which a column decides about rows or choices without giving its value."""
+
+
+class Target(NamedTuple):
+    """What is asked about: a dataset, or one column of it."""
+
+    dataset: DatasetId
+    column: str | None
+
+    @property
+    def node_id(self) -> str:
+        """As the API writes it."""
+        return self.dataset.node_id if self.column is None else ColumnId(self.dataset, self.column).node_id
+
+
+class Step(NamedTuple):
+    """An edge in the direction of the data, by node ids; `how` is empty between datasets and jobs."""
+
+    source: str
+    target: str
+    how: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What was reached: distance in edges by node id, nearest first, and the edges between what was reached."""
+
+    start: str
+    way: Way
+    hops: Mapping[str, int]
+    steps: tuple[Step, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """A name for people, by node id."""
+
+    def next_steps(self, node: str) -> list[Step]:
+        """The edges that lead on from a node, away from the start."""
+        return [step for step in self.steps if (step.target if self.way == "upstream" else step.source) == node]
+
+    def far_end(self, step: Step) -> str:
+        """Where a step leads."""
+        return step.source if self.way == "upstream" else step.target
+
+
+def find(client: ServiceClient, text: str) -> Target:
+    """What `DATASET` or `DATASET:COLUMN` means; a dataset goes by its name, an alias, or the end of either.
+
+    Raises:
+        NotFoundError: no dataset is called so, or it has no such column.
+        InvalidNameError: several datasets are called so.
+    """
+    dataset = _find_dataset(client, text)
+    if dataset is not None:
+        return Target(dataset, None)
+    head, _, column = text.rpartition(":")
+    dataset = _find_dataset(client, head) if head else None
+    if dataset is None:
+        raise NotFoundError(f"no dataset is called {text!r}; `headwater trace` takes DATASET or DATASET:COLUMN")
+    fields = client.get(f"/namespaces/{_quoted(dataset.namespace)}/datasets/{_quoted(dataset.name)}")["fields"]
+    columns = [described["name"] for described in fields]
+    if column not in columns:
+        raise NotFoundError(f"{head} has no column {column!r}; it has {', '.join(columns) or 'none that is known'}")
+    return Target(dataset, column)
+
+
+def _find_dataset(client: ServiceClient, text: str) -> DatasetId | None:
+    found = client.get("/search", {"q": text, "filter": "DATASET", "limit": 100})["results"]
+    names = {DatasetId(hit["namespace"], hit["name"]): _all_names(hit) for hit in found}
+    exact = [dataset for dataset, called in names.items() if text in called or text == dataset.node_id]
+    ending = [
+        dataset for dataset, called in names.items() if any(name.endswith((f"/{text}", f".{text}")) for name in called)
+    ]
+    matches = exact or ending
+    if len(matches) > 1:
+        raise InvalidNameError(
+            f"{text!r} may be any of {', '.join(sorted(match.node_id for match in matches))}; give one of these"
+        )
+    return matches[0] if matches else None
+
+
+def _all_names(hit: Mapping[str, Any]) -> set[str]:
+    return {hit["name"], *(alias["name"] for alias in hit.get("symlinks", ()))}
+
+
+def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
+    """Everything that lies that way from the target."""
+    labels, flow = _graph(client, target.dataset)
+    if target.column is not None:
+        flow = list(_column_steps(client, target))
+        labels = {node: _column_label(node, labels) for step in flow for node in (step.source, step.target)} | {
+            target.node_id: f"{labels[target.dataset.node_id]}:{target.column}"
+        }
+    hops = _hops(target.node_id, flow, way)
+    steps = tuple(step for step in flow if step.source in hops and step.target in hops)
+    return Walk(target.node_id, way, hops, steps, labels)
+
+
+def _graph(client: ServiceClient, dataset: DatasetId) -> tuple[dict[str, str], list[Step]]:
+    answer = client.get("/lineage", {"nodeId": dataset.node_id, "depth": WHOLE_GRAPH})
+    labels = {node["id"]: _label(node["data"]) for node in answer["graph"]}
+    edges = {(edge["origin"], edge["destination"]) for node in answer["graph"] for edge in node["inEdges"]}
+    return labels, [Step(*edge) for edge in sorted(edges)]
+
+
+def _column_steps(client: ServiceClient, target: Target) -> Iterator[Step]:
+    parameters = {"nodeId": target.node_id, "depth": str(WHOLE_GRAPH), "withDownstream": "true"}
+    for node in client.get("/column-lineage", parameters)["graph"]:
+        for source in node["data"]["inputFields"]:
+            source_id = ColumnId(DatasetId(source["namespace"], source["dataset"]), source["field"]).node_id
+            how = {described.get("subtype") or described["type"] for described in source["transformations"]}
+            yield Step(source_id, node["id"], tuple(sorted(how)))
+
+
+def _hops(start: str, steps: Iterable[Step], way: Way) -> dict[str, int]:
+    onward: dict[str, list[str]] = {}
+    for step in steps:
+        here, there = (step.target, step.source) if way == "upstream" else (step.source, step.target)
+        onward.setdefault(here, []).append(there)
+    return reachable([start], lambda node: onward.get(node, ()), len(onward))
+
+
+def _label(data: Mapping[str, Any]) -> str:
+    """The name by which people know it: the first of its other names, where it has one."""
+    return str(next((alias["name"] for alias in data.get("symlinks", ())), data["name"]))
+
+
+def _column_label(node_id: str, datasets: Mapping[str, str]) -> str:
+    dataset, _, column = node_id.removeprefix("datasetField:").rpartition(":")
+    return f"{datasets.get(f'dataset:{dataset}', dataset)}:{column}"
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe="")

@@ -1,0 +1,71 @@
+"""`headwater lint`: what a pipeline file would be better without."""
+
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+
+from headwater.errors import InvalidPipelineError
+from headwater.pipeline.lint import Finding, lint_pipeline
+from headwater.pipeline.lint_rules.registry import RULES
+
+_UNREADABLE = 2
+
+
+def lint(
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE…", help="Pipeline files.", show_default=False)
+    ] = None,
+    json_output: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON array.")] = False,
+    explain: Annotated[
+        str | None,
+        typer.Option(metavar="RULE", help="Tell why a rule is there and how to mend it.", show_default=False),
+    ] = None,
+) -> None:
+    """Check pipeline files and tell what breaks a rule.
+
+    Exit status: 0 nothing found, 1 a rule is broken, 2 a file cannot be read.
+
+    Silence a rule by the comment "# headwater: ignore HW301" on its line, or by lint: {ignore: [HW301]} in the file.
+
+    Example: headwater lint orders.yaml --json
+    """
+    if explain is not None:
+        typer.echo(_explained(explain))
+        return
+    if not files:
+        raise typer.BadParameter("name at least one pipeline file")
+    findings = [(file, finding) for file in files for finding in _findings(file)]
+    if json_output:
+        typer.echo(orjson.dumps([_as_json(file, finding, name_file=len(files) > 1) for file, finding in findings]))
+    else:
+        _print_lines(findings)
+    raise typer.Exit(1 if findings else 0)
+
+
+def _findings(file: Path) -> tuple[Finding, ...]:
+    try:
+        return lint_pipeline(file)
+    except InvalidPipelineError as error:
+        typer.echo(f"headwater: {error}", err=True)
+        raise typer.Exit(_UNREADABLE) from error
+
+
+def _print_lines(findings: list[tuple[Path, Finding]]) -> None:
+    for file, finding in findings:
+        where = f"{finding.path}: " if finding.path else ""
+        typer.echo(f"{file}:{finding.line}: {finding.rule} {where}{finding.message}")
+    if findings:
+        typer.echo(f"\nWhy: headwater lint --explain {findings[0][1].rule}", err=True)
+
+
+def _as_json(file: Path, finding: Finding, *, name_file: bool) -> dict[str, object]:
+    return {"file": str(file), **finding._asdict()} if name_file else finding._asdict()
+
+
+def _explained(rule_id: str) -> str:
+    for rule in RULES:
+        if rule.id == rule_id.upper():
+            return f"{rule.id}: {rule.title}\n\n{rule.reason}\n\n{rule.mend}"
+    raise typer.BadParameter(f"there is no rule {rule_id}; there are {', '.join(rule.id for rule in RULES)}")

@@ -1,0 +1,202 @@
+"""`headwater run`: execute a pipeline file on Spark."""
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import unquote, urlsplit
+
+import orjson
+import typer
+
+from headwater.cli.home import headwater_home
+from headwater.cli.progress import shown_progress
+from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
+from headwater.emit.emitter import Emitter
+from headwater.errors import InvalidPipelineError, SetupError
+from headwater.pipeline.check import load_pipeline
+from headwater.pipeline.spec import LineageSpec, PipelineSpec
+from headwater.pipeline.stop import StopSignal
+from headwater.signing.keyfile import load_or_create
+from headwater.signing.keys import NodeKey
+from headwater.signing.sign import sign_event
+
+if TYPE_CHECKING:
+    from headwater.pipeline.run import RunResult
+
+_FAILED = 1
+_REFUSED = 2
+_STATUS_OF_SIGNAL = 128
+"""A process that a signal ends has this and the signal's number as its exit status, as shells tell it."""
+
+
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The pipeline file.", show_default=False)],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Replace a value of the file: output.iceberg.mode=overwrite."),
+    ] = None,
+    master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
+    json_output: Annotated[bool, typer.Option("--json", help="Print how the run ended as one JSON object.")] = False,
+) -> None:
+    """Run a pipeline file on Spark, and tell about it.
+
+    Exit status: 0 complete, 1 failed, 2 the file is refused, 143 or 130 stopped by SIGTERM or SIGINT.
+
+    Example: headwater run orders.yaml --set output.iceberg.mode=overwrite
+    """
+    try:
+        spec = load_pipeline(file, _overrides(settings or []))
+    except InvalidPipelineError as refused:
+        typer.echo(str(refused), err=True)
+        raise typer.Exit(_REFUSED) from None
+    stop = StopSignal()
+    with signals_request(stop), shown_progress("checking the file") as progress:
+        result = executed(spec, master, stop, progress)
+    if json_output:
+        sys.stdout.buffer.write(orjson.dumps(_as_json(result)) + b"\n")
+        sys.stdout.flush()
+    else:
+        typer.echo(_in_words(spec, result), err=True)
+    raise typer.Exit(_exit_status(result))
+
+
+def executed(spec: PipelineSpec, master: str, stop: StopSignal, progress: Callable[[str], None]) -> "RunResult":
+    """Run a checked pipeline and tell about it, by this machine's key and home; Spark is started once a process."""
+    try:
+        # Here, not above: importing pyspark takes half a second, which every other command would wait for.
+        from headwater.pipeline.run import Surroundings, run_pipeline
+        from headwater.pipeline.session import open_session
+    except ModuleNotFoundError as missing:
+        raise SetupError(f"{missing.name} is not installed: pip install 'headwater[spark]'") from missing
+    home = headwater_home()
+    with _emission(spec.lineage, home) as (node_id, put):
+        around = Surroundings(
+            home=home,
+            put=put,
+            now=lambda: datetime.now(UTC),
+            new_run_id=_new_run_id,
+            node_id=node_id,
+            progress=progress,
+        )
+        name = f"headwater {spec.namespace}/{spec.name}"
+        return run_pipeline(
+            spec, lambda: open_session(home, master=master, name=name, options=spec.spark), around, stop
+        )
+
+
+@contextmanager
+def _emission(lineage: LineageSpec, home: Path) -> Iterator[tuple[str, Callable[[bytes], None]]]:
+    """The node's id, and where events go: signed, to the transports of the file. Without lineage no key, no thread."""
+    if not lineage.enabled:
+        yield "", lambda _: None
+        return
+    key = load_or_create(home)
+    with Emitter(emit_config(lineage, home), _signer(key)) as emitter:
+        yield key.node_id, emitter.put
+    stats = emitter.stats()
+    if stats.spooled:
+        typer.echo(f"{stats.spooled} lineage events wait in {home / 'spool'}: {stats.last_error}", err=True)
+
+
+def emit_config(lineage: LineageSpec, home: Path) -> EmitConfig:
+    """What a pipeline file's `lineage:` section says to the emitter."""
+    http = HttpConfig(
+        endpoint=lineage.http.endpoint,
+        timeout_s=lineage.http.timeout,
+        token_env=None if lineage.http.auth is None else lineage.http.auth.token_env,
+    )
+    file = FileConfig(path=_local_path(lineage.file.path), rotation_size_mb=lineage.file.rotation_size_mb)
+    return EmitConfig(
+        http=http if lineage.transport in ("http", "both") else None,
+        file=file if lineage.transport in ("file", "both") else None,
+        queue_size=lineage.queue_size,
+        drain_timeout_s=lineage.drain_timeout,
+        spool=home / "spool",
+    )
+
+
+def _signer(key: NodeKey) -> Callable[[bytes], bytes]:
+    return lambda event: sign_event(event, key)
+
+
+def _local_path(location: str) -> Path:
+    return Path(unquote(urlsplit(location).path)) if location.startswith("file:") else Path(location)
+
+
+def _new_run_id() -> str:
+    from openlineage.client.uuid import generate_new_uuid  # half a second to import, as above
+
+    return str(generate_new_uuid())
+
+
+def _overrides(settings: list[str]) -> Mapping[str, str]:
+    pairs = [setting.partition("=") for setting in settings]
+    if any(not equals or not key for key, equals, _ in pairs):
+        raise typer.BadParameter("--set: expected KEY=VALUE, such as output.iceberg.mode=overwrite")
+    return {key: value for key, _, value in pairs}
+
+
+@contextmanager
+def signals_request(stop: StopSignal) -> Iterator[None]:
+    """Let SIGTERM and SIGINT ask the run to stop in place of what they do otherwise."""
+
+    def handler(number: int, _frame: FrameType | None) -> None:
+        stop.request(signal.Signals(number).name)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)
+
+
+def _as_json(result: "RunResult") -> dict[str, object]:
+    counters = (
+        {_camel_case(name): value for name, value in asdict(result.counters).items()} if result.counters else None
+    )
+    return {
+        "runId": result.run_id,
+        "state": result.state,
+        "counters": counters,
+        "error": result.error,
+        "stopReason": result.stop_reason,
+    }
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def _in_words(spec: PipelineSpec, result: "RunResult") -> str:
+    match result.state:
+        case "COMPLETE":
+            counted = result.counters
+            moved = f", {counted.records_in} rows in, {counted.records_out} rows out" if counted else ""
+            return f"{spec.name}: complete{moved} (run {result.run_id})"
+        case "FAIL":
+            return f"{spec.name}: failed: {result.error} (run {result.run_id})"
+        case "ABORT":
+            return f"{spec.name}: stopped by {result.stop_reason} (run {result.run_id})"
+
+
+def _exit_status(result: "RunResult") -> int:
+    match result.state:
+        case "COMPLETE":
+            return 0
+        case "FAIL":
+            return _FAILED
+        case "ABORT":
+            stopped_by = getattr(signal, result.stop_reason or "", signal.SIGTERM)
+            return _STATUS_OF_SIGNAL + int(stopped_by)

@@ -1,0 +1,59 @@
+"""Ask a lineage service, for the commands that read from one."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import httpx
+import typer
+
+from headwater.errors import HeadwaterError, NotFoundError, UnavailableError
+
+DEFAULT_URL = "http://127.0.0.1:5000"
+
+UrlOption = Annotated[
+    str, typer.Option("--url", metavar="URL", envvar="HEADWATER_URL", help="The lineage service to ask.")
+]
+
+
+@contextmanager
+def service_at(url: str, timeout_s: float = 30.0) -> Iterator["ServiceClient"]:
+    """A client of the lineage service at a URL such as `http://127.0.0.1:5000`."""
+    with httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout_s) as client:
+        yield ServiceClient(url.rstrip("/"), client)
+
+
+class ServiceClient:
+    """Reads from the API of one lineage service."""
+
+    def __init__(self, url: str, client: httpx.Client) -> None:
+        self._url = url
+        self._client = client
+
+    def get(self, path: str, params: Mapping[str, str | int | bool] | None = None) -> Any:  # noqa: ANN401
+        """The JSON answer to a GET below `/api/v1`.
+
+        Raises:
+            UnavailableError: no service answers there.
+            NotFoundError: the service does not know what was asked for.
+            HeadwaterError: the service refused; its own words.
+        """
+        try:
+            answer = self._client.get(path, params=params)
+        except httpx.HTTPError as fault:
+            raise UnavailableError(
+                f"no lineage service answers at {self._url} ({type(fault).__name__}); "
+                "start one with `headwater serve`, or name another with --url"
+            ) from fault
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            raise NotFoundError(_message(answer))
+        if answer.is_error:
+            raise HeadwaterError(f"{self._url} answered {answer.status_code}: {_message(answer)}")
+        return answer.json()
+
+
+def _message(answer: httpx.Response) -> str:
+    try:
+        return str(answer.json()["message"])
+    except (ValueError, KeyError, TypeError):
+        return answer.reason_phrase

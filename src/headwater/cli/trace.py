@@ -1,0 +1,85 @@
+"""`headwater trace` and `headwater impact`: where data comes from, and what it reaches."""
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from headwater.cli.lineage_walk import INDIRECT, Step, Walk, Way, find, walk
+from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
+
+_TargetArgument = Annotated[
+    str, typer.Argument(metavar="DATASET[:COLUMN]", help="By its name, an alias, or the end of either.")
+]
+_JsonOption = Annotated[bool, typer.Option("--json", help="Print nodes and edges as JSON.")]
+
+
+def trace(target: _TargetArgument, url: UrlOption = DEFAULT_URL, json_output: _JsonOption = False) -> None:
+    """Show what a dataset or column is made from, as a tree.
+
+    Example: headwater trace lake.marts.carrier_delays:avg_arr_delay
+    """
+    _show(target, "upstream", url, json_output)
+
+
+def impact(target: _TargetArgument, url: UrlOption = DEFAULT_URL, json_output: _JsonOption = False) -> None:
+    """Show what a change of a dataset or column reaches, as a tree.
+
+    Example: headwater impact lake.raw.flights:arr_delay
+    """
+    _show(target, "downstream", url, json_output)
+
+
+def _show(text: str, way: Way, url: str, json_output: bool) -> None:
+    with service_at(url) as client:
+        walked = walk(client, find(client, text), way)
+    if json_output:
+        typer.echo(json.dumps(as_json(walked), indent=2))
+        return
+    Console(soft_wrap=True).print(as_tree(walked))
+
+
+def as_json(walked: Walk) -> dict[str, object]:
+    """The walk for a script: nodes nearest first, edges in the direction of the data."""
+    return {
+        "start": walked.start,
+        "direction": walked.way,
+        "nodes": [{"id": node, "name": walked.labels[node], "distance": hops} for node, hops in walked.hops.items()],
+        "edges": [{"origin": step.source, "destination": step.target, "how": step.how} for step in walked.steps],
+    }
+
+
+def as_tree(walked: Walk) -> Tree:
+    """The walk for people; what stands in the tree already is not unfolded twice."""
+    root = Tree(Text(walked.labels[walked.start], style="bold"))
+    unfolded = {walked.start}
+    waiting = [(root, walked.start)]
+    while waiting:
+        branch, node = waiting.pop(0)
+        for step in sorted(walked.next_steps(node), key=_direct_first):
+            end = walked.far_end(step)
+            has_more = bool(walked.next_steps(end))
+            is_new = end not in unfolded
+            twig = branch.add(_line(walked, step, is_repeated=has_more and not is_new))
+            if is_new:
+                unfolded.add(end)
+                waiting.append((twig, end))
+    if len(walked.hops) == 1:
+        root.add(Text("nothing: no edge leads further " + walked.way, style="dim"))
+    return root
+
+
+def _direct_first(step: Step) -> tuple[bool, str]:
+    return (bool(step.how) and set(step.how) <= INDIRECT, step.source + step.target)
+
+
+def _line(walked: Walk, step: Step, *, is_repeated: bool) -> Text:
+    line = Text(walked.labels[walked.far_end(step)])
+    if step.how:
+        line.append(f"  {', '.join(step.how).lower()}", style="dim")
+    if is_repeated:
+        line.append("  (unfolded elsewhere)", style="dim italic")
+    return line

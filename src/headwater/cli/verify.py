@@ -1,0 +1,118 @@
+"""`headwater verify`: are these events what a trusted key has signed?"""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+import httpx
+import orjson
+import typer
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from rich.console import Console
+from rich.progress import Progress
+
+from headwater.errors import InvalidInputError
+from headwater.signing.jwks import read_jwks
+from headwater.signing.verify import Verification, verify_event
+
+_JSON_WHITE_SPACE: Final = b" \t\r\n"
+_KEYS_TIMEOUT_S: Final = 10.0
+_PROGRESS_FROM_BYTES: Final = 10_000_000
+
+
+class Judged(NamedTuple):
+    """One event of a file and what verifying it told; `line` counts from 1, blank lines too."""
+
+    path: Path
+    line: int
+    verification: Verification
+
+
+def verify(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE…", exists=True, dir_okay=False, help="Events, one JSON object a line.")
+    ],
+    keys: Annotated[str, typer.Option(metavar="JWKS", help="The trusted keys: a JSON Web Key Set, as a file or URL.")],
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object an event.")] = False,
+) -> None:
+    """Verify the signatures of events; exit 0 only if there are events and all are ok.
+
+    Example: headwater verify events.jsonl --keys node.jwks
+
+    Verdicts: ok, tampered, unknown-key (signed by a key that JWKS lacks), unsigned, malformed (no event in JSON).
+    """
+    trusted = _trusted(keys)
+    show = _json_line if json_output else _plain_line
+    name_files = len(files) > 1
+    verdicts: Counter[str] = Counter()
+    with _progress(files) as advance:
+        for judged in judged_events(files, trusted, advance):
+            verdicts[judged.verification.verdict] += 1
+            sys.stdout.write(show(judged, name_files))
+    if not json_output:
+        typer.echo(_summary(verdicts))
+    if set(verdicts) != {"ok"}:
+        raise typer.Exit(1)
+
+
+def judged_events(
+    files: list[Path], trusted: Mapping[str, Ed25519PublicKey], advance: Callable[[int], None]
+) -> Iterator[Judged]:
+    """Verify the events of JSON-lines files as they are read; `advance` is told of every line's length in bytes."""
+    for path in files:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if event := line.strip(_JSON_WHITE_SPACE):
+                    yield Judged(path, number, verify_event(event, trusted))
+                advance(len(line))
+
+
+def _trusted(source: str) -> dict[str, Ed25519PublicKey]:
+    try:
+        return read_jwks(_fetched(source) if source.startswith(("http://", "https://")) else Path(source).read_text())
+    except (InvalidInputError, OSError, UnicodeDecodeError, httpx.HTTPError, httpx.InvalidURL) as fault:
+        raise typer.BadParameter(f"cannot read the keys in {source}: {fault}", param_hint="--keys") from fault
+
+
+def _fetched(url: str) -> str:
+    return httpx.get(url, timeout=_KEYS_TIMEOUT_S, follow_redirects=True).raise_for_status().text
+
+
+def _json_line(judged: Judged, name_files: bool) -> str:
+    file = {"file": os.fsencode(judged.path).decode(errors="replace")} if name_files else {}
+    verdict, key_id, _ = judged.verification
+    shown = {**file, "line": judged.line, "verdict": verdict, "keyId": key_id}
+    return orjson.dumps(shown).decode() + "\n"
+
+
+def _plain_line(judged: Judged, name_files: bool) -> str:
+    file = f"{judged.path}:" if name_files else "line "
+    verdict, key_id, reason = judged.verification
+    told = "  ".join(part for part in (key_id, reason and f"({reason})") if part)
+    # Both come from the event: nothing in them may steer the terminal.
+    harmless = told if told.isprintable() else ascii(told)
+    return f"{file}{judged.line:<6}  {verdict:<11}  {harmless}\n"
+
+
+def _summary(verdicts: Counter[str]) -> str:
+    if not verdicts:
+        return "no events"
+    total = verdicts.total()
+    counts = ", ".join(f"{count:,} {verdict}" for verdict, count in verdicts.most_common())
+    return f"{total:,} event{'s' if total > 1 else ''}: {counts}"
+
+
+@contextmanager
+def _progress(files: list[Path]) -> Iterator[Callable[[int], None]]:
+    """Show progress on a terminal, unless the verdicts scroll past there anyway."""
+    total = sum(path.stat().st_size for path in files)
+    if sys.stdout.isatty() or not sys.stderr.isatty() or total < _PROGRESS_FROM_BYTES:
+        yield lambda _: None
+        return
+    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
+        yield partial(progress.advance, progress.add_task("verifying", total=total))

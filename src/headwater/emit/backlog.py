@@ -1,0 +1,266 @@
+"""All that waits for one target, oldest first."""
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from headwater.emit.claim import Claim, orphans
+from headwater.emit.metrics import EmitMetrics
+from headwater.emit.spool import DamagedSpoolError, Outgoing, Spool, Spooled
+from headwater.errors import UnavailableError
+
+log = logging.getLogger(__name__)
+
+MAX_ADOPTED: Final = 16
+"""How many spools of others are open at once: each takes four of the process's file descriptors."""
+
+MEMORY_MAX_BYTES: Final = 16 << 20
+"""What is held in memory for a target while the disk takes nothing."""
+
+
+class Waiting(NamedTuple):
+    """The oldest event of a backlog, and the spool it is in."""
+
+    spool: Spool
+    event: Spooled
+
+
+class Backlog:
+    """The spools of dead processes, then our own, then memory, for what the disk does not take.
+
+    A disk that fails costs nothing as long as the target takes events or what waits fits into memory; after that,
+    events are dropped and counted. Any thread may call any method; none raises.
+    """
+
+    def __init__(self, transport: str, directory: Path | None, max_bytes: int, metrics: EmitMetrics) -> None:
+        self._transport = transport
+        self._directory = directory
+        self._max_bytes = max_bytes
+        self._metrics = metrics
+        self._lock = threading.RLock()
+        self._adopted: list[Spool] = []
+        self._own: Spool | None = None
+        self._memory = Spool(None)
+        self._bytes_of_others = 0
+        self._disk_fails = False
+        self._has_adopted_all = directory is None
+        self._is_closed = False
+
+    def __len__(self) -> int:
+        """How many events wait, on disk and in memory."""
+        with self._lock:
+            return sum(spool.event_count for spool in self._spools())
+
+    def add(self, events: Sequence[Outgoing]) -> None:
+        """Take events, to be delivered in this order after all that came before."""
+        with self._lock:
+            if self._is_closed:
+                self._metrics.dropped("closed", len(events))
+                return
+            self._put_away()
+            rest = events if self._memory.event_count else self._to_disk(events)
+            self._drop(self._to_memory(rest))
+            self._metrics.spooled(self._transport, len(self))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits, neither here nor with a dead process."""
+        return self._has_adopted_all and len(self) == 0
+
+    def adopt(self) -> None:
+        """Take over what dead processes left for the target, as far as it is not more than can be open at once."""
+        if self._directory is None:
+            return
+        try:
+            for claim in orphans(self._directory):
+                if len(self._adopted) == MAX_ADOPTED:
+                    claim.release()
+                    self._has_adopted_all = False
+                    return
+                self._adopt(claim)
+        except OSError as failure:
+            self._metrics.failed(f"spool: {failure.strerror}")
+        self._has_adopted_all = True
+
+    def first(self) -> Waiting | None:
+        """The oldest event; None if nothing waits that can be read."""
+        self._close_delivered()
+        if not self._has_adopted_all and not self._adopted:
+            self.adopt()
+        with self._lock:
+            for spool in self._spools():
+                event = self._first_of(spool)
+                if event is not None:
+                    return Waiting(spool, event)
+            return None
+
+    def remove(self, waiting: Waiting) -> None:
+        """Forget the event that `first` gave."""
+        with self._lock:
+            if self._is_closed or waiting.spool not in self._spools():
+                return  # the event was moved to the disk meanwhile: it will be delivered once more
+            try:
+                waiting.spool.remove(waiting.event)
+            except UnavailableError as failure:
+                self._metrics.failed(str(failure))
+            self._metrics.spooled(self._transport, len(self))
+
+    def put_away(self) -> None:
+        """Move what is in memory to the disk, as far as it takes it."""
+        with self._lock:
+            self._put_away()
+
+    def close(self) -> None:
+        """Leave what is on disk to the next process; what only memory could hold is dropped."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._put_away()
+            self._is_closed = True
+            self._drop(self._memory.all())
+            for spool in self._spools():
+                self._close(spool)
+            self._metrics.spooled(self._transport, len(self) - self._memory.event_count)
+
+    def _spools(self) -> list[Spool]:
+        return [*self._adopted, *([self._own] if self._own else []), self._memory]
+
+    def _close_delivered(self) -> None:
+        with self._lock:
+            for spool in [spool for spool in self._adopted if spool.event_count == 0]:
+                self._adopted.remove(spool)
+                self._close(spool)
+
+    def _adopt(self, claim: Claim) -> None:
+        try:
+            spool = Spool(claim, check=True)
+        except DamagedSpoolError as damage:
+            self._move_aside(claim.set_aside, damage)
+            return
+        except UnavailableError as failure:
+            self._metrics.failed(str(failure))
+            claim.release()
+            return
+        with self._lock:
+            if self._is_closed or spool.event_count == 0:
+                self._close(spool)
+            else:
+                self._adopted.append(spool)
+                self._metrics.spooled(self._transport, len(self))
+                log.info("lineage spool adopted", extra={"transport": self._transport, "events": spool.event_count})
+
+    def _to_disk(self, events: Sequence[Outgoing]) -> Sequence[Outgoing]:
+        """Add what the disk takes to our own spool; returns the rest."""
+        fitting = 0 if self._own is None else _fitting(events, self._room())
+        if fitting < len(events):
+            self._bytes_of_others = self._measured()
+            fitting = _fitting(events, self._room())
+        if self._directory is None or not fitting:
+            return events
+        try:
+            self._own = self._own or _made(self._directory)
+            self._own.add(events[:fitting])
+        except UnavailableError as failure:
+            self._note(failure)
+            return events
+        self._disk_fails = False
+        return events[fitting:]
+
+    def _room(self) -> int:
+        ours = sum(spool.event_bytes for spool in self._spools() if spool is not self._memory)
+        return self._max_bytes - self._bytes_of_others - ours
+
+    def _measured(self) -> int:
+        """Bytes on disk that wait for the target with other processes, dead or alive; they share our limit."""
+        ours = {spool.path for spool in self._spools()}
+        sizes = 0
+        for file in self._directory.glob("*/events.db") if self._directory else ():
+            with contextlib.suppress(FileNotFoundError):
+                sizes += 0 if file in ours else file.stat().st_size
+        return sizes
+
+    def _to_memory(self, events: Sequence[Outgoing]) -> Sequence[Outgoing]:
+        """Add what fits to memory; returns the rest."""
+        fitting = _fitting(events, MEMORY_MAX_BYTES - self._memory.event_bytes)
+        if fitting:
+            self._memory.add(events[:fitting])
+        return events[fitting:]
+
+    def _put_away(self) -> None:
+        if not self._memory.event_count:
+            return
+        held = self._memory.all()
+        rest = self._to_disk(held)
+        if len(rest) < len(held):
+            self._memory.close()
+            self._memory = Spool(None)
+            self._to_memory(rest)
+
+    def _first_of(self, spool: Spool) -> Spooled | None:
+        try:
+            return spool.first()
+        except DamagedSpoolError as damage:
+            self._set_aside(spool, damage)
+        except UnavailableError as failure:
+            self._metrics.failed(str(failure))
+        return None
+
+    def _note(self, failure: UnavailableError) -> None:
+        """Keep the failure of our own spool; log the first of a row."""
+        if isinstance(failure, DamagedSpoolError) and self._own is not None:
+            self._set_aside(self._own, failure)
+            return
+        self._metrics.failed(str(failure))
+        if not self._disk_fails:
+            log.warning("lineage spool takes no events", extra={"transport": self._transport, "why": str(failure)})
+        self._disk_fails = True
+
+    def _set_aside(self, spool: Spool, damage: DamagedSpoolError) -> None:
+        if spool in self._adopted:
+            self._adopted.remove(spool)
+        elif spool is self._own:
+            self._own = None
+        self._move_aside(spool.set_aside, damage)
+        self._metrics.dropped("spool_damaged", spool.event_count, str(damage))
+
+    def _move_aside(self, move: Callable[[], Path | None], damage: DamagedSpoolError) -> None:
+        try:
+            aside = move()
+        except OSError:
+            aside = None  # it stays where it is, and ours, until this process ends
+        self._metrics.set_aside()
+        self._metrics.failed(str(damage))
+        log.error("damaged lineage spool moved aside", extra={"path": str(aside), "why": str(damage)})
+
+    def _drop(self, events: Sequence[Outgoing]) -> None:
+        if events:
+            self._metrics.dropped("spool_failed" if self._disk_fails else "spool_full", len(events))
+
+    def _close(self, spool: Spool) -> None:
+        try:
+            spool.close()
+        except OSError as failure:
+            self._metrics.failed(f"spool: {failure.strerror}")
+
+
+def _made(directory: Path) -> Spool:
+    """A new spool; nothing is left in the directory if the disk does not take it."""
+    try:
+        claim = Claim.create(directory)
+        try:
+            return Spool(claim)
+        except UnavailableError:
+            claim.remove()
+            raise
+    except OSError as failure:
+        raise UnavailableError(f"spool: {failure.strerror}") from failure
+
+
+def _fitting(events: Sequence[Outgoing], room_bytes: int) -> int:
+    """How many of the events, from the first on, fit into the room."""
+    sizes = accumulate(len(event.body) for event in events)
+    return sum(1 for size in sizes if size <= room_bytes)

@@ -1,0 +1,66 @@
+"""What an emitter is told: where events go, and how much may wait."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from headwater.errors import InvalidInputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpConfig:
+    """Where to post events.
+
+    Attributes:
+        endpoint: the whole URL; not shown, since a query may hold a key.
+        timeout_s: for connecting, sending and each wait for an answer.
+        token_env: the name of the environment variable that holds the bearer token; it is read at every delivery.
+
+    Raises:
+        InvalidInputError: the endpoint holds a user name or password, which would show in logs.
+    """
+
+    endpoint: str = field(default="http://localhost:5000/api/v1/lineage", repr=False)
+    timeout_s: float = 3.0
+    token_env: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what must not be shown."""
+        if "@" in urlsplit(self.endpoint).netloc:
+            raise InvalidInputError(
+                "lineage.http.endpoint: holds credentials; name a token's variable in auth.token_env"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileConfig:
+    """Which file to append events to, and at what size to begin a new one."""
+
+    path: Path = Path("events.jsonl")
+    rotation_size_mb: float = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmitConfig:
+    """An emitter's transports and limits.
+
+    Attributes:
+        queue_size: events that wait in memory for the worker; more run over into the spool directory.
+        drain_timeout_s: how long `close` waits for events to go out before it leaves them in the spool.
+        spool: the directory of all spools, on a local disk; None keeps events in memory only.
+        spool_max_mb: what may wait on disk for one target; what comes on top is dropped and counted.
+        event_max_mb: a larger event is dropped and counted.
+    """
+
+    http: HttpConfig | None = None
+    file: FileConfig | None = None
+    queue_size: int = 1024
+    drain_timeout_s: float = 5.0
+    spool: Path | None = None
+    spool_max_mb: float = 256
+    event_max_mb: float = 16
+
+    @property
+    def enabled(self) -> bool:
+        """Whether there is anywhere to send events to."""
+        return self.http is not None or self.file is not None

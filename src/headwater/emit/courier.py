@@ -1,0 +1,145 @@
+"""One thread a transport, which sends the head of its backlog until it is acknowledged or refused."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Final
+
+from headwater.emit.backlog import Backlog, Waiting
+from headwater.emit.metrics import EmitMetrics
+from headwater.emit.retry import backoff_s
+from headwater.emit.spool import Outgoing
+from headwater.emit.transport import Acknowledged, Outcome, Refused, Transport, Unavailable
+
+log = logging.getLogger(__name__)
+
+ADOPT_EVERY_S: Final = 15.0
+"""How often an idle courier looks for what other processes left; a stream that runs for weeks adopts, too."""
+
+_AFTER_A_FAULT_S: Final = 1.0
+
+
+class Courier:
+    """Delivers a backlog in order, each event at least once.
+
+    An event that the target does not take now holds up the ones behind it, one that it refuses does not.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        backlog: Backlog,
+        metrics: EmitMetrics,
+        *,
+        clock: Callable[[], float] = time.time,
+        rng: Random | None = None,
+        adopt_every_s: float = ADOPT_EVERY_S,
+    ) -> None:
+        self._transport = transport
+        self._backlog = backlog
+        self._metrics = metrics
+        self._clock = clock
+        self._rng = rng or Random()  # noqa: S311 - jitter, not a secret
+        self._adopt_every_s = adopt_every_s
+        self._failures = 0
+        self._adopt_at = 0.0
+        self._arrived = threading.Event()
+        self._hurried = threading.Event()
+        self._stopped = threading.Event()
+        self._emptied = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name=f"headwater-emit-{transport.name}", daemon=True)
+        self._thread.start()
+
+    def accept(self, events: Sequence[Outgoing]) -> None:
+        """Take signed events, to be delivered in this order."""
+        self._backlog.add(events)
+        self._arrived.set()
+
+    def hurry(self) -> None:
+        """Try now rather than after the pause; a pause that the service asked for is kept."""
+        self._hurried.set()
+
+    def wait_until_empty(self, timeout_s: float) -> bool:
+        """Wait until the whole backlog, adopted events included, is delivered or refused; False if it takes longer."""
+        with self._emptied:
+            return self._emptied.wait_for(lambda: self._backlog.is_empty, max(timeout_s, 0.0))
+
+    def close(self, grace_s: float) -> None:
+        """Stop delivering and put everything on disk.
+
+        A delivery that is under way is waited for up to `grace_s`; one that takes longer ends by itself later.
+        """
+        self._stopped.set()
+        self._arrived.set()
+        self._hurried.set()
+        self._backlog.put_away()
+        self._thread.join(grace_s)
+
+    def _run(self) -> None:
+        self._guarded(self._adopt)
+        while not self._stopped.is_set():
+            self._guarded(self._step)
+        self._guarded(self._transport.close)
+        self._backlog.close()
+
+    def _guarded(self, act: Callable[[], None]) -> None:
+        """Do it; the thread outlives whatever goes wrong."""
+        try:
+            act()
+        except Exception as fault:
+            self._metrics.failed(f"{type(fault).__name__} in the {self._transport.name} courier")
+            log.exception("fault in the lineage courier", extra={"transport": self._transport.name})
+            self._stopped.wait(_AFTER_A_FAULT_S)
+
+    def _step(self) -> None:
+        self._arrived.clear()
+        waiting = self._backlog.first()
+        if waiting is None:
+            self._idle()
+        else:
+            self._settle(waiting, self._transport.send(waiting.event.body))
+
+    def _idle(self) -> None:
+        with self._emptied:
+            self._emptied.notify_all()
+        if not self._arrived.wait(self._adopt_at - time.monotonic()):
+            self._adopt()
+
+    def _adopt(self) -> None:
+        self._backlog.adopt()
+        self._adopt_at = time.monotonic() + self._adopt_every_s
+
+    def _settle(self, waiting: Waiting, outcome: Outcome) -> None:
+        match outcome:
+            case Acknowledged():
+                self._metrics.delivered(self._transport.name, self._clock() - waiting.event.put_at)
+                self._recovered()
+                self._backlog.remove(waiting)
+            case Refused(why):
+                log.warning("lineage event refused", extra={"target": self._transport.target, "why": why})
+                self._metrics.dropped("refused", 1, why)
+                self._recovered()
+                self._backlog.remove(waiting)
+            case Unavailable(why, after_s):
+                self._fail(why)
+                self._pause(after_s)
+
+    def _recovered(self) -> None:
+        if self._failures:
+            log.info("lineage target is back", extra={"target": self._transport.target, "failures": self._failures})
+        self._failures = 0
+
+    def _fail(self, why: str) -> None:
+        if not self._failures:
+            log.warning("lineage target unavailable", extra={"target": self._transport.target, "why": why})
+        self._failures += 1
+        self._metrics.failed(why)
+
+    def _pause(self, after_s: float | None) -> None:
+        if after_s is not None:
+            self._stopped.wait(after_s)
+        elif self._hurried.wait(backoff_s(self._failures, self._rng)):
+            self._hurried.clear()
+            self._failures = 1  # the next pauses are short again

@@ -1,0 +1,165 @@
+"""The emitter: what a pipeline puts its events into."""
+
+import atexit
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Final, Self
+
+from headwater.emit.backlog import Backlog
+from headwater.emit.config import EmitConfig
+from headwater.emit.courier import Courier
+from headwater.emit.file import FileTransport
+from headwater.emit.http import HttpTransport
+from headwater.emit.intake import Intake
+from headwater.emit.metrics import EmitMetrics, EmitStats
+from headwater.emit.spool import Outgoing
+from headwater.emit.transport import Transport
+from headwater.errors import HeadwaterError
+
+log = logging.getLogger(__name__)
+
+_GRACE_S: Final = 0.5
+"""How long `close` waits, when its time is up, for a thread that is in the middle of something."""
+
+_AFTER_A_FAULT_S: Final = 1.0
+_MB: Final = 1 << 20
+
+
+class Emitter:
+    """Sends events to every configured transport, from threads of its own.
+
+    A worker thread signs and spools, in the order of the puts; a courier thread for each transport delivers from its
+    spool. So a service that hangs holds up neither the caller, nor the worker, nor the other transport.
+
+    The threads start here. They are daemons and never keep a process alive: one that ends without `close` closes its
+    emitters by `atexit`, one that is killed leaves its spools to the next emitter for the same targets.
+    """
+
+    def __init__(
+        self,
+        config: EmitConfig,
+        sign: Callable[[bytes], bytes],
+        *,
+        metrics: EmitMetrics | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._config = config
+        self._sign = sign
+        self._clock = clock
+        self._metrics = metrics or EmitMetrics()
+        transports = _transports(config)
+        self._intake = self._opened_intake(transports)
+        self._couriers = [self._courier(transport) for transport in transports]
+        self._is_closed = False
+        self._closing = threading.Lock()
+        self._worker = threading.Thread(target=self._work, name="headwater-emit", daemon=True)
+        self._worker.start()
+        atexit.register(self.close)
+
+    def put(self, event: bytes) -> None:
+        """Queue an unsigned event; never blocks and never raises."""
+        try:
+            if self._is_closed:
+                self._metrics.dropped("closed", 1)
+            elif len(event) > self._config.event_max_mb * _MB:
+                self._intake.lose("too_large")
+            else:
+                self._intake.put(Outgoing(self._clock(), event))
+        except Exception:
+            log.exception("fault in the lineage queue")
+            self._intake.lose("failed")
+
+    def drain(self, timeout_s: float) -> bool:
+        """Wait until everything put before is delivered or refused; False if it was not within the time."""
+        deadline = time.monotonic() + timeout_s
+        if not self._is_closed and not self._intake.mark().wait(timeout_s):
+            return False
+        for courier in self._couriers:
+            courier.hurry()
+        return all([courier.wait_until_empty(deadline - time.monotonic()) for courier in self._couriers])
+
+    def close(self) -> None:
+        """Drain for `drain_timeout_s` and end the threads; what was not delivered stays in the spool."""
+        if not self._closing.acquire(blocking=False):
+            return
+        atexit.unregister(self.close)
+        self.drain(self._config.drain_timeout_s)
+        self._is_closed = True
+        self._intake.stop()
+        self._worker.join(_GRACE_S)
+        self._intake.close()
+        for courier in self._couriers:
+            courier.close(_GRACE_S)
+
+    def stats(self) -> EmitStats:
+        """What became of the events so far."""
+        return self._metrics.stats()
+
+    def __enter__(self) -> Self:
+        """The emitter itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close, whether or not the block failed."""
+        self.close()
+
+    def _opened_intake(self, transports: Sequence[Transport]) -> Intake:
+        spool, max_bytes = self._config.spool, int(self._config.spool_max_mb * _MB)
+        # What runs over is for all targets: it is taken up again by an emitter for the same ones.
+        overflow_dir = spool / _named("overflow", *(transport.target for transport in transports)) if spool else None
+        return Intake(self._config.queue_size, overflow_dir, max_bytes, self._metrics)
+
+    def _courier(self, transport: Transport) -> Courier:
+        spool, max_bytes = self._config.spool, int(self._config.spool_max_mb * _MB)
+        directory = spool / _named(transport.name, transport.target) if spool else None
+        backlog = Backlog(transport.name, directory, max_bytes, self._metrics)
+        return Courier(transport, backlog, self._metrics, clock=self._clock)
+
+    def _work(self) -> None:
+        while True:
+            try:
+                for batch in self._intake.batches():
+                    self._pass_on(batch)
+                return
+            except Exception as fault:
+                self._metrics.failed(f"{type(fault).__name__} in the worker")
+                log.exception("fault in the lineage worker")
+                time.sleep(_AFTER_A_FAULT_S)
+
+    def _pass_on(self, batch: Iterable[Outgoing]) -> None:
+        signed = [outgoing for event in batch if (outgoing := self._signed(event)) is not None]
+        if not signed:
+            return
+        for courier in self._couriers:
+            try:
+                courier.accept(signed)
+            except Exception:
+                self._metrics.dropped("failed", len(signed))
+                log.exception("fault in a lineage spool")
+
+    def _signed(self, event: Outgoing) -> Outgoing | None:
+        try:
+            return Outgoing(event.put_at, self._sign(event.body))
+        except HeadwaterError as refusal:
+            self._metrics.dropped("sign_failed", 1, str(refusal))
+        except Exception as fault:
+            # Its message may hold a piece of the event.
+            self._metrics.dropped("sign_failed", 1, type(fault).__name__)
+        return None
+
+
+def _transports(config: EmitConfig) -> list[Transport]:
+    http = [HttpTransport(config.http)] if config.http else []
+    file = [FileTransport(config.file)] if config.file else []
+    return [*http, *file]
+
+
+def _named(kind: str, *targets: str) -> str:
+    """A directory name that is the same for the same targets and says nothing about them."""
+    return f"{kind}-{hashlib.sha256(chr(0).join(targets).encode()).hexdigest()[:16]}"

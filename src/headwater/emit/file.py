@@ -1,0 +1,125 @@
+"""Events into a JSONL file: one whole event a line, a new file when one is full.
+
+Several processes may write to one file. Each holds the file's lock for the time of one line, which is what makes
+rotation safe; a reader needs no lock, since a line appears by a single `write`.
+
+The file is synced when it is rotated and when the emitter closes. What was acknowledged therefore survives the death of
+the process, but a power cut may take the last lines.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from headwater.emit.config import FileConfig
+from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
+
+_MODE: Final = 0o640
+_OPEN_TRIES: Final = 10
+_MB: Final = 1 << 20
+
+
+class FileTransport:
+    """Appends events to a file.
+
+    A full file is renamed to `<stem>-<UTC time>-<number><suffix>` beside it; no name is ever used twice.
+    """
+
+    name: Final = "file"
+
+    def __init__(self, config: FileConfig, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._path = config.path.absolute()
+        self._max_bytes = int(config.rotation_size_mb * _MB)
+        self._now = now
+        self._fd: int | None = None
+
+    @property
+    def target(self) -> str:
+        """The file's absolute path."""
+        return str(self._path)
+
+    def send(self, event: bytes) -> Outcome:
+        """Append the event; a disk that does not take the whole line keeps nothing of it."""
+        if b"\n" in event or b"\r" in event:
+            return Refused("the event holds a line break")
+        try:
+            fd = self._locked(len(event) + 1)
+            try:
+                _append_line(fd, event)
+            finally:
+                fcntl.flock(fd, fcntl.LOCK_UN)
+        except OSError as failure:
+            self.close()
+            return Unavailable(f"{failure.strerror or type(failure).__name__}: {self._path}")
+        return Acknowledged()
+
+    def close(self) -> None:
+        """Sync and close the file."""
+        if self._fd is not None:
+            fd, self._fd = self._fd, None
+            _sync_and_close(fd)
+
+    def _locked(self, incoming_bytes: int) -> int:
+        """The file that goes by our path now, locked, with room for the incoming bytes unless it is empty."""
+        while True:
+            if self._fd is None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._fd = _open(self._path)
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+            if self._is_elsewhere(self._fd):
+                self.close()
+                continue
+            size = os.fstat(self._fd).st_size
+            if size == 0 or size + incoming_bytes <= self._max_bytes:
+                return self._fd
+            self._path.rename(self._unused_name())
+            self.close()
+
+    def _is_elsewhere(self, fd: int) -> bool:
+        """Whether another process has rotated the file, or somebody took it away."""
+        try:
+            return not os.path.samestat(os.fstat(fd), self._path.stat())
+        except FileNotFoundError:
+            return True
+
+    def _unused_name(self) -> Path:
+        time = f"{self._now().astimezone(UTC):%Y%m%dT%H%M%SZ}"
+        names = (self._path.with_name(f"{self._path.stem}-{time}-{n:04}{self._path.suffix}") for n in count(1))
+        return next(name for name in names if not name.exists())
+
+
+def _open(path: Path) -> int:
+    """Open the file, or make it; again, if another process rotates it away between the two."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
+    for _ in range(_OPEN_TRIES):
+        try:
+            fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, _MODE)
+        except FileExistsError:
+            with contextlib.suppress(FileNotFoundError):
+                return os.open(path, flags)
+        else:
+            os.fchmod(fd, _MODE)  # whatever the umask says
+            return fd
+    return os.open(path, flags)
+
+
+def _append_line(fd: int, event: bytes) -> None:
+    """Write one line at the end of the locked file; a line that somebody's crash cut short is closed off first."""
+    size = os.fstat(fd).st_size
+    is_torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+    line = (b"\n" if is_torn else b"") + event + b"\n"
+    if os.write(fd, line) < len(line):
+        os.ftruncate(fd, size)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _sync_and_close(fd: int) -> None:
+    with contextlib.suppress(OSError):  # a device that cannot be synced; on a failing disk the next write says so
+        os.fsync(fd)
+    os.close(fd)

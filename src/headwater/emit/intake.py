@@ -1,0 +1,142 @@
+"""The way in: a bounded queue in memory that runs over into a file."""
+
+import contextlib
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Final
+
+from headwater.emit.metrics import EmitMetrics
+from headwater.emit.overflow import BATCH, Overflow, left_behind
+from headwater.emit.spool import Outgoing
+
+log = logging.getLogger(__name__)
+
+
+class _Lost(str):
+    """The reason why an event was lost on its way in."""
+
+    __slots__ = ()
+
+
+class _Signal:
+    """What the worker is told between events."""
+
+
+_LOOK_INTO_OVERFLOW: Final = _Signal()
+_STOP: Final = _Signal()
+
+
+class Intake:
+    """Takes events from any thread and gives them to one worker, in order.
+
+    `put` and `lose` never wait: the queue is a `SimpleQueue`, whose `put` is reentrant, so that a signal handler may
+    put an event while the thread it interrupted is putting one. For the same reason losses are queued, and counted by
+    the worker.
+    """
+
+    def __init__(self, size: int, overflow_dir: Path | None, max_bytes: int, metrics: EmitMetrics) -> None:
+        self._size = size
+        self._metrics = metrics
+        self._overflow_dir = overflow_dir
+        self._queue: SimpleQueue[Outgoing | _Lost | _Signal | threading.Event] = SimpleQueue()
+        self._overflow = self._opened(max_bytes)
+        self._marks: list[threading.Event] = []
+        self._is_stopped = False
+
+    def put(self, event: Outgoing) -> None:
+        """Queue the event: in memory if there is room and nothing waits in the overflow, else there."""
+        if self._overflow is None:
+            self._queue.put(event if self._queue.qsize() < self._size else _Lost("queue_full"))
+        elif self._queue.qsize() < self._size and not self._overflow.is_active:
+            self._queue.put(event)
+        else:
+            self._overflow.append(event)
+
+    def lose(self, reason: str) -> None:
+        """Have an event counted as dropped."""
+        self._queue.put(_Lost(reason))
+
+    def mark(self) -> threading.Event:
+        """An event that is set once everything put before has been passed on."""
+        mark = threading.Event()
+        self._queue.put(mark)
+        return mark
+
+    def stop(self) -> None:
+        """Have `batches` end once everything put before has been passed on."""
+        self._queue.put(_STOP)
+
+    def batches(self) -> Iterator[list[Outgoing]]:
+        """Events in the order they were put, what dead processes left in their overflows first; ends after `stop`.
+
+        Taking the next batch says that the one before has been passed on.
+        """
+        if self._overflow_dir is not None:
+            yield from self._readable(left_behind(self._overflow_dir))
+        while not (self._is_stopped and self._queue.empty()):
+            if events := self._taken(wait=True):
+                yield events
+            if self._overflow is not None and self._queue.empty():
+                yield from self._readable(self._overflow.take())
+            if self._overflow is None or not self._overflow.is_active:
+                self._reach_marks()
+
+    def close(self) -> None:
+        """Leave to the next process what the worker, for being stuck, has not taken."""
+        while not self._queue.empty():
+            for event in self._taken(wait=False):
+                if self._overflow is None:
+                    self._metrics.dropped("closed", 1)
+                else:
+                    self._overflow.append(event)
+        if self._overflow is not None:
+            try:
+                self._overflow.close()
+            except OSError as failure:
+                self._metrics.failed(f"overflow: {failure.strerror}")
+
+    def _opened(self, max_bytes: int) -> Overflow | None:
+        if self._overflow_dir is None:
+            return None
+        try:
+            return Overflow(
+                self._overflow_dir,
+                max_bytes,
+                wake=lambda: self._queue.put(_LOOK_INTO_OVERFLOW),
+                lose=lambda: self.lose("queue_full"),
+            )
+        except OSError as failure:
+            self._metrics.failed(f"overflow: {failure.strerror}")
+            log.warning("no overflow for the lineage queue", extra={"why": failure.strerror})
+            return None
+
+    def _taken(self, *, wait: bool) -> list[Outgoing]:
+        """The events among what is queued, up to a batch of it; `wait` is for the first if there is nothing."""
+        items: list[Outgoing | _Lost | _Signal | threading.Event] = []
+        with contextlib.suppress(Empty):
+            while len(items) < BATCH:
+                items.append(self._queue.get(block=wait and not items))
+        for item in items:
+            if isinstance(item, _Lost):
+                self._metrics.dropped(item, 1)
+            elif isinstance(item, threading.Event):
+                self._marks.append(item)
+            elif item is _STOP:
+                self._is_stopped = True
+        return [item for item in items if isinstance(item, Outgoing)]
+
+    def _reach_marks(self) -> None:
+        marks, self._marks = self._marks, []
+        for mark in marks:
+            mark.set()
+
+    def _readable(self, batches: Iterator[list[Outgoing]]) -> Iterator[list[Outgoing]]:
+        """The batches, up to where the disk fails to give them back."""
+        try:
+            yield from batches
+        except OSError as failure:
+            self._metrics.failed(f"overflow: {failure.strerror}")
+            log.warning("lineage overflow cannot be read", extra={"why": failure.strerror})

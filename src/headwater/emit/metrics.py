@@ -1,0 +1,116 @@
+"""What an emitter counts, for Prometheus and for `Emitter.stats`."""
+
+import logging
+import threading
+from collections import Counter as Tally
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+log = logging.getLogger(__name__)
+
+_ACK_BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600)
+
+
+@dataclass(frozen=True, slots=True)
+class EmitStats:
+    """What became of the events.
+
+    Attributes:
+        delivered: acknowledged events, by transport.
+        spooled: events that still wait for a transport, each counted once a transport.
+        dropped: events that were lost, by reason.
+        last_error: why the last delivery or spooling failed; None if none did.
+    """
+
+    delivered: Mapping[str, int]
+    spooled: int
+    dropped: Mapping[str, int]
+    last_error: str | None
+
+
+class EmitMetrics:
+    """The counters of one or more emitters.
+
+    The reasons for a drop:
+
+    - `refused`: the target answered that it will never take the event;
+    - `sign_failed`: the signer did not take it;
+    - `too_large`: it is larger than `event_max_mb`;
+    - `queue_full`: the queue was full, and there was no overflow or it did not take it;
+    - `spool_full`: as much waits for the target as may;
+    - `spool_failed`: the disk did not take it, and memory was full;
+    - `spool_damaged`: it was in a spool file that cannot be read any more;
+    - `closed`: it was put after the emitter was closed;
+    - `failed`: a fault of our own, which the log tells.
+    """
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        self.registry = registry or CollectorRegistry()
+        self._dropped = Counter(
+            "lineage_events_dropped", "Events that were lost, by reason", ["reason"], registry=self.registry
+        )
+        self._delivered = Counter(
+            "lineage_events_delivered", "Events that the target acknowledged", ["transport"], registry=self.registry
+        )
+        self._spooled = Gauge(
+            "lineage_events_spooled", "Events that wait for the target", ["transport"], registry=self.registry
+        )
+        self._ack_seconds = Histogram(
+            "lineage_event_ack_seconds",
+            "Time from an event's put to its acknowledgement, waiting in a spool included",
+            ["transport"],
+            buckets=_ACK_BUCKETS_S,
+            registry=self.registry,
+        )
+        self._set_aside = Counter(
+            "lineage_spools_set_aside", "Spool files that were damaged and moved aside", registry=self.registry
+        )
+        self._lock = threading.Lock()
+        self._waiting: Tally[str] = Tally()
+        self._tallies: dict[str, Tally[str]] = {"dropped": Tally(), "delivered": Tally()}
+        self._last_error: str | None = None
+
+    def dropped(self, reason: str, events: int, why: str | None = None) -> None:
+        """Count lost events; logged for the first of a reason and then for each power of ten."""
+        with self._lock:
+            before = self._tallies["dropped"][reason]
+            self._tallies["dropped"][reason] = total = before + events
+            self._last_error = why or self._last_error
+        self._dropped.labels(reason).inc(events)
+        if before == 0 or len(str(total)) > len(str(before)):
+            log.warning("lineage events dropped", extra={"reason": reason, "total": total, "why": why})
+
+    def delivered(self, transport: str, waited_s: float) -> None:
+        """Count an acknowledged event."""
+        with self._lock:
+            self._tallies["delivered"][transport] += 1
+        self._delivered.labels(transport).inc()
+        self._ack_seconds.labels(transport).observe(max(waited_s, 0.0))
+
+    def spooled(self, transport: str, events: int) -> None:
+        """Tell how many events wait for a target now."""
+        with self._lock:
+            self._waiting[transport] = events
+        self._spooled.labels(transport).set(events)
+
+    def set_aside(self) -> None:
+        """Count a damaged spool file."""
+        self._set_aside.inc()
+
+    def failed(self, why: str) -> None:
+        """Keep the reason of a failure that loses nothing."""
+        with self._lock:
+            self._last_error = why
+
+    def stats(self) -> EmitStats:
+        """A consistent copy of the counts."""
+        with self._lock:
+            return EmitStats(
+                delivered=dict(self._tallies["delivered"]),
+                spooled=self._waiting.total(),
+                dropped=dict(self._tallies["dropped"]),
+                last_error=self._last_error,
+            )

@@ -1,0 +1,53 @@
+"""Every error Headwater raises, by what the caller can do about it.
+
+HeadwaterError
+├── InvalidInputError         mend the input
+│   ├── InvalidEventError         an event's bytes: the message names the path of the first bad field
+│   │   └── MalformedJsonError        not even JSON: no path, a position
+│   ├── InvalidNameError          a node id or dataset name that cannot be read
+│   └── InvalidPipelineError      a pipeline file: every problem at once, each with its line
+├── UntrustedEventError       do not trust it: unsigned, unknown key, or bytes changed since signing
+├── NotFoundError             nothing by that name
+├── UnavailableError          try again later: a service, a store or a disk that does not answer now
+└── SetupError                mend the machine: Java missing, port taken, disk full; the message says how
+"""
+
+
+class HeadwaterError(Exception):
+    """The root of the tree. The message is for people and never holds record values or key material."""
+
+
+class InvalidInputError(HeadwaterError):
+    """The caller must mend the input."""
+
+
+class InvalidEventError(InvalidInputError):
+    """An event cannot be taken; the message names the path of the first bad field."""
+
+
+class MalformedJsonError(InvalidEventError):
+    """The bytes are no JSON document; the message gives the position."""
+
+
+class InvalidNameError(InvalidInputError):
+    """A node id, dataset name or job name cannot be read."""
+
+
+class InvalidPipelineError(InvalidInputError):
+    """A pipeline file is wrong; the message lists every problem."""
+
+
+class UntrustedEventError(HeadwaterError):
+    """An event is unsigned, signed by an unknown key, or changed since it was signed."""
+
+
+class NotFoundError(HeadwaterError):
+    """There is nothing by that name."""
+
+
+class UnavailableError(HeadwaterError):
+    """A service, a store or a disk does not answer now; the same call may go through later."""
+
+
+class SetupError(HeadwaterError):
+    """The machine lacks something; the message says what to do."""

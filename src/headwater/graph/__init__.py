@@ -1,0 +1,10 @@
+"""Fold facts into a graph and walk it. Pure: no clock, no network, no disk.
+
+fold       one merged fact a key
+records    what the graph keeps of a run, a job, a dataset
+identity   which names are one dataset
+columns    column edges out of facets
+lineage    the graph itself, grown fact by fact
+walk       what lies around a node, what feeds a column and what it reaches
+sparkplan  the column graph of a Spark plan
+"""

@@ -1,0 +1,99 @@
+"""Column edges, read out of the facets that carry them.
+
+A `lineage` facet is stronger evidence than a `columnLineage` facet; which of the two counts is the graph's decision,
+per run and target. Parts that cannot be read are passed over: they stay visible in the facet itself.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from headwater.model.names import DatasetId
+
+Kind = Literal["DIRECT", "INDIRECT"]
+
+
+class ColumnEdge(NamedTuple):
+    """Data flows from a source column into a target column.
+
+    `target_column` None: the source affects every column of the target (a filter, a join). `source_column` None: the
+    whole source dataset is meant.
+    """
+
+    target_column: str | None
+    source: DatasetId
+    source_column: str | None
+    kind: Kind
+    subtype: str
+    masking: bool
+    description: str
+
+
+def edges_into(target: DatasetId, facet: Mapping[str, Any]) -> tuple[ColumnEdge, ...]:
+    """The edges into `target` that a columnLineage facet, or either kind of lineage facet, tells of.
+
+    Source: OpenLineage ColumnLineageDatasetFacet 1-2-0 and LineageFacet 1-0-0
+    """
+    if isinstance(facet.get("entries"), list):
+        entries = (entry for entry in facet["entries"] if isinstance(entry, dict))
+        mine = [entry for entry in entries if (entry.get("namespace"), entry.get("name")) == tuple(target)]
+        return tuple(edge for entry in mine for edge in _edges(entry))
+    return tuple(_edges(facet))
+
+
+def _edges(facet: Mapping[str, Any]) -> Iterator[ColumnEdge]:
+    for column, entry in _items(facet.get("fields")):
+        if isinstance(entry, dict):
+            for source in (*_list(entry.get("inputFields")), *_list(entry.get("inputs"))):
+                yield from _edges_of_source(column, source, entry)
+    for source in (*_list(facet.get("dataset")), *_list(facet.get("inputs"))):
+        yield from _edges_of_source(None, source, {})
+
+
+def _edges_of_source(column: str | None, source: object, entry: Mapping[str, Any]) -> Iterator[ColumnEdge]:
+    if not isinstance(source, dict) or source.get("type", "DATASET") != "DATASET":
+        return
+    namespace, name, field = source.get("namespace"), source.get("name"), source.get("field")
+    if not (isinstance(namespace, str) and isinstance(name, str) and namespace and name):
+        return
+    if field is not None and not isinstance(field, str):
+        return
+    dataset = DatasetId(namespace, name)
+    transformations: list[Mapping[str, Any]] = [
+        step for step in _list(source.get("transformations")) if isinstance(step, dict)
+    ]
+    for step in transformations or [_former(column, entry)]:
+        kind: Kind = "INDIRECT" if step.get("type") == "INDIRECT" else "DIRECT"
+        yield ColumnEdge(
+            column,
+            dataset,
+            field,
+            kind,
+            _text(step, "subtype"),
+            step.get("masking") is True,
+            _text(step, "description"),
+        )
+
+
+def _former(column: str | None, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The transformation in the form that was in use before `transformations` came with 1-1-0."""
+    former = _text(entry, "transformationType")
+    return {
+        "type": "DIRECT" if column is not None else "INDIRECT",
+        "subtype": "TRANSFORMATION" if former == "MASKED" else former,
+        "masking": former == "MASKED",
+        "description": _text(entry, "transformationDescription"),
+    }
+
+
+def _text(mapping: Mapping[str, Any], key: str) -> str:
+    value = mapping.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _items(value: object) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()

@@ -1,0 +1,17 @@
+"""Fold facts: one merged fact a key, the same for any order, repetition or batching of what came."""
+
+from collections.abc import Iterable
+
+from headwater.model.facts import Fact
+
+FactKey = tuple[object, ...]
+
+
+def fold(facts: Iterable[Fact]) -> dict[FactKey, Fact]:
+    """Merge the facts by key."""
+    merged: dict[FactKey, Fact] = {}
+    for fact in facts:
+        known = merged.get(fact.key)
+        # Facts of one key are of one type, so they merge with each other.
+        merged[fact.key] = fact if known is None else known.merge(fact)  # type: ignore[arg-type]
+    return merged

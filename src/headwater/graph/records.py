@@ -1,0 +1,107 @@
+"""What the graph keeps of a run, a job, a dataset and an edge."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import NamedTuple
+
+from headwater.graph.fold import FactKey
+from headwater.model.events import Direction, Stamp
+from headwater.model.facts import STRENGTH, Declaration, JobFacet, RunOfJob, RunTimes, Seen
+from headwater.model.names import DatasetId, JobId
+
+EvidenceKey = tuple[int, bytes]
+"""Strength and the digest of the facet."""
+
+
+@dataclass(slots=True)
+class Edge:
+    """A job reads or writes a dataset; `runs` 0 means it was only declared."""
+
+    seen: Seen
+    runs: int
+
+    def count(self, seen: Seen, *, is_new_run: bool) -> None:
+        """Widen the times seen, and count the run unless it was counted before."""
+        self.seen, self.runs = self.seen.union(seen), self.runs + is_new_run
+
+
+@dataclass(slots=True)
+class Run:
+    """What is known of one run."""
+
+    times: RunTimes | None = None
+    of_job: RunOfJob | None = None
+    observed: dict[tuple[Direction, DatasetId], Seen] = field(default_factory=dict)
+    evidence: dict[DatasetId, dict[EvidenceKey, Seen]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Job:
+    """What is known of one job."""
+
+    runs: set[str] = field(default_factory=set)
+    facets: dict[str, JobFacet] = field(default_factory=dict)
+    reads: dict[DatasetId, Edge] = field(default_factory=dict)
+    writes: dict[DatasetId, Edge] = field(default_factory=dict)
+    declaration: Declaration | None = None
+    children: set[str] = field(default_factory=set)
+    """Runs whose parent facet names this job."""
+
+    @property
+    def is_known(self) -> bool:
+        """False for a job that only a run which turned out to belong elsewhere once named."""
+        return bool(self.runs or self.children or self.declaration)
+
+
+class DeclaredFacets(NamedTuple):
+    """A dataset's facets as one declaration gave them: digest by facet name."""
+
+    stamp: Stamp
+    digests: Mapping[str, bytes]
+
+    @property
+    def evidence(self) -> EvidenceKey | None:
+        """The strongest facet that tells of columns."""
+        for facet, strength in STRENGTH.items():
+            if facet in self.digests:
+                return strength, self.digests[facet]
+        return None
+
+
+@dataclass(slots=True)
+class Dataset:
+    """What is known of one dataset name."""
+
+    observed: Seen | None = None
+    """When runs touched it; None: it was only declared."""
+    readers: set[JobId] = field(default_factory=set)
+    writers: set[JobId] = field(default_factory=set)
+    facets: dict[str, tuple[Stamp, bytes]] = field(default_factory=dict)
+    declared: dict[FactKey, DeclaredFacets] = field(default_factory=dict)
+    """Facets by the declaration that gave them; a later declaration with the same key replaces them whole."""
+    evidence: dict[EvidenceKey, Edge] = field(default_factory=dict)
+
+    @property
+    def is_known(self) -> bool:
+        """False for a name that only a declaration since replaced once held."""
+        return self.observed is not None or bool(self.declared)
+
+    @property
+    def seen(self) -> Seen:
+        """The first and last time that a run touched it or a declaration that still holds named it."""
+        times = [Seen(declared.stamp.time_us, declared.stamp.time_us) for declared in self.declared.values()]
+        return reduce(Seen.union, times if self.observed is None else [self.observed, *times])
+
+    def observe(self, seen: Seen) -> None:
+        """Note that a run touched it."""
+        self.observed = seen if self.observed is None else self.observed.union(seen)
+
+    def current_facets(self) -> dict[str, tuple[Stamp, bytes]]:
+        """Each facet's newest stamp and digest, observed or declared."""
+        newest = dict(self.facets)
+        for declared in self.declared.values():
+            for name, digest in declared.digests.items():
+                stamped = (declared.stamp, digest)
+                newest[name] = max(newest.get(name, stamped), stamped)
+        return newest

@@ -1,0 +1,115 @@
+"""Walks over the graph: what lies around a node, what feeds a column and what it reaches."""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Literal, NamedTuple, TypeVar
+
+from headwater.graph.columns import ColumnEdge
+from headwater.graph.lineage import Graph
+from headwater.model.names import ColumnId, DatasetId, JobId
+
+NodeT = TypeVar("NodeT", bound=Hashable)
+Way = Literal["upstream", "downstream"]
+
+
+def reachable(
+    start: Iterable[NodeT], neighbours: Callable[[NodeT], Iterable[NodeT]], max_hops: int
+) -> dict[NodeT, int]:
+    """Every node within `max_hops` edges of a start node, mapped to its distance in hops.
+
+    Nearest first; start nodes are at 0. Cycles are fine: each node is visited once.
+    """
+    hops = dict.fromkeys(start, 0)
+    queue = deque(hops)
+    while queue:
+        node = queue.popleft()
+        if hops[node] == max_hops:
+            continue
+        for neighbour in neighbours(node):
+            if neighbour not in hops:
+                hops[neighbour] = hops[node] + 1
+                queue.append(neighbour)
+    return hops
+
+
+def jobs_around(graph: Graph, node: DatasetId | JobId, max_hops: int) -> dict[JobId, int]:
+    """The jobs around a job or dataset, mapped to their distance in jobs; those that touch the dataset are at 0.
+
+    A neighbour of a job writes what the job reads, or reads what it writes.
+    """
+    start = [node] if isinstance(node, JobId) else sorted(graph.writers(node) | graph.readers(node))
+
+    def neighbours(job: JobId) -> Iterable[JobId]:
+        for dataset in graph.reads(job):
+            yield from graph.writers(dataset)
+        for dataset in graph.writes(job):
+            yield from graph.readers(dataset)
+
+    return reachable(start, neighbours, max_hops)
+
+
+class ColumnStep(NamedTuple):
+    """One edge between two columns, in the direction of the data."""
+
+    source: ColumnId
+    target: ColumnId
+    edge: ColumnEdge
+
+
+ColumnsOf = Callable[[DatasetId], Sequence[str]]
+"""The columns of a dataset, by its schema: what a dataset-wide edge spreads over."""
+
+
+class ColumnWalk:
+    """Steps between columns, over one state of the graph; each dataset's edges are laid out once."""
+
+    def __init__(self, graph: Graph, columns_of: ColumnsOf) -> None:
+        self._graph = graph
+        self._columns_of = columns_of
+        self._into: dict[DatasetId, dict[str, list[ColumnStep]]] = {}
+        self._from: dict[DatasetId, dict[str, list[ColumnStep]]] = {}
+
+    def reachable(self, start: Iterable[ColumnId], way: Way, max_hops: int) -> dict[ColumnId, int]:
+        """Every column within `max_hops` of a start column, that way, with its distance."""
+        if way == "upstream":
+            return reachable(start, lambda column: [step.source for step in self.steps_into(column)], max_hops)
+        return reachable(start, lambda column: [step.target for step in self.steps_from(column)], max_hops)
+
+    def steps_into(self, column: ColumnId) -> list[ColumnStep]:
+        """The edges that end at the column.
+
+        A dataset-wide edge counts for every column of the target, a whole source for every column of its own.
+        """
+        name = column.dataset
+        if name not in self._into:
+            self._into[name] = self._laid_out(name)
+        return self._into[name].get(column.column, [])
+
+    def steps_from(self, column: ColumnId) -> list[ColumnStep]:
+        """The edges that start at the column."""
+        name = column.dataset
+        if name not in self._from:
+            steps: dict[str, list[ColumnStep]] = {}
+            for target in sorted(self._graph.fed_by(name)):
+                for reached in self.columns(target):
+                    for step in self.steps_into(ColumnId(target, reached)):
+                        if step.source.dataset == name:
+                            steps.setdefault(step.source.column, []).append(step)
+            self._from[name] = steps
+        return self._from[name].get(column.column, [])
+
+    def columns(self, name: DatasetId) -> list[str]:
+        """The dataset's columns: those of its schema, then those that only edges speak of."""
+        spoken_of = (edge.target_column for edge in self._graph.column_edges_into(name))
+        return list(dict.fromkeys([*self._columns_of(name), *(column for column in spoken_of if column is not None)]))
+
+    def _laid_out(self, name: DatasetId) -> dict[str, list[ColumnStep]]:
+        steps: dict[str, list[ColumnStep]] = {}
+        for edge in self._graph.column_edges_into(name):
+            targets = self.columns(name) if edge.target_column is None else [edge.target_column]
+            sources = self._columns_of(edge.source) if edge.source_column is None else [edge.source_column]
+            for target in targets:
+                steps.setdefault(target, []).extend(
+                    ColumnStep(ColumnId(edge.source, source), ColumnId(name, target), edge) for source in sources
+                )
+        return steps

@@ -1,0 +1,20 @@
+"""Facets as typed views: read one out of a mapping of facets, and lose nothing that the view does not know.
+
+    view           what a view is, and the four answers of reading one: a view, Deleted, Unreadable, None
+    registry       VIEWS: which view belongs to which key of which entity; unreadable_facets checks a whole event
+    run            parent, nominalTime, errorMessage, processing_engine, … of a run
+    job            jobType, sql, sourceCode, sourceCodeLocation of a job
+    dataset        schema, symlinks, catalog, storage, version, … of a dataset
+    lineage        columnLineage of a dataset, lineage of a dataset or a job
+    about          documentation, ownership and tags, which several entities have
+    quality        assertions and metrics of a dataset's data, tests of a run
+    input_output   statistics and Iceberg's reports of one read or one write
+    subset         which part of a dataset was read or written
+    own            headwater_run, expanso_run (counters) and signature
+
+    match SchemaFacet.read(dataset.facets):
+        case SchemaFacet(fields=fields): …
+        case Unreadable() as fault: log.warning("facet cannot be read", extra={"fault": str(fault)})
+
+Only what the standard requires is required, and not even `_producer` and `_schemaURL`: real producers leave them out.
+"""

@@ -1,0 +1,68 @@
+"""What people say about a run, a job or a dataset: documentation, owners, tags."""
+
+from typing import ClassVar
+
+from headwater.model.facets.view import Items, Part, View
+
+
+class DocumentationFacet(View):
+    """What a job or a dataset is for.
+
+    Source: OpenLineage DocumentationJobFacet 1-1-0, DocumentationDatasetFacet 1-1-0
+    """
+
+    key: ClassVar = "documentation"
+    description: str
+    content_type: str | None = None
+    """A media type, for example `text/markdown`."""
+
+
+class Owner(Part):
+    """A person or a team, and what they are to the thing they own."""
+
+    name: str
+    type: str | None = None
+
+
+class OwnershipFacet(View):
+    """Who owns a job or a dataset.
+
+    Source: OpenLineage OwnershipJobFacet 1-0-1, OwnershipDatasetFacet 1-0-1
+    """
+
+    key: ClassVar = "ownership"
+    owners: Items[Owner] | None = None
+
+
+class Tag(Part):
+    """A key and its value, and who set them."""
+
+    key: str
+    value: str
+    source: str | None = None
+
+
+class TagsFacet(View):
+    """Tags of a run or a job.
+
+    Source: OpenLineage TagsRunFacet 1-0-0, TagsJobFacet 1-0-0
+    """
+
+    key: ClassVar = "tags"
+    tags: Items[Tag] | None = None
+
+
+class DatasetTag(Tag):
+    """A tag of a dataset, or of one of its columns."""
+
+    field: str | None = None
+
+
+class DatasetTagsFacet(View):
+    """Tags of a dataset and its columns.
+
+    Source: OpenLineage TagsDatasetFacet 1-0-0
+    """
+
+    key: ClassVar = "tags"
+    tags: Items[DatasetTag] | None = None

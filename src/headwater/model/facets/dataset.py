@@ -1,0 +1,151 @@
+"""Facets of a dataset: what it is made of, and what it is called."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from headwater.model.facets.view import Integer, Items, Part, View
+from headwater.model.names import DatasetId
+
+
+class SchemaField(Part):
+    """A column, or a field inside one; older producers leave the type out."""
+
+    name: str
+    type: str | None = None
+    description: str | None = None
+    ordinal_position: Integer | None = Field(None, alias="ordinal_position")
+    fields: "Items[SchemaField] | None" = None
+
+
+class SchemaFacet(View):
+    """The columns of a dataset.
+
+    Source: OpenLineage SchemaDatasetFacet 1-2-0
+    """
+
+    key: ClassVar = "schema"
+    fields: Items[SchemaField] | None = None
+
+
+class Symlink(Part):
+    """Another name of the dataset; the standard requires a type, not every producer gives one."""
+
+    namespace: str
+    name: str
+    type: str | None = None
+    """`TABLE` or `LOCATION`."""
+
+    @property
+    def dataset(self) -> DatasetId:
+        """The other name as a pair."""
+        return DatasetId(self.namespace, self.name)
+
+
+class SymlinksFacet(View):
+    """Other names of the dataset.
+
+    Source: OpenLineage SymlinksDatasetFacet 1-0-1
+    """
+
+    key: ClassVar = "symlinks"
+    identifiers: Items[Symlink] | None = None
+
+
+class CatalogFacet(View):
+    """The catalog that a table is registered in.
+
+    Source: OpenLineage CatalogDatasetFacet 1-1-0
+    """
+
+    key: ClassVar = "catalog"
+    framework: str
+    type: str
+    name: str
+    metadata_uri: str | None = None
+    warehouse_uri: str | None = None
+    source: str | None = None
+    catalog_properties: dict[str, str] | None = None
+
+
+class DatasetTypeFacet(View):
+    """What kind of dataset it is, for example a materialized VIEW.
+
+    Source: OpenLineage DatasetTypeDatasetFacet 1-0-0
+    """
+
+    key: ClassVar = "datasetType"
+    dataset_type: str
+    sub_type: str | None = None
+
+
+class HierarchyLevel(Part):
+    """A holder of the dataset, for example a database, or the dataset itself."""
+
+    type: str
+    name: str
+
+
+class HierarchyFacet(View):
+    """The dataset's holders from the outermost inwards.
+
+    Source: OpenLineage HierarchyDatasetFacet 1-0-0
+    """
+
+    key: ClassVar = "hierarchy"
+    hierarchy: Items[HierarchyLevel]
+
+
+class StorageFacet(View):
+    """How the dataset lies on storage, for example as iceberg in parquet files.
+
+    Source: OpenLineage StorageDatasetFacet 1-0-1
+    """
+
+    key: ClassVar = "storage"
+    storage_layer: str
+    file_format: str | None = None
+
+
+class DataSourceFacet(View):
+    """The system that the dataset is in.
+
+    Source: OpenLineage DatasourceDatasetFacet 1-0-1
+    """
+
+    key: ClassVar = "dataSource"
+    name: str | None = None
+    uri: str | None = None
+
+
+class VersionFacet(View):
+    """Which version was read or written, for example an Iceberg snapshot id.
+
+    Source: OpenLineage DatasetVersionDatasetFacet 1-0-1
+    """
+
+    key: ClassVar = "version"
+    dataset_version: str
+
+
+class FormerName(Part):
+    """What a renamed dataset was called before."""
+
+    namespace: str
+    name: str
+
+    @property
+    def dataset(self) -> DatasetId:
+        """The former name as a pair."""
+        return DatasetId(self.namespace, self.name)
+
+
+class LifecycleStateChangeFacet(View):
+    """What was done to the dataset as a whole.
+
+    Source: OpenLineage LifecycleStateChangeDatasetFacet 1-0-1
+    """
+
+    key: ClassVar = "lifecycleStateChange"
+    lifecycle_state_change: Literal["ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"]
+    previous_identifier: FormerName | None = None

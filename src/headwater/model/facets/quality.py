@@ -1,0 +1,81 @@
+"""Facets about the quality of data: what was asserted, what was measured, what a run tested."""
+
+from typing import Any, ClassVar
+
+from headwater.model.facets.view import Integer, Items, Number, Part, View
+
+
+class _Outcome(Part):
+    name: str | None = None
+    severity: str | None = None
+    """What a miss means: `error` or `warn`."""
+    description: str | None = None
+    expected: str | None = None
+    actual: str | None = None
+    content: str | None = None
+    """What was checked, for example a query."""
+    content_type: str | None = None
+    params: dict[str, Any] | None = None
+
+
+class Assertion(_Outcome):
+    """One expectation and whether the data met it."""
+
+    assertion: str
+    success: bool
+    column: str | None = None
+
+
+class DataQualityAssertionsFacet(View):
+    """Expectations on a dataset; producers hang it on the dataset or on the input.
+
+    Source: OpenLineage DataQualityAssertionsDatasetFacet 1-0-2
+    """
+
+    key: ClassVar = "dataQualityAssertions"
+    assertions: Items[Assertion]
+
+
+class ColumnMetrics(Part):
+    """What was measured of one column."""
+
+    null_count: Integer | None = None
+    distinct_count: Integer | None = None
+    sum: Number | None = None
+    count: Number | None = None
+    min: Number | None = None
+    max: Number | None = None
+    quantiles: dict[str, Number] | None = None
+    """By quantile, for example `"0.95"`."""
+
+
+class DataQualityMetricsFacet(View):
+    """What was measured of a dataset, or of the part of it that a run read.
+
+    Source: OpenLineage DataQualityMetricsDatasetFacet 1-0-0, DataQualityMetricsInputDatasetFacet 1-0-3
+    """
+
+    key: ClassVar = "dataQualityMetrics"
+    column_metrics: dict[str, ColumnMetrics]
+    row_count: Integer | None = None
+    bytes: Integer | None = None
+    file_count: Integer | None = None
+    last_updated: str | None = None
+
+
+class ExecutedTest(_Outcome):
+    """One test and how it went."""
+
+    name: str
+    status: str
+    type: str | None = None
+
+
+class RunTestsFacet(View):
+    """The tests that a run carried out.
+
+    Source: OpenLineage TestRunFacet 1-0-0
+    """
+
+    key: ClassVar = "test"
+    tests: Items[ExecutedTest]

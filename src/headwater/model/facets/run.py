@@ -1,0 +1,202 @@
+"""Facets of a run."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from headwater.model.facets.view import Integer, Items, Part, View
+from headwater.model.names import JobId
+
+
+class RunRef(Part):
+    """A run that a facet names; `facets` are that run's, for the views of `run` again."""
+
+    run_id: str
+    facets: dict[str, Any] | None = None
+
+
+class JobRef(Part):
+    """A job that a facet names; `facets` are that job's."""
+
+    namespace: str
+    name: str
+    facets: dict[str, Any] | None = None
+
+    @property
+    def id(self) -> JobId:
+        """The job's name as a pair."""
+        return JobId(self.namespace, self.name)
+
+
+class RootRun(Part):
+    """The run at the top of a hierarchy of runs."""
+
+    run: RunRef
+    job: JobRef
+
+
+class ParentFacet(View):
+    """The run that this one is a part of.
+
+    Source: OpenLineage ParentRunFacet 1-2-0
+    """
+
+    key: ClassVar = "parent"
+    run: RunRef
+    job: JobRef
+    root: RootRun | None = None
+
+
+def _date_time(text: str) -> str:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise PydanticCustomError("date_time", "not a date and time") from None
+    return text
+
+
+DateTimeText = Annotated[str, AfterValidator(_date_time), WithJsonSchema({"type": "string", "format": "date-time"})]
+"""A date and time that stays as it was written; `moment` reads it."""
+
+
+def moment(text: DateTimeText) -> datetime:
+    """The time with its offset from UTC; some producers leave the offset out, and then mean UTC."""
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+class NominalTimeFacet(View):
+    """The time that a scheduled run is for, which is not when it ran.
+
+    Source: OpenLineage NominalTimeRunFacet 1-0-1
+    """
+
+    key: ClassVar = "nominalTime"
+    nominal_start_time: DateTimeText
+    nominal_end_time: DateTimeText | None = None
+
+    @property
+    def start(self) -> datetime:
+        """The nominal start, with its offset from UTC."""
+        return moment(self.nominal_start_time)
+
+    @property
+    def end(self) -> datetime | None:
+        """The nominal end, with its offset from UTC."""
+        return moment(self.nominal_end_time) if self.nominal_end_time is not None else None
+
+
+class ErrorMessageFacet(View):
+    """Why a run failed.
+
+    Source: OpenLineage ErrorMessageRunFacet 1-0-1
+    """
+
+    key: ClassVar = "errorMessage"
+    message: str
+    programming_language: str
+    stack_trace: str | None = None
+
+
+class ExtractionFailure(Part):
+    """One task whose lineage could not be worked out."""
+
+    error_message: str
+    stack_trace: str | None = None
+    task: str | None = None
+    task_number: Integer | None = None
+
+
+class ExtractionErrorFacet(View):
+    """What is missing from the lineage, and why: the run itself may have gone well.
+
+    Source: OpenLineage ExtractionErrorRunFacet 1-1-2
+    """
+
+    key: ClassVar = "extractionError"
+    total_tasks: Integer
+    failed_tasks: Integer
+    errors: Items[ExtractionFailure]
+
+
+class ExternalQueryFacet(View):
+    """The query which the run left to another system.
+
+    Source: OpenLineage ExternalQueryRunFacet 1-0-2
+    """
+
+    key: ClassVar = "externalQuery"
+    external_query_id: str
+    source: str
+
+
+class ProcessingEngineFacet(View):
+    """The engine that did the work.
+
+    Source: OpenLineage ProcessingEngineRunFacet 1-1-1
+    """
+
+    key: ClassVar = "processing_engine"
+    version: str
+    name: str | None = None
+    openlineage_adapter_version: str | None = None
+
+
+class ExecutionParameter(Part):
+    """A value the run was started with."""
+
+    key: str
+    name: str | None = None
+    description: str | None = None
+    value: str | None = None
+
+
+class ExecutionParametersFacet(View):
+    """What the run was started with.
+
+    Source: OpenLineage ExecutionParametersRunFacet 1-0-0
+    """
+
+    key: ClassVar = "executionParameters"
+    parameters: Items[ExecutionParameter] | None = None
+
+
+class EnvironmentVariable(Part):
+    """A name and a value of the process's environment."""
+
+    name: str
+    value: str
+
+
+class EnvironmentVariablesFacet(View):
+    """The environment the run saw.
+
+    Source: OpenLineage EnvironmentVariablesRunFacet 1-0-0
+    """
+
+    key: ClassVar = "environmentVariables"
+    environment_variables: Items[EnvironmentVariable]
+
+
+class JobDependency(Part):
+    """Another job, perhaps one run of it, that comes before or after this run."""
+
+    job: JobRef
+    run: RunRef | None = None
+    dependency_type: str | None = Field(None, alias="dependency_type")
+    sequence_trigger_rule: str | None = Field(None, alias="sequence_trigger_rule")
+    status_trigger_rule: str | None = Field(None, alias="status_trigger_rule")
+
+
+class JobDependenciesFacet(View):
+    """Control flow: what had to end before this run, and what waits for it. No data need pass.
+
+    Source: OpenLineage JobDependenciesRunFacet 1-0-1
+    """
+
+    key: ClassVar = "jobDependencies"
+    upstream: Items[JobDependency] | None = None
+    downstream: Items[JobDependency] | None = None
+    trigger_rule: str | None = Field(None, alias="trigger_rule")

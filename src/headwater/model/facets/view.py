@@ -1,0 +1,147 @@
+"""What a view of a facet is, and how one is read without ever raising."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
+
+T = TypeVar("T")
+
+
+class _StopAtFirst(FailFast):
+    """FailFast that can stand in a union, which hashes its members."""
+
+    __hash__ = object.__hash__
+
+
+Items = Annotated[list[T], _StopAtFirst()]
+"""A list whose reading ends at the first bad item: a million bad items must not cost a million error records."""
+
+Number = int | float
+"""A JSON number, kept as it came: integers stay exact at any size."""
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Integer = Annotated[int, BeforeValidator(_whole)]
+"""A whole number, which JSON may also write as `7.0`."""
+
+OPEN: Final = ConfigDict(strict=True, frozen=True, extra="allow", alias_generator=to_camel)
+"""Strict types, snake_case names in Python, and every unknown member kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A facet which is not what its schema says; as text `outputs.0.facets.schema.fields.2.name: is required`."""
+
+    key: str
+    """The facet's name, for example `schema`."""
+    path: str
+    """The first bad field, from where the reading began."""
+    message: str
+    """What was expected there; never the value that was found."""
+
+    def under(self, place: str) -> "Unreadable":
+        """The same fault, seen from above `place`."""
+        return replace(self, path=f"{place}.{self.path}")
+
+    def __str__(self) -> str:
+        """`path: message`."""
+        return f"{self.path}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A facet that stands there only to say that it is gone: `_deleted: true`."""
+
+    key: str
+
+
+class Part(BaseModel):
+    """An object inside a facet."""
+
+    model_config = OPEN
+
+
+class View(Part):
+    """A facet. `model_dump(by_alias=True, exclude_unset=True)` gives back every member that was read.
+
+    It gives one more, a null, where an unknown member has the name of an attribute which is not there itself: pydantic
+    counts `schema_url` as having set `_schemaURL`.
+
+    Source: OpenLineage 2.0.2 `BaseFacet`, https://openlineage.io/spec/2-0-2/OpenLineage.json
+    """
+
+    key: ClassVar[str]
+    """The facet's name in a mapping of facets."""
+
+    producer: str | None = Field(None, alias="_producer")
+    schema_url: str | None = Field(None, alias="_schemaURL")
+    deleted: bool | None = Field(None, alias="_deleted")
+    """Never true: reading such a facet gives `Deleted`."""
+
+    @classmethod
+    def read(cls, facets: Mapping[str, Any]) -> Self | Deleted | Unreadable | None:
+        """Read this facet out of a mapping of facets; never raises.
+
+        Returns:
+            None where there is no such facet, or `null` stands in its place.
+        """
+        facet = facets.get(cls.key)
+        if facet is None:
+            return None
+        if isinstance(facet, dict) and facet.get("_deleted") is True:
+            return Deleted(cls.key)
+        try:
+            return cls.model_validate(facet)
+        except ValidationError as invalid:
+            return _unreadable(cls.key, facet, invalid)
+
+
+_WORDING: Mapping[str, str] = {
+    "bool_type": "expected true or false",
+    "date_time": "expected a date and time such as 2026-05-22T14:23:11Z",
+    "dict_type": "expected an object",
+    "float_type": "expected a number",
+    "int_type": "expected a whole number",
+    "list_type": "expected an array",
+    "missing": "is required",
+    "model_attributes_type": "expected an object",
+    "model_type": "expected an object",
+    "recursion_depth_exceeded": "is nested too deeply",
+    "string_type": "expected a string",
+    "union_tag_not_found": "has no type that is known",
+    "union_tag_invalid": "has no type that is known",
+}
+
+
+def _unreadable(key: str, facet: object, invalid: ValidationError) -> Unreadable:
+    errors = invalid.errors(include_url=False, include_input=False, include_context=False)
+    path = _steps(facet, errors[0])
+    # A choice of types fails once for each of them, at one path: the last is the widest.
+    *_, last = takewhile(lambda error: _steps(facet, error) == path, errors)
+    return Unreadable(key, ".".join((key, *path)), _WORDING.get(last["type"], "is not what the facet's schema says"))
+
+
+def _steps(facet: object, error: ErrorDetails) -> tuple[str, ...]:
+    """The error's location without the steps that are pydantic's own, such as the name of a choice's branch."""
+    *way, last = error["loc"] or ("",)
+    steps: list[str] = []
+    value: Any = facet
+    for step in way:
+        if _holds(value, step):
+            value = value[step]
+            steps.append(str(step))
+    return (*steps, str(last)) if error["type"] == "missing" or _holds(value, last) else tuple(steps)
+
+
+def _holds(value: object, step: int | str) -> bool:
+    if isinstance(step, int):
+        return isinstance(value, list) and 0 <= step < len(value)
+    return isinstance(value, dict) and step in value

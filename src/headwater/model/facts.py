@@ -1,0 +1,257 @@
+"""Facts: what an event says, cut into pieces that merge in any order.
+
+`extract.facts(event)` is pure, and every fact has a `key` and a `merge` that is commutative, associative and
+idempotent: so the merged facts of a log are the same for any order of arrival, any repetition and any batching. Stores
+keep merged facts; everything else (edges, versions, staleness) is derived from them.
+
+    fact            key                                    merge
+    Content         digest                                 the same by construction
+    RunTimes        run                                    min and max of times, greatest (rank, stamp) of states
+    RunOfJob        run                                    last writer; naming a parent beats not naming one
+    RunFacet        run, facet name                        last writer
+    JobFacet        job, facet name                        last writer
+    Observation     run, direction, dataset                union: min and max of times
+    ObservedFacet   run, direction, dataset, slot, name    last writer
+    ColumnEvidence  run, target, strength, content         union: min and max of times
+    Declaration     job or dataset                         last writer, whole
+    Alias           name, alias, evidence                  union: min and max of times
+    Quarantined     run or job, direction, namespace, name union: min and max of times
+
+A facet's value is kept once, by the SHA-256 of its JSON with sorted keys; the other facts point at it by digest.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
+
+from headwater.model.events import Direction, Stamp
+from headwater.model.names import DatasetId, JobId
+
+Slot = Literal["facets", "direction_facets"]
+Evidence = Literal["symlinks"]
+
+STATE_RANK: Mapping[str, int] = {"OTHER": 0, "START": 1, "RUNNING": 2, "COMPLETE": 3, "FAIL": 3, "ABORT": 3}
+"""A terminal state beats RUNNING beats START, whatever their times."""
+
+STRENGTH: Mapping[str, int] = {"lineage": 3, "columnLineage": 2}
+"""How strong a facet's evidence of columns is, strongest first; the product of inputs and outputs would be 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The first and the last time something was seen, microseconds since 1970."""
+
+    first_us: int
+    last_us: int
+
+    def union(self, other: "Seen") -> "Seen":
+        """The times from the earlier start to the later end."""
+        return Seen(min(self.first_us, other.first_us), max(self.last_us, other.last_us))
+
+
+class Merging:
+    """What all facts share: facts with equal keys are merged into one."""
+
+    __slots__ = ()
+    KEY: ClassVar[tuple[str, ...]]
+    """The fields that make up the key."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Facts with equal keys merge."""
+        return (type(self).__name__, *(getattr(self, name) for name in self.KEY))
+
+
+class LastWriter(Merging):
+    """Of two facts with one key, the one with the greater stamp holds.
+
+    One event may say two things about one key, by naming a dataset twice: then the greater digest holds.
+    """
+
+    __slots__ = ()
+    content: bytes
+    stamp: Stamp
+
+    def merge(self, other: Self) -> Self:
+        """Return the later of the two."""
+        return max(self, other, key=lambda fact: (fact.stamp, fact.content))
+
+
+class Widening(Merging):
+    """Two facts with one key are one fact, seen over both their times."""
+
+    __slots__ = ()
+    seen: Seen
+
+    def merge(self, other: Self) -> Self:
+        """Return the fact with the times of both."""
+        # Every subclass is a dataclass, which the type checker cannot know here.
+        return replace(self, seen=self.seen.union(other.seen))  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, slots=True)
+class Content(Merging):
+    """A JSON value kept once: a facet, or a declaration. `digest` is the SHA-256 of `body`."""
+
+    KEY = ("digest",)
+    digest: bytes
+    body: bytes
+
+    def merge(self, _: Self) -> Self:
+        """Return this one: equal digests mean equal bodies."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class RunTimes(Merging):
+    """When a run was heard of, and its state: the greatest (rank, stamp) wins."""
+
+    KEY = ("run_id",)
+    run_id: str
+    seen: Seen
+    state: tuple[int, Stamp, str]
+    """Rank of the event type, stamp, event type."""
+
+    def merge(self, other: Self) -> Self:
+        """Return the union of times, with the stronger state."""
+        return replace(self, seen=self.seen.union(other.seen), state=max(self.state, other.state))
+
+
+@dataclass(frozen=True, slots=True)
+class ParentRun:
+    """The run and job that a run's `parent` facet names."""
+
+    run_id: str
+    job: JobId
+
+
+@dataclass(frozen=True, slots=True)
+class RunOfJob(Merging):
+    """Which job a run belongs to, and its parent; an event that names the parent beats one that does not."""
+
+    KEY = ("run_id",)
+    run_id: str
+    job: JobId
+    parent: ParentRun | None
+    stamp: Stamp
+
+    def merge(self, other: Self) -> Self:
+        """Return the one that names a parent, else the later one."""
+        return max(self, other, key=lambda fact: (fact.parent is not None, fact.stamp))
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacet(LastWriter):
+    """A run facet."""
+
+    KEY = ("run_id", "name")
+    run_id: str
+    name: str
+    content: bytes
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class JobFacet(LastWriter):
+    """A job facet."""
+
+    KEY = ("job", "name")
+    job: JobId
+    name: str
+    content: bytes
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class Observation(Widening):
+    """A run read (input) or wrote (output) a dataset."""
+
+    KEY = ("run_id", "direction", "dataset")
+    run_id: str
+    direction: Direction
+    dataset: DatasetId
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedFacet(LastWriter):
+    """A facet of a dataset, as a run saw it."""
+
+    KEY = ("run_id", "direction", "dataset", "slot", "name")
+    run_id: str
+    direction: Direction
+    dataset: DatasetId
+    slot: Slot
+    name: str
+    content: bytes
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnEvidence(Widening):
+    """A facet from which column edges into `target` can be read; within a run only the strongest counts."""
+
+    KEY = ("run_id", "target", "strength", "content")
+    run_id: str
+    target: DatasetId
+    strength: int
+    content: bytes
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration(LastWriter):
+    """A job or dataset as a job event or dataset event declared it.
+
+    `content` is the digest of a JSON object: `{"inputs": [ref…], "outputs": [ref…]}` for a job and one `ref` for a
+    dataset, a `ref` being `{"namespace", "name", "facets": {facet name: hex digest}}`.
+    """
+
+    KEY = ("kind", "node")
+    node: JobId | DatasetId
+    content: bytes
+    stamp: Stamp
+
+    @property
+    def kind(self) -> Literal["job", "dataset"]:
+        """Tells the two kinds of node apart, which are equal as tuples."""
+        return "job" if isinstance(self.node, JobId) else "dataset"
+
+
+@dataclass(frozen=True, slots=True)
+class Alias(Widening):
+    """Evidence that two names are one dataset."""
+
+    KEY = ("name", "alias", "evidence")
+    name: DatasetId
+    alias: DatasetId
+    evidence: Evidence
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined(Widening):
+    """A dataset that was mentioned without a full name: kept and shown, but no node of the graph."""
+
+    KEY = ("subject", "direction", "namespace", "name")
+    subject: str
+    """`run:ID`, or the job's node id."""
+    direction: Direction
+    namespace: str
+    name: str
+    seen: Seen
+
+
+Fact = (
+    Content
+    | RunTimes
+    | RunOfJob
+    | RunFacet
+    | JobFacet
+    | Observation
+    | ObservedFacet
+    | ColumnEvidence
+    | Declaration
+    | Alias
+    | Quarantined
+)

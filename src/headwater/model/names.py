@@ -1,0 +1,106 @@
+"""Names: a dataset, a job, a column, and how a node id writes them in one string.
+
+A name is a pair (namespace, name) everywhere inside Headwater. The joined form `dataset:NS:NAME` exists only at the
+wire, for Marquez's clients; since both parts may hold colons it can be read in several ways, and only who knows the
+graph can tell which one is meant: hence `readings`.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from headwater.errors import InvalidNameError
+
+NodeKind = Literal["dataset", "job", "datasetField", "run"]
+
+
+class DatasetId(NamedTuple):
+    """A dataset, for example `DatasetId("kafka://broker:9092", "orders")`."""
+
+    namespace: str
+    name: str
+
+    @property
+    def node_id(self) -> str:
+        """`dataset:NS:NAME`, as Marquez writes it."""
+        return f"dataset:{self.namespace}:{self.name}"
+
+
+class JobId(NamedTuple):
+    """A job, for example `JobId("production", "orders-to-lake")`."""
+
+    namespace: str
+    name: str
+
+    @property
+    def node_id(self) -> str:
+        """`job:NS:NAME`, as Marquez writes it."""
+        return f"job:{self.namespace}:{self.name}"
+
+
+class ColumnId(NamedTuple):
+    """A column of a dataset; nested fields are written with dots."""
+
+    dataset: DatasetId
+    column: str
+
+    @property
+    def node_id(self) -> str:
+        """`datasetField:NS:NAME:FIELD`, as Marquez writes it."""
+        return f"datasetField:{self.dataset.namespace}:{self.dataset.name}:{self.column}"
+
+
+class NodeReading(NamedTuple):
+    """One way to read a node id."""
+
+    kind: NodeKind
+    node: DatasetId | JobId | ColumnId
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def is_uuid(run_id: str) -> bool:
+    """Whether the text is a UUID with hyphens, in either case."""
+    return _UUID.fullmatch(run_id) is not None
+
+
+def run_id_of(sent: str) -> str:
+    """The id of a run, as it was sent; a UUID in lower case, since its case means nothing."""
+    return sent.lower() if is_uuid(sent) else sent
+
+
+def readings(node_id: str) -> Iterator[NodeReading]:
+    """Every way to read a node id, the likeliest first.
+
+    The likeliest reading lets the namespace keep every colon but the last
+    (`dataset:kafka://broker:9092:orders`); names that hold colons come out of the later readings.
+
+    >>> next(readings("dataset:kafka://broker:9092:orders")).node
+    DatasetId(namespace='kafka://broker:9092', name='orders')
+
+    Raises:
+        InvalidNameError: the text has no known kind, or too few parts.
+    """
+    kind, _, rest = node_id.partition(":")
+    parts = rest.split(":")
+    match kind:
+        case "dataset" if len(parts) > 1:
+            yield from (NodeReading("dataset", DatasetId(*pair)) for pair in _pairs(parts))
+        case "job" if len(parts) > 1:
+            yield from (NodeReading("job", JobId(*pair)) for pair in _pairs(parts))
+        case "datasetField" if len(parts) > 2:
+            for end in range(len(parts) - 1, 1, -1):
+                column = ":".join(parts[end:])
+                for pair in _pairs(parts[:end]):
+                    yield NodeReading("datasetField", ColumnId(DatasetId(*pair), column))
+        case _:
+            raise InvalidNameError(
+                f"nodeId: expected dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD or job:NAMESPACE:NAME, "
+                f"found {node_id[:200]!r}"
+            )
+
+
+def _pairs(parts: list[str]) -> Iterator[tuple[str, str]]:
+    for cut in range(len(parts) - 1, 0, -1):
+        yield ":".join(parts[:cut]), ":".join(parts[cut:])

@@ -1,0 +1,11 @@
+"""Who we are in an event: the producer's URI and where our own facets are described."""
+
+from importlib.metadata import version
+from typing import Final
+
+VERSION: Final = version("headwater")
+PRODUCER: Final = f"https://headwater.dev/producer/{VERSION}"
+HEADWATER_FACETS: Final = "https://headwater.dev/spec/facets/1-0-0"
+"""Facet `X` of our own is described at `HEADWATER_FACETS/X.json`."""
+
+OPENLINEAGE_SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json"

@@ -1,0 +1,221 @@
+"""JSON as an event must be: one reading only, or a clear refusal.
+
+What RFC 8259 leaves to the reader is decided here:
+
+- a key that stands twice in one object is refused, and so are NaN, Infinity, a byte order mark and text after the end;
+- a lone surrogate escape is read as U+FFFD, in keys too, so every string that comes out can be written as UTF-8;
+- integers keep all their digits (up to Python's own limit of 4,300), fractions are 64-bit floats; a number beyond
+  either, also one so small that it would turn into 0, is refused rather than silently changed;
+- at most `MAX_DEPTH` objects and arrays inside one another, where Python alone would look at the caller's stack too.
+
+What is written as most programs write is read fast; the rest costs what `json.loads` with an `object_pairs_hook` costs
+(110 and 106 µs for 10 kB, 243 objects). The path of a fault is looked for only once there is one.
+
+Source: RFC 8259, sections 4, 6, 8 and 9.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from json import JSONDecodeError, JSONDecoder
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, cast
+
+import orjson
+
+from headwater.errors import InvalidEventError, MalformedJsonError
+
+MAX_DEPTH: Final = 254
+"""As deep as orjson writes, so that whatever was read can be written again."""
+
+_MAX_PATH_CHARS: Final = 200
+_ESCAPE: Final = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair: stays
+    r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})"
+    r"|.)",
+    re.DOTALL,
+)
+_BRACKET_OR_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+NumberReader = Callable[[str], object]
+
+
+def parse(raw: bytes) -> Json:
+    """Read one JSON value.
+
+    Raises:
+        MalformedJsonError: no JSON; the message gives the position.
+        InvalidEventError: a key stands twice, or a number is out of range; the message gives its path.
+    """
+    value = _read_back(raw)
+    return cast(Json, _parse(raw) if value is _DIFFERENT else value)
+
+
+_DIFFERENT: Final = object()
+
+
+def _read_back(raw: bytes) -> object:
+    """The value, if written again it gives these very bytes: so no key stood twice and no number changed.
+
+    That is how most programs write, and it takes a third of the time (35 against 105 µs for 10 kB).
+    """
+    try:
+        value = orjson.loads(raw)
+        is_same = orjson.dumps(value) == raw
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return _DIFFERENT
+    is_flat = raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH
+    return value if is_same and (is_flat or not _is_too_deep(value)) else _DIFFERENT
+
+
+def reader(parse_int: NumberReader, parse_float: NumberReader) -> Callable[[bytes], object]:
+    """Make a strict reader that hands each number's literal text to one of two functions.
+
+    These raise ValueError for a number they cannot hold. The reader raises as `parse` does.
+    """
+    decoder = JSONDecoder(
+        object_pairs_hook=_unique_members,
+        parse_int=parse_int,
+        parse_float=parse_float,
+        parse_constant=_refuse_constant,
+    )
+
+    def read(raw: bytes) -> object:
+        text = _text(raw)
+        try:
+            value = _decode(decoder, text)
+        except ValueError:
+            raise _first_fault(text, parse_int, parse_float) from None
+        if text.count("{") + text.count("[") > MAX_DEPTH and _is_too_deep(value):
+            raise _depth_fault(text)
+        return value
+
+    return read
+
+
+def _unique_members(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    unique = dict(members)
+    if len(unique) != len(members):
+        raise ValueError("a key stands twice")
+    return unique
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _text(raw: bytes) -> str:
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as invalid:
+        raise MalformedJsonError(f"event: not UTF-8 at byte {invalid.start}") from None
+    if text.startswith("\ufeff"):
+        raise MalformedJsonError("event: starts with a byte order mark")
+    if "\\" in text and ("\\ud" in text or "\\uD" in text):
+        return _ESCAPE.sub(lambda escape: "\\ufffd" if escape["lone"] else escape[0], text)
+    return text
+
+
+def _decode(decoder: JSONDecoder, text: str) -> object:
+    try:
+        return decoder.decode(text)
+    except JSONDecodeError as fault:
+        where = f"line {fault.lineno}, column {fault.colno} (character {fault.pos})"
+        raise MalformedJsonError(f"event: not JSON at {where}: {fault.msg}") from None
+    except RecursionError:
+        raise _depth_fault(text) from None
+
+
+def _is_too_deep(value: object) -> bool:
+    level = _containers([value])
+    for _ in range(MAX_DEPTH):
+        if not level:
+            return False
+        level = _containers(child for node in level for child in (node.values() if isinstance(node, dict) else node))
+    return bool(level)
+
+
+def _containers(values: Iterable[object]) -> list[dict[str, object] | list[object]]:
+    return [value for value in values if isinstance(value, (dict, list))]
+
+
+def _depth_fault(text: str) -> MalformedJsonError:
+    depth = 0
+    for token in _BRACKET_OR_STRING.finditer(text):
+        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
+        if depth > MAX_DEPTH:
+            break
+    return MalformedJsonError(f"event: more than {MAX_DEPTH} levels deep at character {token.start()}")
+
+
+class _Members(list[tuple[str, Any]]):
+    """An object's members as they stand in the text, doubles included."""
+
+
+class _Number(NamedTuple):
+    literal: str
+    parse: NumberReader
+
+
+class _Constant(NamedTuple):
+    name: str
+
+
+_DOUBLE: Final = object()
+_Path = tuple[str, ...]
+
+
+def _first_fault(text: str, parse_int: NumberReader, parse_float: NumberReader) -> InvalidEventError:
+    tracing = JSONDecoder(
+        object_pairs_hook=_Members,
+        parse_int=lambda literal: _Number(literal, parse_int),
+        parse_float=lambda literal: _Number(literal, parse_float),
+        parse_constant=_Constant,
+    )
+    waiting: list[tuple[_Path, object]] = [((), _decode(tracing, text))]
+    while waiting:
+        path, value = waiting.pop()
+        if fault := _fault(path, value):
+            return fault
+        waiting += [((*path, step), child) for step, child in reversed(_children(value))]
+    raise AssertionError("a text was refused that has no fault")
+
+
+def _fault(path: _Path, value: object) -> InvalidEventError | None:
+    if value is _DOUBLE:
+        return InvalidEventError(f"{_shown(path)}: the key stands twice")
+    if isinstance(value, _Constant):
+        return MalformedJsonError(f"{_shown(path)}: {value.name} is not JSON")
+    if isinstance(value, _Number):
+        try:
+            value.parse(value.literal)
+        except ValueError:
+            return InvalidEventError(f"{_shown(path)}: the number is out of range ({len(value.literal)} characters)")
+    return None
+
+
+def _children(value: object) -> list[tuple[str, object]]:
+    if isinstance(value, _Members):
+        firsts: dict[str, int] = {}
+        return [
+            (key, child if firsts.setdefault(key, place) == place else _DOUBLE)
+            for place, (key, child) in enumerate(value)
+        ]
+    if isinstance(value, list):
+        return [(str(place), child) for place, child in enumerate(value)]
+    return []
+
+
+def _shown(path: _Path) -> str:
+    joined = ".".join(step if step.isprintable() else ascii(step)[1:-1] for step in path) or "event"
+    return joined if len(joined) <= _MAX_PATH_CHARS else f"{joined[:_MAX_PATH_CHARS]}…"
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if math.isinf(number) or (not number and any(digit in "123456789" for digit in re.split("[eE]", literal)[0])):
+        raise ValueError("out of range")
+    return number
+
+
+_parse: Final = reader(int, _finite)

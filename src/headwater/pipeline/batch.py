@@ -1,0 +1,47 @@
+"""The work of a batch: every output once, in the file's order."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql import DataFrame
+
+from headwater.pipeline.frames import named
+from headwater.pipeline.sinks.write import write
+from headwater.pipeline.spec import FileInput, IcebergInput, Output, PipelineSpec
+from headwater.pipeline.telling.observer import Observer
+
+
+def write_outputs(
+    spec: PipelineSpec, frames: Mapping[str, DataFrame], observer: Observer, before_each: Callable[[Output], None]
+) -> None:
+    """Write all outputs; `before_each` may raise to stop in between."""
+    with _kept(_shared(spec), frames):
+        for output in spec.outputs:
+            before_each(output)
+            with named(output.place):
+                rows = write(observer.watch(output, frames[output.source]), output.writes)
+            observer.wrote(output, rows)
+
+
+def _shared(spec: PipelineSpec) -> list[str]:
+    """Frames that several outputs must see alike, so that they are computed once.
+
+    Files and a table's snapshot are the same when they are read again; a database, made-up rows and what a step
+    computes (with `rand()`, a clock, a function of the user's) need not be.
+    """
+    uses = Counter(output.source for output in spec.outputs)
+    stable = {name for name, one in spec.inputs.items() if isinstance(one.reads, FileInput | IcebergInput)}
+    return [frame for frame, count in uses.items() if count > 1 and frame not in stable]
+
+
+@contextmanager
+def _kept(names: list[str], frames: Mapping[str, DataFrame]) -> Iterator[None]:
+    """Keep the frames' rows in memory, and on disk where they do not fit, while they are needed."""
+    for name in names:
+        frames[name].persist()
+    try:
+        yield
+    finally:
+        for name in names:
+            frames[name].unpersist()

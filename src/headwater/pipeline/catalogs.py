@@ -1,0 +1,122 @@
+"""Iceberg catalogs: the embedded `lake`, and those a pipeline file declares, as Spark configuration.
+
+`lake` is a JDBC catalog on SQLite. pyiceberg reads and writes the same tables, because both keep a table under the
+catalog's *name*: `lake_properties` is what to give it.
+"""
+
+import os
+import sqlite3
+import uuid
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+from headwater.errors import SetupError
+from headwater.pipeline.spec import CatalogSpec, PipelineSpec
+from headwater.pipeline.terms import Location
+
+EMBEDDED: Final = "lake"
+
+_CATALOG_TABLES: Final = (
+    """CREATE TABLE iceberg_tables (
+        catalog_name VARCHAR(255) NOT NULL, table_namespace VARCHAR(255) NOT NULL, table_name VARCHAR(255) NOT NULL,
+        metadata_location VARCHAR(1000), previous_metadata_location VARCHAR(1000), iceberg_type VARCHAR(5),
+        PRIMARY KEY (catalog_name, table_namespace, table_name))""",
+    """CREATE TABLE iceberg_namespace_properties (
+        catalog_name VARCHAR(255) NOT NULL, namespace VARCHAR(255) NOT NULL,
+        property_key VARCHAR(255), property_value VARCHAR(1000),
+        PRIMARY KEY (catalog_name, namespace, property_key))""",
+)
+"""What Iceberg's JDBC catalog keeps, in its schema version V1 (tables and views).
+
+Source: https://iceberg.apache.org/docs/latest/jdbc/
+"""
+
+# Two pipelines may commit at once: SQLite then waits for the other writer instead of failing; WAL lets readers go on.
+_SQLITE_OPTIONS: Final = {
+    "jdbc.busy_timeout": "30000",
+    "jdbc.journal_mode": "WAL",
+    "jdbc.schema-version": "V1",
+}
+
+
+def embedded(home: Path) -> CatalogSpec:
+    """The catalog `lake` of a HEADWATER_HOME."""
+    return CatalogSpec(
+        type="jdbc",
+        uri=f"jdbc:sqlite:{_database(home)}",
+        warehouse=Location(f"file://{_warehouse(home)}"),
+        options=_SQLITE_OPTIONS,
+    )
+
+
+def lake_properties(home: Path) -> dict[str, str]:
+    """What pyiceberg needs to open the same catalog: `load_catalog("lake", **lake_properties(home))`."""
+    return {"type": "sql", "uri": f"sqlite:///{_database(home)}", "warehouse": f"file://{_warehouse(home)}"}
+
+
+def catalogs_of(spec: PipelineSpec, home: Path) -> dict[str, CatalogSpec]:
+    """Every catalog a pipeline may name; its own `lake`, if it declares one, takes the embedded one's place."""
+    return {EMBEDDED: embedded(home), **spec.catalogs}
+
+
+def spark_conf(name: str, catalog: CatalogSpec) -> dict[str, str]:
+    """Spark's configuration for a catalog.
+
+    Raises:
+        SetupError: an environment variable that `options_env` names is not set.
+    """
+    given = {"type": catalog.type, "uri": catalog.uri, "warehouse": catalog.warehouse}
+    secret = {option: _from_environment(name, option, variable) for option, variable in catalog.options_env.items()}
+    properties = {**{key: value for key, value in given.items() if value}, **catalog.options, **secret}
+    prefix = f"spark.sql.catalog.{name}"
+    return {
+        prefix: "org.apache.iceberg.spark.SparkCatalog",
+        **{f"{prefix}.{key}": value for key, value in properties.items()},
+    }
+
+
+def prepare_lake(home: Path) -> None:
+    """Make the embedded catalog's database where it is missing.
+
+    Iceberg would, but of two pipelines that use a new lake at once it fails one. Nothing else makes the folder. SQLite
+    does not wait for a lock when it changes the journal mode, so each makes a file of its own, and one takes the name.
+
+    Raises:
+        SetupError: the folder or the database cannot be made.
+    """
+    database = _database(home)
+    try:
+        database.parent.mkdir(parents=True, exist_ok=True)
+        if not database.exists():
+            _make_catalog(database)
+    except (OSError, sqlite3.Error) as fault:
+        raise SetupError(f"cannot make {database} ({fault}): set HEADWATER_HOME to a folder you may write") from fault
+
+
+def _make_catalog(database: Path) -> None:
+    made = database.with_name(f".{database.name}.{uuid.uuid4().hex}")
+    try:
+        with closing(sqlite3.connect(made, isolation_level=None)) as catalog:
+            catalog.execute("PRAGMA journal_mode = WAL")
+            for statement in _CATALOG_TABLES:
+                catalog.execute(statement)
+        with suppress(FileExistsError):
+            os.link(made, database)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def _database(home: Path) -> Path:
+    return home.absolute() / "lake" / "catalog.db"
+
+
+def _warehouse(home: Path) -> Path:
+    return home.absolute() / "lake" / "warehouse"
+
+
+def _from_environment(catalog: str, option: str, variable: str) -> str:
+    try:
+        return os.environ[variable]
+    except KeyError:
+        raise SetupError(f"catalog {catalog}: option {option} is to come from {variable}, which is not set") from None

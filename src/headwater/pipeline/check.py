@@ -1,0 +1,115 @@
+"""A pipeline file → its spec: checked whole, before Spark starts."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+
+from headwater.errors import InvalidPipelineError
+from headwater.pipeline.checking.constraints import complaints
+from headwater.pipeline.checking.document import Node, node_at, read_document
+from headwater.pipeline.checking.frames import Frames, resolve
+from headwater.pipeline.checking.grammar import Draft, read_draft
+from headwater.pipeline.checking.overrides import override
+from headwater.pipeline.checking.problems import Mark, Problem
+from headwater.pipeline.checking.problems import Path as KeyPath
+from headwater.pipeline.checking.reading import Reader, located
+from headwater.pipeline.checking.variables import expand
+from headwater.pipeline.spec import LineageSpec, PipelineSpec
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def load_pipeline(
+    path: Path, overrides: Mapping[str, str] = _NOTHING, environment: Mapping[str, str] | None = None
+) -> PipelineSpec:
+    """Read and check a pipeline file.
+
+    Args:
+        path: the YAML file; local paths in it are relative to its directory.
+        overrides: `--set` settings, key path to YAML text, such as `{"output.iceberg.mode": "overwrite"}`.
+        environment: what `${NAME}` in the file stands for; by default the process's.
+
+    Raises:
+        InvalidPipelineError: the file cannot be read, or something in it is wrong; the message has a line for each
+            problem: where it stands, its key, what was expected.
+    """
+    checked = check_source(read_source(path), path, overrides, os.environ if environment is None else environment)
+    if checked.spec is None:
+        raise InvalidPipelineError("\n".join(problem.text(str(path)) for problem in checked.problems))
+    return checked.spec
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a file came to: a spec, or at least one problem.
+
+    Attributes:
+        written: the file's tree with settings applied, and `${…}` as it is written.
+        problems: as they stand in the file.
+    """
+
+    written: Node
+    spec: PipelineSpec | None
+    problems: tuple[Problem, ...]
+
+
+def read_source(path: Path) -> bytes:
+    """The file's bytes.
+
+    Raises:
+        InvalidPipelineError: the file cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidPipelineError(f"{path}: {error.strerror or 'cannot be read'}") from error
+
+
+def check_source(
+    source: bytes, path: Path, overrides: Mapping[str, str], environment: Mapping[str, str], *, keep_unset: bool = False
+) -> Checked:
+    """Check a file's bytes; every problem is told at once, but where the YAML itself is broken only that."""
+    try:
+        text = source.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        mark = Mark(source.count(b"\n", 0, error.start) + 1, 1)
+        return Checked(read_document("")[0], None, (Problem(mark, (), "not UTF-8"),))
+    root, told = read_document(text)
+    if told:
+        return Checked(root, None, told)
+    written, of_settings = override(root, overrides)
+    root, of_variables = expand(written, environment, keep_unset=keep_unset)
+    reader = Reader(path.absolute().parent)
+    draft = read_draft(root, reader)
+    frames = _put_together(draft, root, reader) if draft else None
+    problems = tuple(sorted({*of_settings, *of_variables, *reader.problems}))
+    if problems or draft is None or frames is None:
+        return Checked(written, None, problems)
+    return Checked(written, _spec(draft, frames, source, path), ())
+
+
+def _put_together(draft: Draft, root: Node, reader: Reader) -> Frames:
+    def tell(path: KeyPath, message: str) -> None:
+        reader.tell(node_at(root, path).mark, path, message)
+
+    for path, message in complaints(draft):
+        tell(path, message)
+    return resolve(draft, tell)
+
+
+def _spec(draft: Draft, frames: Frames, source: bytes, path: Path) -> PipelineSpec:
+    settings = dict(draft.settings)
+    lineage: LineageSpec = settings.pop("lineage", LineageSpec())
+    events = replace(lineage.file, path=located(lineage.file.path, path.absolute().parent))
+    return PipelineSpec(
+        **settings,
+        lineage=replace(lineage, file=events),
+        inputs=frames.inputs,
+        processors=frames.processors,
+        outputs=frames.outputs,
+        source=path.absolute(),
+        source_sha256=sha256(source).hexdigest(),
+    )

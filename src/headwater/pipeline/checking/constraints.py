@@ -1,0 +1,223 @@
+"""What one key alone cannot say: `merge` needs `on`, a stream never overwrites, and the like.
+
+A rule is a generator of complaints: the path of the key below what the rule is about, and what is wrong with it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from headwater.pipeline.checking.grammar import Draft, Piece
+from headwater.pipeline.checking.problems import Path, nearest
+from headwater.pipeline.checking.reading import INVALID
+from headwater.pipeline.spec import (
+    CatalogSpec,
+    DedupeProcessor,
+    FileInput,
+    FileOutput,
+    GenerateInput,
+    IcebergInput,
+    IcebergOutput,
+    MappingProcessor,
+    MetadataProcessor,
+    SqlInput,
+    SqlOutput,
+    SqlProcessor,
+    StdoutOutput,
+    StreamSpec,
+)
+from headwater.pipeline.sql_text import does_more_than_query
+
+Complaints = Iterator[tuple[Path, str]]
+
+SCHEMA_VERSIONS: Final = (1,)
+EMBEDDED_CATALOG: Final = "lake"
+
+_CREDENTIAL_OPTIONS = frozenset({"user", "password"})
+
+
+def complaints(draft: Draft) -> Complaints:
+    """Everything that is wrong with a draft beyond what reading it told; parts that could not be read are skipped."""
+    streams = draft.settings.get("mode") == "stream"
+    for piece in (*draft.inputs, *draft.processors, *draft.outputs):
+        rule = _RULES.get(type(piece.does))
+        for path, message in rule(piece.does, streams) if rule else ():
+            yield (*piece.path, str(piece.kind), *path), message
+    for rule_of_file in (_schema_version, _stream, _something_followed, _catalogs, _tables, _one_stdout, _spark):
+        yield from rule_of_file(draft)
+
+
+def _file_input(reads: FileInput, streams: bool) -> Complaints:
+    if not reads.paths:
+        yield ("paths",), "expected at least one path"
+    if streams and not reads.static:
+        if len(reads.paths) > 1:
+            yield ("paths",), "expected one directory or glob, as a stream follows it"
+        if reads.schema is None and reads.format != "text":
+            yield (), "missing key 'schema': a stream cannot look at data that is still to come"
+
+
+def _iceberg_input(reads: IcebergInput, streams: bool) -> Complaints:
+    if reads.snapshot_id is not None and reads.as_of is not None:
+        yield ("as_of",), "expected snapshot_id or as_of, found both"
+    if streams and not reads.static and (reads.snapshot_id is not None or reads.as_of is not None):
+        yield (), "a stream follows the table: snapshot_id and as_of need static: true"
+
+
+def _sql_input(reads: SqlInput, _: bool) -> Complaints:
+    if (reads.table is None) == (reads.query is None):
+        yield (), "expected exactly one of table and query"
+    yield from _credential_options(reads.options)
+
+
+def _generate_input(reads: GenerateInput, streams: bool) -> Complaints:
+    if streams and (reads.rows is None) == (reads.rows_per_second is None):
+        yield (), "expected rows_per_second (followed) or rows (once), exactly one of them"
+    if not streams and (reads.rows is None or reads.rows_per_second is not None):
+        yield (), "expected rows alone; rows_per_second is for mode: stream"
+
+
+def _mapping(does: MappingProcessor, _: bool) -> Complaints:
+    if not does.columns and not does.drop:
+        yield ("columns",), "expected at least one column"
+    if does.drop and not does.keep:
+        yield ("drop",), "expected keep: true, without it only the mapped columns are there"
+    for target in does.columns:
+        if not target.strip():
+            yield ("columns",), "expected a column's name, found an empty key"
+
+
+def _sql(does: SqlProcessor, _: bool) -> Complaints:
+    if does_more_than_query(does.query):
+        yield ("query",), "expected one query; what changes tables goes to an output, where lineage sees it"
+
+
+def _dedupe(does: DedupeProcessor, streams: bool) -> Complaints:
+    if not does.keys:
+        yield ("keys",), "expected at least one column"
+    if does.keep == "last" and not does.order_by:
+        yield ("keep",), "expected order_by, without it no row is the last"
+    if streams and does.watermark is None:
+        yield (), "missing key 'watermark': a stream would have to remember every key for ever"
+    if streams and does.order_by:
+        yield ("order_by",), "a stream keeps the row that comes first; order_by is for mode: batch"
+    if not streams and does.watermark is not None:
+        yield ("watermark",), "a batch sees all rows; watermark is for mode: stream"
+
+
+def _metadata(does: MetadataProcessor, _: bool) -> Complaints:
+    if not does.include:
+        yield ("include",), "expected at least one group"
+
+
+def _file_output(writes: FileOutput, streams: bool) -> Complaints:
+    if streams and writes.mode != "append":
+        yield ("mode",), f"expected append, as a stream only adds files, found {writes.mode}"
+    if writes.single_file and (streams or writes.mode == "append" or writes.partition_by):
+        yield ("single_file",), "one file is written whole: not with append, partition_by or mode: stream"
+
+
+def _iceberg_output(writes: IcebergOutput, streams: bool) -> Complaints:
+    if writes.mode == "merge" and not writes.on:
+        yield (), "missing key 'on': the columns in which a row to update is equal"
+    if writes.mode != "merge" and writes.on:
+        yield ("on",), f"on is for mode: merge, found mode: {writes.mode}"
+    if streams and writes.mode == "overwrite":
+        yield ("mode",), "expected append or merge: each micro-batch of a stream would wipe out the one before"
+
+
+def _sql_output(writes: SqlOutput, streams: bool) -> Complaints:
+    if streams and writes.mode == "overwrite":
+        yield ("mode",), "expected append: each micro-batch of a stream would wipe out the one before"
+    yield from _credential_options(writes.options)
+
+
+def _credential_options(options: Mapping[str, str]) -> Complaints:
+    for key in options:
+        if key.lower() in _CREDENTIAL_OPTIONS:
+            yield (
+                ("options", key),
+                f"expected {key.lower()}_env beside options, with the name of an environment variable",
+            )
+
+
+_RULES: Mapping[type, Callable[[Any, bool], Complaints]] = {
+    FileInput: _file_input,
+    IcebergInput: _iceberg_input,
+    SqlInput: _sql_input,
+    GenerateInput: _generate_input,
+    SqlProcessor: _sql,
+    MappingProcessor: _mapping,
+    DedupeProcessor: _dedupe,
+    MetadataProcessor: _metadata,
+    FileOutput: _file_output,
+    IcebergOutput: _iceberg_output,
+    SqlOutput: _sql_output,
+}
+
+
+def _schema_version(draft: Draft) -> Complaints:
+    version = draft.settings.get("schema_version")
+    if isinstance(version, int) and version not in SCHEMA_VERSIONS:
+        known = " or ".join(map(str, SCHEMA_VERSIONS))
+        yield ("schema_version",), f"expected {known}, the version this Headwater reads, found {version}"
+
+
+def _stream(draft: Draft) -> Complaints:
+    stream = draft.settings.get("stream", INVALID)
+    if isinstance(stream, StreamSpec):
+        if draft.settings.get("mode") != "stream":
+            yield ("stream",), "expected mode: stream beside it"
+        if stream.available_now and stream.interval is not None:
+            yield ("stream", "interval"), "expected interval or available_now, found both"
+
+
+def _something_followed(draft: Draft) -> Complaints:
+    if draft.settings.get("mode") == "stream" and draft.inputs and not any(map(_may_be_followed, draft.inputs)):
+        yield ("mode",), "expected an input that a stream can follow, found only inputs that are read once"
+
+
+def _may_be_followed(piece: Piece) -> bool:
+    match piece.does:
+        case FileInput(static=static) | IcebergInput(static=static):
+            return not static
+        case GenerateInput(rows=rows):
+            return rows is None
+        case SqlInput():
+            return False
+        case _:
+            return True
+
+
+def _catalogs(draft: Draft) -> Complaints:
+    for name, catalog in _declared(draft).items():
+        if catalog.type in ("jdbc", "rest") and catalog.uri is None:
+            yield ("catalogs", name), f"missing key 'uri': a {catalog.type} catalog needs it"
+        if catalog.type in ("jdbc", "hadoop") and catalog.warehouse is None:
+            yield ("catalogs", name), f"missing key 'warehouse': a {catalog.type} catalog needs it"
+
+
+def _tables(draft: Draft) -> Complaints:
+    known = [EMBEDDED_CATALOG, *_declared(draft)]
+    for piece in (*draft.inputs, *draft.outputs):
+        if isinstance(piece.does, IcebergInput | IcebergOutput):
+            catalog = piece.does.table.split(".")[0]
+            if catalog not in known:
+                message = f"expected a table of catalog {' or '.join(known)}, found catalog {catalog!r}"
+                yield (*piece.path, "iceberg", "table"), message + nearest(catalog, known)
+
+
+def _declared(draft: Draft) -> Mapping[str, CatalogSpec]:
+    declared = draft.settings.get("catalogs", INVALID)
+    return declared if isinstance(declared, dict) else {}
+
+
+def _one_stdout(draft: Draft) -> Complaints:
+    for piece in [piece for piece in draft.outputs if isinstance(piece.does, StdoutOutput)][1:]:
+        yield (*piece.path, "stdout"), "expected one output on stdout at most, as two cannot be told apart"
+
+
+def _spark(draft: Draft) -> Complaints:
+    spark = draft.settings.get("spark", INVALID)
+    for key in spark if isinstance(spark, dict) else ():
+        if not key.startswith("spark."):
+            yield ("spark", key), "expected a key that starts with 'spark.'"

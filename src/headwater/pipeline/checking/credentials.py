@@ -1,0 +1,41 @@
+"""What looks like a secret: such values are never shown, and `headwater lint` asks to take them out of the file."""
+
+import re
+
+from headwater.pipeline.checking.problems import Path
+
+_SECRET_KEY = re.compile(
+    r"passw(or)?d|passphrase|pwd\b|secret|token|credential|api[-_.]?key|(access|private|account|signing)[-_.]?key", re.I
+)
+_CREDENTIALS = re.compile(
+    r"://[^/\s:@]+:[^/\s@]+@"  # a URL's user:password@
+    r"|\b(A3T[A-Z0-9]|AKIA|ASIA)[A-Z0-9]{16}\b"  # an AWS access key id
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|[?&;]\s*(password|passwd|pwd|token|secret)\s*=",
+    re.I,
+)
+_TELLS_OF_ONE = re.compile(r"(provider|class|impl|type|enabled|name|file|path|location|endpoint|ur[il]|_env)$", re.I)
+_LONGEST_SHOWN = 60
+_NAMES_OF_DATA = frozenset({"columns", "tags"})
+
+
+def is_secret(path: Path) -> bool:
+    """Whether the value at a path looks like a secret by its key; a column or a tag may be called as it likes."""
+    return bool(path) and bool(_SECRET_KEY.search(path[-1])) and not _NAMES_OF_DATA.intersection(path[-2:-1])
+
+
+def is_literal_secret(path: Path) -> bool:
+    """Whether the value itself is the secret, not where it is: an environment variable's name, a file, a provider."""
+    return is_secret(path) and not _TELLS_OF_ONE.search(path[-1]) and "options_env" not in path
+
+
+def holds_credentials(text: str) -> bool:
+    """Whether a text has credentials in it, wherever it stands."""
+    return bool(_CREDENTIALS.search(text))
+
+
+def shown(path: Path, text: str) -> str:
+    """A value as a message may show it: shortened, and not at all where it may be secret."""
+    if is_secret(path) or holds_credentials(text):
+        return "a value that is not shown"
+    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")

@@ -1,0 +1,95 @@
+"""Who reads whose rows: names and `from` become ids of frames.
+
+A processor works on the frame its `from` names, else on the result of the one before it, else (the first) on the only
+input. An output writes the frame its `from` names, else the last result. Names are one space; case does not tell them
+apart, as in Spark.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from headwater.pipeline.checking.grammar import SINGLE_INPUT, Draft, Piece
+from headwater.pipeline.checking.problems import Path, dotted, nearest
+from headwater.pipeline.spec import Input, Output, Place, Processor
+
+Tell = Callable[[Path, str], None]
+"""Takes a problem: the path of what is wrong, and what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Inputs, processors and outputs with every `from` resolved."""
+
+    inputs: Mapping[str, Input]
+    processors: tuple[Processor, ...]
+    outputs: tuple[Output, ...]
+
+
+def resolve(draft: Draft, tell: Tell) -> Frames:
+    """Resolve every name; one that is not known, or taken twice, is told."""
+    scope = _Scope(tell)
+    inputs = {str(piece.name): _input(piece, scope, alone=len(draft.inputs) == 1) for piece in draft.inputs}
+    scope.current = next(iter(inputs)) if len(inputs) == 1 else None
+    processors = tuple(_processor(piece, index, scope) for index, piece in enumerate(draft.processors))
+    return Frames(inputs, processors, tuple(_output(piece, scope) for piece in draft.outputs))
+
+
+class _Scope:
+    """The frames that can be named so far; `current` is the id of the one that comes without a name."""
+
+    def __init__(self, tell: Tell) -> None:
+        self.tell = tell
+        self.names: list[str] = []
+        self.current: str | None = None
+
+    def claim(self, name: str, path: Path) -> None:
+        taken = next((other for other in self.names if other.lower() == name.lower()), None)
+        if taken is not None:
+            self.tell(path, f"the name {name!r} is taken by {'an earlier one' if taken == name else repr(taken)}")
+        self.names.append(name)
+
+    def source(self, piece: Piece) -> str | None:
+        if piece.source is None or piece.source in self.names:
+            return piece.source or self.current
+        known = f"expected one of {', '.join(self.names)}, found {piece.source!r}"
+        self.tell((*piece.path, "from"), known + nearest(piece.source, self.names))
+        return None
+
+    def missing_from(self, piece: Piece) -> None:
+        self.tell(piece.path, f"missing key 'from': there are several inputs, {', '.join(self.names)}")
+
+
+def _input(piece: Piece, scope: _Scope, *, alone: bool) -> Input:
+    name = str(piece.name)
+    if name.lower() == SINGLE_INPUT and not (alone and name == SINGLE_INPUT):
+        scope.tell(piece.path, _RESERVED)
+    scope.claim(name, piece.path)
+    return Input(name=name, reads=piece.does, place=_place(piece))
+
+
+def _processor(piece: Piece, index: int, scope: _Scope) -> Processor:
+    source = scope.source(piece)
+    if source is None and piece.source is None and scope.names and piece.kind not in (None, "sql"):
+        scope.missing_from(piece)
+    views = {name: name for name in scope.names} | ({SINGLE_INPUT: source} if source else {})
+    frame = piece.name or f"processors.{index}"
+    if piece.name:
+        if piece.name.lower() == SINGLE_INPUT:
+            scope.tell((*piece.path, "name"), _RESERVED)
+        scope.claim(piece.name, (*piece.path, "name"))
+    scope.current = frame
+    return Processor(does=piece.does, frame=frame, source=source, views=views, place=_place(piece), name=piece.name)
+
+
+def _output(piece: Piece, scope: _Scope) -> Output:
+    source = scope.source(piece)
+    if source is None and piece.source is None and scope.names:
+        scope.missing_from(piece)
+    return Output(writes=piece.does, source=source or "", place=_place(piece), name=piece.name)
+
+
+def _place(piece: Piece) -> Place:
+    return Place(dotted(piece.path), piece.mark.line)
+
+
+_RESERVED = f"the name {SINGLE_INPUT!r} is kept for the rows a processor works on"

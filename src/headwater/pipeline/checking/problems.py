@@ -1,0 +1,55 @@
+"""What is wrong with a pipeline file, and where."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Mark:
+    """Where a node stands: line and column from 1.
+
+    Attributes:
+        setting: the `--set` key that put it there, if one did; line and column are those of what it replaced.
+    """
+
+    line: int
+    column: int
+    setting: str = ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing to mend; sorted as it stands in the file."""
+
+    mark: Mark
+    path: Path
+    message: str
+
+    def text(self, file: str) -> str:
+        """One line: `orders.yaml:12:5: output.iceberg.mode: expected …`."""
+        where = f"--set {self.mark.setting}" if self.mark.setting else f"{file}:{self.mark.line}:{self.mark.column}"
+        return one_line(": ".join(filter(None, (where, dotted(self.path), self.message))))
+
+
+def one_line(text: str) -> str:
+    """The text with what is not printable escaped: keys and names come from the file as they are."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def dotted(path: Path) -> str:
+    """A path as people write it, also in `--set`; a step with a dot or a quote stands in quotes.
+
+    >>> dotted(("spark", "spark.sql.shuffle.partitions"))
+    'spark."spark.sql.shuffle.partitions"'
+    """
+    return ".".join(step if re.fullmatch(r'[^."\s]+', step) else f'"{step}"' for step in path)
+
+
+def nearest(wrong: str, known: Sequence[str]) -> str:
+    """`, did you mean 'x'?` or nothing."""
+    close = get_close_matches(wrong, known, n=1)
+    return f", did you mean {close[0]!r}?" if close else ""

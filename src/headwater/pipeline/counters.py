@@ -1,0 +1,25 @@
+"""What a run has moved: the figures of the run facet `headwater_run`."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """Figures of one run so far; None where Spark does not tell.
+
+    Attributes:
+        records_in: rows that the scans of the inputs handed on. A scan that skips what a filter rules out (files, row
+            groups, a database's WHERE) has not read it; a source scanned several times (a self join, several outputs)
+            counts once, with its largest scan. In a stream, the rows of all micro-batches from followed inputs.
+        records_out: rows written, summed over the outputs; of a merge those inserted or updated.
+        bytes_in: size of the files scanned; not for databases.
+        bytes_out: size of the files written; not for databases and standard output.
+    """
+
+    records_in: int | None = 0
+    records_out: int | None = 0
+    bytes_in: int | None = 0
+    bytes_out: int | None = 0
+    error_count: int = 0
+    duration_ms: int = 0
+    stop_reason: str | None = None

@@ -1,0 +1,20 @@
+"""One start of a pipeline: what all its parts need to know about it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """One start of a pipeline, which is one run.
+
+    Attributes:
+        run_id: a UUID in lower case.
+        started_at: with a time zone.
+        node_id: of this machine, as in its key id.
+    """
+
+    run_id: str
+    started_at: datetime
+    node_id: str
+    host: str

@@ -1,0 +1,241 @@
+"""Why a run failed, told without a single value of the data.
+
+Spark quotes values: a failed cast names the text it could not cast, a database the key that was there twice, a function
+of the user's whatever it put into its exception. So a message is never passed on as it is. It is put together from
+Spark's error condition and the condition's template, in which only those parameters are filled in that name things
+(tables, columns, types); from another exception stay its class, and its message where that class speaks only of files,
+hosts and tables.
+"""
+
+import re
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.errors.exceptions.captured import CapturedException, PythonException
+
+from headwater.errors import HeadwaterError
+
+_MOST_FRAMES: Final = 40
+
+# Raised while a query is analysed, before a row is read: whatever they name stands in the pipeline file or in a schema.
+_BEFORE_ANY_ROW: Final = frozenset({"AnalysisException", "ExtendedAnalysisException", "ParseException"})
+
+_NAMES_NO_VALUE: Final = frozenset(
+    {
+        *(
+            "sourceType",
+            "targetType",
+            "toType",
+            "fromType",
+            "dataType",
+            "sqlType",
+            "typeName",
+            "inputType",
+            "requiredType",
+        ),
+        *("objectName", "columnName", "tableName", "relationName", "fieldName", "colName", "viewName", "catalogName"),
+        *("functionName", "routineName", "operation", "className", "format", "path", "ansiConfig", "config"),
+    }
+)
+
+# Spark wraps what happened in one of these.
+_WRAPPERS: Final = frozenset(
+    {"STREAM_FAILED", "TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", "FOREACH_BATCH_USER_FUNCTION_ERROR", "INTERNAL_ERROR"}
+)
+
+_SPEAKS_OF_PLACES: Final = frozenset(
+    {
+        *("java.net.ConnectException", "java.net.UnknownHostException", "java.net.SocketTimeoutException"),
+        *(
+            "java.nio.file.NoSuchFileException",
+            "java.nio.file.AccessDeniedException",
+            "java.nio.file.FileSystemException",
+        ),
+        *("java.io.FileNotFoundException", "java.lang.ClassNotFoundException", "java.lang.OutOfMemoryError"),
+        "org.apache.hadoop.fs.FileAlreadyExistsException",
+        "org.apache.hadoop.security.AccessControlException",
+        *("org.apache.iceberg.exceptions.CommitFailedException", "org.apache.iceberg.exceptions.NoSuchTableException"),
+    }
+)
+
+_PYTHON_FRAME = re.compile(r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+), in (?P<function>\S+)$', re.MULTILINE)
+_PYTHON_TRACEBACK = re.compile(
+    r"^Traceback \(most recent call last\):\n(?P<frames>(?:[ \t].*\n|\n)*)(?P<error>[A-Za-z_][\w.]*)", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong, for people and for the `errorMessage` facet.
+
+    Attributes:
+        message: begins with where in the pipeline file it happened, if that is known.
+        stack_trace: classes, files and lines, outermost first; no messages.
+        lost_jvm: Spark's JVM went away, which may be how a stop from outside looks.
+    """
+
+    message: str
+    stack_trace: str
+    language: Literal["JAVA", "PYTHON"]
+    lost_jvm: bool = False
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Classify an exception that ended a run."""
+    where = "; ".join(getattr(error, "__notes__", ()))
+    found = _classified(error)
+    return Failure(
+        f"{where}: {found.message}" if where else found.message, found.stack_trace, found.language, found.lost_jvm
+    )
+
+
+def _classified(error: BaseException) -> Failure:
+    match error:
+        case HeadwaterError():
+            return Failure(str(error), _python_trace(error), "PYTHON")
+        case PythonException():
+            found, frames = read_traceback(str(error))
+            return Failure(_python_worker_message(found, frames), "\n".join([found, *_at(frames)]), "PYTHON")
+        case CapturedException(_origin=java) if java is not None:
+            return _java_failure(java)
+        case Py4JJavaError():
+            return _java_failure(error.java_exception)
+        case Py4JNetworkError() | ConnectionError():
+            return Failure("Spark's JVM went away", _python_trace(error), "JAVA", lost_jvm=True)
+        case Py4JError():
+            return Failure("the call into Spark's JVM failed", _python_trace(error), "JAVA", lost_jvm=True)
+        case PySparkException():
+            condition = error.getCondition()
+            return Failure(
+                f"{type(error).__name__}{f' [{condition}]' if condition else ''}", _python_trace(error), "PYTHON"
+            )
+        case _:
+            return Failure(_python_message(error), _python_trace(error), "PYTHON")
+
+
+def _java_failure(java: Any) -> Failure:  # noqa: ANN401  (a Java object)
+    try:
+        chain = list(_causes(java))
+        return Failure(_java_message(chain), "\n".join(_java_trace(chain)), "JAVA")
+    except (Py4JError, ConnectionError):
+        return Failure("Spark's JVM went away", "", "JAVA", lost_jvm=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Throwable:
+    """What a Java exception says of itself; `condition` is Spark's error condition."""
+
+    java: Any
+    class_name: str
+    condition: str | None
+    parameters: dict[str, str]
+
+    @property
+    def short_name(self) -> str:
+        return self.class_name.rpartition(".")[2]
+
+
+def _causes(java: Any) -> Iterator[_Throwable]:  # noqa: ANN401  (a Java object)
+    depth = 0
+    while java is not None and depth < 20:
+        condition, parameters = _condition(java)
+        yield _Throwable(java, java.getClass().getName(), condition, parameters)
+        java = java.getCause()
+        depth += 1
+
+
+def _condition(java: Any) -> tuple[str | None, dict[str, str]]:  # noqa: ANN401  (a Java object)
+    try:
+        condition = java.getCondition()
+        return condition, dict(java.getMessageParameters() or {})
+    except Py4JError:  # no `SparkThrowable`
+        return None, {}
+
+
+def _java_message(chain: list[_Throwable]) -> str:
+    """The innermost cause that says something, else the classes from the outermost to the innermost."""
+    for throwable in reversed(chain):
+        if throwable.condition and throwable.condition not in _WRAPPERS:
+            return f"{throwable.short_name} [{throwable.condition}] {_filled_template(throwable)}".rstrip()
+        if throwable.class_name in _SPEAKS_OF_PLACES:
+            return f"{throwable.short_name}: {_first_line(throwable.java.getMessage())}"
+        if throwable.short_name == "PythonException":
+            return _python_worker_message(*read_traceback(throwable.java.getMessage() or ""))
+        if state := _sql_state(throwable):
+            return f"{throwable.short_name} [SQLSTATE {state}]"
+    return " caused by ".join(dict.fromkeys(throwable.short_name for throwable in chain))
+
+
+def _filled_template(throwable: _Throwable) -> str:
+    """The condition's text; a parameter that may hold a value stays as its name: `The value <expression> …`."""
+    template = _template(throwable.condition or "")
+    is_safe = throwable.short_name in _BEFORE_ANY_ROW
+    for name, value in throwable.parameters.items():
+        if is_safe or name in _NAMES_NO_VALUE:
+            template = template.replace(f"<{name}>", value)
+    return _first_line(template)
+
+
+def _template(condition: str) -> str:
+    helper = SparkContext._jvm.org.apache.spark.SparkThrowableHelper
+    return str(helper.errorReader().getMessageTemplate(condition))
+
+
+def _sql_state(throwable: _Throwable) -> str | None:
+    try:
+        state = throwable.java.getSQLState()
+    except Py4JError:  # no `java.sql.SQLException`
+        return None
+    return str(state) if state else None
+
+
+def _java_trace(chain: list[_Throwable]) -> Iterator[str]:
+    for depth, throwable in enumerate(chain):
+        condition = f" [{throwable.condition}]" if throwable.condition else ""
+        yield f"{'Caused by: ' if depth else ''}{throwable.class_name}{condition}"
+        if throwable.short_name == "PythonException":
+            yield from _at(read_traceback(throwable.java.getMessage() or "")[1])
+        frames = throwable.java.getStackTrace()
+        yield from (f"\tat {frames[number].toString()}" for number in range(min(len(frames), _MOST_FRAMES)))
+
+
+def _python_worker_message(error: str, frames: list[str]) -> str:
+    """The class and place from what Spark's Python worker sent."""
+    return f"{error} in a Python function{f', at {frames[-1]}' if frames else ''}"
+
+
+def _at(frames: list[str]) -> list[str]:
+    return [f"\tat {frame}" for frame in frames]
+
+
+def read_traceback(text: str) -> tuple[str, list[str]]:
+    """The class and the frames of the first traceback in a text.
+
+    Its frames are indented; the class begins the first line that is not, and what follows it there is the message.
+    """
+    found = _PYTHON_TRACEBACK.search(text)
+    if found is None:
+        return "an exception", []
+    frames = [f"{one['function']}({one['file']}:{one['line']})" for one in _PYTHON_FRAME.finditer(found["frames"])]
+    return found["error"], frames
+
+
+def _python_message(error: BaseException) -> str:
+    """The class and the place; the message may hold anything."""
+    frames = traceback.extract_tb(error.__traceback__)
+    at = f" in {frames[-1].name} ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}{at}"
+
+
+def _python_trace(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)[-_MOST_FRAMES:]
+    return "\n".join([type(error).__name__, *(f"\tat {one.name}({one.filename}:{one.lineno})" for one in frames)])
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]

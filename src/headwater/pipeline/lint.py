@@ -1,0 +1,73 @@
+"""`headwater lint`: what checks, but would be better otherwise.
+
+A rule is silenced for the whole file by `lint: {ignore: [HW301]}`, and for one place by a comment
+`# headwater: ignore HW301` on its line, or alone on the line above.
+"""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from headwater.pipeline.check import Checked, check_source, read_source
+from headwater.pipeline.checking.problems import Path as KeyPath
+from headwater.pipeline.checking.problems import dotted, one_line
+from headwater.pipeline.lint_rules.registry import DOES_NOT_CHECK, RULES
+from headwater.pipeline.lint_rules.rule import Subject
+
+_SILENCED = re.compile(r"(?P<alone>^\s*)?#.*?\bheadwater:\s*ignore\s+(?P<rules>HW\d{3}(?:[\s,]+HW\d{3})*)")
+
+
+class Finding(NamedTuple):
+    """A broken rule; `line` counts from 1."""
+
+    rule: str
+    line: int
+    path: str
+    message: str
+
+
+def lint_pipeline(path: Path, environment: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
+    """What the rules find in a file, in its order; of a file that does not check, its problems, as rule HW000.
+
+    Args:
+        path: the pipeline file.
+        environment: what `${NAME}` stands for, by default the process's; a variable that is not set is no finding.
+
+    Raises:
+        InvalidPipelineError: the file cannot be read.
+    """
+    source = read_source(path)
+    checked = check_source(source, path, {}, os.environ if environment is None else environment, keep_unset=True)
+    if checked.spec is None:
+        return tuple(_problems(checked))
+    silenced = _silenced_lines(source.decode("utf-8-sig"))
+    ignored = frozenset(checked.spec.lint.ignore)
+    found = _findings(Subject(checked.spec, checked.written))
+    kept = (each for each in found if each.rule not in ignored and each.rule not in silenced[each.line])
+    return tuple(sorted(set(kept), key=lambda each: (each.line, each.rule, each.path, each.message)))
+
+
+def _problems(checked: Checked) -> Iterator[Finding]:
+    for problem in checked.problems:
+        yield _finding(DOES_NOT_CHECK, problem.mark.line, problem.path, problem.message)
+
+
+def _findings(subject: Subject) -> Iterator[Finding]:
+    for rule in RULES:
+        for hit in rule.find(subject):
+            yield _finding(rule.id, subject.line(hit.path, hit.line_in_text), hit.path, hit.message)
+
+
+def _finding(rule: str, line: int, path: KeyPath, message: str) -> Finding:
+    return Finding(rule, line, one_line(dotted(path)), one_line(message))
+
+
+def _silenced_lines(text: str) -> Mapping[int, set[str]]:
+    silenced: dict[int, set[str]] = defaultdict(set)
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
+        if found := _SILENCED.search(line):
+            silenced[number + (found["alone"] is not None)] |= set(re.findall(r"HW\d{3}", found["rules"]))
+    return silenced

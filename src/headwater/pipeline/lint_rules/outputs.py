@@ -1,0 +1,194 @@
+"""Outputs: what a rerun, or whoever reads what is written, would meet."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+from headwater.pipeline.lint_rules.ancestry import processors_behind
+from headwater.pipeline.lint_rules.rule import Hit, Hits, Rule, Subject, path_of
+from headwater.pipeline.spec import (
+    DedupeProcessor,
+    FileInput,
+    FileOutput,
+    IcebergOutput,
+    MappingProcessor,
+    Output,
+    PipelineSpec,
+    Processor,
+    SqlOutput,
+    SqlProcessor,
+    StdoutOutput,
+)
+from headwater.pipeline.sql_text import (
+    UnreadableSqlError,
+    columns_named,
+    groups_rows,
+    is_deterministic,
+    parsed_expression,
+    parsed_query,
+)
+
+
+def _append_on_rerun(subject: Subject) -> Hits:
+    for output in subject.spec.outputs if subject.spec.mode == "batch" else ():
+        match output.writes:
+            case FileOutput(mode="append") | IcebergOutput(mode="append") | SqlOutput(mode="append"):
+                yield Hit(path_of(output.place, _kind(output), "mode"), "a second run over the same data adds it again")
+
+
+def _key_by_chance(subject: Subject) -> Hits:
+    for output, keys in _merges(subject.spec):
+        for processor in processors_behind(subject.spec, output.source):
+            for key in keys:
+                if not _gives_deterministically(processor, key):
+                    yield Hit(path_of(processor.place), f"key column {key!r} of a merge has another value in every run")
+
+
+def _repeated_key(subject: Subject) -> Hits:
+    for output, keys in _merges(subject.spec):
+        if not any(_may_make_unique(each, keys) for each in processors_behind(subject.spec, output.source)):
+            yield Hit(
+                path_of(output.place, "iceberg", "on"), "nothing before it makes the incoming rows unique in these"
+            )
+
+
+def _overwrites_what_it_reads(subject: Subject) -> Hits:
+    read = [
+        path for each in subject.spec.inputs.values() if isinstance(each.reads, FileInput) for path in each.reads.paths
+    ]
+    for output in subject.spec.outputs:
+        if isinstance(output.writes, FileOutput) and output.writes.mode == "overwrite":
+            target = output.writes.path.rstrip("/")
+            if any(path.rstrip("/") == target or path.startswith(f"{target}/") for path in read):
+                yield Hit(path_of(output.place, "file", "path"), "is read by the same pipeline")
+
+
+def _same_target(subject: Subject) -> Hits:
+    by_target: dict[tuple[str, ...], list[Output]] = defaultdict(list)
+    for output in subject.spec.outputs:
+        if not isinstance(output.writes, StdoutOutput):
+            by_target[_target(output.writes)].append(output)
+    for first, *others in by_target.values():
+        for output in others:
+            yield Hit(path_of(output.place, _kind(output)), f"writes where {first.place.path} writes")
+
+
+def _dropped_table(subject: Subject) -> Hits:
+    for output in subject.spec.outputs:
+        if isinstance(output.writes, SqlOutput) and output.writes.mode == "overwrite":
+            options = {key.lower(): value for key, value in output.writes.options.items()}
+            if options.get("truncate") != "true":
+                yield Hit(path_of(output.place, "sql", "mode"), "overwrite drops the table and makes a bare one")
+
+
+def _nothing_to_name(subject: Subject) -> Hits:
+    spec = subject.spec
+    if spec.lineage.enabled and all(isinstance(output.writes, StdoutOutput) for output in spec.outputs):
+        yield Hit(path_of(spec.outputs[0].place), "standard output is no dataset")
+
+
+def _kind(output: Output) -> str:
+    match output.writes:
+        case FileOutput():
+            return "file"
+        case IcebergOutput():
+            return "iceberg"
+        case SqlOutput():
+            return "sql"
+        case StdoutOutput():
+            return "stdout"
+
+
+def _target(writes: FileOutput | IcebergOutput | SqlOutput) -> tuple[str, ...]:
+    match writes:
+        case FileOutput(path=path):
+            return (path.rstrip("/"),)
+        case IcebergOutput(table=table):
+            return ("iceberg", table.lower())
+        case SqlOutput(url=url, table=table):
+            return (url, table.lower())
+
+
+def _merges(spec: PipelineSpec) -> Iterator[tuple[Output, tuple[str, ...]]]:
+    for output in spec.outputs:
+        if isinstance(output.writes, IcebergOutput) and output.writes.mode == "merge":
+            yield output, output.writes.on
+
+
+def _gives_deterministically(processor: Processor, key: str) -> bool:
+    try:
+        match processor.does:
+            case SqlProcessor(query=query):
+                return all(is_deterministic(each) for each in columns_named(parsed_query(query), key))
+            case MappingProcessor(columns=columns):
+                named = [expression for column, expression in columns.items() if column.lower() == key.lower()]
+                return all(is_deterministic(parsed_expression(expression)) for expression in named)
+    except UnreadableSqlError:
+        pass
+    return True
+
+
+def _may_make_unique(processor: Processor, keys: tuple[str, ...]) -> bool:
+    match processor.does:
+        case DedupeProcessor():
+            return {key.lower() for key in processor.does.keys} <= {key.lower() for key in keys}
+        case SqlProcessor(query=query):
+            try:
+                return groups_rows(parsed_query(query))
+            except UnreadableSqlError:
+                return True
+        case _:
+            return False
+
+
+RULES: Final = (
+    Rule(
+        "HW301",
+        "a batch that appends",
+        "A rerun after a failure, or by hand, writes the same rows a second time, and every sum over them is wrong.",
+        "Write `mode: merge` with `on:`, or `mode: overwrite`; silence it where every run reads other data.",
+        _append_on_rerun,
+    ),
+    Rule(
+        "HW302",
+        "a merge key made by chance",
+        "A key from `uuid()`, `rand()` or the clock never meets itself again: every rerun inserts all rows anew.",
+        "Make the key of the data, such as `sha2(concat_ws('|', a, b), 256)`.",
+        _key_by_chance,
+    ),
+    Rule(
+        "HW303",
+        "a merge whose keys may repeat",
+        "MERGE fails as soon as two incoming rows match one row of the table: on the day the data has a duplicate.",
+        "Put a `dedupe` on the same keys before it, or GROUP BY them.",
+        _repeated_key,
+    ),
+    Rule(
+        "HW304",
+        "files overwritten while they are read",
+        "Overwriting deletes the old files before the new ones are computed from them: the data is gone.",
+        "Write to another path.",
+        _overwrites_what_it_reads,
+    ),
+    Rule(
+        "HW305",
+        "two outputs write to one place",
+        "They overwrite or interleave each other, and which one is there last is chance.",
+        "Give each its own path or table, or join them with UNION ALL in one `sql` processor.",
+        _same_target,
+    ),
+    Rule(
+        "HW306",
+        "a database table dropped by overwrite",
+        "Indexes, grants, comments and column types of the table are lost with it.",
+        "Write `options: {truncate: true}`, which empties the table instead.",
+        _dropped_table,
+    ),
+    Rule(
+        "HW307",
+        "nothing that lineage could name",
+        "The run shows in the graph with inputs and no outputs: nothing downstream can be found from it.",
+        "Write to a file or a table; while trying things out, silence it or write `lineage: {enabled: false}`.",
+        _nothing_to_name,
+    ),
+)

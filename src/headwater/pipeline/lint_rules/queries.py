@@ -1,0 +1,140 @@
+"""SQL: what a query leaves open, and what cannot be read of it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from headwater.pipeline.checking.problems import Path
+from headwater.pipeline.lint_rules.ancestry import viewed
+from headwater.pipeline.lint_rules.rule import Hit, Hits, Rule, Subject, path_of
+from headwater.pipeline.spec import (
+    DedupeProcessor,
+    FileInput,
+    FilterProcessor,
+    GenerateInput,
+    MappingProcessor,
+    PipelineSpec,
+    Place,
+    Processor,
+    SqlProcessor,
+)
+from headwater.pipeline.sql_text import (
+    UnreadableSqlError,
+    joins_without_condition,
+    limits_without_order,
+    parsed_expression,
+    parsed_query,
+    parsed_schema,
+    tables,
+)
+
+
+def _unreadable(subject: Subject) -> Hits:
+    for path, sql, parse in _sql_texts(subject.spec):
+        try:
+            parse(sql)
+        except UnreadableSqlError as error:
+            yield Hit(path, f"cannot be read: {error}", error.line)
+
+
+def _undeclared_table(subject: Subject) -> Hits:
+    for processor, query in _queries(subject.spec):
+        for parts in sorted(tables(parsed_query(query))):
+            if len(parts) > 1 or viewed(processor, parts[0]) is None:
+                known = ", ".join(processor.views)
+                yield Hit(
+                    path_of(processor.place, "sql", "query"),
+                    f"{'.'.join(parts)} is no input and no processor; there are {known}",
+                )
+
+
+def _open_join(subject: Subject) -> Hits:
+    for processor, query in _queries(subject.spec):
+        if joins_without_condition(query):
+            yield Hit(path_of(processor.place, "sql", "query"), "joins every row with every row")
+
+
+def _limit_without_order(subject: Subject) -> Hits:
+    for processor, query in _queries(subject.spec):
+        if limits_without_order(parsed_query(query)):
+            yield Hit(path_of(processor.place, "sql", "query"), "LIMIT without ORDER BY keeps rows by chance")
+
+
+def _arbitrary_row(subject: Subject) -> Hits:
+    for processor in subject.spec.processors if subject.spec.mode == "batch" else ():
+        if isinstance(processor.does, DedupeProcessor) and not processor.does.order_by:
+            yield Hit(path_of(processor.place, "dedupe"), "which of several rows stays is left to chance")
+
+
+def _queries(spec: PipelineSpec) -> Iterator[tuple[Processor, str]]:
+    for processor in spec.processors:
+        if isinstance(processor.does, SqlProcessor):
+            try:
+                parsed_query(processor.does.query)
+            except UnreadableSqlError:
+                continue
+            yield processor, processor.does.query
+
+
+def _sql_texts(spec: PipelineSpec) -> Iterator[tuple[Path, str, Callable[[str], object]]]:
+    for each in spec.inputs.values():
+        match each.reads:
+            case FileInput(schema=str(ddl)):
+                yield path_of(each.place, "file", "schema"), ddl, parsed_schema
+            case GenerateInput(columns=columns):
+                yield from _expressions(each.place, "generate", columns)
+    for processor in spec.processors:
+        match processor.does:
+            case SqlProcessor(query=query):
+                yield path_of(processor.place, "sql", "query"), query, parsed_query
+            case FilterProcessor(condition=condition):
+                yield path_of(processor.place, "filter", "condition"), condition, parsed_expression
+            case MappingProcessor(columns=columns):
+                yield from _expressions(processor.place, "mapping", columns)
+
+
+def _expressions(
+    place: Place, kind: str, columns: Mapping[str, str]
+) -> Iterator[tuple[Path, str, Callable[[str], object]]]:
+    for column, expression in columns.items():
+        yield path_of(place, kind, "columns", column), expression, parsed_expression
+
+
+RULES: Final = (
+    Rule(
+        "HW202",
+        "SQL that cannot be read before Spark starts",
+        "Either it is wrong, and Spark will say so after it has started, or it is a syntax that lint does not know:"
+        " then no other rule looks at it.",
+        "Mend it; where Spark takes it, silence this rule on that line.",
+        _unreadable,
+    ),
+    Rule(
+        "HW203",
+        "a query reads what the file does not declare",
+        "A misspelt name is found only once Spark runs; a table that is read past `inputs` is missing where a reader of"
+        " the file looks for what it depends on.",
+        "Correct the name, or declare the table under `inputs`.",
+        _undeclared_table,
+    ),
+    Rule(
+        "HW204",
+        "a join without a condition",
+        "Every row meets every row: two tables of a million rows give a million million.",
+        "Write ON or USING, or CROSS JOIN where it is meant.",
+        _open_join,
+    ),
+    Rule(
+        "HW205",
+        "LIMIT without ORDER BY",
+        "Which rows are kept changes from run to run, and with it everything made of them.",
+        "Write ORDER BY with columns that decide, or take LIMIT out.",
+        _limit_without_order,
+    ),
+    Rule(
+        "HW206",
+        "dedupe without order_by",
+        "Of rows with equal keys an arbitrary one stays, so that a rerun over the same data may give other values.",
+        "Write `order_by:` with columns that decide.",
+        _arbitrary_row,
+    ),
+)

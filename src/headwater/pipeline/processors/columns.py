@@ -1,0 +1,26 @@
+"""`mapping`: columns by expression."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from headwater.pipeline.spec import MappingProcessor
+
+
+def mapped(frame: DataFrame, does: MappingProcessor) -> DataFrame:
+    """The mapped columns in order; with `keep`, after the others, or in the place of the one they replace."""
+    made = {name: F.expr(expression).alias(name) for name, expression in does.columns.items()}
+    if not does.keep:
+        return frame.select(*made.values())
+    # Spark's names are case-insensitive, so `Price` replaces `price`.
+    by_lower = {name.lower(): column for name, column in made.items()}
+    dropped = {name.lower() for name in does.drop}
+    kept = [
+        by_lower.pop(name.lower(), _column(name))
+        for name in frame.columns
+        if name.lower() not in dropped or name.lower() in by_lower
+    ]
+    return frame.select(*kept, *by_lower.values())
+
+
+def _column(name: str) -> Column:
+    return F.col("`" + name.replace("`", "``") + "`")

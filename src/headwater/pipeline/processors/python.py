@@ -1,0 +1,63 @@
+"""`python`: a function of the user's, from data frame to data frame."""
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame
+
+from headwater.errors import InvalidPipelineError
+from headwater.pipeline.spec import PythonProcessor
+from headwater.pipeline.terms import FunctionName
+
+
+def applied(frame: DataFrame, does: PythonProcessor, directory: Path) -> DataFrame:
+    """What the function gives for the frame; its module is looked for in `directory` first.
+
+    Raises:
+        InvalidPipelineError: there is no such module or function, or it gives no data frame.
+    """
+    result = _function(does.function, directory)(frame, **does.options)
+    if not isinstance(result, DataFrame):
+        raise InvalidPipelineError(f"{does.function}: expected a DataFrame back, got {type(result).__name__}")
+    return result
+
+
+def _function(name: FunctionName, directory: Path) -> Callable[..., object]:
+    module_name, _, function_name = name.partition(":")
+    found = getattr(_module(module_name, directory), function_name, None)
+    if not callable(found):
+        raise InvalidPipelineError(f"{name}: module {module_name} has no function {function_name}")
+    return found  # type: ignore[no-any-return]
+
+
+def _module(name: str, directory: Path) -> ModuleType:
+    """Import a module; one of the pipeline's directory anew, since another pipeline may have brought one of that name.
+
+    Spark's workers cannot import those of the directory, so functions in them travel by value.
+    """
+    for brought in cloudpickle.list_registry_pickle_by_value():
+        sys.modules.pop(brought, None)
+    before = set(sys.modules)
+    sys.path.insert(0, str(directory))
+    try:
+        importlib.invalidate_caches()
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        raise InvalidPipelineError(
+            f"{name}: no module {missing.name}, neither in {directory} nor installed"
+        ) from missing
+    finally:
+        sys.path.remove(str(directory))
+    for new in set(sys.modules) - before:
+        if _lies_in(directory, sys.modules[new]):
+            cloudpickle.register_pickle_by_value(sys.modules[new])
+    return module
+
+
+def _lies_in(directory: Path, module: ModuleType) -> bool:
+    file = Path(getattr(module, "__file__", None) or "/")
+    return file.is_relative_to(directory) and "site-packages" not in file.parts

@@ -1,0 +1,1 @@
+"""Data frames to outputs: `write` picks the module of an output's kind."""

@@ -1,0 +1,1 @@
+"""Inputs as data frames: `read` picks the module of an input's kind."""

@@ -1,0 +1,407 @@
+"""A checked pipeline file, as typed values: what `check` promises and what execution relies on.
+
+These dataclasses are also the grammar: `checking.reading` walks a YAML file against their fields, so a new key is a new
+field, and a new kind of input, processor or output is a dataclass here and an entry in `checking.grammar`.
+
+Frames. Every input and every processor gives one frame. A frame's id is the name of its input, the `name` of its
+processor, or `processors.N` where a processor has no name. Every `from` is resolved, so execution only looks up ids.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from headwater.pipeline.terms import (
+    Ddl,
+    EnvName,
+    FrameName,
+    FunctionName,
+    HttpUrl,
+    Instant,
+    JdbcUrl,
+    Location,
+    Name,
+    PositiveInt,
+    RuleId,
+    Seconds,
+    SqlExpression,
+    SqlQuery,
+    TableName,
+    Text,
+)
+
+Mode = Literal["batch", "stream"]
+FileFormat = Literal["csv", "json", "parquet", "text"]
+MetadataGroup = Literal["core", "pipeline", "node"]
+
+METADATA_FIELDS: Mapping[MetadataGroup, tuple[str, ...]] = {
+    "core": ("run_id", "job_namespace", "job_name", "started_at"),
+    "pipeline": ("pipeline_file", "schema_version", "pipeline_sha256"),
+    "node": ("node_id", "host"),
+}
+"""What each group of the `metadata` processor stamps on a row: `started_at` is a timestamp, the rest are strings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in the pipeline file, for messages: `Place("pipeline.processors.0", 12)`."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileInput:
+    """Files that are read as one frame.
+
+    Attributes:
+        paths: files, directories or globs; a stream takes exactly one.
+        schema: columns and types; without it Spark looks at the data. A stream needs it, but for `text`.
+        options: handed to Spark's reader as they are.
+        static: in a stream, read once per start instead of followed.
+    """
+
+    paths: tuple[Location, ...]
+    format: FileFormat
+    schema: Ddl | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    static: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IcebergInput:
+    """An Iceberg table, now or as it was: at most one of `snapshot_id` and `as_of` (with a time zone).
+
+    Attributes:
+        static: in a stream, read once per start instead of followed.
+    """
+
+    table: TableName
+    snapshot_id: int | None = None
+    as_of: Instant | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    static: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlInput:
+    """A table or a query of a database, over JDBC: exactly one of `table` and `query`. Never followed by a stream."""
+
+    url: JdbcUrl
+    table: Name | None = None
+    query: SqlQuery | None = None
+    user_env: EnvName | None = None
+    password_env: EnvName | None = None
+    driver: Name | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerateInput:
+    """Made-up rows. A batch says `rows`, a stream `rows_per_second`.
+
+    Attributes:
+        columns: name to SQL expression over `id`, which counts from 0; without any, the one column is `id`.
+    """
+
+    rows: PositiveInt | None = None
+    rows_per_second: PositiveInt | None = None
+    columns: Mapping[str, SqlExpression] = field(default_factory=dict)
+
+
+InputKind = FileInput | IcebergInput | SqlInput | GenerateInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """One input; `name` is its frame and its table in SQL."""
+
+    name: FrameName
+    reads: InputKind
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlProcessor:
+    """A query over `Processor.views`."""
+
+    query: SqlQuery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappingProcessor:
+    """Columns by expression.
+
+    Attributes:
+        columns: target to expression over the source frame, in order.
+        keep: whether the other columns stay, before the mapped ones; one mapped under its own name changes in place.
+        drop: with `keep`, columns that go all the same.
+    """
+
+    columns: Mapping[str, SqlExpression]
+    keep: bool = False
+    drop: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterProcessor:
+    """Rows for which the condition is true; null is not true."""
+
+    condition: SqlExpression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watermark:
+    """How late a row may come: behind the newest timestamp in `column` by `delay`; later ones may be dropped."""
+
+    column: Name
+    delay: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DedupeProcessor:
+    """One row per value of `keys`.
+
+    Attributes:
+        order_by: columns, ascending; which row is kept is arbitrary without. Not in a stream.
+        keep: the first or the last row in that order.
+        watermark: how long a stream remembers a key; a stream needs it, a batch has none.
+    """
+
+    keys: tuple[Name, ...]
+    order_by: tuple[Name, ...] = ()
+    keep: Literal["first", "last"] = "first"
+    watermark: Watermark | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonProcessor:
+    """A function `(DataFrame, **options) -> DataFrame`; options are plain values, lists and mappings."""
+
+    function: FunctionName
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataProcessor:
+    """Stamps every row with where it comes from, so that it joins back to its run's events.
+
+    Attributes:
+        include: groups of `METADATA_FIELDS`.
+        target: the row itself.
+        format: `nested` gives one struct column `body_key`; `flat` one column a field, its name after `prefix`.
+    """
+
+    include: tuple[MetadataGroup, ...] = ("core",)
+    target: Literal["body"] = "body"
+    format: Literal["nested", "flat"] = "nested"
+    body_key: Name = "lineage"
+    prefix: FrameName = "lineage_"
+
+
+ProcessorKind = (
+    SqlProcessor | MappingProcessor | FilterProcessor | DedupeProcessor | PythonProcessor | MetadataProcessor
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processor:
+    """One step.
+
+    Attributes:
+        frame: id of the frame it gives.
+        source: id of the frame it works on; None only for a `sql` that comes first over several inputs.
+        views: what its SQL may name, to frame id: every input and every named step before it, and `input` for `source`.
+    """
+
+    does: ProcessorKind
+    frame: str
+    source: str | None
+    views: Mapping[str, str]
+    place: Place
+    name: FrameName | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOutput:
+    """Files under `path`.
+
+    Attributes:
+        mode: `error` fails where `path` has anything already; a stream only appends.
+        single_file: `path` is one file, not a directory of part files. Not with `append`, `partition_by` or a stream.
+    """
+
+    path: Location
+    format: FileFormat
+    mode: Literal["error", "append", "overwrite"] = "error"
+    partition_by: tuple[Name, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    single_file: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IcebergOutput:
+    """An Iceberg table.
+
+    Attributes:
+        mode: `overwrite` replaces all rows in one snapshot; `merge` updates rows equal in `on` and inserts the others.
+        on: key columns of `merge`, null equal to null; at most one incoming row per key.
+        partition_by: columns or transforms (`days(bid_time)`, `bucket(16, id)`), used when the table is created.
+        create: whether a missing table is created.
+    """
+
+    table: TableName
+    mode: Literal["append", "overwrite", "merge"] = "append"
+    on: tuple[Name, ...] = ()
+    partition_by: tuple[SqlExpression, ...] = ()
+    create: bool = True
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlOutput:
+    """A database table, over JDBC; a stream only appends."""
+
+    url: JdbcUrl
+    table: Name
+    mode: Literal["append", "overwrite"] = "append"
+    user_env: EnvName | None = None
+    password_env: EnvName | None = None
+    driver: Name | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StdoutOutput:
+    """The first `rows` rows (of every micro-batch, in a stream) on standard output."""
+
+    rows: PositiveInt = 20
+
+
+OutputKind = FileOutput | IcebergOutput | SqlOutput | StdoutOutput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """One output of the frame with id `source`; `name` is for messages and metrics."""
+
+    writes: OutputKind
+    source: str
+    place: Place
+    name: Name | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageAuth:
+    """How the HTTP transport proves itself: a bearer token, by the name of its environment variable."""
+
+    type: Literal["bearer"]
+    token_env: EnvName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageHttp:
+    """Where events are posted."""
+
+    endpoint: HttpUrl = "http://localhost:5000/api/v1/lineage"
+    timeout: Seconds = 3.0
+    auth: LineageAuth | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageFile:
+    """The file events are appended to, one a line, and the size at which a new one is begun."""
+
+    path: Location = "events.jsonl"
+    rotation_size_mb: PositiveInt = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageSpec:
+    """What is told about a run, and where.
+
+    Attributes:
+        transport: which of `http` and `file` are used.
+        drain_timeout: how long the end of a run waits for events to go out; what is left stays in the spool.
+        running_interval: time between a stream's RUNNING events.
+    """
+
+    enabled: bool = True
+    transport: Literal["http", "file", "both"] = "http"
+    queue_size: PositiveInt = 1024
+    drain_timeout: Seconds = 5.0
+    running_interval: Seconds = 10.0
+    http: LineageHttp = LineageHttp()
+    file: LineageFile = LineageFile()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogSpec:
+    """An Iceberg catalog. `lake` is the embedded one (JDBC on SQLite in HEADWATER_HOME) unless the file says otherwise.
+
+    Attributes:
+        uri: of a `jdbc` or `rest` catalog.
+        warehouse: where tables are kept.
+        options: further catalog properties as Iceberg names them (`io-impl`, `s3.endpoint`, …).
+        options_env: secret ones, by the name of their environment variable (`credential: ICEBERG_CREDENTIAL`).
+    """
+
+    type: Literal["jdbc", "rest", "glue", "hadoop"]
+    uri: Name | None = None
+    warehouse: Location | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    options_env: Mapping[str, EnvName] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSpec:
+    """How a stream runs.
+
+    Attributes:
+        checkpoint: the stream checkpoint; None: a directory of HEADWATER_HOME, by namespace and name.
+        interval: time from one micro-batch's start to the next; None: at once.
+        available_now: take what is there in micro-batches, then end. Not with `interval`.
+    """
+
+    checkpoint: Location | None = None
+    interval: Seconds | None = None
+    available_now: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintSpec:
+    """Rules of `headwater lint` that this file does without, by id."""
+
+    ignore: tuple[RuleId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineSpec:
+    """A whole pipeline file.
+
+    Attributes:
+        schema_version: of this grammar; None where the file does not say (a lint finding), read as 1.
+        catalogs: only those that the file declares.
+        spark: further Spark configuration, `spark.…` keys.
+        source: the file, absolute.
+        source_sha256: of the file's bytes, 64 lower-case hex digits; `--set` does not change it.
+    """
+
+    name: Name
+    namespace: Name
+    schema_version: int | None = None
+    mode: Mode = "batch"
+    description: Text | None = None
+    owners: tuple[Name, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, Input]
+    processors: tuple[Processor, ...] = ()
+    outputs: tuple[Output, ...]
+    lineage: LineageSpec = LineageSpec()
+    catalogs: Mapping[str, CatalogSpec] = field(default_factory=dict)
+    spark: Mapping[str, str] = field(default_factory=dict)
+    stream: StreamSpec = StreamSpec()
+    lint: LintSpec = LintSpec()
+    source: Path
+    source_sha256: str

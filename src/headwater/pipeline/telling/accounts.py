@@ -1,0 +1,193 @@
+"""How much a run has read and written, gathered from Spark while it works."""
+
+import re
+import threading
+from collections import defaultdict, deque
+from collections.abc import Container, Iterable
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from headwater.pipeline.execution import Execution
+from headwater.pipeline.spec import (
+    FileInput,
+    FileOutput,
+    GenerateInput,
+    IcebergInput,
+    IcebergOutput,
+    InputKind,
+    Output,
+    PipelineSpec,
+    SqlOutput,
+)
+from headwater.pipeline.telling.executions import (
+    JDBC_WRITE,
+    OBSERVED_ROWS,
+    Executions,
+    Moved,
+    file_write,
+    observed_rows,
+    scans,
+)
+from headwater.pipeline.telling.snapshots import snapshots_of_run
+from headwater.pipeline.telling.streams import Progress
+from headwater.pipeline.telling.tally import Tally, total
+
+_FILES_FOLLOWED = re.compile(r"File(?:Stream)?Source\[(?:file:/*(?=/))?(?P<path>.*)\]")
+
+
+class Accounts:
+    """The figures of one run; made when its frames are planned, before anything is written.
+
+    Attributes:
+        versions: snapshot that the run last wrote to a table, by the output's path in the pipeline file.
+    """
+
+    def __init__(self, session: SparkSession, spec: PipelineSpec, execution: Execution) -> None:
+        self._session = session
+        self._spec = spec
+        self._execution = execution
+        self._tally = Tally()
+        self._lock = threading.RLock()
+        self._executions: dict[str, Executions] = {}
+        self._progress = Progress(session) if spec.mode == "stream" else None
+        self._tables = {one.place.path: one.writes for one in spec.outputs if isinstance(one.writes, IcebergOutput)}
+        self._observations = {
+            one.place.path: f"{OBSERVED_ROWS}_{number}"
+            for number, one in enumerate(spec.outputs)
+            if isinstance(one.writes, SqlOutput)
+        }
+        # Writes to files come in the order of the outputs, but are told of apart from them.
+        self._files_awaited: defaultdict[str, deque[str]] = defaultdict(deque)
+        self._files_written: defaultdict[str, deque[Moved]] = defaultdict(deque)
+        self._counted_to: dict[str, int] = {}
+        self.versions: dict[str, int] = {}
+
+    def watch(self, output: Output, frame: DataFrame) -> DataFrame:
+        """The frame to write, with its rows counted where neither the sink's metrics nor a snapshot will tell."""
+        self._listen(output, frame.sparkSession)
+        observation = self._observations.get(output.place.path)
+        return frame if observation is None else _observed(frame, observation)
+
+    def watch_stream(self, frame: DataFrame) -> DataFrame:
+        """The frame for a streaming query, with its rows counted in the query's progress."""
+        return _observed(frame, OBSERVED_ROWS)
+
+    def wrote(self, output: Output, rows: int | None) -> None:
+        """Count what an output, or a micro-batch of it, has taken."""
+        path, thread = output.place.path, self._thread_of(output)
+        with self._lock:
+            if rows is not None:
+                self._tally.add_write(path, Moved(rows=rows))
+            elif isinstance(output.writes, FileOutput):
+                self._files_awaited[thread].append(path)
+            self._count_executions(thread)
+            if path in self._tables:
+                self._count_snapshots(path)
+
+    def refresh(self) -> None:
+        """Count what a streaming query has committed to tables by itself."""
+        if self._progress is not None:
+            self._session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(10_000)
+            with self._lock:
+                for path in self._tables:
+                    self._count_snapshots(path)
+
+    def read(self, source: str) -> Moved | None:
+        """What was read of a relation's source; None where that is not known."""
+        if self._progress is None:
+            return self._tally.read.get(source)
+        rows = self._progress.rows_in()
+        if len(rows) == 1 and self._follows_one_input:
+            return Moved(rows=sum(rows.values()))
+        wanted = _followed_files(source)
+        exact = [count for description, count in rows.items() if wanted and _followed_files(description) == wanted]
+        return Moved(rows=sum(exact)) if exact else None
+
+    def written(self, output: Output) -> Moved | None:
+        """What was written to an output; None where nothing is known of it."""
+        known = self._tally.written.get(output.place.path)
+        if known is None and self._progress is not None and isinstance(output.writes, FileOutput):
+            return Moved(rows=self._progress.rows_out().get(output.source, 0))
+        return known
+
+    def totals(self, sources: Container[str]) -> tuple[Moved, Moved]:
+        """All that was read of the given sources (a merge also scans its target), and all that was written."""
+        out = _total(self.written(output) or Moved(0, 0) for output in self._spec.outputs)
+        if self._progress is not None:
+            return Moved(sum(self._progress.rows_in().values())), out
+        return _total(scan for source, scan in self._tally.read.items() if source in sources), out
+
+    def stream_sources(self) -> list[dict[str, object]]:
+        """Where the stream stands; nothing in a batch."""
+        return [] if self._progress is None else self._progress.sources()
+
+    def close(self) -> None:
+        """Stop listening to Spark."""
+        for executions in self._executions.values():
+            executions.close()
+        if self._progress is not None:
+            self._progress.close()
+
+    def _listen(self, output: Output, session: SparkSession) -> None:
+        """Listen to the session that writes; what ran in it before, to guess a schema or the like, does not count."""
+        thread = self._thread_of(output)
+        with self._lock:
+            if thread not in self._executions:
+                self._executions[thread] = Executions(session)
+                self._executions[thread].take()
+
+    def _thread_of(self, output: Output) -> str:
+        """A batch writes in one session, a stream's every query in one of its own."""
+        return "" if self._progress is None else output.source
+
+    def _count_executions(self, thread: str) -> None:
+        for called, execution in self._executions[thread].take():
+            if self._progress is None:
+                for source, scan in scans(execution):
+                    self._tally.add_scan(source, scan)
+            if (files := file_write(execution)) is not None:
+                self._files_written[thread].append(files)
+            if called == JDBC_WRITE:
+                for path, observation in self._observations.items():
+                    self._tally.add_write(path, Moved(rows=observed_rows(execution, observation)))
+        while self._files_awaited[thread] and self._files_written[thread]:
+            self._tally.add_write(self._files_awaited[thread].popleft(), self._files_written[thread].popleft())
+
+    def _count_snapshots(self, path: str) -> None:
+        table, streaming = self._tables[path].table, self._progress is not None
+        known = self._counted_to.get(table)
+        made = snapshots_of_run(self._session, table, self._execution, known, streaming=streaming)
+        if made:
+            self._counted_to[table] = self.versions[path] = made[0].id
+        for snapshot in made:
+            self._tally.add_write(path, snapshot.moved)
+
+    @property
+    def _follows_one_input(self) -> bool:
+        return sum(_is_followed(one.reads) for one in self._spec.inputs.values()) == 1
+
+
+def _observed(frame: DataFrame, observation: str) -> DataFrame:
+    return frame.observe(observation, F.count(F.lit(1)).alias(OBSERVED_ROWS))
+
+
+def _total(figures: Iterable[Moved]) -> Moved:
+    moved = list(figures)
+    return Moved(total(one.rows for one in moved), total(one.bytes for one in moved))
+
+
+def _is_followed(reads: InputKind) -> bool:
+    match reads:
+        case FileInput() | IcebergInput():
+            return not reads.static
+        case GenerateInput():
+            return reads.rows_per_second is not None
+        case _:
+            return False
+
+
+def _followed_files(source: str) -> str | None:
+    """The path in `FileSource[PATH]`, as a plan says, or `FileStreamSource[PATH]`, as a query's progress does."""
+    found = _FILES_FOLLOWED.search(source)
+    return found["path"].rstrip("/") if found else None

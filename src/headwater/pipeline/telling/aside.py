@@ -1,0 +1,85 @@
+"""An observer that works aside: on a thread of its own, while the pipeline goes on.
+
+What there is to learn of a run takes many small calls into the JVM. Most of it can be learned while Spark is busy with
+the data, so the pipeline waits only where it must: for its rows to be counted from the first, and at the end, for the
+last event.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from queue import SimpleQueue
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.pipeline.counters import Counters
+from headwater.pipeline.failure import Failure
+from headwater.pipeline.session import activate, release_thread
+from headwater.pipeline.spec import Output
+from headwater.pipeline.telling.observer import EndState
+from headwater.pipeline.telling.teller import Teller
+
+log = logging.getLogger(__name__)
+
+_PATIENCE_S: Final = 10.0
+"""How long the end of a run waits for what is still being learned; then the last event goes out without it."""
+
+
+class Aside:
+    """Calls a `Teller` in order, on one thread, which ends with the run."""
+
+    def __init__(self, teller: Teller) -> None:
+        self._teller = teller
+        self._tasks: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="headwater-lineage", daemon=True)
+        self._thread.start()
+
+    def begin(self, session: SparkSession | None) -> None:
+        """Soon, START."""
+        if session is not None:
+            self._tasks.put(lambda: activate(session))
+        self._tasks.put(lambda: self._teller.begin(session))
+
+    def planned(self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame]) -> None:
+        """Ready to count at once; what the frames read is learned soon."""
+        self._teller.ready_to_count(next(iter(frames.values())).sparkSession)
+        self._tasks.put(lambda: self._teller.planned(inputs, frames))
+
+    def watch(self, output: Output, frame: DataFrame) -> DataFrame:
+        """At once: the frame to write."""
+        return self._teller.watch(output, frame)
+
+    def watch_stream(self, frame: DataFrame) -> DataFrame:
+        """At once: the frame to write."""
+        return self._teller.watch_stream(frame)
+
+    def wrote(self, output: Output, rows: int | None) -> None:
+        """Counted soon."""
+        self._tasks.put(lambda: self._teller.wrote(output, rows))
+
+    def running(self) -> None:
+        """Soon, RUNNING, unless other things wait to be told already."""
+        if self._tasks.empty():
+            self._tasks.put(self._teller.running)
+
+    def end(self, state: EndState, reason: str, failure: Failure | None) -> Counters | None:
+        """When all before is told: the last event. It goes out from here if Spark holds the thread up."""
+        ended: SimpleQueue[Counters] = SimpleQueue()
+        self._tasks.put(lambda: ended.put(self._teller.end(state, reason, failure)))
+        self._tasks.put(None)
+        self._thread.join(_PATIENCE_S)
+        if ended.empty():
+            log.warning("lineage is incomplete: Spark does not answer", extra={"state": state})
+            return self._teller.end_without_spark(state, reason, failure)
+        return ended.get()
+
+    def _work(self) -> None:
+        try:
+            while (task := self._tasks.get()) is not None:
+                try:
+                    task()
+                except Exception as fault:
+                    log.warning("lineage observation failed", extra={"error": type(fault).__name__})
+        finally:
+            release_thread()

@@ -1,0 +1,105 @@
+"""Facets of a pipeline's job and of its runs, from the pipeline file."""
+
+from typing import Final
+
+import attrs
+from openlineage.client.event_v2 import Job
+from openlineage.client.facet_v2 import (
+    JobFacet,
+    RunFacet,
+    documentation_job,
+    error_message_run,
+    job_type_job,
+    ownership_job,
+    processing_engine_run,
+    sql_job,
+    tags_job,
+)
+
+from headwater.model.build import HeadwaterPipelineFacet, HeadwaterRunFacet
+from headwater.model.producer import HEADWATER_FACETS, VERSION
+from headwater.pipeline.counters import Counters
+from headwater.pipeline.failure import Failure
+from headwater.pipeline.spec import PipelineSpec, SqlProcessor
+
+_ENGINE: Final = "spark"
+
+
+@attrs.define(kw_only=True)
+class HeadwaterStreamFacet(RunFacet):
+    """How far a stream has come: the run facet `headwater_stream`.
+
+    `sources` has an object for each source of each streaming query, with `query`, `batchId`, `source`, `startOffset`,
+    `endOffset` and `numInputRows` of the last micro-batch.
+    """
+
+    sources: list[dict[str, object]]
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{HEADWATER_FACETS}/headwater_stream.json"
+
+
+def job_of(spec: PipelineSpec) -> Job:
+    """The pipeline as a job."""
+    facets: dict[str, JobFacet] = {
+        "jobType": job_type_job.JobTypeJobFacet(
+            processingType="STREAMING" if spec.mode == "stream" else "BATCH",
+            integration="HEADWATER",
+            jobType="PIPELINE",
+        )
+    }
+    queries = [step.does.query.strip() for step in spec.processors if isinstance(step.does, SqlProcessor)]
+    if queries:
+        facets["sql"] = sql_job.SQLJobFacet(query=";\n".join(queries), dialect=_ENGINE)
+    if spec.description:
+        facets["documentation"] = documentation_job.DocumentationJobFacet(description=spec.description)
+    if spec.owners:
+        facets["ownership"] = ownership_job.OwnershipJobFacet(
+            owners=[ownership_job.Owner(name=owner) for owner in spec.owners]
+        )
+    if spec.tags:
+        facets["tags"] = tags_job.TagsJobFacet(
+            tags=[
+                tags_job.TagsJobFacetFields(key=key, value=value, source="HEADWATER")
+                for key, value in spec.tags.items()
+            ]
+        )
+    return Job(namespace=spec.namespace, name=spec.name, facets=facets)
+
+
+def pipeline_facets(spec: PipelineSpec, spark_version: str) -> dict[str, RunFacet]:
+    """What runs, and on what: the same in every event of a run."""
+    return {
+        "processing_engine": processing_engine_run.ProcessingEngineRunFacet(
+            version=spark_version, name=_ENGINE, openlineageAdapterVersion=VERSION
+        ),
+        "headwater_pipeline": HeadwaterPipelineFacet(
+            name=spec.name,
+            file=str(spec.source),
+            schemaVersion=spec.schema_version,
+            mode=spec.mode,
+            engine=_ENGINE,
+            engineVersion=spark_version,
+        ),
+    }
+
+
+def counters_facet(counters: Counters) -> HeadwaterRunFacet:
+    """The counters as a run facet."""
+    return HeadwaterRunFacet(
+        recordsIn=counters.records_in,
+        recordsOut=counters.records_out,
+        bytesIn=counters.bytes_in,
+        bytesOut=counters.bytes_out,
+        errorCount=counters.error_count,
+        durationMs=counters.duration_ms,
+        stopReason=counters.stop_reason,
+    )
+
+
+def failure_facet(failure: Failure) -> error_message_run.ErrorMessageRunFacet:
+    """The failure as a run facet."""
+    return error_message_run.ErrorMessageRunFacet(
+        message=failure.message, programmingLanguage=failure.language, stackTrace=failure.stack_trace or None
+    )

@@ -1,0 +1,117 @@
+"""What the relations of a plan read, asked of the JVM: a text that is equal for equal sources, in any plan.
+
+    files:PATH…       the root paths of a file relation, one a line
+    table:NAME        a catalog's table, with the catalog
+    jdbc:URL TABLE    a database table or query
+    stream:SOURCE     a stream of files, as Spark describes it
+    range:ID          made-up rows
+
+The same text names a relation in the analysed plan, where lineage is read, and its scan in the executed plan, where
+rows are counted.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from headwater.pipeline.session import RUN_ID_PROPERTY
+
+Java = Any
+"""An object in the JVM."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A leaf of an analysed plan.
+
+    Attributes:
+        key: expression id of its first column, as in the plan's JSON.
+        source: what it reads.
+        version: of a table, as its format tells; None elsewhere.
+    """
+
+    key: int
+    source: str
+    version: str | None = None
+
+
+def relations(plan: Java, run_id: str) -> Iterator[Relation]:
+    """The leaves of an analysed plan that read something, those of its subqueries included.
+
+    A table's version is the one that the run found: not one that it has written itself meanwhile.
+    """
+    for leaf in _leaves(plan):
+        source = relation_source(leaf)
+        columns = leaf.output()
+        if source is not None and columns.nonEmpty():
+            yield Relation(columns.head().exprId().id(), source, _version(leaf, run_id))
+
+
+def relation_source(leaf: Java) -> str | None:
+    """What a leaf of an analysed plan reads; None for one that reads nothing from outside."""
+    match leaf.getClass().getSimpleName():
+        case "LogicalRelation":
+            return _base_relation_source(leaf.relation())
+        case "DataSourceV2Relation" | "DataSourceV2ScanRelation":
+            return f"table:{leaf.table().name()}"
+        case "StreamingRelationV2":
+            return f"table:{leaf.table().name()}" if leaf.catalog().isDefined() else f"stream:{leaf.sourceName()}"
+        case "StreamingRelation":
+            return f"stream:{leaf.sourceName()}"
+        case "Range":
+            return f"range:{leaf.output().head().exprId().id()}"
+        case _:
+            return None
+
+
+def scan_source(leaf: Java, class_name: str) -> str | None:
+    """What a leaf of an executed plan reads; None for one that reads nothing from outside."""
+    match class_name:
+        case "FileSourceScanExec" | "RowDataSourceScanExec":
+            return _base_relation_source(leaf.relation())
+        case "BatchScanExec":
+            return f"table:{leaf.table().name()}"
+        case "RangeExec":
+            return f"range:{leaf.output().head().exprId().id()}"
+        case _:
+            return None
+
+
+def _base_relation_source(relation: Java) -> str | None:
+    match relation.getClass().getSimpleName():
+        case "HadoopFsRelation":
+            paths: str = relation.location().rootPaths().mkString("\n")
+            return f"files:{paths}"
+        case "JDBCRelation":
+            options = relation.jdbcOptions()
+            return f"jdbc:{options.url()} {options.tableOrQuery()}"
+        case _:
+            return None
+
+
+def _version(leaf: Java, run_id: str) -> str | None:
+    if leaf.getClass().getSimpleName() != "DataSourceV2Relation":
+        return None
+    table = leaf.table()
+    if table.getClass().getName() != "org.apache.iceberg.spark.source.SparkTable":
+        return None
+    chosen = table.snapshotId()
+    if chosen is not None:
+        return str(chosen)
+    snapshot = table.table().currentSnapshot()
+    while snapshot is not None and snapshot.summary().get(RUN_ID_PROPERTY) == run_id:
+        parent = snapshot.parentId()
+        snapshot = None if parent is None else table.table().snapshot(parent)
+    return None if snapshot is None else str(snapshot.snapshotId())
+
+
+def _leaves(plan: Java) -> Iterator[Java]:
+    yield from items(plan.collectLeaves())
+    for subquery in items(plan.subqueriesAll()):
+        yield from items(subquery.collectLeaves())
+
+
+def items(sequence: Java) -> Iterator[Java]:
+    """The elements of a Scala `Seq`."""
+    for number in range(sequence.length()):
+        yield sequence.apply(number)

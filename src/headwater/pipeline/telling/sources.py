@@ -1,0 +1,172 @@
+"""The datasets of a run, and which relation of its plans reads which."""
+
+import json
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from openlineage.client.facet_v2 import schema_dataset
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from headwater.graph.sparkplan.leaves import Leaf
+from headwater.model.names import DatasetId
+from headwater.pipeline.catalogs import catalogs_of
+from headwater.pipeline.spec import (
+    FileInput,
+    FileOutput,
+    GenerateInput,
+    IcebergInput,
+    IcebergOutput,
+    InputKind,
+    OutputKind,
+    PipelineSpec,
+    SqlInput,
+    SqlOutput,
+    StdoutOutput,
+)
+from headwater.pipeline.telling.datasets import (
+    Described,
+    database_tables,
+    files_read,
+    files_written,
+    has_columns_of_its_table,
+)
+from headwater.pipeline.telling.guard import Guard
+from headwater.pipeline.telling.relations import Relation, relations
+from headwater.pipeline.telling.schema import schema_facet
+from headwater.pipeline.telling.tables import described_table, version_facet
+
+
+@dataclass(slots=True)
+class Datasets:
+    """What a run reads and writes.
+
+    Attributes:
+        inputs: everything read, declared or found in a plan.
+        outputs: by the output's path in the pipeline file; standard output is no dataset.
+        by_source: the datasets that a relation's source (see `relations`) stands for.
+        opaque: sources whose columns are not those of their datasets.
+    """
+
+    spec: PipelineSpec
+    run_id: str
+    home: Path
+    guard: Guard
+    inputs: dict[DatasetId, Described] = field(default_factory=dict)
+    outputs: dict[str, Described] = field(default_factory=dict)
+    by_source: dict[str, list[Described]] = field(default_factory=dict)
+    opaque: set[str] = field(default_factory=set)
+    _by_input: dict[str, list[Described]] = field(default_factory=dict)
+    _new_tables: set[str] = field(default_factory=set)
+
+    def describe(self, session: SparkSession | None) -> None:
+        """Name all that the pipeline file declares; no data is read, and tables need a session to ask."""
+        for one in self.spec.inputs.values():
+            nothing: list[Described] = []
+            found = self.guard.attempt("input", partial(self._described_input, session, one.reads), nothing)
+            self._by_input[one.name] = [self._known(described) for described in found]
+        for output in self.spec.outputs:
+            described = self.guard.attempt("output", partial(self._described_output, session, output.writes), None)
+            if described is not None:
+                self.outputs[output.place.path] = described
+            if isinstance(output.writes, IcebergOutput) and (described is None or "schema" not in described.facets):
+                self._new_tables.add(output.place.path)
+
+    def read_through(self, name: str, frame: DataFrame) -> None:
+        """Learn from an input's frame what its relations read, in which version, with which columns."""
+        described = self._by_input.get(name, [])
+        for relation in relations(frame._jdf.queryExecution().analyzed(), self.run_id):
+            self.by_source.setdefault(relation.source, described)
+            reads = self.spec.inputs[name].reads
+            if isinstance(reads, SqlInput) and not has_columns_of_its_table(reads):
+                self.opaque.add(relation.source)
+            self._learn(described, relation, frame.schema)
+
+    def relations_of(self, session: SparkSession, frame: DataFrame) -> dict[int, str]:
+        """The sources of a frame's relations by their key; tables that SQL names by itself become inputs."""
+        found = {}
+        for relation in relations(frame._jdf.queryExecution().analyzed(), self.run_id):
+            found[relation.key] = relation.source
+            if relation.source.startswith("table:") and relation.source not in self.by_source:
+                table = relation.source.removeprefix("table:")
+                described = self.guard.attempt("table", partial(self._described_table, session, table), None)
+                self.by_source[relation.source] = [] if described is None else [self._known(described)]
+                self._learn(self.by_source[relation.source], relation, None)
+        return found
+
+    def dataset_of(self, leaf: Leaf, sources: dict[int, str]) -> DatasetId | None:
+        """The one dataset whose columns a leaf has, if there is such."""
+        source = sources.get(leaf.key) if leaf.key is not None else None
+        datasets = self.by_source.get(source, []) if source is not None and source not in self.opaque else []
+        return datasets[0].id if len(datasets) == 1 else None
+
+    def learn_output(self, path: str, frame: DataFrame) -> None:
+        """Learn an output's columns; a table that is there already keeps those of its own."""
+        described = self.outputs.get(path)
+        if described is not None:
+            described.facets.setdefault("schema", schema_facet(frame.schema))
+
+    def described_again(self, session: SparkSession, path: str, writes: IcebergOutput) -> Described | None:
+        """An Iceberg output once it is written: only now a new table's place and columns are certain."""
+        known = self.outputs.get(path)
+        if known is not None and path not in self._new_tables:
+            return known
+        fresh = self._described_table(session, writes.table)
+        if fresh is not None and known is not None:
+            fresh.facets = {**known.facets, **fresh.facets}
+        if fresh is not None:
+            self.outputs[path] = fresh
+            self._new_tables.discard(path)
+        return fresh
+
+    def distinct_outputs(self) -> list[Described]:
+        """The outputs, a dataset that is written twice once, with what is known of it last."""
+        return list({described.id: described for described in self.outputs.values()}.values())
+
+    def _learn(self, described: list[Described], relation: Relation, schema: StructType | None) -> None:
+        if len(described) != 1:
+            return
+        if relation.version is not None:
+            described[0].facets["version"] = version_facet(relation.version)
+        if schema is not None and relation.source not in self.opaque:
+            described[0].facets.setdefault("schema", schema_facet(schema))
+
+    def _known(self, described: Described) -> Described:
+        return self.inputs.setdefault(described.id, described)
+
+    def _described_input(self, session: SparkSession | None, reads: InputKind) -> list[Described]:
+        match reads:
+            case FileInput():
+                found = files_read(reads)
+                if reads.schema and session is not None and len(found) == 1:
+                    found[0].facets["schema"] = _declared_schema(session, reads.schema)
+                return found
+            case IcebergInput():
+                table = self._described_table(session, reads.table)
+                return [] if table is None else [table]
+            case SqlInput():
+                return database_tables(reads)
+            case GenerateInput():
+                return []
+
+    def _described_output(self, session: SparkSession | None, writes: OutputKind) -> Described | None:
+        match writes:
+            case FileOutput():
+                return files_written(writes)
+            case IcebergOutput():
+                return self._described_table(session, writes.table)
+            case SqlOutput():
+                return database_tables(writes)[0]
+            case StdoutOutput():
+                return None
+
+    def _described_table(self, session: SparkSession | None, table: str) -> Described | None:
+        catalog = catalogs_of(self.spec, self.home).get(table.partition(".")[0])
+        return None if session is None else described_table(session, table, catalog)
+
+
+def _declared_schema(session: SparkSession, ddl: str) -> schema_dataset.SchemaDatasetFacet:
+    java: Any = session._jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)
+    return schema_facet(StructType.fromJson(json.loads(java.json())))

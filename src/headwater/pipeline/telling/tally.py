@@ -1,0 +1,44 @@
+"""Sums over a run's executions: per source that was read, per output that was written."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from headwater.pipeline.telling.executions import Moved
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run has read and written so far.
+
+    Attributes:
+        read: by source; a source scanned more than once counts with its largest scan.
+        written: by the output's path in the pipeline file; micro-batches add up.
+    """
+
+    read: dict[str, Moved] = field(default_factory=dict)
+    written: dict[str, Moved] = field(default_factory=dict)
+
+    def add_scan(self, source: str, scan: Moved) -> None:
+        """Take a scan into account."""
+        known = self.read.get(source, Moved())
+        self.read[source] = Moved(
+            _largest(known.rows, scan.rows), _largest(known.bytes, scan.bytes), _largest(known.files, scan.files)
+        )
+
+    def add_write(self, output: str, write: Moved) -> None:
+        """Take a write into account."""
+        known = self.written.get(output, Moved())
+        self.written[output] = Moved(
+            total((known.rows, write.rows)), total((known.bytes, write.bytes)), total((known.files, write.files))
+        )
+
+
+def total(figures: Iterable[int | None]) -> int | None:
+    """The sum of the known figures; None where there are figures and none is known."""
+    all_figures = list(figures)
+    known = [figure for figure in all_figures if figure is not None]
+    return sum(known) if known or not all_figures else None
+
+
+def _largest(one: int | None, other: int | None) -> int | None:
+    return max((figure for figure in (one, other) if figure is not None), default=None)

@@ -1,0 +1,225 @@
+"""The observer that tells a run as OpenLineage events."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from openlineage.client.event_v2 import InputDataset, OutputDataset, Run, RunState
+from openlineage.client.facet_v2 import RunFacet, input_statistics_input_dataset, output_statistics_output_dataset
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.model.build import run_event
+from headwater.model.names import DatasetId
+from headwater.pipeline.counters import Counters
+from headwater.pipeline.execution import Execution
+from headwater.pipeline.failure import Failure
+from headwater.pipeline.spec import IcebergOutput, Output, PipelineSpec
+from headwater.pipeline.telling.accounts import Accounts
+from headwater.pipeline.telling.columns import Facet, columns_of, facet_of, log_gaps
+from headwater.pipeline.telling.executions import Moved
+from headwater.pipeline.telling.guard import Guard
+from headwater.pipeline.telling.job import HeadwaterStreamFacet, counters_facet, failure_facet, job_of, pipeline_facets
+from headwater.pipeline.telling.lifecycle import Lifecycle
+from headwater.pipeline.telling.observer import EndState
+from headwater.pipeline.telling.sources import Datasets
+from headwater.pipeline.telling.tables import version_facet
+from headwater.pipeline.telling.tally import total
+
+
+class Teller:
+    """Tells one run. All it does goes through a guard: nothing here can fail the run."""
+
+    def __init__(
+        self,
+        spec: PipelineSpec,
+        execution: Execution,
+        *,
+        home: Path,
+        now: Callable[[], datetime],
+        put: Callable[[bytes], None],
+    ) -> None:
+        self._spec = spec
+        self._execution = execution
+        self._now = now
+        self._guard = Guard()
+        self._datasets = Datasets(spec, execution.run_id, home, self._guard)
+        self._lifecycle = Lifecycle(execution.started_at, now, put)
+        self._session: SparkSession | None = None
+        self._accounts: Accounts | None = None
+        self._engine: dict[str, RunFacet] = {}
+
+    def begin(self, session: SparkSession | None) -> None:
+        """START, with the datasets as far as they are known without reading them."""
+        if self._lifecycle.begun:
+            return
+        self._session = session
+        version = session.version if session is not None else "unknown"
+        self._engine = pipeline_facets(self._spec, version)
+        self._guard.attempt("datasets", lambda: self._datasets.describe(session), None)
+        self._tell(RunState.START, {"headwater_run": counters_facet(Counters())})
+
+    def ready_to_count(self, session: SparkSession) -> None:
+        """Count what is written from now on."""
+        account = partial(Accounts, session, self._spec, self._execution)
+        self._accounts = self._guard.attempt("accounts", account, None)
+
+    def planned(self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame]) -> None:
+        """Learn what the frames read, down to the column."""
+        for name, frame in inputs.items():
+            self._guard.attempt("input frame", partial(self._datasets.read_through, name, frame), None)
+        facets = {source: self._columns(frames[source]) for source in {one.source for one in self._spec.outputs}}
+        for output in self._spec.outputs:
+            self._guard.attempt("output", partial(self._learn_output, output, frames, facets[output.source]), None)
+        if self._spec.mode == "stream":
+            self.running()
+
+    def watch(self, output: Output, frame: DataFrame) -> DataFrame:
+        """The frame with its rows counted."""
+        accounts = self._accounts
+        return frame if accounts is None else self._guard.attempt("watch", lambda: accounts.watch(output, frame), frame)
+
+    def watch_stream(self, frame: DataFrame) -> DataFrame:
+        """The frame with its rows counted."""
+        accounts = self._accounts
+        return frame if accounts is None else self._guard.attempt("watch", lambda: accounts.watch_stream(frame), frame)
+
+    def wrote(self, output: Output, rows: int | None) -> None:
+        """Count what was written."""
+        accounts = self._accounts
+        if accounts is not None:
+            self._guard.attempt("counters", lambda: accounts.wrote(output, rows), None)
+
+    def running(self) -> None:
+        """RUNNING, with the counters so far and, of a stream, where it stands."""
+        if self._lifecycle.begun and not self._lifecycle.over:
+            self._refresh()
+            self._tell(RunState.RUNNING, self._progress_facets(self._counters(None)))
+
+    def end(self, state: EndState, reason: str, failure: Failure | None) -> Counters:
+        """COMPLETE, FAIL or ABORT, with the final counters; after it, nothing."""
+        self.begin(None)
+        self._refresh()
+        counters = self._told_end(state, reason, failure)
+        if self._accounts is not None:
+            self._guard.attempt("close", self._accounts.close, None)
+        return counters
+
+    def end_without_spark(self, state: EndState, reason: str, failure: Failure | None) -> Counters:
+        """As `end`, with what is known; for a thread other than the one that is stuck in a call to Spark."""
+        if not self._lifecycle.begun:
+            self._tell(RunState.START, {"headwater_run": counters_facet(Counters())})
+        return self._told_end(state, reason, failure)
+
+    def _told_end(self, state: EndState, reason: str, failure: Failure | None) -> Counters:
+        counters = self._counters(reason, 0 if failure is None else 1)
+        facets = self._progress_facets(counters)
+        if failure is not None:
+            facets["errorMessage"] = failure_facet(failure)
+        self._tell(RunState[state], facets)
+        return counters
+
+    def _columns(self, frame: DataFrame) -> Facet | None:
+        def lineage() -> Facet | None:
+            if self._session is None:
+                return None
+            sources = self._datasets.relations_of(self._session, frame)
+            found = columns_of(frame, lambda leaf: self._datasets.dataset_of(leaf, sources))
+            self._guard.failures += log_gaps(found)
+            return facet_of(found)
+
+        return self._guard.attempt("column lineage", lineage, None)
+
+    def _learn_output(self, output: Output, frames: Mapping[str, DataFrame], columns: Facet | None) -> None:
+        self._datasets.learn_output(output.place.path, frames[output.source])
+        described = self._datasets.outputs.get(output.place.path)
+        if described is not None and columns is not None:
+            described.facets["columnLineage"] = columns
+
+    def _refresh(self) -> None:
+        accounts = self._accounts
+        if accounts is None:
+            return
+        self._guard.attempt("counters", accounts.refresh, None)
+        for output in self._spec.outputs:
+            self._guard.attempt("output", partial(self._refresh_output, accounts, output), None)
+        self._guard.attempt("statistics", lambda: self._refresh_inputs(accounts), None)
+
+    def _refresh_output(self, accounts: Accounts, output: Output) -> None:
+        path = output.place.path
+        if path in accounts.versions and isinstance(output.writes, IcebergOutput) and self._session is not None:
+            described = self._datasets.described_again(self._session, path, output.writes)
+            if described is not None:
+                described.facets["version"] = version_facet(str(accounts.versions[path]))
+        described = self._datasets.outputs.get(path)
+        moved = accounts.written(output)
+        if described is not None and moved is not None:
+            described.written["outputStatistics"] = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
+                rowCount=moved.rows, size=moved.bytes, fileCount=moved.files
+            )
+
+    def _refresh_inputs(self, accounts: Accounts) -> None:
+        """Statistics of the inputs that can be told apart: a scan of several datasets at once cannot."""
+        read: dict[DatasetId, list[Moved]] = {}
+        for source, datasets in self._datasets.by_source.items():
+            moved = accounts.read(source)
+            if moved is not None and len(datasets) == 1:
+                read.setdefault(datasets[0].id, []).append(moved)
+        for dataset, scans in read.items():
+            self._datasets.inputs[dataset].read["inputStatistics"] = (
+                input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
+                    rowCount=total(one.rows for one in scans),
+                    size=total(one.bytes for one in scans),
+                    fileCount=total(one.files for one in scans),
+                )
+            )
+
+    def _counters(self, stop_reason: str | None, error_count: int = 0) -> Counters:
+        elapsed = self._now() - self._execution.started_at
+        nothing = (Moved(0, 0), Moved(0, 0))
+        accounts = self._accounts
+        if accounts is None:
+            read, written = nothing
+        else:
+            sources = self._datasets.by_source
+            read, written = self._guard.attempt("counters", lambda: accounts.totals(sources), nothing)
+        return Counters(
+            records_in=read.rows,
+            records_out=written.rows,
+            bytes_in=read.bytes,
+            bytes_out=written.bytes,
+            error_count=error_count,
+            duration_ms=max(0, round(elapsed.total_seconds() * 1000)),
+            stop_reason=stop_reason,
+        )
+
+    def _progress_facets(self, counters: Counters) -> dict[str, RunFacet]:
+        facets: dict[str, RunFacet] = {"headwater_run": counters_facet(counters)}
+        sources = [] if self._accounts is None else self._accounts.stream_sources()
+        if sources:
+            facets["headwater_stream"] = HeadwaterStreamFacet(sources=sources)
+        return facets
+
+    def _tell(self, state: RunState, facets: dict[str, RunFacet]) -> None:
+        """Emit an event; should a dataset's facet not be writable, the event goes out without the datasets."""
+        full = partial(self._event, facets, with_datasets=True)
+        bare = partial(self._event, facets, with_datasets=False)
+        if not self._guard.attempt("event", lambda: self._lifecycle.tell(state, full), False):
+            self._guard.attempt("event without datasets", lambda: self._lifecycle.tell(state, bare), False)
+
+    def _event(self, facets: Mapping[str, RunFacet], state: RunState, time: datetime, *, with_datasets: bool) -> bytes:
+        inputs = self._datasets.inputs.values() if with_datasets else []
+        outputs = self._datasets.distinct_outputs() if with_datasets else []
+        return run_event(
+            state,
+            time,
+            Run(runId=self._execution.run_id, facets={**self._engine, **facets}),
+            job_of(self._spec),
+            inputs=[
+                InputDataset(one.id.namespace, one.id.name, facets=one.facets, inputFacets=one.read) for one in inputs
+            ],
+            outputs=[
+                OutputDataset(one.id.namespace, one.id.name, facets=one.facets, outputFacets=one.written)
+                for one in outputs
+            ],
+        )

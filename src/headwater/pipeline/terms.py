@@ -1,0 +1,129 @@
+"""The kinds of text and number a pipeline file is made of.
+
+Each is its Python type with the `Term` that reads it, so who holds one knows that it was checked.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+from urllib.parse import urlsplit
+
+_SECONDS_PER_UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(ms|s|m|h|d)")
+_JDBC_CREDENTIALS = re.compile(
+    r"//[^/?;]*@"  # jdbc:postgresql://user:password@host
+    r"|:thin:[^@/]+/[^@]+@"  # jdbc:oracle:thin:user/password@host
+    r"|[?&;,]\s*(user|username|uid|\w*password|passwd|pwd|\w*token|\w*secret)\s*=",
+    re.IGNORECASE,
+)
+_LONGEST_NAME = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """How one kind of value is read.
+
+    Attributes:
+        expected: completes "expected …".
+        read: gives the value; raises ValueError for anything else.
+    """
+
+    expected: str
+    read: Callable[[object], object]
+
+
+def _matching(pattern: str) -> Callable[[object], object]:
+    def read(value: object) -> str:
+        if not (isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII)):
+            raise ValueError
+        return value
+
+    return read
+
+
+def _seconds(value: object) -> float:
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError
+    return float(match[1]) * _SECONDS_PER_UNIT[match[2]]
+
+
+def _positive(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError
+    return value
+
+
+def _name(value: object) -> str:
+    name = _text(value)
+    if name != name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise ValueError
+    return name
+
+
+def _instant(value: object) -> datetime:
+    instant = datetime.fromisoformat(_text(value))
+    if instant.tzinfo is None:
+        raise ValueError
+    return instant
+
+
+def _jdbc_url(value: object) -> str:
+    url = _name(value)
+    if not re.match(r"jdbc:[a-z]", url) or _JDBC_CREDENTIALS.search(url):
+        raise ValueError
+    return url
+
+
+def _http_url(value: object) -> str:
+    url = _name(value)
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+        raise ValueError
+    parts.port  # noqa: B018  (raises ValueError for a port that is no number)
+    return url
+
+
+Seconds = Annotated[float, Term("a duration with its unit (ms, s, m, h, d), such as 5s", _seconds)]
+PositiveInt = Annotated[int, Term("a whole number from 1", _positive)]
+Instant = Annotated[datetime, Term("a time with its zone, such as '2026-01-31T12:00:00Z'", _instant)]
+
+Text = Annotated[str, Term("text that is not empty", _text)]
+Name = Annotated[str, Term(f"a name of 1 to {_LONGEST_NAME} printable characters", _name)]
+
+LOCATION = Term("a path or a URI", _name)
+Location = Annotated[str, LOCATION]
+"""A URI, or a local path made absolute against the pipeline file's directory. May hold globs where files are read."""
+
+FrameName = Annotated[
+    str, Term("a name of letters, digits and _, not starting with a digit", _matching(r"[A-Za-z_][A-Za-z0-9_]{0,127}"))
+]
+TableName = Annotated[
+    str,
+    Term("a table with its catalog, such as lake.sales.orders", _matching(r"[A-Za-z_]\w*(\.[A-Za-z0-9_][\w-]*){2,}")),
+]
+EnvName = Annotated[str, Term("the name of an environment variable", _matching(r"[A-Za-z_][A-Za-z0-9_]*"))]
+"""The variable's value is read when it is used and never kept."""
+
+FunctionName = Annotated[
+    str, Term("module:function, such as cleaning:trim_names", _matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*"))
+]
+"""The module may lie in the pipeline file's directory."""
+
+JdbcUrl = Annotated[str, Term("jdbc:… without credentials (name them in user_env and password_env)", _jdbc_url)]
+HttpUrl = Annotated[str, Term("http://… or https://… without credentials", _http_url)]
+
+SqlQuery = Annotated[str, Term("a SQL query", _text)]
+SqlExpression = Annotated[str, Term("a SQL expression", _text)]
+
+Ddl = Annotated[str, Term("columns with their types, such as 'order_id BIGINT, price DECIMAL(10,2)'", _text)]
+
+RuleId = Annotated[str, Term("a lint rule's id, such as HW003", _matching(r"HW[0-9]{3}"))]

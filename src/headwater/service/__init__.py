@@ -1,0 +1,20 @@
+"""The lineage service: takes OpenLineage events, answers questions about them, serves the page.
+
+app         put together: create_app
+intake      an event in: read, verified, stored, in the graph, and only then acknowledged
+body        a request's body, up to a limit
+feed        tells listeners what each stored event touched
+knowledge   graph and store as the reading routes use them: who is known, by which name
+mentions    whom the facts of an event are about
+activity    a job's runs, newest first
+versions    the versions of a dataset and of a job
+shapes      the JSON that goes out, as types
+views       from knowledge to shapes, one file a resource
+routes      from requests to views, one file a resource
+answers     JSON responses, times
+failures    every error in one shape
+paths       names in paths, which may hold slashes
+metrics     what Prometheus sees
+pages       the built page (in `page`), or a sentence where there is none
+access      how routes get at the service
+"""

@@ -1,0 +1,112 @@
+"""Runs as they are known: by their own events, or only because other runs name them as their parent."""
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Final, NamedTuple
+
+from headwater.graph.lineage import Graph
+from headwater.graph.records import Run
+from headwater.model.events import Stamp
+from headwater.model.facts import ParentRun, RunOfJob, RunTimes, Seen
+from headwater.model.names import JobId
+from headwater.service.shapes import RunState
+
+_STATE: Final[dict[str, RunState]] = {
+    "OTHER": "NEW",
+    "START": "RUNNING",
+    "RUNNING": "RUNNING",
+    "COMPLETE": "COMPLETED",
+    "FAIL": "FAILED",
+    "ABORT": "ABORTED",
+}
+_ENDED: Final = frozenset({"COMPLETED", "FAILED", "ABORTED"})
+
+
+class KnownRun(NamedTuple):
+    """A run; times are event times in microseconds since 1970."""
+
+    run_id: str
+    job: JobId
+    parent: ParentRun | None
+    seen: Seen
+    state: RunState
+    started_us: int | None
+    ended_us: int | None
+    has_events: bool
+    """False for a run that other runs name as their parent, and that has not spoken itself."""
+
+
+class Activity(NamedTuple):
+    """What a job did: its runs, newest first, and the parent of the newest run that names one."""
+
+    runs: tuple[str, ...]
+    parent: JobId | None
+    ended_run: str | None
+    """The newest run that has ended."""
+    seen: Seen
+    """First and last event of its runs, its declaration or its children."""
+
+
+def known_run(graph: Graph, run_id: str) -> KnownRun | None:
+    """The run, or None if nobody ever named it."""
+    run = graph.runs.get(run_id)
+    if run is not None and run.times is not None and run.of_job is not None:
+        return _heard_of(run.times, run.of_job)
+    claims = graph.child_runs.get(run_id, {}).values()
+    return _named_by(run_id, [graph.runs[child] for children in claims for child in children])
+
+
+def _heard_of(times: RunTimes, of_job: RunOfJob) -> KnownRun:
+    _, stamp, event_type = times.state
+    state = _STATE[event_type]
+    return KnownRun(
+        times.run_id,
+        of_job.job,
+        of_job.parent,
+        times.seen,
+        state,
+        None if state == "NEW" else times.seen.first_us,
+        stamp.time_us if state in _ENDED else None,
+        has_events=True,
+    )
+
+
+def _named_by(run_id: str, children: list[Run]) -> KnownRun | None:
+    claims = [(child.of_job.stamp, child.of_job.parent) for child in children if child.of_job and child.of_job.parent]
+    times = [child.times.seen for child in children if child.times]
+    if not claims or not times:
+        return None
+    _, parent = max(claims, key=_by_stamp)
+    seen = reduce(Seen.union, times)
+    return KnownRun(run_id, parent.job, None, seen, "RUNNING", seen.first_us, None, has_events=False)
+
+
+def _by_stamp(claim: tuple[Stamp, ParentRun]) -> Stamp:
+    return claim[0]
+
+
+def activity(graph: Graph, job_id: JobId) -> Activity:
+    """What the job did; the job is one that the graph knows."""
+    job = graph.jobs[job_id]
+    named = {parent.run_id for child in job.children if (parent := _parent_of(graph, child)) is not None}
+    runs = [run for run_id in job.runs | named if (run := known_run(graph, run_id)) is not None and run.job == job_id]
+    runs.sort(key=lambda run: (-run.seen.first_us, run.run_id))
+    times = [run.seen for run in runs]
+    if job.declaration is not None:
+        times.append(Seen(job.declaration.stamp.time_us, job.declaration.stamp.time_us))
+    times += _times_of(graph, job.children if not times else ())
+    return Activity(
+        tuple(run.run_id for run in runs),
+        next((run.parent.job for run in runs if run.parent is not None), None),
+        next((run.run_id for run in runs if run.ended_us is not None), None),
+        reduce(Seen.union, times),
+    )
+
+
+def _parent_of(graph: Graph, run_id: str) -> ParentRun | None:
+    of_job = graph.runs[run_id].of_job
+    return None if of_job is None else of_job.parent
+
+
+def _times_of(graph: Graph, run_ids: Iterable[str]) -> list[Seen]:
+    return [times.seen for run_id in run_ids if (times := graph.runs[run_id].times) is not None]

@@ -1,0 +1,34 @@
+"""Answers: JSON responses, and times as they are written in them."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import orjson
+from starlette.responses import Response
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_US: Final = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+_LAST_US: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+
+
+def answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401  any shape of `shapes`
+    """A JSON response that nothing on its way may keep."""
+    return Response(orjson.dumps(value), status, {"cache-control": "no-store"}, "application/json")
+
+
+def iso(time_us: int) -> str:
+    """A time in microseconds since 1970 in UTC, to the millisecond.
+
+    The first and last moments of the calendar stand for what an offset from UTC moved beyond them.
+
+    >>> iso(1_740_823_200_000_999)
+    '2025-03-01T10:00:00.000Z'
+    """
+    time = _EPOCH + timedelta(microseconds=min(max(time_us, _FIRST_US), _LAST_US))
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def microseconds(time: datetime) -> int:
+    """Microseconds since 1970; a time without an offset is in UTC."""
+    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return (aware - _EPOCH) // timedelta(microseconds=1)

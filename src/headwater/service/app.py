@@ -1,0 +1,97 @@
+"""The app, put together."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from fastapi import APIRouter, FastAPI
+from starlette.types import Lifespan
+
+from headwater.graph.lineage import Graph
+from headwater.model.producer import VERSION
+from headwater.service import paths
+from headwater.service.access import Service
+from headwater.service.failures import handle_failures
+from headwater.service.feed import Feed
+from headwater.service.intake import Intake, Trust
+from headwater.service.knowledge import Knowledge
+from headwater.service.metrics import Metrics
+from headwater.service.pages import page_app
+from headwater.service.routes import (
+    datasets,
+    events,
+    health,
+    intake,
+    jobs,
+    lineage,
+    namespaces,
+    overview,
+    runs,
+    search,
+    tags,
+)
+from headwater.store.entries import Stored
+from headwater.store.sqlite import SqliteStore
+
+
+def create_app(
+    store: SqliteStore,
+    graph: Graph,
+    trusted_keys: Mapping[str, Ed25519PublicKey],
+    *,
+    require_signed: bool,
+    body_limit: int,
+    page: Path | None,
+    now_us: Callable[[], int],
+) -> FastAPI:
+    """Make the app over an open store and an empty graph.
+
+    While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
+    store.
+    """
+    service = _service(store, graph, Trust(trusted_keys, require_signed), body_limit, now_us)
+    app = FastAPI(
+        title="Headwater",
+        version=VERSION,
+        summary="Lineage you can prove, from the source.",
+        docs_url=None,  # its viewer would come from another host
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan(service),
+    )
+    app.state.service = service
+    app.add_middleware(paths.PathsAsSent)
+    handle_failures(app)
+    intake.add_intake(app)
+    api = APIRouter(prefix="/api/v1")
+    for resource in (lineage, namespaces, datasets, runs, jobs, events, search, tags, overview):
+        api.include_router(resource.router)
+    app.include_router(api)
+    app.include_router(health.router)
+    app.router.default = page_app(page)
+    return app
+
+
+def _service(store: SqliteStore, graph: Graph, trust: Trust, body_limit: int, now_us: Callable[[], int]) -> Service:
+    knowledge, feed = Knowledge(store, graph), Feed()
+    metrics = Metrics(knowledge)
+
+    def learn(stored: Stored) -> None:
+        feed.publish(stored.log_index, knowledge.learn(stored.facts))
+
+    return Service(knowledge, Intake(store, learn, trust, metrics, now_us), feed, metrics, body_limit)
+
+
+def _lifespan(service: Service) -> Lifespan[FastAPI]:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        service.knowledge.load()
+        service.intake.start()
+        try:
+            yield
+        finally:
+            service.feed.close()
+            await service.intake.stop()
+
+    return lifespan

@@ -1,0 +1,109 @@
+"""Every error in one shape: `{"code": 404, "message": "…"}`; wrong parameters add `"errors"`, as Marquez has it."""
+
+import logging
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from headwater.errors import (
+    HeadwaterError,
+    InvalidEventError,
+    InvalidInputError,
+    MalformedJsonError,
+    NotFoundError,
+    SetupError,
+    UnavailableError,
+    UntrustedEventError,
+)
+from headwater.service.answers import answer
+from headwater.service.shapes import Failure
+
+log = logging.getLogger(__name__)
+
+STATUS_OF_ERROR: Final = (
+    (MalformedJsonError, HTTPStatus.BAD_REQUEST),
+    (InvalidEventError, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (InvalidInputError, HTTPStatus.BAD_REQUEST),
+    (UntrustedEventError, HTTPStatus.FORBIDDEN),
+    (NotFoundError, HTTPStatus.NOT_FOUND),
+    (UnavailableError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (SetupError, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+"""The first that fits counts, so the narrower stand first."""
+
+_RETRY_AFTER_S: Final = "1"
+
+
+def handle_failures(app: FastAPI) -> None:
+    """Let every failure of the app go out in the one shape."""
+    app.add_exception_handler(HeadwaterError, _ours)
+    app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(RequestValidationError, _of_parameters)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _ours(_: Request, error: Exception) -> Response:
+    status = next((status for kind, status in STATUS_OF_ERROR if isinstance(error, kind)), None)
+    if status is None:
+        return await _unexpected(_, error)
+    response = _failure(status, str(error))
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        response.headers["retry-after"] = _RETRY_AFTER_S
+    return response
+
+
+async def _of_http(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
+    phrase = HTTPStatus(error.status_code).phrase
+    message = f"HTTP {error.status_code} {phrase}" if error.detail == phrase else error.detail
+    response = _failure(error.status_code, message)
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _of_parameters(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101  registered for nothing else
+    wrong = [_wording(fault) for fault in error.errors()]
+    body = Failure(code=HTTPStatus.BAD_REQUEST, message="; ".join(wrong), errors=wrong)
+    return answer(body, HTTPStatus.BAD_REQUEST)
+
+
+async def _gone(_: Request, __: Exception) -> Response:
+    return _failure(HTTPStatus.BAD_REQUEST, "the connection ended before the body did")  # nobody will read it
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    log.error("a request failed", exc_info=error, extra={"method": request.method, "path": request.url.path})
+    return _failure(HTTPStatus.INTERNAL_SERVER_ERROR, "the service has a fault; its log says more")
+
+
+def _failure(status: int, message: str) -> Response:
+    return answer(Failure(code=status, message=message), status)
+
+
+def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
+    place, *path = fault["loc"]
+    name = ".".join(str(step) for step in path)
+    if fault["type"] == "missing":
+        return f"{place} param {name} must not be null"
+    bounds = fault.get("ctx", {})
+    match fault["type"]:
+        case "greater_than_equal":
+            what = f"must be greater than or equal to {bounds['ge']}"
+        case "less_than_equal":
+            what = f"must be less than or equal to {bounds['le']}"
+        case "int_parsing" | "int_parsing_size":
+            what = "must be a whole number"
+        case "bool_parsing":
+            what = "must be true or false"
+        case "literal_error":
+            what = f"must be {bounds['expected']}"
+        case _:
+            what = f"cannot be read: {fault['msg']}"
+    return f"{place} param {name} {what}"

@@ -1,0 +1,104 @@
+"""Tells listeners what each stored event touched. Lives on the event loop's thread.
+
+Each listener has a queue of its own with an end: who does not read is cut off, and finds its place again by the number
+of the last change it saw.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Final, NamedTuple
+
+import orjson
+
+from headwater.service.knowledge import Touched
+
+_KEPT: Final = 1_000
+"""Changes kept for listeners that come back."""
+_UNREAD: Final = 1_000
+"""Changes that may wait for one listener."""
+_ALIVE_EVERY_S: Final = 15.0
+_ALIVE: Final = b": alive\n\n"
+
+
+class _Change(NamedTuple):
+    number: int
+    text: bytes
+
+
+_Listener = asyncio.Queue[_Change | None]
+
+
+class Feed:
+    """Changes in the order in which they were learned, numbered by their place in the log."""
+
+    def __init__(self) -> None:
+        self._kept: deque[_Change] = deque(maxlen=_KEPT)
+        self._listeners: set[_Listener] = set()
+
+    def publish(self, log_index: int, touched: Touched) -> None:
+        """Tell every listener."""
+        change = _Change(log_index, _event(log_index, touched))
+        self._kept.append(change)
+        for listener in [*self._listeners]:
+            try:
+                listener.put_nowait(change)
+            except asyncio.QueueFull:
+                self._cut_off(listener)
+
+    async def listen(self, after: int | None) -> AsyncIterator[bytes]:
+        """Server-sent events: what was kept after that number, then each change as it comes.
+
+        Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
+        """
+        listener: _Listener = asyncio.Queue(_UNREAD)
+        missed = [change for change in self._kept if after is not None and change.number > after]
+        self._listeners.add(listener)
+        try:
+            yield b"retry: 1000\n\n" + b"".join(change.text for change in missed)
+            while (news := await _news(listener)) is not None:
+                yield news
+        finally:
+            self._listeners.discard(listener)
+
+    def close(self) -> None:
+        """End every listener's stream, after what it has not read yet."""
+        for listener in [*self._listeners]:
+            if listener.full():
+                self._cut_off(listener)
+            else:
+                listener.put_nowait(None)
+
+    def _cut_off(self, listener: _Listener) -> None:
+        self._listeners.discard(listener)
+        while not listener.empty():
+            listener.get_nowait()
+        listener.put_nowait(None)
+
+
+async def _news(listener: _Listener) -> bytes | None:
+    """Whatever has come, a sign of life after a while, or None at the end."""
+    try:
+        async with asyncio.timeout(_ALIVE_EVERY_S):
+            change = await listener.get()
+    except TimeoutError:
+        return _ALIVE
+    if change is None:
+        return None
+    texts = [change.text]
+    while not listener.empty():
+        if (change := listener.get_nowait()) is None:
+            listener.put_nowait(None)  # ends the stream when these are sent
+            break
+        texts.append(change.text)
+    return b"".join(texts)
+
+
+def _event(log_index: int, touched: Touched) -> bytes:
+    data = {
+        "index": log_index,
+        "jobs": sorted(job.node_id for job in touched.jobs),
+        "datasets": sorted(name.node_id for name in touched.datasets),
+        "run": touched.run,
+    }
+    return b"event: change\nid: %d\ndata: %b\n\n" % (log_index, orjson.dumps(data))

@@ -1,0 +1,246 @@
+"""What the service knows: graph and store, as the reading routes use them. Lives on the event loop's thread."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, reduce
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeVar
+
+from headwater.errors import InvalidNameError, NotFoundError
+from headwater.graph.lineage import Graph
+from headwater.graph.records import Dataset
+from headwater.model.facets.view import View
+from headwater.model.facts import Fact, Seen
+from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings, run_id_of
+from headwater.service.activity import Activity, KnownRun, activity, known_run
+from headwater.service.mentions import Mentions, mentions
+from headwater.service.shapes import Field
+from headwater.store.reader import SqliteReader
+
+ViewT = TypeVar("ViewT", bound=View)
+
+_MAX_READINGS: Final = 1_000
+"""Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
+
+
+class Touched(NamedTuple):
+    """The nodes that facts were about, datasets by their shown names."""
+
+    jobs: frozenset[JobId]
+    datasets: frozenset[DatasetId]
+    run: str | None
+
+
+class ColumnCounts(NamedTuple):
+    """How many columns a dataset has, and how many column edges end at it."""
+
+    columns: int
+    edges: int
+
+
+class Knowledge:
+    """The graph and the store it was folded from."""
+
+    def __init__(self, store: SqliteReader, graph: Graph) -> None:
+        self.store = store
+        self.graph = graph
+        self._activity: dict[JobId, Activity] = {}
+        self._counted: dict[DatasetId, ColumnCounts] = {}
+        self._fields_in = lru_cache(maxsize=50_000)(self._read_fields)
+
+    # Learning
+
+    def load(self) -> None:
+        """Fold everything that the store holds into the graph."""
+        self.graph.add_all(self.store.facts(with_contents=False))
+
+    def learn(self, facts: Sequence[Fact]) -> Touched:
+        """Add what a stored event says; says what it touched, also what it moved away from."""
+        told = mentions(facts)
+        joins = any(alias not in self.graph.identities.members(name) for name, alias in told.aliases)
+        before = self._touched(told)
+        self.graph.add_all(facts)
+        after = self._touched(told)
+        touched = Touched(before.jobs | after.jobs, before.datasets | after.datasets, after.run)
+        for job in touched.jobs:
+            self._activity.pop(job, None)
+        for name in [*self._counted] if joins else touched.datasets:  # joined names may be sources anywhere
+            self._counted.pop(name, None)
+        return touched
+
+    def _touched(self, told: Mentions) -> Touched:
+        jobs = told.jobs | told.declared_jobs
+        datasets = told.datasets.union(*told.aliases)
+        for run_id in told.runs:
+            jobs.update(self._jobs_of(run_id))
+        for job in (self.graph.jobs[name] for name in told.declared_jobs if name in self.graph.jobs):
+            datasets.update(job.reads, job.writes)
+        shown = frozenset(map(self.graph.shown, datasets))
+        return Touched(frozenset(jobs), shown, next(iter(told.runs), None))
+
+    def _jobs_of(self, run_id: str) -> Iterator[JobId]:
+        """The job of a run and that of its parent, each also as other runs have it that name these as their parents."""
+        yield from self.graph.child_runs.get(run_id, ())
+        run = self.graph.runs.get(run_id)
+        if run is not None and run.of_job is not None:
+            yield run.of_job.job
+            if run.of_job.parent is not None:
+                yield from self.graph.child_runs[run.of_job.parent.run_id]
+
+    # Who is known
+
+    def is_dataset(self, name: DatasetId) -> bool:
+        """Whether a dataset goes by this name."""
+        dataset = self.graph.datasets.get(self.graph.shown(name))
+        return dataset is not None and dataset.is_known
+
+    def is_job(self, name: JobId) -> bool:
+        """Whether a job goes by this name."""
+        job = self.graph.jobs.get(name)
+        return job is not None and job.is_known
+
+    def dataset(self, name: DatasetId) -> DatasetId:
+        """The same name, once a dataset is known to go by it.
+
+        Raises:
+            NotFoundError: none does.
+        """
+        if not self.is_dataset(name):
+            raise NotFoundError(f"Dataset '{name.name}' not found.")
+        return name
+
+    def job(self, name: JobId) -> JobId:
+        """The same name, once a job is known to go by it.
+
+        Raises:
+            NotFoundError: none does.
+        """
+        if not self.is_job(name):
+            raise NotFoundError(f"Job '{name.name}' not found.")
+        return name
+
+    def run(self, run_id: str) -> KnownRun:
+        """The run, under its id in either case.
+
+        Raises:
+            NotFoundError: nobody ever named it.
+        """
+        run = known_run(self.graph, run_id_of(run_id))
+        if run is None:
+            raise NotFoundError(f"Run '{run_id}' not found.")
+        return run
+
+    def node(self, node_id: str) -> DatasetId | JobId | ColumnId:
+        """What a node id means: of all its readings the first that is known, datasets by their shown names.
+
+        Raises:
+            NotFoundError: none is known, or there is no reading.
+        """
+        try:
+            read = list(islice(_readings(node_id), _MAX_READINGS))
+        except InvalidNameError as fault:
+            raise NotFoundError("HTTP 404 Not Found") from fault
+        for reading in read:
+            if (node := self._known(reading)) is not None:
+                return node
+        match read[0].node:
+            case ColumnId(dataset, column):
+                raise NotFoundError(f"Field '{column}' of dataset '{dataset.name}' not found.")
+            case JobId(_, name):
+                raise NotFoundError(f"Job '{name}' not found.")
+            case DatasetId(_, name):
+                raise NotFoundError(f"Dataset '{name}' not found.")
+
+    def _known(self, reading: NodeReading) -> DatasetId | JobId | ColumnId | None:
+        match reading.node:
+            case JobId() as job if self.is_job(job):
+                return job
+            case DatasetId() as name if self.is_dataset(name):
+                return self.graph.shown(name)
+            case ColumnId(dataset, column) if column in self.all_columns(dataset):
+                return ColumnId(self.graph.shown(dataset), column)
+        return None
+
+    def names(self, name: DatasetId) -> list[Dataset]:
+        """What is known under each of the dataset's names."""
+        members = (self.graph.datasets.get(member) for member in self.graph.members(name))
+        return [dataset for dataset in members if dataset is not None and dataset.is_known]
+
+    def seen(self, name: DatasetId) -> Seen:
+        """When a known dataset was touched or declared, under any of its names."""
+        return reduce(Seen.union, (dataset.seen for dataset in self.names(name)))
+
+    # What a job did
+
+    def activity(self, job: JobId) -> Activity:
+        """The runs of a known job, newest first; kept until an event touches the job."""
+        known = self._activity.get(job)
+        if known is None:
+            known = self._activity[job] = activity(self.graph, job)
+        return known
+
+    # Facets and columns
+
+    def view(self, kind: type[ViewT], digests: Mapping[str, bytes]) -> ViewT | None:
+        """A facet out of digests by facet name, or None where it is absent, deleted or cannot be read."""
+        digest = digests.get(kind.key)
+        read = None if digest is None else kind.read({kind.key: self.store.content(digest)})
+        return read if isinstance(read, kind) else None
+
+    def fields(self, schema: bytes | None) -> tuple[Field, ...]:
+        """The columns that a schema facet lists, from its digest; parts that cannot be read are passed over."""
+        return () if schema is None else self._fields_in(schema)
+
+    def columns(self, name: DatasetId) -> tuple[str, ...]:
+        """The columns of a dataset by its newest schema, then others that column edges end at, by name."""
+        facets = self.graph.facets_of(name)
+        fields = self.fields(facets["schema"][1] if "schema" in facets else None)
+        fed = {edge.target_column for edge in self.graph.column_edges_into(name) if edge.target_column is not None}
+        return tuple(dict.fromkeys((*(field["name"] for field in fields), *sorted(fed))))
+
+    def all_columns(self, name: DatasetId) -> tuple[str, ...]:
+        """The columns of a dataset, then others that column edges start at, by name.
+
+        The dataset may be one that is known only as where columns come from.
+        """
+        shown = self.graph.shown(name)
+        read = {
+            edge.source_column
+            for target in self.graph.fed_by(shown)
+            for edge in self.graph.column_edges_into(target)
+            if edge.source == shown and edge.source_column is not None
+        }
+        return tuple(dict.fromkeys((*self.columns(name), *sorted(read))))
+
+    def counted(self, name: DatasetId) -> ColumnCounts:
+        """The columns of a dataset in numbers, by its shown name; kept until an event touches the dataset."""
+        known = self._counted.get(name)
+        if known is None:
+            edges = len(self.graph.column_edges_into(name))
+            known = self._counted[name] = ColumnCounts(len(self.columns(name)), edges)
+        return known
+
+    def _read_fields(self, schema: bytes) -> tuple[Field, ...]:
+        return tuple(_fields(self.store.content(schema).get("fields")))
+
+
+def _readings(node_id: str) -> Iterator[NodeReading]:
+    yield from readings(node_id)
+    whole, sharp, _ = node_id.rpartition("#")  # a version may follow, as in Marquez's ids
+    if sharp:
+        yield from readings(whole)
+
+
+def _fields(entries: object) -> Iterable[Field]:
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str) and entry["name"]:
+            field = Field(
+                name=entry["name"], type=_text(entry, "type"), description=_text(entry, "description"), tags=()
+            )
+            if nested := tuple(_fields(entry.get("fields"))):
+                field["fields"] = nested
+            yield field
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str | None:
+    value = entry.get(key)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,50 @@
+"""Whom the facts of an event are about: what a listener may want to look at again, and what must be counted anew."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from headwater.model.facts import (
+    Alias,
+    ColumnEvidence,
+    Content,
+    Declaration,
+    Fact,
+    JobFacet,
+    Observation,
+    ObservedFacet,
+    Quarantined,
+    RunFacet,
+    RunOfJob,
+)
+from headwater.model.names import DatasetId, JobId
+
+
+@dataclass(slots=True)
+class Mentions:
+    """Names as the facts give them; a run's job and a dataset's shown name are for the graph to say."""
+
+    runs: set[str] = field(default_factory=set)
+    jobs: set[JobId] = field(default_factory=set)
+    declared_jobs: set[JobId] = field(default_factory=set)
+    datasets: set[DatasetId] = field(default_factory=set)
+    aliases: set[tuple[DatasetId, DatasetId]] = field(default_factory=set)
+
+
+def mentions(facts: Iterable[Fact]) -> Mentions:
+    """Collect whom the facts are about."""
+    found = Mentions()
+    for fact in facts:
+        match fact:
+            case Content() | ObservedFacet() | RunFacet() | Quarantined():
+                pass  # other facts of the same event name what these are about
+            case Observation(dataset=name) | ColumnEvidence(target=name) | Declaration(node=DatasetId() as name):
+                found.datasets.add(name)
+            case JobFacet(job=job):
+                found.jobs.add(job)
+            case Declaration(node=JobId() as job):
+                found.declared_jobs.add(job)
+            case RunOfJob(run_id=run_id):
+                found.runs.add(run_id)
+            case Alias(name=name, alias=alias):
+                found.aliases.add((name, alias))
+    return found

@@ -1,0 +1,72 @@
+"""What Prometheus sees, in a registry of its own for each service."""
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from headwater.service.knowledge import Knowledge
+
+_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+_POSTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+
+class Metrics:
+    """Counters of one service."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._registry = CollectorRegistry()
+        self.events = Counter(
+            "headwater_events_total",
+            "Events that were acknowledged, by outcome (stored, or known: the same bytes were there) and verdict.",
+            ["outcome", "verdict"],
+            registry=self._registry,
+        )
+        self._refused = Counter(
+            "headwater_events_refused_total",
+            "Events that were not acknowledged, by reason.",
+            ["reason"],
+            registry=self._registry,
+        )
+        self.ingest = Histogram(
+            "headwater_ingest_seconds",
+            "From the last byte of an event to its acknowledgement.",
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self.group = Histogram(
+            "headwater_commit_group_events",
+            "Events in one transaction.",
+            buckets=_POSTS,
+            registry=self._registry,
+        )
+        self._registry.register(_Sizes(knowledge))
+        self.refused = 0
+        """Events refused since the service started."""
+
+    def refuse(self, reason: str) -> None:
+        """Count an event that is not taken."""
+        self.refused += 1
+        self._refused.labels(reason).inc()
+
+    def text(self) -> bytes:
+        """Everything, in Prometheus's text format."""
+        return generate_latest(self._registry)
+
+
+class _Sizes(Collector):
+    """How much there is, looked at only when it is asked for."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        graph = self._knowledge.graph
+        yield GaugeMetricFamily("headwater_log_events", "Events in the log.", self._knowledge.store.size())
+        nodes = GaugeMetricFamily("headwater_graph_nodes", "Nodes of the graph, by kind.", labels=["kind"])
+        nodes.add_metric(["job"], len(graph.jobs))
+        nodes.add_metric(["run"], len(graph.runs))
+        nodes.add_metric(["dataset"], len(graph.datasets))
+        yield nodes
+        yield GaugeMetricFamily("headwater_quarantined", "Datasets without a full name.", len(graph.quarantined))

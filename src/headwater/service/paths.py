@@ -1,0 +1,41 @@
+"""Names in paths: `s3://bucket` is one name, and stands in a path as `s3%3A%2F%2Fbucket`.
+
+Servers hand the path over decoded, where such a name would fall apart at its slashes. So routes are matched against the
+path as it was sent, and a parameter `{name:encoded}` is decoded once it is cut out.
+"""
+
+from urllib.parse import quote, unquote
+
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class EncodedName(Convertor[str]):
+    """One segment of a path as sent, percent-encoded."""
+
+    regex = "[^/]+"
+
+    def convert(self, value: str) -> str:
+        """The name."""
+        return unquote(value)
+
+    def to_string(self, value: str) -> str:
+        """The segment."""
+        return quote(value, safe="")
+
+
+register_url_convertor("encoded", EncodedName())
+
+
+class PathsAsSent:
+    """ASGI middleware: routes see the path with its percent signs."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on."""
+        raw_path: bytes = scope.get("raw_path") or b""
+        if b"%" in raw_path:
+            scope["path"] = raw_path.decode("latin-1")
+        await self._app(scope, receive, send)

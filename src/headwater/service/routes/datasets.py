@@ -1,0 +1,52 @@
+"""Datasets, under any of their names."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Path, Response
+
+from headwater.model.names import DatasetId
+from headwater.service import shapes
+from headwater.service.access import Known
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
+from headwater.service.views.datasets import dataset_shapes, version_shape, version_shapes
+from headwater.service.views.namespaces import datasets_in
+
+router = APIRouter(tags=["datasets"])
+
+_DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
+
+
+async def _named(knowledge: Known, namespace: NamespaceName, name: ResourceName) -> DatasetId:
+    return knowledge.dataset(DatasetId(namespace, name))
+
+
+Named = Annotated[DatasetId, Depends(_named)]
+
+
+@router.get("/namespaces/{namespace:encoded}/datasets", response_model=shapes.Datasets, responses=NOT_FOUND | WRONG)
+async def get_datasets(knowledge: Known, namespace: NamespaceName, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """The datasets of a namespace, by name; each dataset is in one namespace only, that of its shown name."""
+    names = datasets_in(knowledge, namespace)
+    page = dataset_shapes(knowledge, names[offset : offset + limit])
+    return answer(shapes.Datasets(datasets=page, totalCount=len(names)))
+
+
+@router.get(_DATASET, response_model=shapes.Dataset, responses=NOT_FOUND)
+async def get_dataset(knowledge: Known, name: Named) -> Response:
+    """One dataset, under the name it is asked for by."""
+    return answer(dataset_shapes(knowledge, [name])[0])
+
+
+@router.get(f"{_DATASET}/versions", response_model=shapes.DatasetVersions, responses=NOT_FOUND | WRONG)
+async def get_versions(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """The versions of a dataset, newest first: what it was between one change of schema or version and the next."""
+    return answer(version_shapes(knowledge, name, limit, offset))
+
+
+@router.get(f"{_DATASET}/versions/{{version}}", response_model=shapes.DatasetVersion, responses=NOT_FOUND)
+async def get_version(
+    knowledge: Known, name: Named, version: Annotated[str, Path(description="The version's UUID.")]
+) -> Response:
+    """One version of a dataset."""
+    return answer(version_shape(knowledge, name, version))

@@ -1,0 +1,26 @@
+"""Whether the service works, for those who run it."""
+
+from fastapi import APIRouter, Response
+
+from headwater.service import shapes
+from headwater.service.access import ServiceHere
+from headwater.service.answers import answer
+
+router = APIRouter(tags=["operation"])
+
+
+@router.get("/healthz", response_model=shapes.Health, responses={503: {"model": shapes.Health}})
+async def get_health(service: ServiceHere) -> Response:
+    """`ok`; 503 if the last event could not be stored, or none can be."""
+    fault = service.intake.fault
+    return answer(shapes.Health(status=fault or "ok"), 200 if fault is None else 503)
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def get_metrics(service: ServiceHere) -> Response:
+    """Counters in Prometheus's text format."""
+    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,82 @@
+"""Jobs."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from headwater.model.names import JobId
+from headwater.service import shapes
+from headwater.service.access import Known
+from headwater.service.answers import answer
+from headwater.service.knowledge import Knowledge
+from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
+from headwater.service.views.jobs import job_shapes, job_versions, jobs_heard_of_last
+from headwater.service.views.namespaces import jobs_in
+from headwater.service.views.runs import run_shapes
+
+router = APIRouter(tags=["jobs"])
+
+_JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
+
+States = Annotated[
+    list[shapes.RunState],
+    Query(alias="lastRunStates", description="Only jobs whose newest run is in one of these states."),
+]
+
+
+async def _named(knowledge: Known, namespace: NamespaceName, name: ResourceName) -> JobId:
+    return knowledge.job(JobId(namespace, name))
+
+
+Named = Annotated[JobId, Depends(_named)]
+
+
+@router.get("/jobs", response_model=shapes.Jobs, responses=WRONG)
+async def get_all_jobs(knowledge: Known, states: States = [], limit: Limit = 100, offset: Offset = 0) -> Response:  # noqa: B006  FastAPI copies it
+    """The jobs of all namespaces, those heard of last first."""
+    jobs = [job for job in knowledge.graph.jobs if knowledge.is_job(job)]
+    return _page(knowledge, _in_states(knowledge, jobs, states), limit, offset)
+
+
+@router.get("/namespaces/{namespace:encoded}/jobs", response_model=shapes.Jobs, responses=NOT_FOUND | WRONG)
+async def get_jobs(
+    knowledge: Known,
+    namespace: NamespaceName,
+    states: States = [],  # noqa: B006  FastAPI copies it
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """The jobs of a namespace, those heard of last first."""
+    return _page(knowledge, _in_states(knowledge, jobs_in(knowledge, namespace), states), limit, offset)
+
+
+def _in_states(knowledge: Knowledge, jobs: list[JobId], states: list[shapes.RunState]) -> list[JobId]:
+    if not states:
+        return jobs
+    newest = {job: knowledge.activity(job).runs[:1] for job in jobs}
+    return [job for job, runs in newest.items() if runs and knowledge.run(runs[0]).state in states]
+
+
+def _page(knowledge: Knowledge, jobs: list[JobId], limit: int, offset: int) -> Response:
+    page = jobs_heard_of_last(knowledge, jobs)[offset : offset + limit]
+    return answer(shapes.Jobs(jobs=job_shapes(knowledge, page), totalCount=len(jobs)))
+
+
+@router.get(_JOB, response_model=shapes.Job, responses=NOT_FOUND)
+async def get_job(knowledge: Known, name: Named) -> Response:
+    """One job."""
+    return answer(job_shapes(knowledge, [name])[0])
+
+
+@router.get(f"{_JOB}/runs", response_model=shapes.Runs, responses=NOT_FOUND | WRONG)
+async def get_runs(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """The runs of a job, newest first."""
+    ids = knowledge.activity(name).runs
+    page = run_shapes(knowledge, map(knowledge.run, ids[offset : offset + limit]))
+    return answer(shapes.Runs(runs=page, totalCount=len(ids)))
+
+
+@router.get(f"{_JOB}/versions", response_model=shapes.JobVersions, responses=NOT_FOUND | WRONG)
+async def get_versions(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """The versions of a job, newest first: each is one set of inputs and outputs that runs had."""
+    return answer(job_versions(knowledge, name, limit, offset))

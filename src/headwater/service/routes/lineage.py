@@ -1,0 +1,34 @@
+"""The graph around a node: jobs and datasets, or columns."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from headwater.service import shapes
+from headwater.service.access import Known
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import NOT_FOUND, WRONG, Depth, NodeId
+from headwater.service.views.columns import column_lineage
+from headwater.service.views.lineage import lineage
+
+router = APIRouter(tags=["lineage"])
+
+
+@router.get("/lineage", response_model=shapes.Lineage, responses=NOT_FOUND | WRONG)
+async def get_lineage(knowledge: Known, node_id: NodeId, depth: Depth = 20) -> Response:
+    """Jobs within `depth` jobs of the node, both ways, with everything they read and write."""
+    return answer(lineage(knowledge, knowledge.node(node_id), depth))
+
+
+@router.get("/column-lineage", response_model=shapes.ColumnLineage, responses=NOT_FOUND | WRONG)
+async def get_column_lineage(
+    knowledge: Known,
+    node_id: NodeId,
+    depth: Depth = 20,
+    with_downstream: Annotated[
+        bool, Query(alias="withDownstream", description="Also what the columns feed, not only what feeds them.")
+    ] = False,
+) -> Response:
+    """Columns within `depth` hops of a column, of a dataset's columns, or of the columns that a job writes."""
+    node = knowledge.node(node_id)
+    return answer(column_lineage(knowledge, node, depth, with_downstream=with_downstream))

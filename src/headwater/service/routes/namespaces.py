@@ -1,0 +1,23 @@
+"""Namespaces."""
+
+from fastapi import APIRouter, Response
+
+from headwater.service import shapes
+from headwater.service.access import Known
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset
+from headwater.service.views.namespaces import namespace, namespaces
+
+router = APIRouter(tags=["namespaces"])
+
+
+@router.get("/namespaces", response_model=shapes.Namespaces, responses=WRONG)
+async def get_namespaces(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """Namespaces of jobs and datasets, by name."""
+    return answer(namespaces(knowledge, limit, offset))
+
+
+@router.get("/namespaces/{name:encoded}", response_model=shapes.Namespace, responses=NOT_FOUND)
+async def get_namespace(knowledge: Known, name: NamespaceName) -> Response:
+    """One namespace."""
+    return answer(namespace(knowledge, name))

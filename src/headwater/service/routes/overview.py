@@ -1,0 +1,42 @@
+"""The whole at a glance: the graph in numbers, the quarantine, and a stream of changes."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Response
+from starlette.responses import StreamingResponse
+
+from headwater.service import shapes
+from headwater.service.access import Known, ServiceHere
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import WRONG, Limit, Offset
+from headwater.service.views.counts import quarantine, summary
+
+router = APIRouter(tags=["overview"])
+
+
+@router.get("/summary", response_model=shapes.Summary)
+async def get_summary(service: ServiceHere) -> Response:
+    """The graph in numbers, and how events fared."""
+    verdicts = service.knowledge.store.verdict_counts()
+    return answer(summary(service.knowledge, verdicts, service.metrics.refused))
+
+
+@router.get("/quarantine", response_model=shapes.Quarantine, responses=WRONG)
+async def get_quarantine(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """Datasets that were mentioned without a full name: kept, but in no graph."""
+    return answer(quarantine(knowledge, limit, offset))
+
+
+@router.get(
+    "/stream",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def get_stream(
+    service: ServiceHere,
+    last_event_id: Annotated[str | None, Header(description="The last change that was seen, after a break.")] = None,
+) -> Response:
+    """Server-sent events: a `change` for each stored event, with the node ids that it touched."""
+    after = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdigit() else None
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(service.feed.listen(after), media_type="text/event-stream", headers=headers)

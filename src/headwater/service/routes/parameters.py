@@ -1,0 +1,35 @@
+"""Parameters that several routes have."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import Path, Query
+
+from headwater.model.names import DatasetId, JobId
+from headwater.service.shapes import Failure
+
+MAX_PAGE: Final = 1_000
+"""Items of one page at most."""
+
+Limit = Annotated[int, Query(ge=0, le=MAX_PAGE, description="How many items at most.")]
+Offset = Annotated[int, Query(ge=0, le=2**53, description="How many items to pass over.")]
+NamespaceName = Annotated[str, Path(description="A namespace, percent-encoded, slashes too.")]
+ResourceName = Annotated[str, Path(description="The name of a job or dataset, percent-encoded, slashes too.")]
+RunId = Annotated[str, Path(description="A run id.")]
+NodeId = Annotated[
+    str,
+    Query(alias="nodeId", description="`dataset:NAMESPACE:NAME`, `datasetField:NAMESPACE:NAME:FIELD` or `job:…`."),
+]
+Depth = Annotated[int, Query(ge=0, le=10_000, description="How many hops away from the node at most.")]
+
+NOT_FOUND: Final[dict[int | str, dict[str, Any]]] = {404: {"model": Failure, "description": "Nothing by that name."}}
+WRONG: Final[dict[int | str, dict[str, Any]]] = {400: {"model": Failure, "description": "A parameter is wrong."}}
+
+
+def dataset_id(namespace: NamespaceName, name: ResourceName) -> DatasetId:
+    """The dataset that a path names."""
+    return DatasetId(namespace, name)
+
+
+def job_id(namespace: NamespaceName, name: ResourceName) -> JobId:
+    """The job that a path names."""
+    return JobId(namespace, name)

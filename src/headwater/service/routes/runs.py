@@ -1,0 +1,43 @@
+"""Runs."""
+
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from headwater.service import shapes
+from headwater.service.access import Known
+from headwater.service.activity import KnownRun
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset, RunId
+from headwater.service.views import runs
+
+router = APIRouter(tags=["runs"])
+
+_RUN: Final = "/jobs/runs/{run_id:encoded}"
+
+
+async def _named(knowledge: Known, run_id: RunId) -> KnownRun:
+    return knowledge.run(run_id)
+
+
+Named = Annotated[KnownRun, Depends(_named)]
+
+
+@router.get(_RUN, response_model=shapes.Run, responses=NOT_FOUND)
+async def get_run(knowledge: Known, run: Named) -> Response:
+    """One run."""
+    return answer(runs.run_shapes(knowledge, [run])[0])
+
+
+@router.get(f"{_RUN}/facets", response_model=shapes.RunFacets, responses=NOT_FOUND | WRONG)
+async def get_facets(
+    knowledge: Known, run: Named, kind: Annotated[Literal["run", "job"], Query(alias="type", description="Whose.")]
+) -> Response:
+    """The facets of a run, or those of its job as the run told them."""
+    return answer(runs.run_facets(knowledge, run) if kind == "run" else runs.job_facets_of_run(knowledge, run))
+
+
+@router.get(f"{_RUN}/events", response_model=shapes.RunEvents, responses=NOT_FOUND | WRONG)
+async def get_events(knowledge: Known, run: Named, limit: Limit = 1_000, offset: Offset = 0) -> Response:
+    """The events of a run by event time, and whether each was what its signer wrote."""
+    return answer(runs.run_events(knowledge, run, limit, offset))

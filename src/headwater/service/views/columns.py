@@ -1,0 +1,151 @@
+"""Columns: what each is made from, and the graph of columns around a node."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from headwater.graph.walk import ColumnStep, ColumnWalk
+from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.service import shapes
+from headwater.service.knowledge import Knowledge
+
+COLUMN_LINEAGE = "columnLineage"
+
+
+def column_sources(knowledge: Knowledge, name: DatasetId) -> list[shapes.ColumnSources]:
+    """The columns of a dataset that are made from others; what affects the whole dataset counts for each of them."""
+    walk = ColumnWalk(knowledge.graph, knowledge.columns)
+    shown = knowledge.graph.shown(name)
+    wording = _Wording(knowledge, shown)
+    return [
+        shapes.ColumnSources(
+            name=column,
+            inputFields=_input_fields(steps, wording),
+            transformationDescription=wording.description(column, steps),
+            transformationType=wording.type(column, steps),
+        )
+        for column in knowledge.columns(shown)
+        if (steps := _steps_into(walk, ColumnId(shown, column)))
+    ]
+
+
+def column_lineage(
+    knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int, *, with_downstream: bool
+) -> shapes.ColumnLineage:
+    """The columns that feed a column, a dataset's columns or those that a job writes; on demand also what they feed."""
+    walk = ColumnWalk(knowledge.graph, knowledge.columns)
+    start = list(_columns_of(knowledge, node))
+    reached = {**walk.reachable(start, "upstream", max_hops)}
+    if with_downstream:
+        reached |= walk.reachable(start, "downstream", max_hops)
+    steps = {column: [step for step in _steps_into(walk, column) if step.source in reached] for column in reached}
+    return shapes.ColumnLineage(graph=_nodes(knowledge, steps))
+
+
+def _columns_of(knowledge: Knowledge, node: DatasetId | JobId | ColumnId) -> Iterable[ColumnId]:
+    match node:
+        case ColumnId():
+            yield node
+        case DatasetId():
+            yield from (ColumnId(node, column) for column in knowledge.all_columns(node))
+        case JobId():
+            for written in knowledge.graph.writes(node):
+                yield from _columns_of(knowledge, written)
+
+
+def _steps_into(walk: ColumnWalk, column: ColumnId) -> list[ColumnStep]:
+    """The steps in an order that does not hang on the order in which events came."""
+    return sorted(walk.steps_into(column), key=_order)
+
+
+def _order(step: ColumnStep) -> tuple[ColumnId, str, str, str, bool]:
+    edge = step.edge
+    return step.source, edge.kind, edge.subtype, edge.description, edge.masking
+
+
+def _nodes(knowledge: Knowledge, steps: Mapping[ColumnId, Sequence[ColumnStep]]) -> list[shapes.ColumnNode]:
+    ids = {column: column.node_id for column in steps}
+    out: dict[ColumnId, list[shapes.Edge]] = {column: [] for column in steps}
+    into: dict[ColumnId, list[shapes.Edge]] = {column: [] for column in steps}
+    for target in sorted(steps):
+        for source in dict.fromkeys(step.source for step in steps[target]):
+            edge = shapes.Edge(origin=ids[source], destination=ids[target])
+            into[target].append(edge)
+            out[source].append(edge)
+    wordings = {name: _Wording(knowledge, name) for name in {column.dataset for column in steps}}
+    return [
+        shapes.ColumnNode(
+            id=ids[column],
+            type="DATASET_FIELD",
+            data=_data(column, steps[column], wordings[column.dataset]),
+            inEdges=into[column],
+            outEdges=out[column],
+        )
+        for column in sorted(steps)
+    ]
+
+
+def _data(column: ColumnId, steps: Sequence[ColumnStep], wording: "_Wording") -> shapes.ColumnData:
+    return shapes.ColumnData(
+        namespace=column.dataset.namespace,
+        dataset=column.dataset.name,
+        field=column.column,
+        fieldType=wording.types.get(column.column),
+        transformationDescription=wording.description(column.column, steps),
+        transformationType=wording.type(column.column, steps),
+        inputFields=_input_fields(steps, wording),
+    )
+
+
+def _input_fields(steps: Sequence[ColumnStep], wording: "_Wording") -> list[shapes.InputField]:
+    """Each source column once, with all that was done to it."""
+    by_source: dict[ColumnId, list[ColumnStep]] = {}
+    for step in steps:
+        by_source.setdefault(step.source, []).append(step)
+    return [
+        shapes.InputField(
+            namespace=source.dataset.namespace,
+            dataset=source.dataset.name,
+            field=source.column,
+            transformationDescription=wording.description(steps_from[0].target.column, steps_from),
+            transformationType=wording.type(steps_from[0].target.column, steps_from),
+            transformations=[_transformation(step) for step in steps_from],
+        )
+        for source, steps_from in sorted(by_source.items())
+    ]
+
+
+def _transformation(step: ColumnStep) -> shapes.Transformation:
+    edge = step.edge
+    return shapes.Transformation(
+        type=edge.kind, subtype=edge.subtype, description=edge.description, masking=edge.masking
+    )
+
+
+class _Wording:
+    """Transformations as they were put before `transformations` came, which Marquez's clients read.
+
+    The newest columnLineage facet of the dataset may say it itself; where it does not, the steps do.
+    """
+
+    def __init__(self, knowledge: Knowledge, name: DatasetId) -> None:
+        facets = knowledge.graph.facets_of(name)
+        schema = facets["schema"][1] if "schema" in facets else None
+        self.types = {field["name"]: field["type"] for field in knowledge.fields(schema)}
+        facet = knowledge.store.content(facets[COLUMN_LINEAGE][1]) if COLUMN_LINEAGE in facets else {}
+        fields = facet.get("fields")
+        self._fields: Mapping[str, Any] = fields if isinstance(fields, dict) else {}
+
+    def description(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
+        """How the column came to be, in words; None for a column that comes from nowhere."""
+        return self._said(column, "transformationDescription", [step.edge.description for step in steps])
+
+    def type(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
+        """The kind of transformation; None for a column that comes from nowhere."""
+        return self._said(column, "transformationType", [step.edge.subtype or step.edge.kind for step in steps])
+
+    def _said(self, column: str, member: str, by_steps: Sequence[str]) -> str | None:
+        if not by_steps:
+            return None
+        entry = self._fields.get(column)
+        said = entry.get(member) if isinstance(entry, dict) else None
+        return said if isinstance(said, str) and said else next((text for text in by_steps if text), "")

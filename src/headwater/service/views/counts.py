@@ -1,0 +1,53 @@
+"""The graph in numbers, and what is in quarantine."""
+
+from collections.abc import Mapping
+from itertools import islice
+
+from headwater.service import shapes
+from headwater.service.answers import iso
+from headwater.service.knowledge import Knowledge
+
+
+def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> shapes.Summary:
+    """The graph in numbers, and the events by verdict."""
+    graph = knowledge.graph
+    jobs = [job for job in graph.jobs if knowledge.is_job(job)]
+    datasets = [knowledge.counted(name) for name in graph.shown_datasets()]
+    return shapes.Summary(
+        jobs=len(jobs),
+        runs=len(graph.runs),
+        datasets=len(datasets),
+        columns=sum(dataset.columns for dataset in datasets),
+        edges=sum(len(graph.reads(job)) + len(graph.writes(job)) for job in jobs),
+        columnEdges=sum(dataset.edges for dataset in datasets),
+        quarantined=len(graph.quarantined),
+        events=shapes.EventCounts(
+            stored=sum(verdicts.values()),
+            verified=verdicts.get("ok", 0),
+            unsigned=verdicts.get("unsigned", 0),
+            unknownKey=verdicts.get("unknown-key", 0),
+            tampered=verdicts.get("tampered", 0),
+            malformed=verdicts.get("malformed", 0),
+            refused=refused,
+        ),
+    )
+
+
+def quarantine(knowledge: Knowledge, limit: int, offset: int) -> shapes.Quarantine:
+    """A page of the datasets without a full name, those seen last first."""
+    kept = knowledge.graph.quarantined.values()
+    newest_first = sorted(kept, key=lambda each: (-each.seen.last_us, each.subject, each.namespace, each.name))
+    return shapes.Quarantine(
+        quarantine=[
+            shapes.QuarantinedName(
+                subject=each.subject,
+                direction=each.direction,
+                namespace=each.namespace,
+                name=each.name,
+                firstSeen=iso(each.seen.first_us),
+                lastSeen=iso(each.seen.last_us),
+            )
+            for each in islice(newest_first, offset, offset + limit)
+        ],
+        totalCount=len(knowledge.graph.quarantined),
+    )

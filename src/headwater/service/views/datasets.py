@@ -1,0 +1,143 @@
+"""Datasets: their columns, their newest facets, and the versions they had."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from headwater.errors import NotFoundError
+from headwater.model.facets.about import DocumentationFacet
+from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, LifecycleStateChangeFacet
+from headwater.model.names import DatasetId
+from headwater.service import shapes
+from headwater.service.activity import known_run
+from headwater.service.answers import iso
+from headwater.service.knowledge import Knowledge
+from headwater.service.versions import DatasetVersion, content_uuid, current_shape, dataset_versions, shape_uuid
+from headwater.service.views.columns import column_sources
+from headwater.service.views.names import facets_of, name_of, other_names, stored_facets
+from headwater.service.views.runs import run_shapes
+
+
+def dataset_shapes(knowledge: Knowledge, names: Sequence[DatasetId]) -> list[shapes.Dataset]:
+    """The datasets, in their order, each under the name it was asked for by."""
+    facets = stored_facets(knowledge, (_digests(knowledge, name) for name in names))
+    return [_dataset(knowledge, name, facets_of_dataset) for name, facets_of_dataset in zip(names, facets, strict=True)]
+
+
+def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> shapes.Dataset:
+    shape = current_shape(knowledge.graph, name)
+    lifecycle = knowledge.view(LifecycleStateChangeFacet, _digests(knowledge, name))
+    return shapes.Dataset(
+        **dataset_core(knowledge, name),
+        columnLineage=column_sources(knowledge, name) or None,
+        currentVersion=None if shape is None else str(shape_uuid(knowledge.graph, name, shape)),
+        deleted=lifecycle is not None and lifecycle.lifecycle_state_change == "DROP",
+        facets=facets,
+    )
+
+
+def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
+    """What every answer says of a dataset."""
+    digests = _digests(knowledge, name)
+    seen = knowledge.seen(name)
+    return shapes.DatasetCore(
+        id=name_of(name),
+        type=_type(knowledge, digests),
+        name=name.name,
+        physicalName=knowledge.graph.shown(name).name,
+        createdAt=iso(seen.first_us),
+        updatedAt=iso(seen.last_us),
+        namespace=name.namespace,
+        sourceName=_source_name(knowledge, digests),
+        fields=knowledge.fields(digests.get("schema")),
+        tags=(),
+        lastModifiedAt=None,
+        lastLifecycleState=None if current_shape(knowledge.graph, name) is None else _lifecycle(knowledge, digests),
+        description=_description(knowledge, digests),
+        symlinks=other_names(knowledge, name),
+    )
+
+
+def _digests(knowledge: Knowledge, name: DatasetId) -> dict[str, bytes]:
+    return {facet: digest for facet, (_, digest) in knowledge.graph.facets_of(name).items()}
+
+
+def _type(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
+    """Marquez has two types and calls a topic a table too; `facets.datasetType` says it better."""
+    kind = knowledge.view(DatasetTypeFacet, digests)
+    return "STREAM" if kind is not None and kind.dataset_type == "STREAM" else "DB_TABLE"
+
+
+def _source_name(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
+    source = knowledge.view(DataSourceFacet, digests)
+    return (source and source.name) or "default"
+
+
+def _lifecycle(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
+    change = knowledge.view(LifecycleStateChangeFacet, digests)
+    return "" if change is None else change.lifecycle_state_change
+
+
+def _description(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str | None:
+    documentation = knowledge.view(DocumentationFacet, digests)
+    return None if documentation is None else documentation.description
+
+
+def version_shapes(knowledge: Knowledge, name: DatasetId, limit: int, offset: int) -> shapes.DatasetVersions:
+    """A page of the dataset's versions, newest first."""
+    versions = dataset_versions(knowledge, name)[::-1]
+    page = list(islice(versions, offset, offset + limit))
+    return shapes.DatasetVersions(versions=_versions(knowledge, name, page), totalCount=len(versions))
+
+
+def version_shape(knowledge: Knowledge, name: DatasetId, uuid: str) -> shapes.DatasetVersion:
+    """The newest version of the dataset with that UUID.
+
+    Raises:
+        NotFoundError: it never had one.
+    """
+    for version in reversed(dataset_versions(knowledge, name)):
+        if str(version.uuid) == uuid.lower():
+            return _versions(knowledge, name, [version])[0]
+    raise NotFoundError(f"Dataset version '{uuid}' not found.")
+
+
+def _versions(knowledge: Knowledge, name: DatasetId, versions: Sequence[DatasetVersion]) -> list[shapes.DatasetVersion]:
+    writers = {version.told_by[0] for version in versions if version.told_by and version.told_by[1] == "output"}
+    # The store may be ahead of the graph by an event that will be learned in a moment.
+    known = [run for run_id in sorted(writers) if (run := known_run(knowledge.graph, run_id)) is not None]
+    runs = {run["id"]: run for run in run_shapes(knowledge, known)}
+    core = dataset_core(knowledge, name)
+    return [_version(knowledge, core, version, runs) for version in versions]
+
+
+def _version(
+    knowledge: Knowledge, core: shapes.DatasetCore, version: DatasetVersion, runs: Mapping[str, shapes.Run]
+) -> shapes.DatasetVersion:
+    bodies = _facets_then(knowledge, version)
+    schema = version.shape.schema
+    return shapes.DatasetVersion(
+        id=core["id"],
+        type=core["type"],
+        name=core["name"],
+        physicalName=core["physicalName"],
+        createdAt=iso(version.since_us),
+        version=str(version.uuid),
+        namespace=core["namespace"],
+        sourceName=core["sourceName"],
+        fields=knowledge.fields(schema),
+        tags=core["tags"],
+        currentSchemaVersion=str(content_uuid("schema version", None if schema is None else schema.hex())),
+        lifecycleState=core["lastLifecycleState"] or "",
+        description=core["description"],
+        createdByRun=None if version.told_by is None else runs.get(version.told_by[0]),
+        facets=facets_of(bodies),
+    )
+
+
+def _facets_then(knowledge: Knowledge, version: DatasetVersion) -> dict[str, bytes]:
+    """The facets as the run told them that told of this version; of a declared one, those that make it a version."""
+    if version.told_by is not None:
+        return knowledge.store.dataset_facets(*version.told_by)
+    digests = {part: digest for part, digest in version.shape._asdict().items() if digest is not None}
+    bodies = knowledge.store.bodies(list(digests.values()))
+    return {part: bodies[digest] for part, digest in digests.items()}

@@ -1,0 +1,136 @@
+"""Jobs: what they read and write, and their newest runs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from headwater.model.facets.about import DocumentationFacet
+from headwater.model.facets.job import JobTypeFacet, SourceCodeLocationFacet
+from headwater.model.names import JobId
+from headwater.service import shapes
+from headwater.service.activity import KnownRun
+from headwater.service.answers import iso
+from headwater.service.knowledge import Knowledge
+from headwater.service.versions import declared_version, job_uuid, job_version
+from headwater.service.views.names import name_of, names_of, stored_facets
+from headwater.service.views.runs import run_shapes
+
+_NEWEST: Final = 10
+"""How many runs a job brings with it."""
+
+
+def job_shapes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[shapes.Job]:
+    """The jobs, in their order, each with its newest runs."""
+    newest = newest_runs(knowledge, jobs, _NEWEST)
+    facets = stored_facets(knowledge, (_digests(knowledge, job) for job in jobs))
+    return [_job(knowledge, job, newest[job], facets_of_job) for job, facets_of_job in zip(jobs, facets, strict=True)]
+
+
+def newest_runs(knowledge: Knowledge, jobs: Iterable[JobId], most: int) -> dict[JobId, list[shapes.Run]]:
+    """For each job: its newest runs, newest first."""
+    ids = {job: knowledge.activity(job).runs[:most] for job in jobs}
+    runs = iter(run_shapes(knowledge, (knowledge.run(run_id) for each in ids.values() for run_id in each)))
+    return {job: list(islice(runs, len(each))) for job, each in ids.items()}
+
+
+def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> shapes.JobCore:
+    """What every answer says of a job."""
+    digests = _digests(knowledge, job)
+    documentation = knowledge.view(DocumentationFacet, digests)
+    location = knowledge.view(SourceCodeLocationFacet, digests)
+    kind = knowledge.view(JobTypeFacet, digests)
+    done = knowledge.activity(job)
+    return shapes.JobCore(
+        id=name_of(job),
+        type="STREAM" if kind is not None and kind.processing_type == "STREAMING" else "BATCH",
+        name=job.name,
+        simpleName=_simple_name(job, done.parent),
+        parentJobName=None if done.parent is None else done.parent.name,
+        parentJobUuid=None if done.parent is None else str(job_uuid(done.parent)),
+        createdAt=iso(done.seen.first_us),
+        updatedAt=iso(done.seen.last_us),
+        namespace=job.namespace,
+        inputs=names_of(knowledge.graph.reads(job)),
+        outputs=names_of(knowledge.graph.writes(job)),
+        location=None if location is None else location.url,
+        description=None if documentation is None else documentation.description,
+        latestRun=latest,
+    )
+
+
+def _job(knowledge: Knowledge, job: JobId, runs: Sequence[shapes.Run], facets: shapes.Facets) -> shapes.Job:
+    kind = knowledge.view(JobTypeFacet, _digests(knowledge, job))
+    labels = () if kind is None else (kind.job_type, kind.integration)
+    return shapes.Job(
+        **job_core(knowledge, job, runs[0] if runs else None),
+        currentVersion=_current_version(knowledge, job),
+        facets=facets,
+        labels=[label for label in labels if label is not None],
+        latestRuns=runs or None,
+        tags=(),
+    )
+
+
+def _digests(knowledge: Knowledge, job: JobId) -> Mapping[str, bytes]:
+    return {name: facet.content for name, facet in knowledge.graph.jobs[job].facets.items()}
+
+
+def _simple_name(job: JobId, parent: JobId | None) -> str:
+    return job.name if parent is None else job.name.removeprefix(f"{parent.name}.") or job.name
+
+
+def _current_version(knowledge: Knowledge, job: JobId) -> str | None:
+    """That of the newest run that has ended; None where none has, unless the job was declared."""
+    ended = knowledge.activity(job).ended_run
+    if ended is not None:
+        return str(job_version(knowledge.graph, job, knowledge.graph.runs[ended].observed))
+    if knowledge.graph.jobs[job].declaration is not None:
+        return str(declared_version(knowledge.graph, job))
+    return None
+
+
+def jobs_heard_of_last(knowledge: Knowledge, jobs: Iterable[JobId]) -> list[JobId]:
+    """The jobs, those with the latest event first."""
+    return sorted(jobs, key=lambda job: (-knowledge.activity(job).seen.last_us, job))
+
+
+class _Version(NamedTuple):
+    newest: KnownRun
+    since_us: int
+
+
+def job_versions(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> shapes.JobVersions:
+    """A page of the versions that runs which have ended gave the job, newest first."""
+    graph = knowledge.graph
+    versions: dict[str, _Version] = {}
+    for run in map(knowledge.run, knowledge.activity(job).runs):
+        if run.ended_us is not None:
+            uuid = str(job_version(graph, job, graph.runs[run.run_id].observed))
+            known = versions.get(uuid)
+            versions[uuid] = _Version(run if known is None else known.newest, run.seen.first_us)
+    page = list(islice(versions.items(), offset, offset + limit))
+    runs = run_shapes(knowledge, (version.newest for _, version in page))
+    return shapes.JobVersions(
+        versions=[_version(knowledge, uuid, version, run) for (uuid, version), run in zip(page, runs, strict=True)],
+        totalCount=len(versions),
+    )
+
+
+def _version(knowledge: Knowledge, uuid: str, version: _Version, run: shapes.Run) -> shapes.JobVersion:
+    job = version.newest.job
+    return shapes.JobVersion(
+        id=shapes.Versioned(namespace=job.namespace, name=job.name, version=uuid),
+        name=job.name,
+        namespace=job.namespace,
+        version=uuid,
+        createdAt=iso(version.since_us),
+        inputs=_ends(run["inputDatasetVersions"]),
+        outputs=_ends(run["outputDatasetVersions"]),
+        location=job_core(knowledge, job, None)["location"],
+        latestRun=run,
+    )
+
+
+def _ends(versions: Sequence[shapes.DatasetVersionOfRun]) -> list[shapes.Name]:
+    ids = (version["datasetVersionId"] for version in versions)
+    return [shapes.Name(namespace=each["namespace"], name=each["name"]) for each in ids]

@@ -1,0 +1,41 @@
+"""Names, and when they were seen, as the shapes write them."""
+
+from collections.abc import Iterable, Mapping
+
+import orjson
+
+from headwater.model.facets.dataset import SymlinksFacet
+from headwater.model.names import DatasetId, JobId
+from headwater.service import shapes
+from headwater.service.knowledge import Knowledge
+
+
+def name_of(node: DatasetId | JobId) -> shapes.Name:
+    """A job or dataset by its two parts."""
+    return shapes.Name(namespace=node.namespace, name=node.name)
+
+
+def names_of(nodes: Iterable[DatasetId]) -> list[shapes.Name]:
+    """Datasets by their two parts, in order."""
+    return [name_of(node) for node in sorted(nodes)]
+
+
+def other_names(knowledge: Knowledge, name: DatasetId) -> list[shapes.Name]:
+    """The other names of a dataset: those of its newest symlinks facet in that facet's order, then the rest."""
+    digests = {facet: digest for facet, (_, digest) in knowledge.graph.facets_of(name).items()}
+    symlinks = knowledge.view(SymlinksFacet, digests)
+    told = [symlink.dataset for symlink in (symlinks and symlinks.identifiers) or ()]
+    others = [member for member in knowledge.graph.members(name) if member != name]
+    return [name_of(member) for member in sorted(others, key=lambda m: told.index(m) if m in told else len(told))]
+
+
+def facets_of(bodies: Mapping[str, bytes]) -> shapes.Facets:
+    """Facets by name as they were stored, byte for byte."""
+    return {name: orjson.Fragment(body) for name, body in sorted(bodies.items())}
+
+
+def stored_facets(knowledge: Knowledge, digests: Iterable[Mapping[str, bytes]]) -> list[shapes.Facets]:
+    """For each mapping of digests by facet name: the facets."""
+    asked = list(digests)
+    bodies = knowledge.store.bodies([digest for each in asked for digest in each.values()])
+    return [facets_of({name: bodies[digest] for name, digest in each.items()}) for each in asked]

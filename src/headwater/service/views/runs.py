@@ -1,0 +1,211 @@
+"""Runs: what they did, when, on what, and whether their events can be trusted."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeVar
+
+from headwater.model.events import Direction, RunEvent, parse_event
+from headwater.model.extract import content_of
+from headwater.model.facets.own import counters
+from headwater.model.facets.run import NominalTimeFacet, moment
+from headwater.model.names import DatasetId
+from headwater.service import shapes
+from headwater.service.activity import KnownRun
+from headwater.service.answers import iso, microseconds
+from headwater.service.knowledge import Knowledge
+from headwater.service.versions import job_version, shape_at, shape_uuid
+from headwater.service.views.names import facets_of, name_of
+from headwater.store.reader import ObservedFacetRow, RunFacetRow
+
+_WORST_FIRST: Final[tuple[shapes.Verdict, ...]] = ("tampered", "malformed", "unknown-key", "unsigned", "ok")
+_READ_FACETS: Final[tuple[str, ...]] = ("nominalTime", "headwater_run", "expanso_run")
+_NUMBER_LIMIT: Final = 2**63
+
+NumberT = TypeVar("NumberT", int, int | float)
+Verdicts = Sequence[tuple[str, str | None, int]]
+
+
+class _Told(NamedTuple):
+    """What the store holds of one run."""
+
+    facets: Sequence[RunFacetRow]
+    observed: Sequence[ObservedFacetRow]
+    verdicts: Verdicts
+
+
+def run_shapes(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Run]:
+    """The runs, in their order; three questions to the store for all of them."""
+    known = list(runs)
+    ids = [run.run_id for run in known]
+    facets = knowledge.store.run_facets(ids)
+    observed = knowledge.store.observed_facets(ids)
+    verdicts = knowledge.store.run_verdicts(ids)
+    return [
+        _run(knowledge, run, _Told(facets[run.run_id], observed[run.run_id], verdicts[run.run_id])) for run in known
+    ]
+
+
+def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
+    bodies = {facet.name: facet.body for facet in told.facets}
+    read = {name: json.loads(bodies[name]) for name in _READ_FACETS if name in bodies}
+    facet = NominalTimeFacet.read(read)
+    nominal = facet if isinstance(facet, NominalTimeFacet) else None
+    return shapes.Run(
+        id=run.run_id,
+        createdAt=iso(run.seen.first_us),
+        updatedAt=iso(run.seen.last_us),
+        nominalStartTime=_nominal(nominal.nominal_start_time if nominal else None),
+        nominalEndTime=_nominal(nominal.nominal_end_time if nominal else None),
+        state=run.state,
+        startedAt=None if run.started_us is None else iso(run.started_us),
+        endedAt=None if run.ended_us is None else iso(run.ended_us),
+        durationMs=_duration_ms(run),
+        args=_args(run, nominal),
+        jobVersion=_job_version(knowledge, run),
+        inputDatasetVersions=_versions(knowledge, run, "input", told.observed),
+        outputDatasetVersions=_versions(knowledge, run, "output", told.observed),
+        facets=facets_of(bodies),
+        job=name_of(run.job),
+        signature=_signature(told.verdicts) if run.has_events else None,
+        counters=_counters(read),
+    )
+
+
+def _nominal(text: str | None) -> str | None:
+    return None if text is None else iso(microseconds(moment(text)))
+
+
+def _duration_ms(run: KnownRun) -> int | None:
+    if run.ended_us is None or run.started_us is None:
+        return None
+    return max(0, (run.ended_us - run.started_us) // 1000)
+
+
+def _args(run: KnownRun, nominal: NominalTimeFacet | None) -> dict[str, str]:
+    """What Marquez calls the arguments of a run: its nominal time, and the parent."""
+    args: dict[str, str] = {}
+    if nominal is not None:
+        args["nominal_start_time"] = nominal.nominal_start_time
+        if nominal.nominal_end_time is not None:
+            args["nominal_end_time"] = nominal.nominal_end_time
+    if run.parent is not None:
+        args |= {"run_id": run.parent.run_id, "name": run.parent.job.name, "namespace": run.parent.job.namespace}
+    return args
+
+
+def _job_version(knowledge: Knowledge, run: KnownRun) -> shapes.Versioned | None:
+    if run.ended_us is None:
+        return None
+    version = job_version(knowledge.graph, run.job, knowledge.graph.runs[run.run_id].observed)
+    return shapes.Versioned(namespace=run.job.namespace, name=run.job.name, version=str(version))
+
+
+@dataclass(slots=True)
+class _End:
+    """What a run told of one dataset that it read or wrote."""
+
+    last_us: int
+    own_shape: dict[str, bytes] = field(default_factory=dict)
+    facets: dict[str, bytes] = field(default_factory=dict)
+
+
+def _versions(
+    knowledge: Knowledge, run: KnownRun, direction: Direction, told: Sequence[ObservedFacetRow]
+) -> list[shapes.DatasetVersionOfRun]:
+    """The datasets that the run read or wrote, each once by its shown name."""
+    versions: list[shapes.DatasetVersionOfRun] = []
+    for name, end in sorted(_ends(knowledge, run, direction, told).items(), key=lambda item: item[0]):
+        shape = shape_at(knowledge, name, end.last_us, end.own_shape)
+        version = str(shape_uuid(knowledge.graph, name, shape))
+        versioned = shapes.Versioned(namespace=name.namespace, name=name.name, version=version)
+        versions.append(shapes.DatasetVersionOfRun(datasetVersionId=versioned, facets=facets_of(end.facets)))
+    return versions
+
+
+def _ends(
+    knowledge: Knowledge, run: KnownRun, direction: Direction, told: Sequence[ObservedFacetRow]
+) -> dict[DatasetId, _End]:
+    ends: dict[DatasetId, _End] = {}
+    observed = knowledge.graph.runs[run.run_id].observed if run.has_events else {}
+    for (way, name), seen in observed.items():
+        if way == direction:
+            known = ends.setdefault(knowledge.graph.shown(name), _End(seen.last_us))
+            known.last_us = max(known.last_us, seen.last_us)
+    for row in told:
+        end = ends.get(knowledge.graph.shown(row.dataset)) if row.direction == direction else None
+        if end is not None:  # else an event that is stored, and will be learned in a moment
+            if row.body is None:
+                end.own_shape[row.name] = row.content
+            else:
+                end.facets[row.name] = row.body
+    return ends
+
+
+def _signature(verdicts: Verdicts) -> shapes.Signature:
+    counts: dict[str, int] = defaultdict(int)
+    for verdict, _, count in verdicts:
+        counts[verdict] += count
+    worst: shapes.Verdict = next((verdict for verdict in _WORST_FIRST if verdict in counts), "unsigned")
+    keys = {key_id for verdict, key_id, _ in verdicts if verdict == worst and key_id is not None}
+    return shapes.Signature(
+        verdict=worst,
+        keyId=min(keys, default=None),
+        events=sum(counts.values()),
+        verified=counts.get("ok", 0),
+    )
+
+
+def _counters(read: Mapping[str, object]) -> shapes.Counters | None:
+    counted = counters(read)
+    if counted is None:
+        return None
+    return shapes.Counters(
+        recordsIn=_writable(counted.records_in),
+        recordsOut=_writable(counted.records_out),
+        bytesIn=_writable(counted.bytes_in),
+        bytesOut=_writable(counted.bytes_out),
+        errorCount=_writable(counted.error_count),
+        durationMs=_writable(counted.duration_ms),
+        stopReason=counted.stop_reason,
+    )
+
+
+def _writable(number: NumberT | None) -> NumberT | None:
+    """The number, unless it is beyond 64 bits: that one is to be read in the facet itself."""
+    return number if number is not None and abs(number) < _NUMBER_LIMIT else None
+
+
+def run_facets(knowledge: Knowledge, run: KnownRun) -> shapes.RunFacets:
+    """The facets of the run itself."""
+    rows = knowledge.store.run_facets([run.run_id])[run.run_id]
+    return shapes.RunFacets(runId=run.run_id, facets=facets_of({row.name: row.body for row in rows}))
+
+
+def job_facets_of_run(knowledge: Knowledge, run: KnownRun) -> shapes.RunFacets:
+    """The facets of the job as this run told them, the newest of each."""
+    events = (parse_event(logged.raw) for logged in knowledge.store.run_events(run.run_id))
+    in_order = sorted((event for event in events if isinstance(event, RunEvent)), key=lambda event: event.stamp)
+    newest = {name: content_of(value).body for event in in_order for name, value in event.job_facets.items()}
+    return shapes.RunFacets(runId=run.run_id, facets=facets_of(newest))
+
+
+def run_events(knowledge: Knowledge, run: KnownRun, limit: int, offset: int) -> shapes.RunEvents:
+    """A page of the events of a run, by event time."""
+    verdicts = knowledge.store.run_verdicts([run.run_id])[run.run_id]
+    return shapes.RunEvents(
+        events=[
+            shapes.RunEvent(
+                index=logged.log_index,
+                eventType=logged.event_type,
+                eventTime=iso(logged.event_us),
+                receivedAt=iso(logged.received_us),
+                digest=f"sha256:{logged.digest.hex()}",
+                verdict=logged.verdict,
+                keyId=logged.key_id,
+            )
+            for logged in knowledge.store.run_events(run.run_id, limit, offset)
+        ],
+        totalCount=sum(count for _, _, count in verdicts),
+    )

@@ -1,0 +1,73 @@
+"""Search: jobs and datasets by a part of any of their names."""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from headwater.model.names import DatasetId, JobId
+from headwater.service import shapes
+from headwater.service.answers import iso
+from headwater.service.knowledge import Knowledge
+from headwater.service.views.names import other_names
+
+Kind = Literal["DATASET", "JOB"]
+Order = Literal["NAME", "UPDATE_AT"]
+
+
+class Query(NamedTuple):
+    """What is looked for; `kind` and `namespace` None mean any."""
+
+    text: str
+    kind: Kind | None
+    namespace: str | None
+    order: Order
+
+
+class _Found(NamedTuple):
+    kind: Kind
+    node: DatasetId | JobId
+    updated_us: int
+
+
+def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
+    """The first hits, by name or the latest first.
+
+    A hit has the text in one of its names, in either case, or as its whole node id. A dataset is found under each of
+    its names, and shown under one.
+    """
+    found = [*_jobs(knowledge, query), *_datasets(knowledge, query)]
+    if query.order == "NAME":
+        found.sort(key=lambda hit: (hit.node.name, hit.node.namespace, hit.kind))
+    else:
+        found.sort(key=lambda hit: (-hit.updated_us, hit.node.name, hit.node.namespace, hit.kind))
+    return shapes.Hits(totalCount=len(found), results=[_hit(knowledge, hit) for hit in found[:limit]])
+
+
+def _jobs(knowledge: Knowledge, query: Query) -> Iterator[_Found]:
+    for job in knowledge.graph.jobs if query.kind != "DATASET" else ():
+        if _matches(job, query) and knowledge.is_job(job):
+            yield _Found("JOB", job, knowledge.activity(job).seen.last_us)
+
+
+def _datasets(knowledge: Knowledge, query: Query) -> Iterator[_Found]:
+    for name in knowledge.graph.shown_datasets() if query.kind != "JOB" else ():
+        if any(_matches(member, query) for member in knowledge.graph.members(name)):
+            yield _Found("DATASET", name, knowledge.seen(name).last_us)
+
+
+def _matches(node: DatasetId | JobId, query: Query) -> bool:
+    if query.namespace is not None and node.namespace != query.namespace:
+        return False
+    text = query.text.casefold()
+    return text in node.name.casefold() or text == node.node_id.casefold()
+
+
+def _hit(knowledge: Knowledge, found: _Found) -> shapes.Hit:
+    node = found.node
+    return shapes.Hit(
+        type=found.kind,
+        name=node.name,
+        namespace=node.namespace,
+        nodeId=node.node_id,
+        updatedAt=iso(found.updated_us),
+        symlinks=other_names(knowledge, node) if isinstance(node, DatasetId) else [],
+    )

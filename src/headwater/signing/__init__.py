@@ -1,0 +1,10 @@
+"""Canonical form, signatures and keys: what makes an event provable.
+
+canonical   the one form of a JSON text that is hashed and signed
+facet       the signature facet: its place, its members, what each must say
+sign        event in, signed event out
+verify      event in, verdict out
+keys        a node's key and its key id
+keyfile     the key on disk; all else in this room is pure
+jwks        public keys as a JSON Web Key Set
+"""

@@ -1,0 +1,122 @@
+"""The signature facet: where it stands in an event, what it must say, and how it is made."""
+
+import hashlib
+from base64 import b64decode, b64encode
+from typing import Any, Final, NamedTuple, TypeGuard
+
+from headwater.errors import InvalidEventError, UntrustedEventError
+from headwater.model.producer import HEADWATER_FACETS
+from headwater.signing.keys import NodeKey
+
+SIGNATURE: Final = "signature"
+SIGNATURE_SCHEMA: Final = f"{HEADWATER_FACETS}/SignatureRunFacet.json"
+KNOWN_SCHEMAS: Final = frozenset(
+    {
+        SIGNATURE_SCHEMA,
+        "https://example.org/spec/lineage/signature.json",  # of the vectors that other implementations share
+    }
+)
+ALGORITHM: Final = "Ed25519"
+_MEMBERS: Final = {"_producer", "_schemaURL", "algorithm", "keyId", "payloadHash", "signature"}
+_SIGNATURE_BYTES: Final = 64
+
+
+def as_event(value: object) -> dict[str, Any]:
+    """Return what was read, now known to be an object.
+
+    Raises:
+        InvalidEventError: it is none.
+    """
+    if not isinstance(value, dict):
+        raise InvalidEventError("event: expected an object")
+    return value
+
+
+def run_facets(event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the facets of an event's run, to be read and changed.
+
+    A run without facets is given an empty object, as a signer writes it.
+
+    Returns:
+        None for an event without a run: that of a job or a dataset.
+
+    Raises:
+        InvalidEventError: the run or its facets are no object.
+    """
+    if "run" not in event:
+        return None
+    if not isinstance(event["run"], dict):
+        raise InvalidEventError("run: expected an object")
+    facets = event["run"].setdefault("facets", {})
+    if not isinstance(facets, dict):
+        raise InvalidEventError("run.facets: expected an object")
+    return facets
+
+
+def signature_facet(payload: bytes, producer: str, key: NodeKey, schema_url: str) -> dict[str, str]:
+    """Sign `payload`, the canonical form of an event without its signature."""
+    return {
+        "_producer": producer,
+        "_schemaURL": schema_url,
+        "algorithm": ALGORITHM,
+        "keyId": key.key_id,
+        "payloadHash": payload_hash(payload),
+        "signature": b64encode(key.sign(payload)).decode(),
+    }
+
+
+class Signature(NamedTuple):
+    """Who claims to have signed, and the 64 bytes that shall prove it."""
+
+    key_id: str
+    value: bytes
+
+
+def checked_signature(facet: object, payload: bytes, producer: object) -> Signature:
+    """Read a signature facet that is about `payload`; whether the signature is good is still to be seen.
+
+    The facet is not covered by the signature in it, so each member is bound to something that is, or to a constant.
+
+    Raises:
+        UntrustedEventError: a member is missing, unknown, or not what it must be.
+    """
+    if not _has_members_of_signature(facet):
+        raise UntrustedEventError("run.facets.signature: not the members of a signature")
+    required = {"algorithm": ALGORITHM, "_producer": producer, "payloadHash": payload_hash(payload)}
+    for member, value in required.items():
+        if facet[member] != value:
+            raise UntrustedEventError(f"run.facets.signature.{member}: does not fit the event")
+    if facet["_schemaURL"] not in KNOWN_SCHEMAS:
+        raise UntrustedEventError("run.facets.signature._schemaURL: not that of a signature")
+    return Signature(facet["keyId"], _decoded(facet["signature"]))
+
+
+def claimed_key_id(facet: object) -> str | None:
+    """Return the key id that a facet names, whatever else is wrong with it."""
+    key_id = facet.get("keyId") if isinstance(facet, dict) else None
+    return key_id if isinstance(key_id, str) else None
+
+
+def payload_hash(payload: bytes) -> str:
+    """Return `sha256:` and 64 lower-case hex digits."""
+    return f"sha256:{hashlib.sha256(payload).hexdigest()}"
+
+
+def _has_members_of_signature(facet: object) -> TypeGuard[dict[str, str]]:
+    return (
+        isinstance(facet, dict)
+        and facet.keys() == _MEMBERS
+        and all(isinstance(member, str) for member in facet.values())
+    )
+
+
+def _decoded(text: str) -> bytes:
+    # Base64 has several texts for some bytes (stray bits before the padding); only one of them is what was written.
+    # Source: RFC 4648, section 3.5
+    try:
+        signature = b64decode(text, validate=True)
+    except ValueError:
+        signature = b""
+    if len(signature) != _SIGNATURE_BYTES or b64encode(signature).decode() != text:
+        raise UntrustedEventError("run.facets.signature.signature: not 64 bytes in padded base64")
+    return signature

@@ -1,0 +1,68 @@
+"""Public keys as a JSON Web Key Set, each under its key id.
+
+Source: RFC 7517 (JWK Set), RFC 8037 (OKP keys).
+"""
+
+from base64 import urlsafe_b64decode
+from collections.abc import Mapping
+
+import orjson
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from headwater.errors import InvalidEventError, InvalidInputError
+from headwater.model import strict_json
+from headwater.signing.keys import unpadded_base64url
+
+
+def write_jwks(keys: Mapping[str, Ed25519PublicKey]) -> str:
+    """Write keys, mapped from their key ids, as indented JSON without a newline at its end."""
+    members = [
+        {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": key_id, "x": encoded_public_key(key)}
+        for key_id, key in keys.items()
+    ]
+    return orjson.dumps({"keys": members}, option=orjson.OPT_INDENT_2).decode()
+
+
+def read_jwks(text: str) -> dict[str, Ed25519PublicKey]:
+    """Read the Ed25519 keys of a set, mapped from their `kid`; keys of other kinds are passed over.
+
+    Raises:
+        InvalidInputError: no key set, an Ed25519 key without a `kid` or with a bad `x`, or two keys of one `kid`.
+    """
+    keys: dict[str, Ed25519PublicKey] = {}
+    for place, member in enumerate(_members(text)):
+        if not isinstance(member, dict) or (member.get("kty"), member.get("crv")) != ("OKP", "Ed25519"):
+            continue
+        key_id = member.get("kid")
+        if not isinstance(key_id, str):
+            raise InvalidInputError(f"keys.{place}.kid: expected the key id, a string")
+        if key_id in keys:
+            raise InvalidInputError(f"keys.{place}.kid: stands twice in the set")
+        keys[key_id] = _public_key(member.get("x"), f"keys.{place}.x")
+    return keys
+
+
+def encoded_public_key(key: Ed25519PublicKey) -> str:
+    """Encode a public key as the `x` of its JWK."""
+    return unpadded_base64url(key.public_bytes_raw())
+
+
+def _members(text: str) -> list[strict_json.Json]:
+    try:
+        document = strict_json.parse(text.encode(errors="surrogatepass"))
+    except InvalidEventError as fault:
+        raise InvalidInputError(f"key set: {str(fault).removeprefix('event: ')}") from fault
+    members = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(members, list):
+        raise InvalidInputError("keys: expected a list of JSON Web Keys")
+    return members
+
+
+def _public_key(encoded: object, path: str) -> Ed25519PublicKey:
+    try:
+        key = Ed25519PublicKey.from_public_bytes(urlsafe_b64decode(f"{encoded}="))
+    except ValueError as invalid:
+        raise InvalidInputError(f"{path}: expected 32 bytes in base64url") from invalid
+    if encoded_public_key(key) != encoded:
+        raise InvalidInputError(f"{path}: expected 32 bytes in base64url, without padding")
+    return key

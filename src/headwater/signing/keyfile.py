@@ -1,0 +1,125 @@
+"""The node's key on disk: `keys/node.key` under `HEADWATER_HOME`, made once and read only by its owner.
+
+The file is a private JSON Web Key (RFC 8037) whose `kid` is the key id. Beside it, any `*.jwks` holds public keys of
+other nodes that this one trusts.
+"""
+
+import os
+import secrets
+import tempfile
+import uuid
+from base64 import urlsafe_b64decode
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import orjson
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from headwater.errors import InvalidInputError, SetupError
+from headwater.signing.jwks import encoded_public_key, read_jwks
+from headwater.signing.keys import NodeKey, unpadded_base64url
+
+_SEED_BYTES: Final = 32
+_READ_OR_WRITE: Final = 0o077  # of group and others
+_WRITE: Final = 0o022
+
+
+def load_or_create(home: Path) -> NodeKey:
+    """Return this node's key; the first call makes it, and of several at once one makes it and all return the same.
+
+    Raises:
+        SetupError: the key cannot be made or read, is damaged, or can be read by others.
+    """
+    path = key_path(home)
+    try:
+        if not path.exists():
+            _create(path)
+        return _load(path)
+    except OSError as failure:
+        raise SetupError(f"cannot make or read the node key {path}: {failure.strerror}") from failure
+
+
+def trusted_keys(home: Path) -> dict[str, Ed25519PublicKey]:
+    """Return the public keys this node trusts, mapped from their key ids: its own, and those in `keys/*.jwks`.
+
+    Raises:
+        SetupError: as `load_or_create`, or a key set cannot be read.
+    """
+    own = load_or_create(home)
+    keys: dict[str, Ed25519PublicKey] = {}
+    for path in sorted(key_path(home).parent.glob("*.jwks")):
+        try:
+            keys |= read_jwks(path.read_text())
+        except (OSError, ValueError, InvalidInputError) as fault:
+            raise SetupError(f"cannot read the trusted keys in {path}: {fault}") from fault
+    return keys | {own.key_id: own.public_key}
+
+
+def key_path(home: Path) -> Path:
+    """Say where the node's key is, or will be."""
+    return home / "keys" / "node.key"
+
+
+def _create(path: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, unfinished = tempfile.mkstemp(prefix=".node.key.", dir=path.parent)  # 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_written(str(uuid.uuid4()), secrets.token_bytes(_SEED_BYTES)))
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):  # another process was first: its key is the node's
+            os.link(unfinished, path)  # unlike a rename, a link never replaces
+    finally:
+        os.unlink(unfinished)
+    _sync_directory(path.parent)
+
+
+def _sync_directory(path: Path) -> None:
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _written(node_id: str, seed: bytes) -> bytes:
+    key = NodeKey.from_seed(node_id, seed)
+    jwk = {
+        "kty": "OKP",
+        "crv": "Ed25519",
+        "kid": key.key_id,
+        "x": encoded_public_key(key.public_key),
+        "d": unpadded_base64url(seed),
+    }
+    return orjson.dumps(jwk, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _load(path: Path) -> NodeKey:
+    with path.open("rb") as file:
+        _refuse_others(os.fstat(file.fileno()).st_mode & _READ_OR_WRITE, path, "600")
+        _refuse_others(path.parent.stat().st_mode & _WRITE, path.parent, "700")
+        text = file.read()
+    key = _parsed(text)
+    if key is None:
+        raise SetupError(
+            f"the node key {path} is damaged: restore it, or move it away so that a new one is made"
+            " (what it signed can still be verified with its public key)"
+        )
+    return key
+
+
+def _refuse_others(access: int, path: Path, mode: str) -> None:
+    if access:
+        raise SetupError(f"others have access to {path}, which must be this user's alone; run: chmod {mode} {path}")
+
+
+def _parsed(text: bytes) -> NodeKey | None:
+    try:
+        jwk = orjson.loads(text)
+        node_id = jwk["kid"].removeprefix("node:").partition("#")[0]
+        key = NodeKey.from_seed(node_id, urlsafe_b64decode(f"{jwk['d']}="))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
+    return key if key.key_id == jwk["kid"] else None

@@ -1,0 +1,28 @@
+"""Sign an event."""
+
+from headwater.errors import InvalidEventError
+from headwater.signing import canonical
+from headwater.signing.facet import SIGNATURE, SIGNATURE_SCHEMA, as_event, run_facets, signature_facet
+from headwater.signing.keys import NodeKey
+
+
+def sign_event(raw: bytes, key: NodeKey, schema_url: str = SIGNATURE_SCHEMA) -> bytes:
+    """Return the event in canonical form with its signature in `run.facets.signature`, in place of any other there.
+
+    The signature covers the canonical form without that facet, and with `"facets":{}` if the run has no other.
+
+    Raises:
+        MalformedJsonError: no JSON.
+        InvalidEventError: a key stands twice, the producer is missing, or there is no run: the events of jobs and
+            datasets have no place for a signature and are sent without one.
+    """
+    event = as_event(canonical.read(raw))
+    facets = run_facets(event)
+    if facets is None:
+        raise InvalidEventError("run: missing; only the events of runs can be signed")
+    producer = event.get("producer")
+    if not isinstance(producer, str):
+        raise InvalidEventError("producer: expected a string")
+    facets.pop(SIGNATURE, None)
+    facets[SIGNATURE] = signature_facet(canonical.write(event), producer, key, schema_url)
+    return canonical.write(event)

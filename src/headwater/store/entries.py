@@ -1,0 +1,41 @@
+"""What goes into the log, and what comes out of it."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from headwater.model.events import Event
+from headwater.model.facts import Fact
+
+Verdict = Literal["ok", "tampered", "unknown-key", "unsigned", "malformed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event to be stored, with what its signature proved when it came."""
+
+    event: Event
+    verdict: Verdict
+    key_id: str | None
+    received_us: int
+    """Microseconds since 1970, UTC."""
+
+
+class Stored(NamedTuple):
+    """Where an event stands in the log; `facts` are what it added, none if its bytes were stored before."""
+
+    log_index: int
+    is_new: bool
+    facts: tuple[Fact, ...]
+
+
+class LoggedEvent(NamedTuple):
+    """An event as the log has it; times in microseconds since 1970, UTC."""
+
+    log_index: int
+    digest: bytes
+    received_us: int
+    event_us: int
+    event_type: str
+    verdict: Verdict
+    key_id: str | None
+    raw: bytes

@@ -1,0 +1,82 @@
+"""The tables, and the version of their shape that a database file carries."""
+
+VERSION = 1
+
+DDL = """
+CREATE TABLE log (
+  idx INTEGER PRIMARY KEY,             -- 0, 1, 2 … without holes, in the order of acknowledgement
+  digest BLOB NOT NULL UNIQUE,         -- SHA-256 of raw
+  received_us INTEGER NOT NULL,
+  event_us INTEGER NOT NULL,
+  event_type TEXT NOT NULL,            -- START … OTHER, JOB, DATASET
+  run ANY,                             -- 16 bytes of a UUID, or the text of an id that is none
+  verdict TEXT NOT NULL,
+  key_id TEXT,
+  raw BLOB NOT NULL
+) STRICT;
+CREATE INDEX log_by_event_time ON log (event_us);
+CREATE INDEX log_by_run ON log (run, verdict, key_id);  -- whole, so that counting verdicts never reads raw
+
+CREATE TABLE name (
+  id INTEGER PRIMARY KEY,
+  namespace TEXT NOT NULL,
+  name TEXT NOT NULL,
+  UNIQUE (namespace, name)
+) STRICT;
+
+CREATE TABLE content (digest BLOB PRIMARY KEY, body BLOB NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_times (
+  run ANY PRIMARY KEY, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  rank INTEGER NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL, state TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_of_job (
+  run ANY PRIMARY KEY, job INTEGER NOT NULL, parent_run TEXT, parent_job INTEGER,
+  stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_of_job_by_job ON run_of_job (job);
+
+CREATE TABLE run_facet (
+  run ANY, name TEXT, content BLOB NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  PRIMARY KEY (run, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE job_facet (
+  job INTEGER, name TEXT, content BLOB NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  PRIMARY KEY (job, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE observation (
+  run ANY, direction TEXT, dataset INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, direction, dataset)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE observed_facet (
+  run ANY, direction TEXT, dataset INTEGER, slot TEXT, name TEXT,
+  content BLOB NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  PRIMARY KEY (run, direction, dataset, slot, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX observed_shape ON observed_facet (dataset, name, stamp_us, stamp_digest)
+  WHERE slot = 'facets' AND name IN ('schema', 'version');  -- which shape a dataset had when
+
+CREATE TABLE column_evidence (
+  run ANY, target INTEGER, strength INTEGER, content BLOB, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, target, strength, content)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE declaration (
+  kind TEXT, node INTEGER, content BLOB NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  PRIMARY KEY (kind, node)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE alias (
+  name INTEGER, alias INTEGER, evidence TEXT, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (name, alias, evidence)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE quarantined (
+  subject TEXT, direction TEXT, namespace TEXT, name TEXT, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (subject, direction, namespace, name)
+) STRICT, WITHOUT ROWID;
+"""

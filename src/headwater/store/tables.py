@@ -1,0 +1,236 @@
+"""One table a kind of fact: how a fact becomes a row, how two rows with one key merge, how a row becomes a fact.
+
+The merges are those of `headwater.model.facts`, written in SQL; a property test compares the two.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from headwater.model.events import Stamp
+from headwater.model.facts import (
+    Alias,
+    ColumnEvidence,
+    Content,
+    Declaration,
+    Fact,
+    JobFacet,
+    Observation,
+    ObservedFacet,
+    ParentRun,
+    Quarantined,
+    RunFacet,
+    RunOfJob,
+    RunTimes,
+    Seen,
+)
+from headwater.model.names import DatasetId, JobId, is_uuid
+
+Row = tuple[Any, ...]
+Intern = Callable[[tuple[str, str]], int]
+"""The number that stands for a pair (namespace, name) in this database."""
+Names = Callable[[int], tuple[str, str]]
+"""The pair that a number stands for."""
+
+FactT = TypeVar("FactT", bound=Fact)
+
+
+@lru_cache(maxsize=4096)  # one event's facts ask for the same run some fifteen times
+def run_key(run_id: str) -> bytes | str:
+    """What stands for a run id in the tables: the 16 bytes of a UUID, any other id as its text."""
+    return UUID(run_id).bytes if is_uuid(run_id) else run_id
+
+
+def run_id_of_key(key: bytes | str) -> str:
+    """The run id that a key stands for."""
+    return str(UUID(bytes=key)) if isinstance(key, bytes) else key
+
+
+@dataclass(frozen=True)
+class Table(Generic[FactT]):
+    """Where facts of one kind are kept. `row` and `fact` are inverse to each other."""
+
+    kind: type[FactT]
+    upsert: str
+    select: str
+    row: Callable[[FactT, Intern], Row]
+    fact: Callable[[Row, Names], FactT]
+
+
+def _insert(table: str, columns: int, conflict: str) -> str:
+    marks = ", ".join("?" * columns)
+    return f"INSERT INTO {table} VALUES ({marks}) {conflict}"  # noqa: S608  names from this file only
+
+
+def _last_writer(key: str) -> str:
+    return (
+        f"ON CONFLICT ({key}) DO UPDATE SET content = excluded.content, stamp_us = excluded.stamp_us, "
+        "stamp_digest = excluded.stamp_digest "
+        "WHERE (excluded.stamp_us, excluded.stamp_digest, excluded.content) > (stamp_us, stamp_digest, content)"
+    )
+
+
+def _widening(key: str) -> str:
+    return (
+        f"ON CONFLICT ({key}) DO UPDATE SET first_us = min(first_us, excluded.first_us), "
+        "last_us = max(last_us, excluded.last_us) WHERE excluded.first_us < first_us OR excluded.last_us > last_us"
+    )
+
+
+_LATER_STATE = "(excluded.rank, excluded.stamp_us, excluded.stamp_digest) > (rank, stamp_us, stamp_digest)"
+_RUN_TIMES = (
+    "ON CONFLICT (run) DO UPDATE SET first_us = min(first_us, excluded.first_us), "
+    "last_us = max(last_us, excluded.last_us), "
+    + ", ".join(
+        f"{column} = iif({_LATER_STATE}, excluded.{column}, {column})"
+        for column in ("rank", "stamp_us", "stamp_digest", "state")
+    )
+)
+_RUN_OF_JOB = (
+    "ON CONFLICT (run) DO UPDATE SET job = excluded.job, parent_run = excluded.parent_run, "
+    "parent_job = excluded.parent_job, stamp_us = excluded.stamp_us, stamp_digest = excluded.stamp_digest "
+    "WHERE (excluded.parent_run IS NOT NULL, excluded.stamp_us, excluded.stamp_digest) "
+    "> (parent_run IS NOT NULL, stamp_us, stamp_digest)"
+)
+
+
+def _run_of_job_fact(row: Row, names: Names) -> RunOfJob:
+    parent = None if row[2] is None else ParentRun(row[2], JobId(*names(row[3])))
+    return RunOfJob(run_id_of_key(row[0]), JobId(*names(row[1])), parent, Stamp(*row[4:6]))
+
+
+TABLES: tuple[Table[Any], ...] = (
+    Table(
+        Content,
+        _insert("content", 2, "ON CONFLICT DO NOTHING"),
+        "SELECT * FROM content",
+        lambda fact, _: (fact.digest, fact.body),
+        lambda row, _: Content(*row),
+    ),
+    Table(
+        RunTimes,
+        _insert("run_times", 7, _RUN_TIMES),
+        "SELECT * FROM run_times",
+        lambda fact, _: (
+            run_key(fact.run_id),
+            fact.seen.first_us,
+            fact.seen.last_us,
+            fact.state[0],
+            *fact.state[1],
+            fact.state[2],
+        ),
+        lambda row, _: RunTimes(run_id_of_key(row[0]), Seen(*row[1:3]), (row[3], Stamp(*row[4:6]), row[6])),
+    ),
+    Table(
+        RunOfJob,
+        _insert("run_of_job", 6, _RUN_OF_JOB),
+        "SELECT * FROM run_of_job",
+        lambda fact, intern: (
+            run_key(fact.run_id),
+            intern(fact.job),
+            fact.parent and fact.parent.run_id,
+            fact.parent and intern(fact.parent.job),
+            *fact.stamp,
+        ),
+        _run_of_job_fact,
+    ),
+    Table(
+        RunFacet,
+        _insert("run_facet", 5, _last_writer("run, name")),
+        "SELECT * FROM run_facet",
+        lambda fact, _: (run_key(fact.run_id), fact.name, fact.content, *fact.stamp),
+        lambda row, _: RunFacet(run_id_of_key(row[0]), row[1], row[2], Stamp(*row[3:])),
+    ),
+    Table(
+        JobFacet,
+        _insert("job_facet", 5, _last_writer("job, name")),
+        "SELECT * FROM job_facet",
+        lambda fact, intern: (intern(fact.job), fact.name, fact.content, *fact.stamp),
+        lambda row, names: JobFacet(JobId(*names(row[0])), row[1], row[2], Stamp(*row[3:])),
+    ),
+    Table(
+        Observation,
+        _insert("observation", 5, _widening("run, direction, dataset")),
+        "SELECT * FROM observation",
+        lambda fact, intern: (
+            run_key(fact.run_id),
+            fact.direction,
+            intern(fact.dataset),
+            fact.seen.first_us,
+            fact.seen.last_us,
+        ),
+        lambda row, names: Observation(run_id_of_key(row[0]), row[1], DatasetId(*names(row[2])), Seen(*row[3:])),
+    ),
+    Table(
+        ObservedFacet,
+        _insert("observed_facet", 8, _last_writer("run, direction, dataset, slot, name")),
+        "SELECT * FROM observed_facet",
+        lambda fact, intern: (
+            run_key(fact.run_id),
+            fact.direction,
+            intern(fact.dataset),
+            fact.slot,
+            fact.name,
+            fact.content,
+            *fact.stamp,
+        ),
+        lambda row, names: ObservedFacet(
+            run_id_of_key(row[0]), row[1], DatasetId(*names(row[2])), row[3], row[4], row[5], Stamp(*row[6:])
+        ),
+    ),
+    Table(
+        ColumnEvidence,
+        _insert("column_evidence", 6, _widening("run, target, strength, content")),
+        "SELECT * FROM column_evidence",
+        lambda fact, intern: (
+            run_key(fact.run_id),
+            intern(fact.target),
+            fact.strength,
+            fact.content,
+            fact.seen.first_us,
+            fact.seen.last_us,
+        ),
+        lambda row, names: ColumnEvidence(
+            run_id_of_key(row[0]), DatasetId(*names(row[1])), row[2], row[3], Seen(*row[4:])
+        ),
+    ),
+    Table(
+        Declaration,
+        _insert("declaration", 5, _last_writer("kind, node")),
+        "SELECT * FROM declaration",
+        lambda fact, intern: (fact.kind, intern(fact.node), fact.content, *fact.stamp),
+        lambda row, names: Declaration(
+            (JobId if row[0] == "job" else DatasetId)(*names(row[1])), row[2], Stamp(*row[3:])
+        ),
+    ),
+    Table(
+        Alias,
+        _insert("alias", 5, _widening("name, alias, evidence")),
+        "SELECT * FROM alias",
+        lambda fact, intern: (
+            intern(fact.name),
+            intern(fact.alias),
+            fact.evidence,
+            fact.seen.first_us,
+            fact.seen.last_us,
+        ),
+        lambda row, names: Alias(DatasetId(*names(row[0])), DatasetId(*names(row[1])), row[2], Seen(*row[3:])),
+    ),
+    Table(
+        Quarantined,
+        _insert("quarantined", 6, _widening("subject, direction, namespace, name")),
+        "SELECT * FROM quarantined",
+        lambda fact, _: (
+            fact.subject,
+            fact.direction,
+            fact.namespace,
+            fact.name,
+            fact.seen.first_us,
+            fact.seen.last_us,
+        ),
+        lambda row, _: Quarantined(row[0], row[1], row[2], row[3], Seen(*row[4:])),
+    ),
+)
+"""In this order a graph can be loaded: contents first, runs before what they observed."""

@@ -1,0 +1,270 @@
+import os
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+from emit_processes import Pipeline, Service
+from emit_receiver import Receiver
+
+from headwater.emit.backlog import MEMORY_MAX_BYTES
+from headwater.emit.config import EmitConfig, HttpConfig
+from headwater.emit.emitter import Emitter
+from headwater.emit.metrics import EmitMetrics
+from headwater.errors import MalformedJsonError
+from tests.support.service import eventually
+
+LONG_S = 30.0
+DOWN = "http://127.0.0.1:9/api/v1/lineage"
+"""The discard port: nobody listens there."""
+
+
+def event(n: int, padding: int = 0) -> bytes:
+    return b'{"n":%d,"padding":"%b"}' % (n, b"x" * padding)
+
+
+def emitter_to(url: str, spool: Path | None, *, metrics: EmitMetrics | None = None, **settings: float) -> Emitter:
+    config = EmitConfig(http=HttpConfig(endpoint=url), spool=spool, drain_timeout_s=0.1, **settings)  # type: ignore[arg-type]
+    return Emitter(config, sign=bytes, metrics=metrics)
+
+
+def no_courier_lives() -> bool:
+    """Whether every closed emitter has let go of its spool: one that is busy is not waited for by `close`."""
+    return not any(thread.name.startswith("headwater-emit") for thread in threading.enumerate())
+
+
+def files_in(directory: Path) -> list[Path]:
+    return [path for path in directory.rglob("*") if path.is_file() and path.name != "lock"]
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 512 kB of its own."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(disk)], capture_output=True)
+    if mount.returncode != 0:
+        pytest.skip(f"a small file system cannot be mounted here: {mount.stderr.decode().strip()}")
+    yield disk
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Take all the room that is left."""
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as out:
+        try:
+            while True:
+                out.write(b"\0" * 4096)
+        except OSError:
+            return filler
+
+
+def test_a_full_disk_costs_nothing_while_the_service_takes_events(receiver: Receiver, tiny_disk: Path) -> None:
+    fill(tiny_disk)
+    with emitter_to(receiver.url, tiny_disk / "spool", queue_size=1000) as emitter:
+        for n in range(500):
+            emitter.put(event(n, 5000))
+        assert emitter.drain(LONG_S)
+
+    assert receiver.numbers == list(range(500))
+    assert emitter.stats().dropped == {}
+    assert "full" in (emitter.stats().last_error or "")
+
+
+def test_a_disk_that_fills_up_under_the_spool_loses_and_reorders_nothing_that_memory_holds(
+    receiver: Receiver, tiny_disk: Path
+) -> None:
+    receiver.is_open.clear()
+    with emitter_to(receiver.url, tiny_disk / "spool", queue_size=10_000) as emitter:
+        for n in range(1000):
+            emitter.put(event(n, 2000))
+        assert eventually(lambda: emitter.stats().spooled == 1000)
+        receiver.is_open.set()
+        assert emitter.drain(LONG_S)
+
+    assert receiver.numbers == list(range(1000))
+    assert emitter.stats().dropped == {}
+
+
+def test_what_neither_a_full_disk_nor_memory_holds_is_counted_and_the_caller_goes_on(tiny_disk: Path) -> None:
+    fill(tiny_disk)
+    fitting = MEMORY_MAX_BYTES // len(event(10, 1 << 20))
+    with emitter_to(DOWN, tiny_disk / "spool") as emitter:
+        for n in range(fitting + 5):
+            emitter.put(event(n, 1 << 20))
+        assert eventually(lambda: emitter.stats().dropped == {"spool_failed": 5})
+        assert emitter.stats().spooled == fitting
+
+    assert emitter.stats().dropped == {"spool_failed": fitting + 5}  # closing could not put memory away either
+    assert emitter.stats().spooled == 0
+
+
+def test_memory_is_put_away_once_the_disk_has_room_again(receiver: Receiver, tiny_disk: Path) -> None:
+    filler = fill(tiny_disk)
+    with emitter_to(DOWN, tiny_disk / "spool") as emitter:
+        for n in range(20):
+            emitter.put(event(n))
+        assert eventually(lambda: emitter.stats().spooled == 20)
+        filler.unlink()
+
+    assert emitter.stats().dropped == {}
+    assert emitter.stats().spooled == 20
+
+
+def test_a_full_queue_on_a_full_disk_drops_and_counts(tiny_disk: Path) -> None:
+    with emitter_to(DOWN, tiny_disk / "spool", queue_size=1) as emitter:
+        fill(tiny_disk)
+        for n in range(2000):
+            emitter.put(event(n, 5000))
+        assert eventually(
+            lambda: emitter.stats().spooled + sum(emitter.stats().dropped.values()) == 2000,
+        )
+
+    assert emitter.stats().dropped["queue_full"] > 0
+
+
+def test_a_limit_on_file_size_drops_and_counts_and_the_process_goes_on(
+    service: Service, pipeline: Callable[..., Pipeline], tmp_path: Path
+) -> None:
+    process = pipeline(tmp_path / "spool", service.url, "spool_max_mb=256")
+    process.tell("limit", 300_000)
+
+    process.tell("put", 0, 19_999)  # of 1 kB: more than the limit and memory together
+
+    spooled, delivered, dropped = map(int, process.tell("settle", 20_000).split())
+    assert (delivered, spooled + dropped) == (0, 20_000)
+    assert dropped > 0
+    service.start()
+    assert process.tell("drain") == "True"
+    assert service.numbers == sorted(set(service.numbers))
+    assert len(service.numbers) == spooled
+
+
+def test_a_spool_is_bounded(tmp_path: Path) -> None:
+    with emitter_to(DOWN, tmp_path / "spool", spool_max_mb=1) as emitter:
+        for n in range(30):
+            emitter.put(event(n, 1 << 20))
+        assert eventually(lambda: emitter.stats().spooled + emitter.stats().dropped.get("spool_full", 0) == 30)
+
+    assert emitter.stats().dropped["spool_full"] == 30
+    assert sum(path.stat().st_size for path in files_in(tmp_path / "spool")) < 2 << 20
+
+
+def test_without_a_spool_directory_events_wait_in_memory(receiver: Receiver) -> None:
+    receiver.is_open.clear()
+    with emitter_to(receiver.url, None, queue_size=10_000) as emitter:
+        for n in range(100):
+            emitter.put(event(n))
+        receiver.is_open.set()
+        assert emitter.drain(LONG_S)
+
+    assert receiver.numbers == list(range(100))
+
+
+def test_a_spool_directory_that_is_a_file_costs_nothing_while_the_service_takes_events(
+    receiver: Receiver, tmp_path: Path
+) -> None:
+    (tmp_path / "spool").write_text("in the way")
+    with emitter_to(receiver.url, tmp_path / "spool") as emitter:
+        for n in range(10):
+            emitter.put(event(n))
+        assert emitter.drain(LONG_S)
+
+    assert receiver.numbers == list(range(10))
+
+
+def write_garbage(file: Path) -> None:
+    file.write_bytes(os.urandom(20_000))
+
+
+def cut_in_half(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def overwrite_pages(file: Path) -> None:
+    # All but the first, which describes the database: whichever page holds the first event, it is gone.
+    with file.open("r+b") as pages:
+        pages.seek(4096)
+        pages.write(b"\xff" * (file.stat().st_size - 4096))
+
+
+def replace_the_table(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("ALTER TABLE event RENAME COLUMN put_at TO elsewhere")
+
+
+@pytest.mark.parametrize("do_damage", [write_garbage, cut_in_half, overwrite_pages, replace_the_table])
+def test_a_damaged_spool_is_moved_aside_and_counted_and_the_others_are_delivered(
+    do_damage: Callable[[Path], None], service: Service, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    spool = tmp_path / "spool"
+    with ExitStack() as living:  # each has a spool of its own, for the others live
+        for first in (0, 1000, 2000):
+            emitter = living.enter_context(emitter_to(service.url, spool))
+            for n in range(first, first + 100):
+                emitter.put(event(n, 1000))
+            assert eventually(lambda emitter=emitter: emitter.stats().spooled == 100)  # so the spools' ages differ
+    assert eventually(no_courier_lives)
+    do_damage(sorted(spool.rglob("events.db"))[1])
+    service.start()
+    metrics = EmitMetrics()
+
+    with emitter_to(service.url, spool, metrics=metrics) as emitter:
+        assert emitter.drain(LONG_S)
+
+    assert service.numbers == [*range(100), *range(2000, 2100)]
+    assert metrics.registry.get_sample_value("lineage_spools_set_aside_total") == 1
+    assert "damaged lineage spool moved aside" in caplog.messages
+    (aside,) = spool.rglob("events.db")
+    assert aside.parent.name.startswith("damaged-")
+
+
+def test_a_spool_that_is_damaged_in_use_is_moved_aside_and_counted_and_a_new_one_begun(
+    service: Service, tmp_path: Path
+) -> None:
+    spool = tmp_path / "spool"
+    with emitter_to(service.url, spool) as emitter:
+        for n in range(2000):
+            emitter.put(event(n, 5000))
+        assert eventually(lambda: emitter.stats().spooled == 2000)
+        (file,) = spool.rglob("events.db")
+        file.with_name("events.db-wal").write_bytes(b"")
+        file.write_bytes(os.urandom(file.stat().st_size))
+
+        emitter.put(event(2000))
+        service.start()
+        assert emitter.drain(LONG_S)
+        emitter.put(event(2001))
+        assert emitter.drain(LONG_S)
+
+    assert service.numbers[-1] == 2001
+    assert emitter.stats().dropped.keys() == {"spool_damaged"}
+    assert len(service.numbers) + emitter.stats().dropped["spool_damaged"] == 2002
+
+
+def test_lines_damaged_in_the_overflow_are_counted_by_the_signer(service: Service, tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    service.start()
+    with emitter_to(service.url, spool) as emitter:
+        pass
+    (overflow,) = spool.glob("overflow-*")
+    left = overflow / "1-dead"
+    left.mkdir()
+    (left / "lock").touch()
+    (left / "000000.events").write_bytes(b'1.5 {"n":0}\n\xff\xfe\n2.5 {"n":1}\n3.5 {"n":')
+
+    def sign(event: bytes) -> bytes:
+        if not event.startswith(b"{"):
+            raise MalformedJsonError("no JSON at byte 0")
+        return event
+
+    with Emitter(EmitConfig(http=HttpConfig(endpoint=service.url), spool=spool), sign) as emitter:
+        assert emitter.drain(LONG_S)
+
+    assert service.numbers == [0, 1]
+    assert emitter.stats().dropped == {"sign_failed": 1}
+    assert not left.exists()

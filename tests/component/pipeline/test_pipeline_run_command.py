@@ -1,0 +1,162 @@
+"""`headwater run` as scripts see it: exit status, what it prints, signals at any moment, the events that were sent."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.spark
+
+HEADWATER = [sys.executable, "-m", "headwater.cli.main"]
+
+FOREVER = """
+    import time
+
+    def slow(frame):
+        return frame.rdd.map(lambda row: time.sleep(600) or row).toDF(frame.schema)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "orders.csv").write_text("order_id,price\n1,2.5\n2,x\n")
+    (tmp_path / "steps.py").write_text("\n".join(line[4:] for line in FOREVER.splitlines()))
+    return tmp_path
+
+
+def pipeline(folder: Path, text: str) -> Path:
+    file = folder / "orders.yaml"
+    lines = [
+        "name: orders",
+        "namespace: test",
+        "schema_version: 1",
+        *(line.strip() for line in text.strip().splitlines()),
+    ]
+    options = "lineage: {transport: file, file: {path: events.jsonl}}"
+    file.write_text("\n".join([*lines, options, "spark: {spark.driver.memory: 600m}", ""]))
+    return file
+
+
+def started(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [*HEADWATER, "run", str(folder / "orders.yaml"), "--master", "local[2]", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "HEADWATER_HOME": str(folder / "home")},
+        start_new_session=True,
+    )
+
+
+def events(folder: Path) -> list[dict[str, Any]]:
+    file = folder / "events.jsonl"
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def lines_until(process: "subprocess.Popen[str]", awaited: str) -> Iterator[str]:
+    assert process.stderr is not None
+    for line in process.stderr:
+        yield line
+        if awaited in line:
+            return
+
+
+def test_a_complete_run_exits_0_and_tells_its_end_as_json(folder: Path) -> None:
+    pipeline(folder, "input: {generate: {rows: 7}}\noutput: {iceberg: {table: lake.a.t}}")
+    process = started(folder, "--json")
+
+    out, err = process.communicate(timeout=120)
+
+    assert process.returncode == 0, err
+    told = json.loads(out)
+    assert (told["state"], told["counters"]["recordsOut"]) == ("COMPLETE", 7)
+    assert [event["eventType"] for event in events(folder)][0::1][-1] == "COMPLETE"
+    assert all("signature" in event["run"]["facets"] for event in events(folder))
+    assert {event["run"]["runId"] for event in events(folder)} == {told["runId"]}
+
+
+def test_a_failed_run_exits_1_and_prints_no_value(folder: Path) -> None:
+    (folder / "orders.csv").write_text("card\n4929-1234\n")
+    pipeline(
+        folder,
+        """input: {file: {paths: [orders.csv], format: csv, options: {header: 'true'}}}
+        pipeline: {processors: [mapping: {columns: {n: CAST(card AS INT)}}]}
+        output: {iceberg: {table: lake.a.t}}""",
+    )
+    process = started(folder)
+
+    out, err = process.communicate(timeout=120)
+
+    assert process.returncode == 1
+    assert "CAST_INVALID_INPUT" in err
+    assert "4929" not in out + err + (folder / "events.jsonl").read_text()
+    assert "4929" not in (folder / "home/log/spark.log").read_text()
+    assert events(folder)[-1]["eventType"] == "FAIL"
+
+
+def test_a_refused_file_exits_2_with_every_problem_and_starts_nothing(folder: Path) -> None:
+    pipeline(folder, "input: {generate: {rows: none}}\noutput: {iceberg: {tabel: lake.a.t}}")
+    process = started(folder)
+
+    _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 2
+    assert "input.generate.rows" in err
+    assert "tabel" in err
+    assert not (folder / "home").exists()
+    assert events(folder) == []
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_in_the_middle_of_a_job_aborts_the_run(folder: Path, number: signal.Signals, status: int) -> None:
+    pipeline(
+        folder,
+        """input: {generate: {rows: 4}}
+        pipeline: {processors: [python: {function: "steps:slow"}]}
+        output: {iceberg: {table: lake.a.t}}""",
+    )
+    process = started(folder)
+    list(lines_until(process, "writing"))
+    time.sleep(2)
+
+    os.killpg(process.pid, number)  # as a terminal does: to the whole group
+    _, err = process.communicate(timeout=60)
+
+    assert process.returncode == status, err
+    assert [event["eventType"] for event in events(folder)][-1] == "ABORT"
+    assert events(folder)[-1]["run"]["facets"]["headwater_run"]["stopReason"] == number.name
+
+
+def test_a_signal_while_spark_starts_aborts_the_run_too(folder: Path) -> None:
+    pipeline(folder, "input: {generate: {rows: 4}}\noutput: {iceberg: {table: lake.a.t}}")
+    process = started(folder)
+    list(lines_until(process, "starting Spark"))
+
+    process.terminate()
+    _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 143, err
+    assert [event["eventType"] for event in events(folder)] == ["START", "ABORT"]
+
+
+def test_without_java_a_run_fails_with_a_sentence_that_says_what_to_do(folder: Path) -> None:
+    pipeline(folder, "input: {generate: {rows: 4}}\noutput: {iceberg: {table: lake.a.t}}")
+    process = subprocess.run(
+        [*HEADWATER, "run", str(folder / "orders.yaml")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={"HEADWATER_HOME": str(folder / "home"), "PATH": str(folder), "HOME": str(folder)},
+    )
+
+    assert process.returncode == 1
+    assert "Java is missing: install Java 17 or newer" in process.stderr
+    assert [event["eventType"] for event in events(folder)] == ["START", "FAIL"]

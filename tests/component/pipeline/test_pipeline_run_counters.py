@@ -1,0 +1,85 @@
+"""Counters against `count()` of the data, where Spark's plans make it hard."""
+
+from pathlib import Path
+
+import pytest
+from pipeline_bench import Bench
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def many(bench: Bench) -> None:
+    """Two tables, of 5,000 rows in several files and of 50."""
+    bench.run("""
+        inputs:
+          big: {generate: {rows: 5000, columns: {id: id, part: id % 50}}}
+          small: {generate: {rows: 50, columns: {part: id, name: "concat('part ', id)"}}}
+        outputs:
+          - {from: big, iceberg: {table: lake.raw.big, partition_by: ["bucket(8, id)"]}}
+          - {from: small, iceberg: {table: lake.raw.small}}
+    """)
+
+
+QUERIES = {
+    "a join and a group": "SELECT s.name, count(*) AS n FROM big b JOIN small s USING (part) GROUP BY s.name",
+    "a self join": "SELECT a.id FROM big a JOIN big b ON a.id = b.id + 1",
+    "a union with itself": "SELECT id FROM big UNION ALL SELECT id FROM big",
+    "a subquery in a condition": "SELECT id FROM big WHERE part = (SELECT CAST(avg(part) AS INT) FROM small)",
+    "a shuffle and a sort": "SELECT /*+ REPARTITION(7) */ id FROM big ORDER BY id DESC",
+    "a table that is used in two ways": "WITH x AS (SELECT part, count(*) c FROM big GROUP BY part) "
+    "SELECT a.part, a.c, b.c AS d FROM x a JOIN x b USING (part)",
+}
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
+def test_rows_in_are_the_tables_rows_and_rows_out_the_results(bench: Bench, query: str) -> None:
+    ran = bench.run(f"""
+        inputs: {{big: {{iceberg: {{table: lake.raw.big}}}}, small: {{iceberg: {{table: lake.raw.small}}}}}}
+        pipeline: {{processors: [sql: "{query}"]}}
+        output: {{iceberg: {{table: lake.out.result}}}}
+    """)
+
+    used = 5000 + (50 if "small" in query else 0)
+    assert ran.counters() == (used, len(bench.rows("lake.out.result")))
+
+
+@pytest.mark.usefixtures("many")
+def test_a_pruned_part_of_a_table_is_not_counted_as_read(bench: Bench) -> None:
+    bench.run("""
+        input: {iceberg: {table: lake.raw.big}}
+        output: {iceberg: {table: lake.raw.parts, partition_by: [part]}}
+    """)
+
+    ran = bench.run("""
+        input: {iceberg: {table: lake.raw.parts}}
+        pipeline: {processors: [filter: part = 7]}
+        output: {iceberg: {table: lake.out.result}}
+    """)
+
+    assert ran.counters() == (100, 100)
+
+
+def test_rows_that_a_function_of_the_users_counts_on_the_way_count_once(bench: Bench, orders: Path) -> None:
+    bench.write("steps.py", "def step(frame):\n    assert frame.count() == 5\n    return frame\n")
+
+    ran = bench.run("""
+        input: $ORDERS
+        pipeline: {processors: [python: {function: "steps:step"}]}
+        output: {iceberg: {table: lake.out.rows}}
+    """)
+
+    assert ran.counters() == (5, 5)
+    assert ran.last["run"]["facets"]["headwater_run"]["bytesIn"] == orders.stat().st_size
+
+
+def test_a_run_that_writes_nothing_tells_zeros(bench: Bench) -> None:
+    ran = bench.run("""
+        input: {generate: {rows: 10}}
+        pipeline: {processors: [filter: id > 100]}
+        output: {iceberg: {table: lake.out.rows}}
+    """)
+
+    assert bench.rows("lake.out.rows") == []
+    assert ran.counters() == (10, 0)

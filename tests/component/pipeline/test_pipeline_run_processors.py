@@ -1,0 +1,134 @@
+"""Every kind of step, by the rows it gives."""
+
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pipeline_bench import Bench, Ran
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("orders")]
+
+
+def processed(bench: Bench, steps: str) -> tuple[Ran, list[tuple[Any, ...]]]:
+    ran = bench.run(f"""
+        input: $ORDERS
+        pipeline:
+          processors:
+            {steps}
+        output: {{iceberg: {{table: lake.out.rows}}}}
+    """)
+    return ran, bench.rows("lake.out.rows") if ran.result.state == "COMPLETE" else []
+
+
+def test_sql_sees_the_step_before_as_input_and_named_steps_by_name(bench: Bench) -> None:
+    _, rows = processed(
+        bench,
+        """\
+            - {name: dear, filter: price > 5}
+            - sql: SELECT supplier, count(*) AS n FROM input GROUP BY supplier
+            - sql: SELECT i.supplier, i.n, max(d.price) AS top FROM input i JOIN dear d USING (supplier) GROUP BY 1, 2
+        """.lstrip(),
+    )
+
+    assert rows == [("acme", 2, 20.0), ("brix", 1, 5.25)]
+
+
+def test_mapping_gives_only_the_mapped_columns(bench: Bench) -> None:
+    _, rows = processed(bench, "- mapping: {columns: {id: order_id, cents: CAST(price * 100 AS INT)}}")
+
+    assert rows == [(1, 1050), (2, 2000), (3, 525), (4, None), (5, 100)]
+
+
+def test_mapping_that_keeps_replaces_in_place_and_appends_the_new(bench: Bench) -> None:
+    ran, rows = processed(
+        bench, "- mapping: {keep: true, drop: [day], columns: {dear: price > 5, Supplier: upper(supplier)}}"
+    )
+
+    names = [column["name"] for column in ran.output("/rows")["facets"]["schema"]["fields"]]
+    assert names == ["order_id", "Supplier", "price", "dear"]
+    assert rows[0] == (1, "ACME", 10.5, True)
+
+
+def test_filter_keeps_rows_for_which_the_condition_is_true_not_null(bench: Bench) -> None:
+    _, rows = processed(bench, "- filter: price < 100")
+
+    assert [row[0] for row in rows] == [1, 2, 3, 5]
+
+
+@pytest.mark.parametrize(("keep", "kept"), [("first", [1, 4]), ("last", [2, 3])])
+def test_dedupe_keeps_the_first_or_last_row_in_order_with_null_lowest(bench: Bench, keep: str, kept: list[int]) -> None:
+    steps = f"- filter: order_id <> 5\n            - dedupe: {{keys: [supplier], order_by: [price], keep: {keep}}}"
+    _, rows = processed(bench, steps)
+
+    assert [row[0] for row in rows] == kept
+
+
+def test_dedupe_without_an_order_keeps_one_row_a_key(bench: Bench) -> None:
+    _, rows = processed(bench, "- dedupe: {keys: [supplier]}\n            - mapping: {columns: {s: supplier}}")
+
+    assert rows == [("acme",), ("brix",)]
+
+
+def test_a_python_function_beside_the_file_gets_the_frame_and_its_options(bench: Bench) -> None:
+    bench.write("rates.py", "RATES = {'acme': 2}\n")
+    bench.write(
+        "prices.py",
+        """\
+        from pyspark.sql import functions as F
+
+        import rates
+
+        def converted(frame, column, default):
+            rate = F.udf(lambda supplier: rates.RATES.get(supplier, default), "int")
+            return frame.select("order_id", (F.col(column) * rate("supplier")).alias(column))
+        """,
+    )
+
+    _, rows = processed(bench, "- python: {function: 'prices:converted', options: {column: price, default: 10}}")
+
+    assert rows == [(1, 21.0), (2, 40.0), (3, 52.5), (4, None), (5, 2.0)]
+
+
+def test_another_pipelines_module_of_the_same_name_is_not_mistaken_for_this_ones(bench: Bench, tmp_path: Path) -> None:
+    for answer in (1, 2):
+        bench.folder = tmp_path / str(answer)
+        bench.write("orders.csv", "order_id\n7\n")
+        bench.write("steps.py", f"def step(frame):\n    return frame.selectExpr('{answer} AS answer')\n")
+
+        _, rows = processed(bench, "- python: {function: 'steps:step'}")
+
+        assert rows == [(answer,)]
+
+
+def test_a_python_function_that_gives_no_frame_fails_the_run_with_its_name(bench: Bench) -> None:
+    bench.write("steps.py", "def step(frame):\n    return 'secret'\n")
+
+    ran, _ = processed(bench, "- python: {function: 'steps:step'}")
+
+    assert ran.states[-1] == "FAIL"
+    assert "steps:step: expected a DataFrame back, got str" in (ran.result.error or "")
+
+
+def test_metadata_stamps_every_row_with_the_run_in_one_struct(bench: Bench) -> None:
+    ran, rows = processed(bench, "- metadata: {include: [core, pipeline, node]}")
+
+    stamps = [row[-1] for row in rows]
+    assert len(stamps) == 5
+    assert {stamp["run_id"] for stamp in stamps} == {ran.last["run"]["runId"]}
+    stamp = stamps[0]
+    started = datetime.fromisoformat(ran.events[0]["eventTime"].replace("Z", "+00:00"))
+    assert stamp["started_at"].astimezone(UTC) == started
+    assert (stamp["job_namespace"], stamp["job_name"]) == ("test", "orders")
+    assert stamp["pipeline_sha256"] == sha256((bench.folder / "pipeline.yaml").read_bytes()).hexdigest()
+    assert (stamp["node_id"], stamp["schema_version"]) == ("edge-7", "1")
+    assert ran.output("/rows")["facets"]["schema"]["fields"][-1]["name"] == "lineage"
+
+
+def test_metadata_can_be_flat_with_a_prefix_of_choice(bench: Bench) -> None:
+    ran, rows = processed(bench, "- metadata: {format: flat, prefix: hw_}")
+
+    names = [column["name"] for column in ran.output("/rows")["facets"]["schema"]["fields"]]
+    assert names[4:] == ["hw_run_id", "hw_job_namespace", "hw_job_name", "hw_started_at"]
+    assert {row[4] for row in rows} == {ran.result.run_id}

@@ -1,0 +1,81 @@
+"""Files and tables behind s3://, against a local S3."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import BotoCoreError
+from pipeline_bench import Bench
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[tuple[str, BaseClient]]:
+    """The endpoint of an S3 with the bucket `sales`, and a client of it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen(
+        [Path(sys.executable).parent / "moto_server", "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    endpoint = f"http://127.0.0.1:{port}"
+    session = boto3.Session("test", "test", region_name="us-east-1")
+    client = session.client("s3", endpoint_url=endpoint)
+    try:
+        _make_bucket(client)
+        yield endpoint, client
+    finally:
+        client.close()
+        server.terminate()
+        server.wait(20)
+
+
+def _make_bucket(client: BaseClient) -> None:
+    until = time.monotonic() + 60
+    while True:
+        try:
+            client.create_bucket(Bucket="sales")
+        except BotoCoreError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.2)
+        else:
+            return
+
+
+def test_files_and_tables_behind_s3_are_read_written_and_named(bench: Bench, s3: tuple[str, BaseClient]) -> None:
+    endpoint, client = s3
+    client.put_object(Bucket="sales", Key="in/orders.csv", Body=b"id,price\n1,2.5\n2,3.5\n")
+
+    ran = bench.run(f"""
+        input: {{file: {{paths: ["s3://sales/in/*.csv"], format: csv, options: {{header: 'true'}}}}}}
+        outputs:
+          - {{file: {{path: "s3://sales/out", format: json}}}}
+          - {{iceberg: {{table: store.a.orders}}}}
+        catalogs:
+          store: {{type: hadoop, warehouse: "s3://sales/warehouse"}}
+        spark:
+          spark.hadoop.fs.s3a.endpoint: "{endpoint}"
+          spark.hadoop.fs.s3a.endpoint.region: us-east-1
+          spark.hadoop.fs.s3a.path.style.access: "true"
+    """)
+
+    assert ran.result.error is None
+    keys = [one["Key"] for one in client.list_objects_v2(Bucket="sales")["Contents"]]
+    assert any(key.startswith("out/part-") for key in keys)
+    assert any(key.startswith("warehouse/a/orders/data/") for key in keys)
+    assert ran.counters() == (2, 4)
+    assert [(one["namespace"], one["name"]) for one in ran.last["inputs"]] == [("s3://sales", "in")]
+    assert {(one["namespace"], one["name"]) for one in ran.last["outputs"]} == {
+        ("s3://sales", "out"),
+        ("s3://sales", "warehouse/a/orders"),
+    }

@@ -1,0 +1,199 @@
+"""Streams: followed to the end of what is there, restarted, stopped; each micro-batch counted once."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pipeline_bench import Bench
+
+from headwater.pipeline.stop import StopSignal
+from tests.support.spec import Specification
+
+pytestmark = pytest.mark.spark
+
+FOLLOW = "{file: {paths: [in], format: csv, schema: 'id BIGINT, v STRING'}}"
+
+
+@pytest.fixture
+def arrivals(bench: Bench) -> Callable[[int, int], None]:
+    """Lets a file with rows of the given numbers arrive."""
+
+    def arrive(first: int, end: int) -> None:
+        bench.write(f"in/{first:03}.csv", "".join(f"{number},v{number}\n" for number in range(first, end)))
+
+    return arrive
+
+
+def stop_when(stop: StopSignal, happened: Callable[[], bool], seconds: float = 60) -> None:
+    """Ask to stop once something has happened, or after the given time, so that the test fails instead of hanging."""
+
+    def watch() -> None:
+        until = time.monotonic() + seconds
+        while not happened() and time.monotonic() < until:
+            time.sleep(0.1)
+        stop.request("SIGTERM")
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def test_files_stream_into_a_table_and_a_restart_takes_only_what_is_new(
+    bench: Bench, arrivals: Callable[[int, int], None]
+) -> None:
+    text = f"mode: stream\ninput: {FOLLOW}\noutput: {{iceberg: {{table: lake.a.t}}}}\nstream: {{available_now: true}}"
+    arrivals(0, 10)
+    first = bench.run(text)
+    arrivals(10, 15)
+
+    second = bench.run(text)
+
+    assert [row[0] for row in bench.rows("lake.a.t")] == sorted(
+        range(15), key=lambda number: repr((number, f"v{number}"))
+    )
+    assert (first.counters(), second.counters()) == ((10, 10), (5, 5))
+    assert first.states == ["START", "RUNNING", "COMPLETE"]
+    assert first.result.run_id != second.result.run_id
+    assert first.input("/in")["inputFacets"]["inputStatistics"]["rowCount"] == 10
+    assert second.output("/t")["outputFacets"]["outputStatistics"]["rowCount"] == 5
+
+
+def test_a_stream_is_in_the_graph_with_its_columns_from_its_first_events(
+    bench: Bench, arrivals: Callable[[int, int], None]
+) -> None:
+    arrivals(0, 3)
+    stop, told = StopSignal(), list[bytes]()
+    stop_when(stop, lambda: b'"recordsOut":3' in told[-1] if told else False)
+
+    ran = bench.run(
+        f"""
+        mode: stream
+        input: {FOLLOW}
+        output: {{iceberg: {{table: lake.a.t}}}}
+        lineage: {{running_interval: 500ms}}
+        """,
+        stop,
+        told,
+    )
+
+    assert ran.states[:2] == ["START", "RUNNING"]
+    assert "columnLineage" in ran.events[1]["outputs"][0]["facets"]
+    assert (ran.states[-1], ran.result.stop_reason) == ("ABORT", "SIGTERM")
+    assert ran.counters() == (3, 3)
+    assert ran.last["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
+    sources = ran.last["run"]["facets"]["headwater_stream"]["sources"]
+    assert [(one["batchId"], one["numInputRows"]) for one in sources] == [(0, 3)]
+    assert len(bench.rows("lake.a.t")) == 3
+
+
+def test_several_outputs_take_the_same_micro_batches(bench: Bench, arrivals: Callable[[int, int], None]) -> None:
+    arrivals(0, 4)
+
+    ran = bench.run(f"""
+        mode: stream
+        input: {FOLLOW}
+        pipeline: {{processors: [{{mapping: {{columns: {{id: id, draw: rand()}}}}}}]}}
+        outputs:
+          - {{iceberg: {{table: lake.a.t}}}}
+          - {{file: {{path: out, format: json, mode: append}}}}
+          - {{iceberg: {{table: lake.a.newest, mode: merge, 'on': [id]}}}}
+        stream: {{available_now: true}}
+    """)
+
+    lines = [line for part in (bench.folder / "out").glob("part-*") for line in part.read_text().splitlines()]
+    in_files = sorted((tuple(json.loads(line).values()) for line in lines), key=repr)
+    assert in_files == bench.rows("lake.a.t") == bench.rows("lake.a.newest")
+    assert ran.counters() == (4, 12)
+
+
+def test_a_stream_of_files_into_files_is_counted(bench: Bench, arrivals: Callable[[int, int], None]) -> None:
+    arrivals(0, 6)
+
+    ran = bench.run(f"""
+        mode: stream
+        input: {FOLLOW}
+        pipeline: {{processors: [{{filter: id > 0}}]}}
+        output: {{file: {{path: out, format: parquet, mode: append}}}}
+        stream: {{available_now: true}}
+    """)
+
+    assert ran.counters() == (6, 5)
+    assert ran.output("/out")["outputFacets"]["outputStatistics"]["rowCount"] == 5
+
+
+def test_a_micro_batch_that_is_in_the_table_already_is_not_appended_again(
+    bench: Bench, arrivals: Callable[[int, int], None]
+) -> None:
+    """As after a crash between the commit of the table and that of the stream checkpoint."""
+    text = f"""
+        mode: stream
+        input: {FOLLOW}
+        outputs: [{{iceberg: {{table: lake.a.t}}}}, {{stdout: {{rows: 1}}}}]
+        stream: {{available_now: true}}
+    """
+    arrivals(0, 4)
+    bench.run(text)
+    checkpoint = bench.home / "checkpoints/test/orders/input"
+    for committed in (checkpoint / "commits").iterdir():
+        committed.unlink()
+
+    ran = bench.run(text)
+
+    assert len(bench.rows("lake.a.t")) == 4
+    assert ran.result.state == "COMPLETE"
+
+
+def test_a_deduplicated_stream_remembers_keys_for_as_long_as_its_watermark_says(bench: Bench) -> None:
+    bench.write("in/0.json", '{"id": 1, "at": "2013-01-01T00:00:00Z"}\n{"id": 1, "at": "2013-01-01T00:00:01Z"}\n')
+
+    ran = bench.run("""
+        mode: stream
+        input: {file: {paths: [in], format: json, schema: 'id BIGINT, at TIMESTAMP'}}
+        pipeline: {processors: [{dedupe: {keys: [id], watermark: {column: at, delay: 1m}}}]}
+        output: {iceberg: {table: lake.a.t}}
+        stream: {available_now: true}
+    """)
+
+    assert ran.result.state == "COMPLETE"
+    assert [row[0] for row in bench.rows("lake.a.t")] == [1]
+
+
+def test_a_stream_that_fails_tells_what_and_where(bench: Bench, arrivals: Callable[[int, int], None]) -> None:
+    arrivals(0, 1)
+
+    ran = bench.run(f"""
+        mode: stream
+        input: {FOLLOW}
+        pipeline: {{processors: [{{mapping: {{columns: {{n: CAST(v AS INT)}}}}}}]}}
+        outputs: [{{iceberg: {{table: lake.a.t}}}}, {{iceberg: {{table: lake.a.u}}}}]
+        stream: {{available_now: true}}
+    """)
+
+    assert ran.states[-1] == "FAIL"
+    assert "CAST_INVALID_INPUT" in (ran.result.error or "")
+    assert "'v0'" not in json.dumps(ran.events)
+
+
+def test_made_up_rows_stream_until_they_are_stopped(bench: Bench, shared: Path) -> None:
+    stop, told = StopSignal(), list[bytes]()
+    stop_when(stop, lambda: len(told) > 3)
+
+    ran = bench.run(
+        """
+        mode: stream
+        input: {generate: {rows_per_second: 50, columns: {id: id}}}
+        output: {iceberg: {table: lake.a.t}}
+        stream: {interval: 500ms}
+        lineage: {running_interval: 1s}
+        """,
+        stop,
+        told,
+    )
+
+    specification = Specification(shared / "openlineage")
+    assert [complaint for event in ran.raw_events for complaint in specification.complaints(event)] == []
+    assert ran.states[-1] == "ABORT"
+    assert ran.counters()[1] == len(bench.rows("lake.a.t"))
+    counted = [event["run"]["facets"]["headwater_run"]["recordsOut"] for event in ran.events]
+    assert counted == sorted(counted)

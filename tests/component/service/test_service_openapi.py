@@ -1,0 +1,134 @@
+"""The OpenAPI page is true, and every failure has one shape."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from starlette.testclient import TestClient
+
+from tests.support.app import RUN, Answer, event, get, post, served
+from tests.support.reads import ENDLESS, documented_operations
+from tests.support.service import running
+
+SECONDS = 20
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        post(client, event())
+        yield client
+
+
+def assert_is_failure(answer: Answer, status: int) -> None:
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/json"
+    body = answer.json()
+    assert body["code"] == status
+    assert isinstance(body["message"], str)
+    assert body["message"]
+    assert body.keys() <= {"code", "message", "errors"}
+
+
+def test_every_failure_of_every_route_has_one_shape(client: TestClient) -> None:
+    operations = [each for each in documented_operations(client) if each[1] != ENDLESS]
+    assert len(operations) > 20
+    for method, path in operations:
+        answer = client.request(method, path)
+        if answer.status_code != 200:
+            assert_is_failure(answer, 400 if answer.status_code == 400 else 404)
+        others = {"PUT", "DELETE", "PATCH", "POST", "GET"} - {each for each, of in operations if of == path}
+        for other in others:
+            assert_is_failure(client.request(other, path), 405)
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1/none", "/none", "/api", "/api/v1/", "/api/v1/jobs/", "/%2e%2e/%2e%2e/etc/passwd"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_what_is_no_route_is_not_found(client: TestClient, method: str, path: str) -> None:
+    assert_is_failure(client.request(method, path), 404)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("lineage", "query param nodeId must not be null"),
+        ("column-lineage", "query param nodeId must not be null"),
+        ("search", "query param q must not be null"),
+        (f"jobs/runs/{RUN}/facets", "query param type must not be null"),
+        (f"jobs/runs/{RUN}/facets?type=dataset", "query param type must be 'run' or 'job'"),
+        ("jobs?limit=-1", "query param limit must be greater than or equal to 0"),
+        ("jobs?limit=1001", "query param limit must be less than or equal to 1000"),
+        ("jobs?offset=-1", "query param offset must be greater than or equal to 0"),
+        ("jobs?limit=many", "query param limit must be a whole number"),
+        ("jobs?limit=" + "9" * 5000, "query param limit must be a whole number"),
+        ("lineage?nodeId=job:etl:load&depth=x", "query param depth must be a whole number"),
+        ("column-lineage?nodeId=job:etl:load&withDownstream=x", "query param withDownstream must be true or false"),
+        ("events/lineage?sortDirection=up", "query param sortDirection must be 'asc' or 'desc'"),
+        ("events/lineage?before=x", "query param before cannot be read: "),
+        (
+            "jobs?lastRunStates=DONE",
+            "query param lastRunStates.0 must be 'NEW', 'RUNNING', 'COMPLETED', 'FAILED' or 'ABORTED'",
+        ),
+    ],
+)
+def test_a_wrong_parameter_is_named(client: TestClient, path: str, message: str) -> None:
+    answer = client.get(f"/api/v1/{path}")
+
+    assert_is_failure(answer, 400)
+    assert answer.json()["message"].startswith(message)
+    assert answer.json()["errors"] == [answer.json()["message"]]
+
+
+def test_a_fault_of_the_service_is_logged_and_its_details_are_not_told(
+    client: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    knowledge = client.app.state.service.knowledge  # type: ignore[attr-defined]
+    knowledge.graph.jobs = None  # what a fault of ours would be like
+
+    answer = client.get("/api/v1/jobs")
+
+    assert_is_failure(answer, 500)
+    assert answer.json()["message"] == "the service has a fault; its log says more"
+    (record,) = [record for record in caplog.records if record.name == "headwater.service.failures"]
+    assert (record.levelname, vars(record)["path"], record.exc_info is not None) == ("ERROR", "/api/v1/jobs", True)
+
+
+def test_every_parameter_and_answer_is_described(client: TestClient) -> None:
+    page = get(client, "/openapi.json")
+    for path, methods in page["paths"].items():
+        for method, operation in methods.items():
+            assert operation["description"], path
+            for parameter in operation.get("parameters", []):
+                assert parameter["description"], f"{method} {path} {parameter['name']}"
+            for status, response in operation["responses"].items():
+                has_body = not (path == "/api/v1/lineage" and method == "post" and status in ("200", "201"))
+                assert bool(response.get("content")) == has_body, f"{method} {path} {status}"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running(tmp_path_factory.mktemp("home")) as service:
+        yield service.url
+
+
+def test_no_request_that_the_page_allows_or_forbids_is_a_fault_of_the_service(url: str) -> None:
+    schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
+    operations = [each.ok() for each in schema.get_all_operations() if each.ok().path != ENDLESS]
+    end = time.monotonic() + SECONDS
+    for operation in operations:
+
+        @given(case=operation.as_strategy())
+        @settings(max_examples=60, suppress_health_check=list(HealthCheck), database=None)
+        def ask(case: schemathesis.Case) -> None:
+            if time.monotonic() < end:
+                response = case.call()
+                case.validate_response(response, checks=[not_a_server_error])
+
+        ask()
+    assert len(operations) > 20

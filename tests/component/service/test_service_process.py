@@ -1,0 +1,192 @@
+"""`headwater serve`, as a process: how it starts, what it holds against, and how it stops."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.app import event
+from tests.support.service import Service, running
+
+SERVE = [sys.executable, "-m", "headwater.cli.main", "serve"]
+
+
+def serve(home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run it where it will not come to serve."""
+    environment = {**os.environ, "HEADWATER_HOME": str(home)}
+    return subprocess.run([*SERVE, *arguments], capture_output=True, text=True, env=environment, timeout=60)
+
+
+def memory_mb(pid: int) -> float:
+    """The most memory the process ever had."""
+    (peak,) = (line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(peak.split()[1]) / 1024
+
+
+def pid_of(service: Service) -> int:
+    assert service._process is not None
+    return service._process.pid
+
+
+def test_port_0_takes_a_free_port_and_says_which(tmp_path: Path) -> None:
+    environment = {**os.environ, "HEADWATER_HOME": str(tmp_path)}
+    process = subprocess.Popen([*SERVE, "--port", "0"], stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().removeprefix("listening on ").strip()
+        health = httpx.get(f"{url}/healthz")
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+        status = process.wait(30)
+        process.stdout.close()
+    finally:
+        process.kill()
+
+    assert (health.status_code, health.json()) == (200, {"status": "ok"})
+    assert (rest, status) == ("", 0)
+
+
+def test_a_port_that_is_taken_is_told_with_what_to_do(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        refused = serve(tmp_path, "--port", str(port))
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        f"headwater: port {port} is taken; stop what listens there, or choose another with --port"
+        " (0 takes a free one)\n"
+    )
+
+
+def test_a_second_service_on_one_database_is_told_so(tmp_path: Path) -> None:
+    with running(tmp_path):
+        refused = serve(tmp_path, "--port", "0")
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "serves the database" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--host", "no.such.host.invalid"], "--host no.such.host.invalid: no such address"),
+        (["--host", "192.0.2.1"], "--host 192.0.2.1 is no address of this machine"),
+    ],
+)
+def test_an_address_that_cannot_be_had_is_told(tmp_path: Path, arguments: list[str], words: str) -> None:
+    refused = serve(tmp_path, "--port", "0", *arguments)
+
+    assert (refused.returncode, words in refused.stderr, "Traceback" in refused.stderr) == (1, True, False)
+
+
+def test_listening_to_strangers_is_warned_of(tmp_path: Path) -> None:
+    environment = {**os.environ, "HEADWATER_HOME": str(tmp_path)}
+    command = [*SERVE, "--host", "0.0.0.0", "--port", "0"]  # noqa: S104  what is tested
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout is not None
+    ready = process.stdout.readline()
+    process.terminate()
+    _, warning = process.communicate(timeout=30)
+
+    assert ready.startswith("listening on http://0.0.0.0:")
+    assert warning.startswith("warning: ")
+    assert "reached from other machines" in warning
+
+
+def test_posts_under_way_are_answered_and_kept_when_it_is_told_to_stop(tmp_path: Path) -> None:
+    acknowledged: list[str] = []
+    with running(tmp_path) as service, ThreadPoolExecutor(8) as pool:
+        is_over = threading.Event()
+        faults: list[str] = []
+
+        def post_until_over(worker: int) -> None:
+            with httpx.Client() as client:
+                for number in range(10_000):
+                    if is_over.is_set():
+                        return
+                    run = f"{worker}-{number}"
+                    try:
+                        answer = client.post(
+                            f"{service.url}/api/v1/lineage", content=json.dumps(event(run={"runId": run}))
+                        )
+                    except httpx.ConnectError:
+                        return
+                    except httpx.TransportError as fault:
+                        faults.append(f"{run}: {fault}")
+                        return
+                    if answer.status_code == 201:
+                        acknowledged.append(run)
+
+        posts = [pool.submit(post_until_over, worker) for worker in range(8)]
+        time.sleep(1)
+        status = service.stop()
+        is_over.set()
+        for post in posts:
+            post.result()
+    with running(tmp_path) as service:
+        stored = httpx.get(f"{service.url}/api/v1/summary").json()["runs"]
+
+    assert status == 0
+    assert len(acknowledged) > 8
+    assert stored == len(acknowledged)
+
+
+def test_open_streams_do_not_keep_it_from_stopping(tmp_path: Path) -> None:
+    with running(tmp_path) as service, httpx.stream("GET", f"{service.url}/api/v1/stream", timeout=20) as stream:
+        pieces = stream.iter_text()
+        next(pieces)
+        began = time.monotonic()
+
+        status = service.stop()
+
+        assert list(pieces) == []
+    assert status == 0
+    assert time.monotonic() - began < 5
+
+
+def test_a_change_is_on_the_stream_before_its_event_is_a_second_old(tmp_path: Path) -> None:
+    with running(tmp_path) as service, httpx.stream("GET", f"{service.url}/api/v1/stream", timeout=20) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "retry: 1000"
+        began = time.monotonic()
+
+        answer = httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
+
+        heard = [next(lines) for _ in range(4)][1:]
+        assert time.monotonic() - began < 1
+    assert answer.status_code == 201
+    assert heard[:2] == ["event: change", "id: 0"]
+    assert json.loads(heard[2].removeprefix("data: "))["jobs"] == ["job:etl:load"]
+
+
+@pytest.mark.parametrize("is_announced", [True, False])
+def test_a_hundred_megabytes_are_refused_without_being_kept(tmp_path: Path, is_announced: bool) -> None:
+    size = 100 * 1024 * 1024
+
+    def chunks() -> Iterator[bytes]:
+        yield from (b" " * 65_536 for _ in range(size // 65_536))
+
+    headers = {"content-length": str(size)} if is_announced else {}
+    with running(tmp_path) as service:
+        before = memory_mb(pid_of(service))
+
+        answer = httpx.post(f"{service.url}/api/v1/lineage", content=chunks(), headers=headers, timeout=60)
+
+        after = memory_mb(pid_of(service))
+        welcome = httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
+    assert answer.status_code == 413
+    assert answer.json() == {"code": 413, "message": "body: larger than 16 MB, the most that is taken"}
+    assert after - before < (5 if is_announced else 40)
+    assert welcome.status_code == 201

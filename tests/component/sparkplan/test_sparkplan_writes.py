@@ -1,0 +1,161 @@
+"""Commands that write, as the analyser leaves them: the outputs are the target's columns."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from sparkplan_jvm import lineage_of_command
+
+from tests.support.lineage_text import expected
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(params=["copy-on-write", "merge-on-read"])
+def target(lake: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A table `lineage.shop.target` in either of the ways in which Iceberg changes rows."""
+    name = "lineage.shop.target"
+    modes = ", ".join(f"'write.{change}.mode' = '{request.param}'" for change in ("delete", "update", "merge"))
+    lake.sql(
+        f"CREATE TABLE {name} (id BIGINT NOT NULL, total DOUBLE, note STRING) USING iceberg TBLPROPERTIES ({modes})"
+    )
+    yield name
+    lake.sql(f"DROP TABLE {name}")
+
+
+APPENDS = [
+    "INSERT INTO lineage.shop.target SELECT order_id, customer_id, upper(status) FROM orders WHERE amount > 1",
+    """INSERT INTO lineage.shop.target (note, total, id)
+       SELECT upper(status), customer_id, order_id FROM orders WHERE amount > 1""",
+    """INSERT INTO lineage.shop.target BY NAME
+       SELECT upper(status) AS note, order_id AS id, customer_id AS total FROM orders WHERE amount > 1""",
+    "INSERT OVERWRITE lineage.shop.target SELECT order_id, customer_id, upper(status) FROM orders WHERE amount > 1",
+]
+
+
+@pytest.mark.parametrize("command", APPENDS)
+def test_an_insert_gives_the_tables_columns_by_position_or_name(lake: SparkSession, target: str, command: str) -> None:
+    lineage = lineage_of_command(lake.table(target), command)
+
+    columns = {
+        "id": "orders.order_id",
+        "total": "orders.customer_id TRANSFORMATION",
+        "note": "orders.status TRANSFORMATION",
+    }
+    assert lineage == expected(columns, "orders.amount FILTER")
+
+
+def test_columns_that_an_insert_leaves_out_have_no_inputs(lake: SparkSession, target: str) -> None:
+    lineage = lineage_of_command(lake.table(target), "INSERT INTO lineage.shop.target (id) SELECT order_id FROM orders")
+
+    assert lineage == expected({"id": "orders.order_id", "total": "", "note": ""})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "CREATE TABLE lineage.shop.made USING iceberg AS SELECT order_id AS id, amount * 2 AS twice FROM orders",
+        "CREATE OR REPLACE TABLE lineage.shop.made AS SELECT order_id AS id, amount * 2 AS twice FROM orders",
+        "CREATE OR REPLACE TEMPORARY VIEW made AS SELECT order_id AS id, amount * 2 AS twice FROM orders",
+        "CREATE TABLE default.made USING parquet AS SELECT order_id AS id, amount * 2 AS twice FROM orders",
+        "INSERT OVERWRITE DIRECTORY '/nowhere' USING csv SELECT order_id AS id, amount * 2 AS twice FROM orders",
+        "CACHE TABLE made AS SELECT order_id AS id, amount * 2 AS twice FROM orders",
+    ],
+    ids=lambda command: " ".join(command.split()[:3]).lower(),
+)
+def test_something_created_has_the_columns_of_its_query(lake: SparkSession, command: str) -> None:
+    lineage = lineage_of_command(lake.table("orders"), command)
+
+    assert lineage == expected({"id": "orders.order_id", "twice": "orders.amount TRANSFORMATION"})
+
+
+def test_an_insert_into_files(lake: SparkSession, tmp_path: Path) -> None:
+    lake.sql(f"CREATE TABLE default.filed (id BIGINT, note STRING) USING parquet LOCATION '{tmp_path}'")
+
+    lineage = lineage_of_command(lake.table("orders"), "INSERT INTO default.filed SELECT order_id, status FROM orders")
+
+    lake.sql("DROP TABLE default.filed")
+    assert lineage == expected({"id": "orders.order_id", "note": "orders.status"})
+
+
+def test_a_merge_gives_each_column_what_is_assigned_to_it(lake: SparkSession, target: str) -> None:
+    lineage = lineage_of_command(
+        lake.table(target),
+        """MERGE INTO lineage.shop.target t USING (SELECT order_id, amount, reason FROM refunds WHERE amount > 0) r
+            ON t.id = r.order_id
+            WHEN MATCHED AND r.reason = 'void' THEN DELETE
+            WHEN MATCHED AND t.total < r.amount THEN UPDATE SET total = r.amount
+            WHEN NOT MATCHED AND length(r.reason) > 3
+            THEN INSERT (id, total, note) VALUES (r.order_id, 0, lower(r.reason))
+            WHEN NOT MATCHED BY SOURCE AND t.total > 9 THEN UPDATE SET note = concat(t.note, '!')""",
+    )
+
+    columns = {
+        "id": "refunds.order_id",
+        "total": "refunds.amount, refunds.amount CONDITIONAL, target.total CONDITIONAL",
+        "note": "refunds.reason TRANSFORMATION, target.note TRANSFORMATION, target.total CONDITIONAL",
+    }
+    rows = "refunds.amount FILTER, target.id JOIN, refunds.order_id JOIN, refunds.reason FILTER"
+    assert lineage == expected(columns, rows)
+
+
+def test_a_merge_of_everything(lake: SparkSession, target: str) -> None:
+    lineage = lineage_of_command(
+        lake.table(target),
+        """MERGE INTO lineage.shop.target t 
+           USING (SELECT order_id AS id, amount AS total, reason AS note FROM refunds) r ON t.id = r.id
+            WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *""",
+    )
+
+    columns = {"id": "refunds.order_id", "total": "refunds.amount", "note": "refunds.reason"}
+    assert lineage == expected(columns, "target.id JOIN, refunds.order_id JOIN")
+
+
+def test_a_merge_that_only_inserts(lake: SparkSession, target: str) -> None:
+    lineage = lineage_of_command(
+        lake.table(target),
+        """MERGE INTO lineage.shop.target t USING refunds r ON t.id = r.order_id
+            WHEN NOT MATCHED AND r.amount > 1 THEN INSERT (id, note) VALUES (r.order_id, 'new')""",
+    )
+
+    rows = "target.id JOIN, refunds.order_id JOIN, refunds.amount FILTER"
+    assert lineage == expected({"id": "refunds.order_id", "total": "", "note": ""}, rows)
+
+
+def test_an_update_changes_the_assigned_columns_only(lake: SparkSession, target: str) -> None:
+    lineage = lineage_of_command(
+        lake.table(target),
+        "UPDATE lineage.shop.target SET total = total + 1 WHERE id IN (SELECT order_id FROM refunds)",
+    )
+
+    columns = {"id": "", "total": "target.total TRANSFORMATION", "note": ""}
+    assert lineage == expected(columns, "target.id FILTER, refunds.order_id FILTER")
+
+
+def test_a_delete_only_decides_rows(lake: SparkSession, target: str) -> None:
+    command = "DELETE FROM lineage.shop.target WHERE total > 3 AND id IN (SELECT order_id FROM refunds)"
+
+    lineage = lineage_of_command(lake.table(target), command)
+
+    rows = "target.id FILTER, target.total FILTER, refunds.order_id FILTER"
+    assert lineage == expected({"id": "", "total": "", "note": ""}, rows)
+
+
+def test_several_inserts_at_once_are_a_gap(lake: SparkSession, target: str) -> None:
+    command = """FROM orders INSERT INTO lineage.shop.target SELECT order_id, amount, status
+                  INSERT INTO lineage.shop.refunds SELECT order_id, amount, status"""
+
+    lineage = lineage_of_command(lake.table(target), command)
+
+    assert lineage.inputs == {"orders"}
+    assert {gap.partition(":")[0] for gap in lineage.gaps} == {"Union"}
+
+
+def test_a_view_with_names_of_its_own_is_a_gap_since_the_plan_does_not_tell_them(lake: SparkSession) -> None:
+    command = "CREATE TEMPORARY VIEW named (a, b) AS SELECT order_id, amount FROM orders"
+
+    lineage = lineage_of_command(lake.table("orders"), command)
+
+    assert lineage.inputs == {"orders"}
+    assert {gap.partition(":")[0] for gap in lineage.gaps} == {"CreateViewCommand"}

@@ -1,0 +1,131 @@
+"""What can be asked of the store."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import UnavailableError
+from headwater.model.events import parse_event
+from headwater.model.facts import Content
+from headwater.model.names import DatasetId
+from headwater.store.entries import Entry, Stored
+from headwater.store.sqlite import SqliteStore
+from headwater.store.writer import GroupCommit, Outcome
+from tests.support.app import dataset, event, facet, schema
+
+T = DatasetId("lake", "t")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        yield store
+
+
+def entry(body: object, verdict: str = "unsigned") -> Entry:
+    return Entry(parse_event(json.dumps(body).encode()), verdict, None, received_us=1)  # type: ignore[arg-type]
+
+
+def written(run: str, second: int, *columns: str, **facets: object) -> Entry:
+    """A run that wrote the dataset T with these columns."""
+    told = {"schema": schema(*columns)} if columns else {}
+    time = f"1970-01-01T00:00:{second:02d}Z"
+    return entry(event(run={"runId": run}, eventTime=time, outputs=[dataset("t", **told, **facets)]))
+
+
+def test_the_shape_of_a_dataset_is_known_for_every_time(store: SqliteStore) -> None:
+    store.add([written("c", 30, "x"), written("a", 10, "x"), written("b", 20, "y"), written("without", 25)])
+
+    found = {second: store.facet_at(T, "schema", second * 1_000_000) for second in (9, 10, 19, 20, 29, 30)}
+
+    assert found[9] is None
+    (x, y) = (store.content(found[second][1])["fields"][0]["name"] for second in (10, 20))  # type: ignore[index]
+    assert (x, y) == ("x", "y")
+    assert found[19] == found[10]
+    assert found[29] == found[20]
+    assert found[30] is not None
+    assert found[10] is not None
+    assert found[30][1] == found[10][1]
+
+
+def test_only_changes_of_shape_are_told_in_order(store: SqliteStore) -> None:
+    store.add([written("d", 40, "y"), written("a", 10, "x"), written("b", 20, "x"), written("c", 30, "y")])
+
+    changes = store.shape_changes(T)
+
+    assert [(change.run_id, change.direction, change.name, change.stamp.time_us) for change in changes] == [
+        ("a", "output", "schema", 10_000_000),
+        ("c", "output", "schema", 30_000_000),
+    ]
+
+
+def test_the_facets_of_runs_come_for_many_at_once(store: SqliteStore) -> None:
+    told = event(
+        run={"runId": "a", "facets": {"x": facet(n=1)}},
+        outputs=[{**dataset("t", schema=schema("x"), other=facet()), "outputFacets": {"stats": facet(rows=3)}}],
+    )
+    store.add([entry(told), entry(event(run={"runId": "b"}))])
+
+    facets = store.run_facets(["a", "b", "none"])
+    observed = store.observed_facets(["a", "b"])
+
+    assert [(row.name, json.loads(row.body)["n"]) for row in facets["a"]] == [("x", 1)]
+    assert facets["b"] == facets["none"] == observed["b"] == []
+    assert [(row.direction, row.dataset, row.name, row.body is None) for row in observed["a"]] == [
+        ("output", T, "schema", True),
+        ("output", T, "stats", False),
+    ]
+    assert store.dataset_facets("a", "output", T).keys() == {"schema", "other"}
+
+
+def test_bodies_are_the_stored_json(store: SqliteStore) -> None:
+    store.add([written("a", 1, "x")])
+    contents = [fact for fact in store.facts() if isinstance(fact, Content)]
+
+    assert store.bodies([content.digest for content in contents]) == {each.digest: each.body for each in contents}
+    assert not any(isinstance(fact, Content) for fact in store.facts(with_contents=False))
+
+
+def test_the_events_of_a_run_come_in_pages(store: SqliteStore) -> None:
+    store.add([written("a", second, str(second)) for second in (3, 1, 2)])
+
+    assert [logged.event_us for logged in store.run_events("a", limit=2, offset=1)] == [2_000_000, 3_000_000]
+    assert len(store.run_events("a")) == 3
+
+
+def test_verdicts_are_counted_for_each_run_and_for_all(store: SqliteStore) -> None:
+    store.add([written("a", 1), entry(event(run={"runId": "a"}), "ok"), entry(event(run={"runId": "b"}), "ok")])
+
+    assert sorted(store.run_verdicts(["a"])["a"]) == [("ok", None, 1), ("unsigned", None, 1)]
+    assert store.verdict_counts() == {"ok": 2, "unsigned": 1}
+
+
+def test_a_database_that_cannot_be_read_is_unavailable(store: SqliteStore) -> None:
+    store._reader.close()
+
+    with pytest.raises(UnavailableError, match="the database does not answer"):
+        store.size()
+
+
+def test_an_event_that_cannot_be_stored_does_not_take_its_neighbours_with_it(store: SqliteStore) -> None:
+    delivered: list[tuple[int, Outcome]] = []
+
+    def add(entries: object) -> list[Stored]:
+        if any(each.verdict == "poison" for each in entries):  # type: ignore[attr-defined]
+            raise ValueError("poison")
+        return store.add(entries)  # type: ignore[arg-type]
+
+    writer = GroupCommit[int](add, delivered.extend)
+    for number, verdict in enumerate(["unsigned", "poison", "unsigned"]):
+        body = event(run={"runId": str(number)})
+        writer.submit(entry(body, verdict), number)
+    writer.close()
+
+    assert [(number, type(outcome).__name__) for number, outcome in sorted(delivered, key=lambda each: each[0])] == [
+        (0, "Stored"),
+        (1, "ValueError"),
+        (2, "Stored"),
+    ]

@@ -1,0 +1,19 @@
+"""What every test may use: where the OpenLineage specification's own files are, and how many tests ran."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("headwater", deadline=None, print_blob=True)
+settings.load_profile("headwater")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with the specification's schemas and the peers' recorded answers; its absence is said aloud."""
+    folder = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+    if not (folder / "openlineage").is_dir():
+        pytest.skip(f"no specification files at {folder}: set HEADWATER_SHARED to the folder that has openlineage/")
+    return folder

@@ -1,0 +1,35 @@
+"""One run of the demo for every test that needs real lineage: it takes a minute."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.service import free_port
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A finished `headwater demo --once`."""
+
+    home: Path
+    output: str
+
+    @property
+    def events(self) -> list[bytes]:
+        """Every event it emitted, as it was written to the file."""
+        return (self.home / "demo" / "events.jsonl").read_bytes().splitlines()
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    home = tmp_path_factory.mktemp("demo-home")
+    command = [sys.executable, "-m", "headwater.cli.main", "demo", "--once", "--port", str(free_port())]
+    done = subprocess.run(
+        command, env={**os.environ, "HEADWATER_HOME": str(home)}, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Demo(home, done.stdout)

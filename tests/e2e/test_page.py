@@ -1,0 +1,92 @@
+"""The page in a real browser: one column followed end to end, and a new event seen while looking."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.e2e.conftest import Demo
+from tests.support.service import Service, running
+
+pytestmark = [pytest.mark.spark, pytest.mark.browser]
+
+
+@pytest.fixture(scope="module")
+def service(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    home = tmp_path_factory.mktemp("page-home")  # a copy: these tests send events of their own
+    shutil.copy(demo.home / "headwater.db", home)
+    shutil.copytree(demo.home / "keys", home / "keys")
+    with running(home) as started:
+        yield started
+
+
+@pytest.fixture
+def page(service: Service) -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": 1440, "height": 900})
+        faults: list[str] = []
+        opened.on("pageerror", lambda fault: faults.append(str(fault)))
+        opened.goto(service.url)
+        yield opened
+        browser.close()
+    assert faults == []
+
+
+def lit_columns(page: Page) -> set[tuple[str, str]]:
+    lit = page.locator('[data-testid="column"][data-lit="true"]')
+    return {
+        (Path(str(column.get_attribute("data-node-id"))).name, str(column.get_attribute("data-column")))
+        for column in lit.all()
+    }
+
+
+def test_a_column_is_followed_from_the_mart_to_the_file(page: Page) -> None:
+    search = page.get_by_role("searchbox", name="Search jobs, datasets")
+    search.fill("carrier_delays")
+    page.get_by_role("option").filter(has_text="lake.marts").first.click()
+    page.get_by_role("button", name="Show the 7 columns of lake.marts.carrier_delays").click()
+    page.locator('[data-testid="column"][data-column="avg_arr_delay"][data-node-id$="marts/carrier_delays"]').click()
+
+    details = page.get_by_role("complementary", name="Details")
+    expect(details).to_contain_text("avg_arr_delay")
+    expect(page.locator('[data-testid="column"][data-lit="true"][data-node-id$="flights.csv"]').first).to_be_visible()
+    path = {("carrier_delays", "avg_arr_delay"), ("flights", "arr_delay"), ("flights.csv", "arr_delay")}
+    assert path <= lit_columns(page)
+    assert ("flights.csv", "dep_time") not in lit_columns(page)
+
+
+def test_a_job_shows_its_runs_and_that_they_are_verified(page: Page) -> None:
+    page.get_by_role("searchbox", name="Search jobs, datasets").fill("carrier-delays")
+    page.get_by_role("option").filter(has_text="carrier-delays").first.click()
+
+    details = page.get_by_role("complementary", name="Details")
+    expect(details).to_contain_text("completed")
+    expect(details).to_contain_text("verified")
+
+
+def test_an_event_is_seen_on_the_page_without_a_reload(page: Page, service: Service) -> None:
+    expect(page.get_by_test_id("node").first).to_be_visible()
+    seen = page.locator('[data-testid="node"][data-node-id="job:live:just-arrived"]')
+    expect(seen).to_have_count(0)
+    event = {
+        "eventType": "START",
+        "eventTime": "2026-05-22T14:23:11Z",
+        "producer": "https://example.org/producer",
+        "run": {"runId": "0198f7d0-1111-7222-8333-444455556666"},
+        "job": {"namespace": "live", "name": "just-arrived"},
+        "inputs": [_first_dataset(service)],
+    }
+
+    httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event)).raise_for_status()
+
+    expect(seen).to_have_count(1)
+
+
+def _first_dataset(service: Service) -> dict[str, str]:
+    found = httpx.get(f"{service.url}/api/v1/search", params={"q": "marts", "filter": "DATASET"}).json()["results"][0]
+    return {"namespace": found["namespace"], "name": found["name"]}

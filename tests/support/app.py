@@ -1,0 +1,98 @@
+"""The service as an app in this process, over a real store, without a socket."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from starlette.testclient import TestClient
+
+from headwater.graph.lineage import Graph
+from headwater.service.app import create_app
+from headwater.store.sqlite import SqliteStore
+
+RUN = "0198f7d0-1111-7222-8333-444455556666"
+PRODUCER = "https://example.org/producer"
+Body = dict[str, Any]
+"""A JSON object."""
+Answer = Any
+"""A response of the test client, whichever HTTP library is behind it."""
+
+START_US = 1_779_459_791_000_000
+"""What the app's clock shows first; it goes on by a millisecond each time it is looked at."""
+
+
+@contextmanager
+def serving(
+    store: SqliteStore,
+    trusted: Mapping[str, Ed25519PublicKey] | None = None,
+    *,
+    require_signed: bool = False,
+    body_limit: int = 1_000_000,
+    page: Path | None = None,
+) -> Iterator[TestClient]:
+    """A client of the app over a store; failures come as answers."""
+    ticks = count(START_US, 1_000)
+    app = create_app(
+        store,
+        Graph(store.content),
+        trusted or {},
+        require_signed=require_signed,
+        body_limit=body_limit,
+        page=page,
+        now_us=lambda: next(ticks),
+    )
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[TestClient]:
+    """A client of an app over a new store in a folder."""
+    with closing(SqliteStore(folder / "headwater.db")) as store, serving(store) as client:
+        yield client
+
+
+def event(**changes: object) -> dict[str, Any]:
+    """A START of the run `RUN` of the job etl/load, with some members changed."""
+    return {
+        "eventType": "START",
+        "eventTime": "2026-05-22T14:23:11Z",
+        "producer": PRODUCER,
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json",
+        "run": {"runId": RUN},
+        "job": {"namespace": "etl", "name": "load"},
+        "inputs": [],
+        "outputs": [],
+        **changes,
+    }
+
+
+def facet(**members: object) -> dict[str, Any]:
+    return {"_producer": PRODUCER, "_schemaURL": f"{PRODUCER}/facet.json", **members}
+
+
+def dataset(name: str, namespace: str = "lake", /, **facets: object) -> dict[str, Any]:
+    return {"namespace": namespace, "name": name, "facets": facets}
+
+
+def schema(*columns: str) -> dict[str, Any]:
+    return facet(fields=[{"name": column, "type": "int"} for column in columns])
+
+
+def post(client: TestClient, *events: object) -> None:
+    """Post events that must all be stored."""
+    for each in events:
+        answer = client.post("/api/v1/lineage", content=json.dumps(each))
+        assert answer.status_code == 201, answer.text
+
+
+def get(client: TestClient, path: str) -> Body:
+    """The answer to a read that must go well."""
+    answer = client.get(path)
+    assert answer.status_code == 200, f"{path}: {answer.text}"
+    body: Body = answer.json()
+    return body

@@ -1,0 +1,77 @@
+"""Answers compared with those that were recorded from Marquez.
+
+In a recording `<ts>` stands for any time, `<ms>` for any number of milliseconds, and `<uuid:7>` for some UUID, the same
+one wherever it stands.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+OURS = {
+    "job",
+    "signature",
+    "counters",
+    "symlinks",
+    "totalCount",
+    "firstSeen",
+    "lastSeen",
+    "runs",
+    "transformations",
+    "code",
+    "message",
+}
+"""Members that we add to Marquez's."""
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_UUID = re.compile(r"<uuid:\d+>")
+_BY_NAME = {"columnLineage", "jobs"}
+"""Lists that Marquez gives in no order of its own, or by its own clock."""
+
+
+@dataclass
+class Recording:
+    """Compares answers, and remembers which UUID each placeholder stood for."""
+
+    uuids: dict[str, str] = field(default_factory=dict)
+
+    def differences(self, recorded: object, ours: object, path: str = "") -> Iterator[tuple[str, object, object]]:
+        """Where the two are not the same: the path, what was recorded, what we say."""
+        match recorded:
+            case dict() if isinstance(ours, dict):
+                yield from self._in_objects(recorded, ours, path)
+            case list() if isinstance(ours, list) and len(ours) == len(recorded):
+                last = path.rpartition(".")[2]
+                pairs = zip(_sorted(recorded, last), _sorted(ours, last), strict=True)
+                for place, (one, other) in enumerate(pairs):
+                    yield from self.differences(one, other, f"{path}.{place}".lstrip("."))
+            case _ if not self._same(recorded, ours):
+                yield path, recorded, ours
+
+    def _in_objects(
+        self, recorded: Mapping[str, object], ours: Mapping[str, object], path: str
+    ) -> Iterator[tuple[str, object, object]]:
+        for key in sorted(recorded.keys() | (ours.keys() - OURS)):
+            below = f"{path}.{key}".lstrip(".")
+            if key in recorded and key in ours:
+                yield from self.differences(recorded[key], ours[key], below)
+            else:
+                yield below, recorded.get(key, "(absent)"), ours.get(key, "(absent)")
+
+    def _same(self, recorded: object, ours: object) -> bool:
+        if recorded == "<ts>":
+            return isinstance(ours, str) and _TIME.fullmatch(ours) is not None
+        if recorded == "<ms>":
+            return isinstance(ours, int) and ours >= 0
+        if isinstance(recorded, str) and _UUID.fullmatch(recorded):
+            return isinstance(ours, str) and str(UUID(ours)) == ours == self.uuids.setdefault(recorded, ours)
+        return recorded == ours and type(recorded) is type(ours)
+
+
+def _sorted(items: list[object], name: str) -> list[object]:
+    return sorted(items, key=_name) if name in _BY_NAME else items
+
+
+def _name(item: object) -> str:
+    return str(item["name"]) if isinstance(item, dict) else ""

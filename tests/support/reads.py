@@ -1,0 +1,120 @@
+"""Reads everything that can be read, and holds each answer against the service's own OpenAPI page."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import jsonschema_rs
+from starlette.testclient import TestClient
+
+from tests.support.app import Answer, Body
+
+ENDLESS = "/api/v1/stream"
+_API = "/api/v1"
+_DATASET = f"{_API}/namespaces/{{namespace}}/datasets/{{name}}"
+_JOB = f"{_API}/namespaces/{{namespace}}/jobs/{{name}}"
+_RUN = f"{_API}/jobs/runs/{{run_id}}"
+_STEPS = {".", ".."}
+"""Names that no path can hold, however they are encoded: clients take them for steps."""
+
+
+def read_everything(client: TestClient) -> None:
+    """Ask every GET route about everything there is; each must answer, and as it is documented."""
+    reader = _Reader(client)
+    reader.read_all()
+    assert reader.asked == reader.documented - {ENDLESS}, "a route is not read by this walk"
+
+
+class _Reader:
+    def __init__(self, client: TestClient) -> None:
+        self._client = client
+        self._page = client.get("/openapi.json").json()
+        self._validators: dict[str, Any] = {}
+        self.documented = {path for path, methods in self._page["paths"].items() if "get" in methods}
+        self.asked: set[str] = set()
+
+    def get(self, template: str, names: dict[str, str] | None = None, **query: object) -> Body:
+        self.asked.add(template)
+        path = template.format_map({key: quote(name, safe="") for key, name in (names or {}).items()})
+        answer = self._client.get(f"{path}?{urlencode(query)}" if query else path)
+        assert answer.status_code == 200, f"{path} {query}: {answer.status_code} {answer.text[:300]}"
+        return self._checked(template, answer) if answer.headers["content-type"] == "application/json" else {}
+
+    def _checked(self, template: str, answer: Answer) -> Body:
+        body: Body = answer.json()
+        if template not in self._validators:
+            described = self._page["paths"][template]["get"]["responses"]["200"]["content"]["application/json"]
+            schema = {**described["schema"], "components": self._page["components"]}
+            self._validators[template] = jsonschema_rs.validator_for(schema)
+        self._validators[template].validate(body)
+        return body
+
+    def read_all(self) -> None:
+        for path in ("/healthz", "/metrics", f"{_API}/tags"):
+            self.get(path)
+        for path in ("summary", "quarantine", "events/lineage"):
+            self.get(f"{_API}/{path}")
+        self._namespaces()
+        self._jobs()
+        self._datasets()
+        self._unknown()
+
+    def _namespaces(self) -> None:
+        for namespace in self.get(f"{_API}/namespaces", limit=1000)["namespaces"]:
+            self.get(f"{_API}/namespaces/{{name}}", {"name": namespace["name"]})
+
+    def _jobs(self) -> None:
+        for job in self.get(f"{_API}/jobs", limit=1000)["jobs"]:
+            names = {"namespace": job["namespace"], "name": job["name"]}
+            self.get(f"{_API}/namespaces/{{namespace}}/jobs", {"namespace": job["namespace"]})
+            self.get(_JOB, names)
+            self.get(f"{_JOB}/versions", names)
+            self._node(f"job:{job['namespace']}:{job['name']}", job["name"])
+            for run in self.get(f"{_JOB}/runs", names)["runs"]:
+                self.get(_RUN, {"run_id": run["id"]})
+                self.get(f"{_RUN}/events", {"run_id": run["id"]})
+                for kind in ("run", "job"):
+                    self.get(f"{_RUN}/facets", {"run_id": run["id"]}, type=kind)
+
+    def _datasets(self) -> None:
+        for namespace in self.get(f"{_API}/namespaces", limit=1000)["namespaces"]:
+            listed = self.get(f"{_API}/namespaces/{{namespace}}/datasets", {"namespace": namespace["name"]}, limit=1000)
+            for dataset in listed["datasets"]:
+                for name in (dataset["id"], *dataset["symlinks"]):
+                    self._dataset(name["namespace"], name["name"])
+                self._node(f"dataset:{dataset['namespace']}:{dataset['name']}", dataset["name"])
+
+    def _dataset(self, namespace: str, name: str) -> None:
+        if _STEPS & {namespace, name}:
+            return
+        names = {"namespace": namespace, "name": name}
+        known = self.get(_DATASET, names)
+        assert known["id"] == names
+        for version in self.get(f"{_DATASET}/versions", names)["versions"]:
+            self.get(f"{_DATASET}/versions/{{version}}", {**names, "version": version["version"]})
+
+    def _node(self, node_id: str, name: str) -> None:
+        around = self.get(f"{_API}/lineage", nodeId=node_id)
+        assert node_id in {node["id"] for node in around["graph"]}
+        columns = self.get(f"{_API}/column-lineage", nodeId=node_id, withDownstream="true")
+        for column in columns["graph"][:3]:
+            self.get(f"{_API}/column-lineage", nodeId=column["id"])
+        found = self.get(f"{_API}/search", q=name, limit=1000)
+        assert node_id in {hit["nodeId"] for hit in found["results"]}
+
+    def _unknown(self) -> None:
+        """Routes that no event so far has led to."""
+        nobody = {"namespace": "nobody", "name": "nothing", "run_id": "none", "version": "none"}
+        for template in self.documented - self.asked - {ENDLESS}:
+            path = template.format_map(nobody)
+            query = "?" + urlencode({"nodeId": "job:nobody:nothing", "type": "run", "q": "nothing"})
+            status = self._client.get(path + query).status_code
+            assert status in (200, 404), f"{path}: {status}"
+            self.asked.add(template)
+
+
+def documented_operations(client: TestClient) -> Iterator[tuple[str, str]]:
+    """Every method and path of the OpenAPI page, with something in the place of each parameter."""
+    names = {"namespace": "none", "name": "none", "run_id": "none", "version": "none"}
+    for path, methods in client.get("/openapi.json").json()["paths"].items():
+        yield from ((method.upper(), path.format_map(names)) for method in methods)

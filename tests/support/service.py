@@ -1,0 +1,80 @@
+"""A real `headwater serve` in a process of its own, on a port of its own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def eventually(is_so: Callable[[], bool], within_s: float = 30.0) -> bool:
+    """Whether it becomes so; the time is a bound for hanging, not a measurement."""
+    deadline = time.monotonic() + within_s
+    while not is_so():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+class Service:
+    """Started, stopped and killed at will; always on the same port, over the same home."""
+
+    def __init__(self, home: Path, *arguments: str) -> None:
+        self.home = home
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._arguments = arguments
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Start it, and return when it listens."""
+        command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", str(self.port), *self._arguments]
+        environment = {**os.environ, "HEADWATER_HOME": str(self.home)}
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line == f"listening on {self.url}\n", f"the service said {line!r}"
+
+    def kill(self) -> None:
+        """End it by SIGKILL, as a power cut would."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> int:
+        """End it by SIGTERM; its exit status."""
+        return self._end(signal.SIGTERM)
+
+    def _end(self, number: signal.Signals) -> int:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        self._process.send_signal(number)
+        status = self._process.wait(30)
+        self._process.stdout.close()
+        self._process = None
+        return status
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
+
+@contextmanager
+def running(home: Path, *arguments: str) -> Iterator[Service]:
+    service = Service(home, *arguments)
+    service.start()
+    try:
+        yield service
+    finally:
+        if service.is_running:
+            service.stop()

@@ -1,0 +1,17 @@
+import pytest
+
+from headwater.emit.config import EmitConfig, HttpConfig
+from headwater.errors import InvalidInputError
+
+
+def test_the_endpoint_shows_in_no_repr_since_its_query_may_hold_a_key() -> None:
+    config = EmitConfig(http=HttpConfig(endpoint="http://lineage.test/?key=hunter2"))
+
+    assert "hunter2" not in repr(config)
+
+
+def test_credentials_in_the_endpoint_are_refused_without_being_shown() -> None:
+    with pytest.raises(InvalidInputError, match="token_env") as refusal:
+        HttpConfig(endpoint="http://ali:hunter2@lineage.test/")
+
+    assert "hunter2" not in str(refusal.value)

@@ -1,0 +1,225 @@
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from headwater.emit.backlog import MAX_ADOPTED, Backlog
+from headwater.emit.claim import Claim
+from headwater.emit.courier import Courier
+from headwater.emit.metrics import EmitMetrics
+from headwater.emit.spool import Outgoing, Spool
+from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
+
+LONG_S = 30.0
+
+
+@dataclass
+class Letterbox:
+    """A transport in memory: `answer` decides, and what it acknowledges is in `taken`."""
+
+    answer: Callable[[bytes], Outcome] = lambda event: Acknowledged()
+    taken: list[bytes] = field(default_factory=list)
+    tried: list[bytes] = field(default_factory=list)
+    name: str = "letterbox"
+    target: str = "letterbox"
+
+    def send(self, event: bytes) -> Outcome:
+        self.tried.append(event)
+        outcome = self.answer(event)
+        if outcome == Acknowledged():
+            self.taken.append(event)
+        return outcome
+
+    def close(self) -> None:
+        pass
+
+
+class LongestPause(Random):
+    def uniform(self, a: float, b: float) -> float:
+        return LONG_S
+
+
+@contextmanager
+def courier_to(
+    letterbox: Letterbox,
+    directory: Path | None = None,
+    metrics: EmitMetrics | None = None,
+    *,
+    rng: Random | None = None,
+    adopt_every_s: float = LONG_S,
+) -> Iterator[Courier]:
+    metrics = metrics or EmitMetrics()
+    backlog = Backlog(letterbox.name, directory, 1 << 20, metrics)
+    courier = Courier(letterbox, backlog, metrics, clock=lambda: 12.0, rng=rng, adopt_every_s=adopt_every_s)
+    yield courier
+    courier.close(LONG_S)
+
+
+def events(first: int, last: int) -> list[Outgoing]:
+    return [Outgoing(10.0, b"%d" % n) for n in range(first, last + 1)]
+
+
+def sample(metrics: EmitMetrics, name: str, **labels: str) -> float | None:
+    return metrics.registry.get_sample_value(name, labels)
+
+
+def test_every_outcome_is_counted_and_the_time_from_put_to_acknowledgement_told() -> None:
+    metrics = EmitMetrics()
+    letterbox = Letterbox(lambda event: Refused("no") if event == b"2" else Acknowledged())
+    with courier_to(letterbox, metrics=metrics) as courier:
+        courier.accept(events(1, 3))
+        assert courier.wait_until_empty(LONG_S)
+
+    assert letterbox.taken == [b"1", b"3"]
+    assert sample(metrics, "lineage_events_delivered_total", transport="letterbox") == 2
+    assert sample(metrics, "lineage_events_dropped_total", reason="refused") == 1
+    assert sample(metrics, "lineage_events_spooled", transport="letterbox") == 0
+    assert sample(metrics, "lineage_event_ack_seconds_count", transport="letterbox") == 2
+    assert sample(metrics, "lineage_event_ack_seconds_sum", transport="letterbox") == 4.0
+
+
+def test_an_event_that_waits_is_shown_as_spooled() -> None:
+    metrics = EmitMetrics()
+    letterbox = Letterbox(lambda event: Unavailable("asleep"))
+    with courier_to(letterbox, metrics=metrics, rng=LongestPause()) as courier:
+        courier.accept(events(1, 3))
+
+        assert sample(metrics, "lineage_events_spooled", transport="letterbox") == 3
+        assert not courier.wait_until_empty(0)
+    assert metrics.stats().dropped == {"spool_full": 3}  # there is no disk here to leave them on
+
+
+def test_hurry_ends_a_pause() -> None:
+    asleep = threading.Event()
+    is_awake = threading.Event()
+
+    def answer(event: bytes) -> Outcome:
+        if is_awake.is_set():
+            return Acknowledged()
+        asleep.set()
+        return Unavailable("asleep")
+
+    letterbox = Letterbox(answer)
+    with courier_to(letterbox, rng=LongestPause()) as courier:
+        courier.accept(events(1, 1))
+        assert asleep.wait(LONG_S)
+        is_awake.set()
+        began = time.monotonic()
+
+        courier.hurry()
+
+        assert courier.wait_until_empty(LONG_S)
+        assert time.monotonic() - began < LONG_S  # which is how long the pause is
+
+
+def test_closing_ends_a_pause_that_the_target_asked_for() -> None:
+    asleep = threading.Event()
+
+    def answer(event: bytes) -> Outcome:
+        asleep.set()
+        return Unavailable("asleep", after_s=10 * LONG_S)
+
+    with courier_to(Letterbox(answer)) as courier:
+        courier.accept(events(1, 1))
+        assert asleep.wait(LONG_S)
+        began = time.monotonic()
+
+    assert time.monotonic() - began < LONG_S
+
+
+def test_a_transport_that_breaks_does_not_end_the_courier() -> None:
+    faults = [ZeroDivisionError()]
+
+    def answer(event: bytes) -> Outcome:
+        if faults:
+            raise faults.pop()
+        return Acknowledged()
+
+    letterbox, metrics = Letterbox(answer), EmitMetrics()
+    with courier_to(letterbox, metrics=metrics) as courier:
+        courier.accept(events(1, 2))
+        assert courier.wait_until_empty(LONG_S)
+
+    assert letterbox.taken == [b"1", b"2"]
+    assert metrics.stats().last_error == "ZeroDivisionError in the letterbox courier"
+
+
+def test_an_idle_courier_adopts_what_others_leave_meanwhile(tmp_path: Path) -> None:
+    living = Letterbox()
+    with courier_to(living, tmp_path, adopt_every_s=0.01) as courier:
+        assert courier.wait_until_empty(LONG_S)
+        with courier_to(Letterbox(lambda event: Unavailable("asleep")), tmp_path, rng=LongestPause()) as dying:
+            dying.accept(events(1, 3))
+
+        deadline = time.monotonic() + LONG_S
+        while living.taken != [b"1", b"2", b"3"] and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    assert living.taken == [b"1", b"2", b"3"]
+
+
+def test_what_was_adopted_goes_out_before_our_own(tmp_path: Path) -> None:
+    with courier_to(Letterbox(lambda event: Unavailable("asleep")), tmp_path, rng=LongestPause()) as dying:
+        dying.accept(events(1, 3))
+    letterbox = Letterbox()
+
+    with courier_to(letterbox, tmp_path) as courier:
+        courier.accept(events(4, 5))
+        assert courier.wait_until_empty(LONG_S)
+
+    assert letterbox.taken == [b"1", b"2", b"3", b"4", b"5"]
+
+
+def test_events_that_come_after_closing_are_counted_as_dropped() -> None:
+    metrics = EmitMetrics()
+    with courier_to(Letterbox(), metrics=metrics) as courier:
+        pass
+
+    courier.accept(events(1, 2))
+
+    assert metrics.stats().dropped == {"closed": 2}
+
+
+def leave_spools(directory: Path, count: int, size: int = 1) -> None:
+    """As many processes, dead, with an event each."""
+    for n in range(count):
+        spool = Spool(Claim.create(directory))
+        spool.add([Outgoing(0.0, b"%04d" % n * size)])
+        spool.close()
+
+
+def open_spools() -> int:
+    with os.scandir("/proc/self/fd") as descriptors:
+        targets = [os.readlink(descriptor.path) for descriptor in descriptors if descriptor.is_symlink()]
+    return sum(target.endswith("events.db") for target in targets)
+
+
+def test_many_dead_processes_are_adopted_a_few_at_a_time_and_in_order(tmp_path: Path) -> None:
+    count = 3 * MAX_ADOPTED + 1
+    leave_spools(tmp_path, count)
+    open_at_once: list[int] = []
+
+    def answer(event: bytes) -> Outcome:
+        open_at_once.append(open_spools())
+        return Acknowledged()
+
+    letterbox = Letterbox(answer)
+    with courier_to(letterbox, tmp_path) as courier:
+        assert courier.wait_until_empty(LONG_S)
+
+    assert letterbox.taken == [b"%04d" % n for n in range(count)]
+    assert max(open_at_once) <= MAX_ADOPTED
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_other_processes_left_counts_towards_the_limit(tmp_path: Path) -> None:
+    leave_spools(tmp_path, MAX_ADOPTED + 10, size=12_000)
+    metrics = EmitMetrics()
+    with courier_to(Letterbox(lambda event: Unavailable("asleep")), tmp_path, metrics, rng=LongestPause()) as courier:
+        courier.accept([Outgoing(0.0, b"x")])
+
+    assert metrics.stats().dropped == {"spool_full": 1}

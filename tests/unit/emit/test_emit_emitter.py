@@ -1,0 +1,172 @@
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from openlineage.client.event_v2 import Job, Run, RunState
+
+from headwater.emit.config import EmitConfig, FileConfig
+from headwater.emit.emitter import Emitter
+from headwater.model.build import run_event
+from headwater.signing.keys import NodeKey
+from headwater.signing.sign import sign_event
+from headwater.signing.verify import verify_event
+
+LONG_S = 30.0
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> EmitConfig:
+    return EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=LONG_S)
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> Callable[[], list[int]]:
+    """The numbers of the events in the file, in its order."""
+    return lambda: [json.loads(line)["n"] for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
+
+
+def event(n: int) -> bytes:
+    return b'{"n":%d}' % n
+
+
+def test_closing_delivers_everything_that_was_put(config: EmitConfig, numbers: Callable[[], list[int]]) -> None:
+    with Emitter(config, sign=bytes) as emitter:
+        for n in range(100):
+            emitter.put(event(n))
+
+    assert numbers() == list(range(100))
+    stats = emitter.stats()
+    assert (stats.delivered, stats.spooled, stats.dropped, stats.last_error) == ({"file": 100}, 0, {}, None)
+
+
+def test_closing_twice_does_nothing_more(config: EmitConfig) -> None:
+    emitter = Emitter(config, sign=bytes)
+    emitter.put(event(0))
+    emitter.close()
+
+    emitter.close()
+
+    assert emitter.stats().delivered == {"file": 1}
+    assert emitter.drain(0)
+
+
+def test_what_is_put_after_closing_is_counted_as_dropped(config: EmitConfig) -> None:
+    emitter = Emitter(config, sign=bytes)
+    emitter.close()
+
+    emitter.put(event(0))
+
+    assert emitter.stats().dropped == {"closed": 1}
+
+
+@pytest.mark.parametrize("nonsense", [None, 5, object()])
+def test_a_put_of_nonsense_is_counted_and_never_raises(
+    nonsense: object, config: EmitConfig, numbers: Callable[[], list[int]]
+) -> None:
+    with Emitter(config, sign=bytes) as emitter:
+        emitter.put(nonsense)  # type: ignore[arg-type]
+        emitter.put(event(1))
+
+    assert emitter.stats().dropped == {"failed": 1}
+    assert numbers() == [1]
+
+
+def test_an_event_that_is_too_large_is_counted_and_dropped(tmp_path: Path, numbers: Callable[[], list[int]]) -> None:
+    file = FileConfig(path=tmp_path / "events.jsonl")
+    with Emitter(EmitConfig(file=file, event_max_mb=1 / 1024), sign=bytes) as emitter:
+        emitter.put(b'{"padding":"%b"}' % (b"x" * 1024))
+        emitter.put(event(1))
+        assert emitter.drain(LONG_S)
+
+    assert emitter.stats().dropped == {"too_large": 1}
+    assert numbers() == [1]
+
+
+def test_a_signer_that_breaks_costs_that_event_and_shows_nothing_of_it(
+    config: EmitConfig, numbers: Callable[[], list[int]], caplog: pytest.LogCaptureFixture
+) -> None:
+    def sign(unsigned: bytes) -> bytes:
+        if unsigned == event(1):
+            raise ValueError(f"cannot sign {unsigned!r}")
+        return unsigned
+
+    with Emitter(config, sign) as emitter:
+        for n in range(3):
+            emitter.put(event(n))
+
+    assert numbers() == [0, 2]
+    assert emitter.stats().dropped == {"sign_failed": 1}
+    assert emitter.stats().last_error == "ValueError"
+    assert "cannot sign" not in caplog.text
+
+
+def test_a_signal_handler_may_put_while_it_interrupts_a_put(
+    config: EmitConfig, numbers: Callable[[], list[int]], tmp_path: Path
+) -> None:
+    small = EmitConfig(file=config.file, spool=config.spool, drain_timeout_s=LONG_S, queue_size=4)
+    from_the_handler = iter(range(100_000, 200_000))
+    with Emitter(small, sign=bytes) as emitter:
+        before = signal.signal(signal.SIGALRM, lambda *_: emitter.put(event(next(from_the_handler))))
+        signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+        try:
+            for n in range(10_000):
+                emitter.put(event(n))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    assert [n for n in numbers() if n < 100_000] == list(range(10_000))
+    assert sorted(n for n in numbers() if n >= 100_000) == list(range(100_000, next(from_the_handler)))
+
+
+def test_closing_does_not_wait_for_a_signer_that_hangs_and_leaves_the_events_to_the_next(
+    tmp_path: Path, numbers: Callable[[], list[int]]
+) -> None:
+    hangs, is_released = threading.Event(), threading.Event()
+
+    def sign(unsigned: bytes) -> bytes:
+        hangs.set()
+        is_released.wait()
+        return unsigned
+
+    config = EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=0.05)
+    emitter = Emitter(config, sign)
+    emitter.put(event(0))
+    assert hangs.wait(LONG_S)
+    for n in range(1, 10):
+        emitter.put(event(n))
+
+    emitter.close()
+
+    with Emitter(config, sign=bytes) as following:
+        assert following.drain(LONG_S)
+    assert numbers() == list(range(1, 10))
+    is_released.set()
+
+
+def test_lineage_that_is_off_costs_no_thread() -> None:
+    program = "import threading, headwater.emit.emitter; print(threading.active_count())"
+
+    threads = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout
+
+    assert threads == "1\n"
+
+
+def test_what_is_built_and_signed_and_written_verifies_line_by_line(tmp_path: Path) -> None:
+    key = NodeKey.from_seed("edge-1", bytes(32))
+    config = EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), drain_timeout_s=LONG_S)
+    now = datetime(2013, 1, 1, tzinfo=UTC)
+    run, job = Run("0190b6c3-6f2e-7a3c-8a55-4d0f9d4f6f11"), Job("Zürich", "a name\u2028over two lines\n")
+    with Emitter(config, lambda unsigned: sign_event(unsigned, key)) as emitter:
+        for state in (RunState.START, RunState.RUNNING, RunState.COMPLETE):
+            emitter.put(run_event(state, now, run, job))
+
+    lines = (tmp_path / "events.jsonl").read_bytes().removesuffix(b"\n").split(b"\n")
+    assert [verify_event(line, {key.key_id: key.public_key}).verdict for line in lines] == ["ok"] * 3
+    assert [json.loads(line)["eventType"] for line in lines] == ["START", "RUNNING", "COMPLETE"]

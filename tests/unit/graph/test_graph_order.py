@@ -1,0 +1,87 @@
+"""Rule 2: the graph is the same for any order of arrival, any repetition and any batching."""
+
+import json
+import random
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.graph.fold import fold
+from headwater.graph.lineage import Graph
+from headwater.model.events import parse_event
+from headwater.model.extract import facts
+from headwater.model.facts import Content, Fact
+from tests.support.logs import logs
+
+
+def facts_of(log: Iterable[bytes]) -> list[Fact]:
+    return [fact for raw in log for fact in facts(parse_event(raw))]
+
+
+def graph_of(found: Iterable[Fact]) -> Graph:
+    bodies: dict[bytes, bytes] = {}
+
+    def content(digest: bytes) -> Mapping[str, Any]:
+        read: Mapping[str, Any] = json.loads(bodies[digest])
+        return read
+
+    graph = Graph(content)
+    for fact in found:
+        if isinstance(fact, Content):
+            bodies[fact.digest] = fact.body
+        graph.add(fact)
+    return graph
+
+
+def picture(graph: Graph) -> dict[str, object]:
+    """Everything that a reader could see."""
+    jobs = {job: known for job, known in graph.jobs.items() if known.is_known}
+    shown = sorted(graph.shown_datasets())
+    return {
+        "runs": graph.runs,
+        "jobs": {job: (known.runs, known.facets, known.declaration, known.children) for job, known in jobs.items()},
+        "reads": {job: graph.reads(job) for job in jobs},
+        "writes": {job: graph.writes(job) for job in jobs},
+        "datasets": {name: graph.members(name) for name in shown},
+        "facets": {name: graph.facets_of(name) for name in shown},
+        "readers": {name: graph.readers(name) & jobs.keys() for name in shown},
+        "writers": {name: graph.writers(name) & jobs.keys() for name in shown},
+        "columns": {name: graph.column_edges_into(name) for name in shown},
+        "quarantined": graph.quarantined,
+    }
+
+
+def shaken(log: list[bytes], seed: int) -> list[bytes]:
+    """The log in another order, with some events repeated."""
+    generator = random.Random(seed)  # noqa: S311  a test's order, not a secret
+    repeated = log + [raw for raw in log if generator.random() < 0.3]
+    generator.shuffle(repeated)
+    return repeated
+
+
+@given(logs, st.integers())
+def test_facts_fold_to_the_same_in_any_order_and_with_repetitions(log: list[bytes], seed: int) -> None:
+    assert fold(facts_of(shaken(log, seed))) == fold(facts_of(log))
+
+
+@given(logs, st.integers())
+def test_a_graph_grown_event_by_event_is_the_graph_of_any_other_order(log: list[bytes], seed: int) -> None:
+    assert picture(graph_of(facts_of(shaken(log, seed)))) == picture(graph_of(facts_of(log)))
+
+
+@given(logs)
+def test_a_graph_of_merged_facts_is_the_graph_of_all_facts(log: list[bytes]) -> None:
+    merged = sorted(fold(facts_of(log)).values(), key=lambda fact: not isinstance(fact, Content))
+
+    assert picture(graph_of(merged)) == picture(graph_of(facts_of(log)))
+
+
+@given(logs, logs)
+def test_every_edge_that_was_seen_stays_when_more_events_come(log: list[bytes], later: list[bytes]) -> None:
+    runs_before = {run_id: set(run.observed) for run_id, run in graph_of(facts_of(log)).runs.items()}
+
+    grown = graph_of(facts_of(log + later))
+
+    assert all(seen <= set(grown.runs[run_id].observed) for run_id, seen in runs_before.items())

@@ -1,0 +1,178 @@
+"""Reading events: what is taken, what is refused, and that a refusal names the path."""
+
+import contextlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.errors import InvalidEventError, MalformedJsonError
+from headwater.model.events import DatasetEvent, JobEvent, RunEvent, parse_event
+from headwater.model.extract import facts
+from headwater.model.facts import Quarantined, RunOfJob
+from headwater.model.names import DatasetId, JobId
+from tests.support.logs import events
+
+RUN_ID = "0198f7d0-1111-7222-8333-444455556666"
+
+
+def event(**changes: object) -> dict[str, Any]:
+    return {
+        "eventType": "START",
+        "eventTime": "2026-05-22T14:23:11.123456789Z",
+        "producer": "https://example.org/producer",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json",
+        "run": {"runId": RUN_ID},
+        "job": {"namespace": "production", "name": "orders"},
+        "inputs": [{"namespace": "kafka://broker:9092", "name": "orders", "facets": {"x": {"kept": 1}}}],
+        **changes,
+    }
+
+
+def read(body: object) -> RunEvent | JobEvent | DatasetEvent:
+    return parse_event(json.dumps(body).encode())
+
+
+def test_a_run_event_keeps_its_bytes_and_tells_who_read_what() -> None:
+    raw = json.dumps(event(), indent=2).encode()
+
+    parsed = parse_event(raw)
+
+    assert isinstance(parsed, RunEvent)
+    assert parsed.raw == raw
+    assert parsed.job == JobId("production", "orders")
+    assert parsed.inputs[0].id == DatasetId("kafka://broker:9092", "orders")
+    assert parsed.inputs[0].facets == {"x": {"kept": 1}}
+    assert parsed.stamp.time_us == 1_779_459_791_123_456  # date -u -d 2026-05-22T14:23:11.123456Z +%s%6N
+
+
+def test_an_event_without_run_is_a_job_event_and_without_job_a_dataset_event() -> None:
+    static = {"eventTime": "2026-05-22T14:23:11Z", "producer": "https://example.org/producer"}
+
+    job = read({**static, "job": {"namespace": "production", "name": "orders"}})
+    dataset = read({**static, "dataset": {"namespace": "lake", "name": "orders"}})
+
+    assert isinstance(job, JobEvent)
+    assert isinstance(dataset, DatasetEvent)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"eventType": "STARTED"}, r"^eventType: "),
+        ({"eventType": "start"}, r"^eventType: "),
+        ({"eventTime": "yesterday"}, r"^eventTime: "),
+        ({"eventTime": 1779459791}, r"^eventTime: expected an RFC 3339 date-time string"),
+        ({"eventTime": "2026-05-22T14:23:11"}, r"^eventTime: expected a time with its offset from UTC"),
+        ({"eventTime": None}, r"^eventTime: "),
+        ({"producer": 7}, r"^producer: expected a string"),
+        ({"run": {}}, r"^run\.runId: is required"),
+        ({"run": {"runId": 5}}, r"^run\.runId: expected a string"),
+        ({"run": {"runId": ""}}, r"^run\.runId: must not be empty"),
+        ({"run": []}, r"^run: expected an object"),
+        ({"job": "orders"}, r"^job: expected an object"),
+        ({"job": {"namespace": "production"}}, r"^job\.name: is required"),
+        ({"job": {"namespace": "", "name": "orders"}}, r"^job\.namespace: must not be empty"),
+        ({"job": {"namespace": "a\0b", "name": "orders"}}, r"^job\.namespace: must not hold the character NUL"),
+        ({"inputs": {}}, r"^inputs: expected an array"),
+        ({"inputs": [{"namespace": "n", "name": "d"}, {"namespace": 5, "name": "d"}]}, r"^inputs\.1\.namespace: "),
+        ({"outputs": [{"namespace": "n", "name": "d", "facets": []}]}, r"^outputs\.0\.facets: expected an object"),
+        (
+            {"outputs": [{"namespace": "n", "name": "d", "facets": {"schema": "fields"}}]},
+            r"^outputs\.0\.facets\.schema: expected an object",
+        ),
+        ({"run": {"runId": RUN_ID, "facets": {"parent": "x"}}}, r"^run\.facets\.parent: expected an object"),
+    ],
+)
+def test_a_refusal_names_the_path_of_the_first_bad_field(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidEventError, match=message):
+        read(event(**change))
+
+
+@pytest.mark.parametrize("body", [[], 5, "event", None, {}, {"eventTime": "2026-05-22T14:23:11Z"}])
+def test_what_is_no_event_at_all_is_refused(body: object) -> None:
+    with pytest.raises(InvalidEventError, match=r"^event: expected"):
+        read(body)
+
+
+def test_a_refusal_does_not_repeat_the_value_it_is_about() -> None:
+    with pytest.raises(InvalidEventError) as refusal:
+        read(event(eventTime="my-password-is-hunter2"))
+
+    assert "hunter2" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"nonsense", b"[" * 200_000, b"\xff\xfe{}"])
+def test_what_is_no_json_is_refused_as_malformed(raw: bytes) -> None:
+    with pytest.raises(MalformedJsonError):
+        parse_event(raw)
+
+
+@pytest.mark.parametrize(("sent", "kept"), [(RUN_ID.upper(), RUN_ID), ("Run_1", "Run_1"), (RUN_ID + "X", RUN_ID + "X")])
+def test_a_run_id_is_kept_as_sent_but_for_the_case_of_a_uuid(sent: str, kept: str) -> None:
+    parsed = read(event(run={"runId": sent}))
+
+    assert isinstance(parsed, RunEvent)
+    assert parsed.run_id == kept
+
+
+def test_a_dataset_without_a_namespace_is_quarantined_and_the_rest_of_the_event_taken() -> None:
+    found = facts(read(event(inputs=[{"namespace": "", "name": "ice.db.orders"}])))
+
+    assert next(fact for fact in found if isinstance(fact, Quarantined)).name == "ice.db.orders"
+    assert any(isinstance(fact, RunOfJob) for fact in found)
+
+
+@given(st.binary())
+def test_any_bytes_give_an_event_or_an_invalid_event_error(raw: bytes) -> None:
+    with contextlib.suppress(InvalidEventError):
+        parse_event(raw)
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(events, _json, st.data())
+def test_a_changed_event_gives_facts_or_an_invalid_event_error(raw: bytes, value: object, data: st.DataObject) -> None:
+    body = json.loads(raw)
+    _replace_somewhere(body, value, lambda choices: data.draw(st.sampled_from(choices)))
+
+    with contextlib.suppress(InvalidEventError):
+        facts(read(body))
+
+
+def _replace_somewhere(node: "dict[str, Any] | list[Any]", value: object, choose: Callable[[list[Any]], Any]) -> None:
+    keys: list[Any] = list(node) if isinstance(node, dict) else list(range(len(node)))
+    if not keys:
+        return
+    key = choose(keys)
+    if isinstance(node[key], (dict, list)) and node[key] and choose([True, True, False]):
+        _replace_somewhere(node[key], value, choose)
+    else:
+        node[key] = value
+
+
+@pytest.mark.parametrize("folder", ["openlineage/scenarios", "observed"])
+def test_every_event_that_real_producers_sent_is_taken(shared: Path, folder: str) -> None:
+    files = [*(shared / folder).rglob("*.json"), *(shared / folder).rglob("*.jsonl")]
+    lines = [line for file in files for line in _events_in(file)]
+
+    taken = [facts(parse_event(line)) for line in lines]
+
+    assert taken
+    assert all(taken)
+
+
+def _events_in(file: Path) -> list[bytes]:
+    if file.suffix == ".jsonl":
+        return file.read_bytes().splitlines()
+    content = json.loads(file.read_bytes())
+    return [json.dumps(event).encode() for event in (content if isinstance(content, list) else [content])]

@@ -1,0 +1,231 @@
+"""What reading a facet gives: a view, Deleted, Unreadable or nothing, and never an exception."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.model.facets.dataset import LifecycleStateChangeFacet, SchemaFacet, SymlinksFacet
+from headwater.model.facets.input_output import OutputStatisticsFacet
+from headwater.model.facets.lineage import ColumnLineageFacet, JobEntry, JobLineageFacet, JobSource
+from headwater.model.facets.own import SignatureFacet, counters
+from headwater.model.facets.quality import DataQualityMetricsFacet
+from headwater.model.facets.registry import VIEWS, unreadable_facets
+from headwater.model.facets.run import NominalTimeFacet, ParentFacet
+from headwater.model.facets.subset import InputSubsetFacet
+from headwater.model.facets.view import Deleted, Unreadable, View
+from headwater.model.names import ColumnId, DatasetId, JobId
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+MEMBERS = sorted({field.alias or name for view in VIEWS.values() for name, field in view.model_fields.items()})
+
+
+@pytest.mark.parametrize("facets", [{}, {"schema": None}])
+def test_a_facet_that_is_not_there_reads_as_none(facets: dict[str, Any]) -> None:
+    assert SchemaFacet.read(facets) is None
+
+
+def test_a_deleted_facet_says_so_even_where_it_lacks_what_it_needs() -> None:
+    assert ColumnLineageFacet.read({"columnLineage": {"_deleted": True}}) == Deleted("columnLineage")
+
+
+def test_members_that_a_view_does_not_know_are_kept() -> None:
+    facet = {"fields": [{"name": "id", "nullable": False}], "tableId": "42", "model_fields": 1, "schema_url": "x"}
+
+    read = SchemaFacet.read({"schema": facet})
+
+    assert isinstance(read, SchemaFacet)
+    assert facet.items() <= read.model_dump(by_alias=True, exclude_unset=True).items()
+
+
+@pytest.mark.parametrize(
+    ("view", "facet", "fault"),
+    [
+        (SchemaFacet, "id, name", ": expected an object"),
+        (SchemaFacet, {"fields": {"name": "id"}}, ".fields: expected an array"),
+        (SchemaFacet, {"fields": [{"name": "a"}, {"type": "int"}]}, ".fields.1.name: is required"),
+        (
+            SchemaFacet,
+            {"fields": [{"name": "a", "fields": [{"name": 7}]}]},
+            ".fields.0.fields.0.name: expected a string",
+        ),
+        (SchemaFacet, {"fields": [], "_deleted": "yes"}, "._deleted: expected true or false"),
+        (ColumnLineageFacet, {"fields": {"a.b": {}}}, ".fields.a.b.inputFields: is required"),
+        (OutputStatisticsFacet, {"rowCount": 1.5}, ".rowCount: expected a whole number"),
+        (OutputStatisticsFacet, {"rowCount": "7"}, ".rowCount: expected a whole number"),
+        (DataQualityMetricsFacet, {"columnMetrics": {"a": {"max": "9"}}}, ".columnMetrics.a.max: expected a number"),
+        (
+            NominalTimeFacet,
+            {"nominalStartTime": "12"},
+            ".nominalStartTime: expected a date and time such as 2026-05-22T14:23:11Z",
+        ),
+        (
+            LifecycleStateChangeFacet,
+            {"lifecycleStateChange": "drop"},
+            ".lifecycleStateChange: is not what the facet's schema says",
+        ),
+        (JobLineageFacet, {"entries": [{"type": "DATASET", "namespace": "n"}]}, ".entries.0.name: is required"),
+        (JobLineageFacet, {"entries": [{"type": "TOPIC"}]}, ".entries.0: has no type that is known"),
+        (
+            InputSubsetFacet,
+            {"inputCondition": {"type": "compare", "left": {"type": "field"}}},
+            ".inputCondition.left.field: is required",
+        ),
+    ],
+)
+def test_a_facet_that_cannot_be_read_tells_where_and_what_was_expected(
+    view: type[View], facet: object, fault: str
+) -> None:
+    read = view.read({view.key: facet})
+
+    assert isinstance(read, Unreadable)
+    assert str(read) == view.key + fault
+
+
+def test_a_facet_nested_without_end_is_unreadable() -> None:
+    fields: list[dict[str, Any]] = []
+    for _ in range(10_000):
+        fields = [{"name": "f", "fields": fields}]
+
+    read = SchemaFacet.read({"schema": {"fields": fields}})
+
+    assert isinstance(read, Unreadable)
+    assert read.message == "is nested too deeply"
+
+
+@given(st.sampled_from(sorted(VIEWS)), st.dictionaries(st.sampled_from(MEMBERS) | st.text(), JSON, max_size=4) | JSON)
+def test_reading_any_json_never_raises_and_loses_nothing(where: tuple[Any, str], facet: object) -> None:
+    view = VIEWS[where]
+
+    read = view.read({view.key: facet})
+
+    if isinstance(read, View):
+        assert isinstance(facet, dict)
+        assert facet.items() <= read.model_dump(by_alias=True, exclude_unset=True).items()
+    elif isinstance(read, Unreadable):
+        assert read.path.startswith(view.key)
+
+
+@given(st.dictionaries(st.sampled_from(["run", "job", "dataset", "inputs", "outputs"]), JSON))
+def test_checking_any_body_never_raises(body: dict[str, Any]) -> None:
+    unreadable_facets(body)
+
+
+@given(JSON)
+def test_any_json_in_any_facets_place_never_raises(anything: object) -> None:
+    facets = {key: anything for _, key in VIEWS} | {"unknown": anything}
+    dataset = {"facets": facets, "inputFacets": facets, "outputFacets": facets}
+
+    faults = unreadable_facets({"run": dataset, "job": dataset, "inputs": [dataset], "outputs": [dataset, anything]})
+
+    if not isinstance(anything, dict | None):
+        assert "outputs.0.outputFacets.outputStatistics: expected an object" in map(str, faults)
+
+
+def test_checking_an_event_lists_every_fault_with_its_whole_path() -> None:
+    bad_schema = {"fields": [{"name": "a"}, {"name": "b"}, {"type": "int"}]}
+    body = {
+        "run": {"facets": {"parent": {"run": {}, "job": {"namespace": "n", "name": "j"}}}},
+        "job": {"facets": "none"},
+        "inputs": [{"inputFacets": {"inputStatistics": {"size": "7"}, "custom": "text"}}],
+        "outputs": [{"facets": {"schema": bad_schema, "version": {"datasetVersion": "1"}}}],
+    }
+
+    assert list(map(str, unreadable_facets(body))) == [
+        "run.facets.parent.run.runId: is required",
+        "job.facets: expected an object",
+        "inputs.0.inputFacets.inputStatistics.size: expected a whole number",
+        "inputs.0.inputFacets.custom: expected an object",
+        "outputs.0.facets.schema.fields.2.name: is required",
+    ]
+
+
+def test_column_lineage_gives_names_as_pairs() -> None:
+    source = {"namespace": "file", "name": "/a", "field": "x"}
+
+    read = ColumnLineageFacet.read({"columnLineage": {"fields": {"y": {"inputFields": [source]}}, "dataset": [source]}})
+
+    assert isinstance(read, ColumnLineageFacet)
+    assert read.fields["y"].input_fields[0].column == ColumnId(DatasetId("file", "/a"), "x")
+
+
+def test_column_lineage_as_it_was_written_before_transformations_is_read() -> None:
+    former = {"inputFields": [], "transformationType": "IDENTITY", "transformationDescription": "SELECT x"}
+
+    read = ColumnLineageFacet.read({"columnLineage": {"fields": {"y": former}}})
+
+    assert isinstance(read, ColumnLineageFacet)
+    assert read.fields["y"].transformation_type == "IDENTITY"
+
+
+def test_a_job_without_a_name_in_a_lineage_facet_is_the_events_own() -> None:
+    named = {"type": "JOB", "namespace": "airflow", "name": "load"}
+
+    read = JobLineageFacet.read({"lineage": {"entries": [{"type": "JOB", "inputs": [named]}]}})
+
+    assert isinstance(read, JobLineageFacet)
+    (entry,) = read.entries
+    assert isinstance(entry, JobEntry)
+    assert entry.job is None
+    assert [source.job for source in entry.inputs or () if isinstance(source, JobSource)] == [JobId("airflow", "load")]
+
+
+def test_other_names_and_parents_are_pairs() -> None:
+    facets = {
+        "symlinks": {"identifiers": [{"namespace": "file:/lab/wh", "name": "sales.orders"}]},
+        "parent": {"run": {"runId": "0198f7d0"}, "job": {"namespace": "airflow", "name": "dag"}},
+    }
+
+    symlinks, parent = SymlinksFacet.read(facets), ParentFacet.read(facets)
+
+    assert isinstance(symlinks, SymlinksFacet)
+    assert [link.dataset for link in symlinks.identifiers or ()] == [DatasetId("file:/lab/wh", "sales.orders")]
+    assert isinstance(parent, ParentFacet)
+    assert parent.job.id == JobId("airflow", "dag")
+
+
+@pytest.mark.parametrize(
+    "text", ["2020-01-01T04:00:00.001Z", "2020-01-01T05:00:00.001+01:00", "2020-01-01T04:00:00.001"]
+)
+def test_nominal_times_stay_as_written_and_are_read_with_their_offset(text: str) -> None:
+    read = NominalTimeFacet.read({"nominalTime": {"nominalStartTime": text}})
+
+    assert isinstance(read, NominalTimeFacet)
+    assert read.nominal_start_time == text
+    assert read.start == datetime(2020, 1, 1, 4, 0, 0, 1000, tzinfo=UTC)
+    assert read.end is None
+
+
+@pytest.mark.parametrize(
+    ("facets", "records_in"),
+    [
+        ({"headwater_run": {"recordsIn": 9007199254740993, "durationMs": 61234.5}}, 9007199254740993),
+        ({"expanso_run": {"fields": {"records_in": 1048577, "duration_ms": 61234.5}}}, 1048577),
+        ({"headwater_run": {"recordsIn": 1}, "expanso_run": {"fields": {"records_in": 2}}}, 1),
+        ({"headwater_run": {"recordsIn": "1"}, "expanso_run": {"fields": {"records_in": 2}}}, 2),
+    ],
+)
+def test_counters_come_from_either_facet_and_ours_goes_first(facets: dict[str, Any], records_in: int) -> None:
+    counted = counters(facets)
+
+    assert counted is not None
+    assert counted.records_in == records_in
+
+
+def test_a_run_without_counters_has_none() -> None:
+    assert counters({"expanso_run": {"version": 1}}) is None
+
+
+def test_a_signature_is_read() -> None:
+    facet = {"algorithm": "Ed25519", "keyId": "node:a#sha256:b", "payloadHash": "sha256:c", "signature": "ZA=="}
+
+    read = SignatureFacet.read({"signature": facet})
+
+    assert isinstance(read, SignatureFacet)
+    assert (read.key_id, read.payload_hash) == ("node:a#sha256:b", "sha256:c")

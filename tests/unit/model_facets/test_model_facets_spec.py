@@ -1,0 +1,203 @@
+"""The views against the standard's own schemas and examples, and against what real producers were recorded to send."""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from headwater.model.facets.registry import VIEWS, Entity, unreadable_facets
+from headwater.model.facets.view import View
+
+Schema = dict[str, Any]
+ENTITY_OF_BASE: dict[str, Entity] = {
+    "RunFacet": "run",
+    "JobFacet": "job",
+    "DatasetFacet": "dataset",
+    "InputDatasetFacet": "inputDataset",
+    "OutputDatasetFacet": "outputDataset",
+}
+
+
+class SpecFacet(NamedTuple):
+    """A facet's definition in the standard; `defs` are those that its references mean."""
+
+    entity: Entity
+    key: str
+    schema: Schema
+    defs: dict[str, Schema]
+
+
+@cache
+def spec_facets(shared: Path) -> tuple[SpecFacet, ...]:
+    files = [*(shared / "openlineage/facets").glob("*.json"), *(shared / "openlineage/registry").glob("*.json")]
+    return tuple(facet for file in sorted(files) for facet in facets_of_file(json.loads(file.read_text())))
+
+
+def facets_of_file(file: Schema) -> Iterator[SpecFacet]:
+    defs = file["$defs"]
+    for key, place in file["properties"].items():
+        waiting = [place]
+        while waiting:
+            schema = waiting.pop()
+            schema = local(schema, defs) or schema
+            waiting += schema.get("anyOf", []) + schema.get("oneOf", [])
+            for part in schema.get("allOf", []):
+                if part.get("$ref", "").startswith("http"):
+                    yield SpecFacet(ENTITY_OF_BASE[part["$ref"].rpartition("/")[2]], key, schema, defs)
+
+
+def local(schema: Schema, defs: dict[str, Schema]) -> Schema | None:
+    reference = schema.get("$ref", "")
+    return defs[reference.rpartition("/")[2]] if reference.startswith("#") else None
+
+
+def merged(schema: Schema, defs: dict[str, Schema]) -> Schema:
+    """The schema with its reference followed and its allOf folded in, but for the base facets, which are elsewhere."""
+    schema = local(schema, defs) or schema
+    whole = {**schema, "properties": dict(schema.get("properties", {})), "required": list(schema.get("required", []))}
+    for part in schema.get("allOf", []):
+        inner = merged(part, defs)
+        whole["properties"] |= inner["properties"]
+        whole["required"] += inner["required"]
+    return whole
+
+
+def members(schema: Schema, defs: dict[str, Schema], path: str = "", above: tuple[str, ...] = ()) -> Iterator[str]:
+    """Every place in a schema with its type, such as `.fields[].ordinal_position:integer`."""
+    reference = schema.get("$ref", "")
+    if reference in above:
+        return
+    above = (*above, reference) if reference else above
+    schema = merged(schema, defs)
+    if "type" in schema:
+        yield f"{path}:{schema['type']}"
+    for choice in schema.get("anyOf", []) + schema.get("oneOf", []):
+        yield from members(choice, defs, path, above)
+    for name, member in schema["properties"].items():
+        yield from members(member, defs, f"{path}.{name}", above)
+    if isinstance(schema.get("items"), dict):
+        yield from members(schema["items"], defs, f"{path}[]", above)
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield from members(schema["additionalProperties"], defs, f"{path}.*", above)
+
+
+def values(schema: Schema, defs: dict[str, Schema]) -> st.SearchStrategy[Any]:
+    """JSON values that the schema allows, with unknown members wherever it leaves room for them."""
+    schema = merged(schema, defs)
+    if "const" in schema or "enum" in schema:
+        return st.sampled_from(schema.get("enum", [schema.get("const")]))
+    if choices := schema.get("oneOf") or schema.get("anyOf"):
+        return st.one_of([later(choice, defs) for choice in choices])
+    match schema.get("type", "object"):
+        case "string":
+            return st.just("2026-05-22T14:23:11.5Z") if schema.get("format") == "date-time" else st.text(max_size=5)
+        case "integer":
+            return st.integers(min_value=1) | st.integers(1, 2**53).map(float)  # 7.0 is an integer to JSON Schema
+        case "number":
+            return st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+        case "boolean":
+            return st.booleans()
+        case "array":
+            return st.lists(later(schema["items"], defs), max_size=2)
+    return objects(schema, defs)
+
+
+def later(schema: Schema, defs: dict[str, Schema]) -> st.SearchStrategy[Any]:
+    """The values, worked out only when drawn: schemas hold themselves."""
+    return st.deferred(lambda: values(schema, defs))
+
+
+def objects(schema: Schema, defs: dict[str, Schema]) -> st.SearchStrategy[dict[str, Any]]:
+    named = {name: later(member, defs) for name, member in schema["properties"].items()}
+    required = {name: named.pop(name) for name in dict.fromkeys(schema["required"])}
+    more = schema.get("additionalProperties", True)
+    other = later(more, defs) if isinstance(more, dict) else st.none() | st.text(max_size=3)
+    unknown = st.dictionaries(st.text("xyz", min_size=1), other, max_size=2 if more else 0)
+    return st.builds(lambda known, extra: {**extra, **known}, st.fixed_dictionaries(required, optional=named), unknown)
+
+
+@cache
+def values_of_facets(shared: Path) -> list[tuple[tuple[Entity, str], st.SearchStrategy[Any]]]:
+    return [((entity, key), values(schema, defs)) for entity, key, schema, defs in spec_facets(shared)]
+
+
+def round_trip(view: type[View], facet: object) -> object:
+    """The facet read and written again, or why it could not be."""
+    read = view.read({view.key: facet})
+    return read.model_dump(by_alias=True, exclude_unset=True) if isinstance(read, View) else read
+
+
+def test_every_facet_of_the_standard_has_a_view(shared: Path) -> None:
+    in_standard = {(facet.entity, facet.key) for facet in spec_facets(shared)}
+
+    assert len(in_standard) > 40
+    assert in_standard <= VIEWS.keys()
+
+
+def test_views_know_every_member_that_the_standard_names(shared: Path) -> None:
+    for entity, key, schema, defs in spec_facets(shared):
+        own = VIEWS[entity, key].model_json_schema()
+        missing = set(members(schema, defs)) - set(members(own, own.get("$defs", {})))
+
+        assert not missing, f"{entity} {key}"
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=st.data())
+def test_whatever_the_standard_allows_is_read_and_nothing_of_it_is_lost(shared: Path, data: st.DataObject) -> None:
+    where, strategy = data.draw(st.sampled_from(values_of_facets(shared)))
+    facet = data.draw(strategy, label=" ".join(where))
+
+    assert round_trip(VIEWS[where], facet) == facet
+
+
+def test_every_example_of_the_standard_is_read_and_nothing_of_it_is_lost(shared: Path) -> None:
+    files = sorted((shared / "openlineage/examples").glob("*/*.json"))
+    entities = {
+        facet.key: {other.entity for other in spec_facets(shared) if other.key == facet.key}
+        for facet in spec_facets(shared)
+    }
+
+    assert len(files) > 40
+    for file in files:
+        ((key, facet),) = json.loads(file.read_text()).items()
+        outcomes = [round_trip(VIEWS[entity, key], facet) for entity in entities[key]]
+
+        assert facet in outcomes, f"{file}: {outcomes}"
+
+
+def recorded_events(shared: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for file in sorted((shared / "openlineage/scenarios").glob("*/*.json")):
+        yield f"{file.parent.name}/{file.name}", json.loads(file.read_text())
+    for file in sorted((shared / "observed").glob("*.jsonl")):
+        for number, line in enumerate(file.read_text().splitlines(), start=1):
+            yield f"{file.name}:{number}", json.loads(line)
+    yield "example", json.loads((shared / "openlineage/examples/example_full_event.json").read_text())
+
+
+def known_facets(event: dict[str, Any]) -> Iterator[tuple[type[View], object]]:
+    holders: list[tuple[Entity, Any]] = [
+        ("run", event["run"].get("facets", {})),
+        ("job", event["job"].get("facets", {})),
+    ]
+    for dataset in event.get("inputs", []):
+        holders += [("dataset", dataset.get("facets", {})), ("inputDataset", dataset.get("inputFacets", {}))]
+    for dataset in event.get("outputs", []):
+        holders += [("dataset", dataset.get("facets", {})), ("outputDataset", dataset.get("outputFacets", {}))]
+    for entity, facets in holders:
+        yield from ((VIEWS[entity, key], facet) for key, facet in facets.items() if (entity, key) in VIEWS)
+
+
+def test_every_facet_that_real_producers_sent_is_read_and_nothing_of_it_is_lost(shared: Path) -> None:
+    count = 0
+    for where, event in recorded_events(shared):
+        assert unreadable_facets(event) == (), where
+        for view, facet in known_facets(event):
+            count += 1
+            assert round_trip(view, facet) == facet, where
+
+    assert count > 1_000

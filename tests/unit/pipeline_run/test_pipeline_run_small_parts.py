@@ -1,0 +1,243 @@
+"""The parts of a run that need no Spark: catalogs, stopping, sums, the order of events, names, classified failures."""
+
+import sqlite3
+import threading
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from openlineage.client.event_v2 import RunState
+
+from headwater.errors import SetupError
+from headwater.pipeline.catalogs import embedded, lake_properties, prepare_lake, spark_conf
+from headwater.pipeline.failure import failure_of, read_traceback
+from headwater.pipeline.java import require_java
+from headwater.pipeline.spec import CatalogSpec, FileInput, SqlInput
+from headwater.pipeline.stop import Stopped, StopSignal
+from headwater.pipeline.telling.accounts import _followed_files
+from headwater.pipeline.telling.datasets import database_tables, files_read, has_columns_of_its_table
+from headwater.pipeline.telling.executions import Moved
+from headwater.pipeline.telling.guard import Guard
+from headwater.pipeline.telling.lifecycle import Lifecycle
+from headwater.pipeline.telling.tally import Tally, total
+
+NOON = datetime(2026, 5, 22, 12, tzinfo=UTC)
+
+
+def java_that_says(folder: Path, version: str) -> Path:
+    java = folder / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-04-15' >&2\n")
+    java.chmod(0o755)
+    return folder
+
+
+def test_a_java_that_is_new_enough_is_taken(tmp_path: Path) -> None:
+    require_java({"JAVA_HOME": str(java_that_says(tmp_path, "21.0.2")), "PATH": "/bin:/usr/bin"})
+
+
+@pytest.mark.parametrize("version", ["1.8.0_402", "11.0.22"])
+def test_an_old_java_is_refused_with_what_to_install(tmp_path: Path, version: str) -> None:
+    with pytest.raises(SetupError, match="too old for Spark: install Java 17 or newer"):
+        require_java({"JAVA_HOME": str(java_that_says(tmp_path, version)), "PATH": "/bin:/usr/bin"})
+
+
+def test_a_java_home_without_java_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="where there is no bin/java"):
+        require_java({"JAVA_HOME": str(tmp_path), "PATH": "/bin:/usr/bin"})
+
+
+def test_the_lake_is_one_database_for_spark_and_pyiceberg(tmp_path: Path) -> None:
+    conf = spark_conf("lake", embedded(tmp_path))
+
+    assert conf["spark.sql.catalog.lake.uri"].removeprefix("jdbc:sqlite:") == lake_properties(tmp_path)[
+        "uri"
+    ].removeprefix("sqlite:///")
+    assert conf["spark.sql.catalog.lake.warehouse"] == lake_properties(tmp_path)["warehouse"]
+
+
+def test_preparing_the_lake_at_once_from_many_sides_makes_it_once(tmp_path: Path) -> None:
+    threads = [threading.Thread(target=prepare_lake, args=(tmp_path,)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with closing(sqlite3.connect(tmp_path / "lake" / "catalog.db")) as catalog:
+        tables = {name for (name,) in catalog.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        assert tables == {"iceberg_tables", "iceberg_namespace_properties"}
+        assert catalog.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_home_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "lake").write_text("a file")
+
+    with pytest.raises(SetupError, match="set HEADWATER_HOME"):
+        prepare_lake(tmp_path)
+
+
+def test_a_catalogs_secret_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = CatalogSpec(type="rest", uri="https://catalog.example", options_env={"credential": "CATALOG_CREDENTIAL"})
+    monkeypatch.delenv("CATALOG_CREDENTIAL", raising=False)
+
+    with pytest.raises(SetupError, match="CATALOG_CREDENTIAL"):
+        spark_conf("store", catalog)
+
+    monkeypatch.setenv("CATALOG_CREDENTIAL", "id:secret")
+    assert spark_conf("store", catalog)["spark.sql.catalog.store.credential"] == "id:secret"
+
+
+def test_the_first_reason_to_stop_counts_and_late_listeners_hear_of_it() -> None:
+    stop, heard = StopSignal(), list[str]()
+    stop.listen(lambda: heard.append("early"))
+    stop.request("SIGTERM")
+    stop.request("SIGINT")
+    stop.listen(lambda: heard.append("late"))
+
+    assert stop.reason == "SIGTERM"
+    assert heard == ["early", "early", "late"]
+    with pytest.raises(Stopped):
+        stop.check()
+
+
+def test_a_source_that_is_scanned_twice_counts_with_its_largest_scan() -> None:
+    tally = Tally()
+    for rows in (3, 10, 7):
+        tally.add_scan("table:lake.a.t", Moved(rows, rows * 100, 1))
+
+    assert tally.read == {"table:lake.a.t": Moved(10, 1000, 1)}
+
+
+def test_micro_batches_of_an_output_add_up_and_the_unknown_stays_unknown() -> None:
+    tally = Tally()
+    tally.add_write("output", Moved(rows=2))
+    tally.add_write("output", Moved(rows=3))
+
+    assert tally.written == {"output": Moved(rows=5)}
+
+
+def test_a_total_is_unknown_only_where_nothing_is_known() -> None:
+    assert [total(figures) for figures in ([], [None], [None, 2], [1, 2])] == [0, None, 2, 3]
+
+
+def test_events_stand_in_order_and_time_never_goes_back() -> None:
+    clock = iter([NOON + timedelta(seconds=1), NOON, NOON + timedelta(seconds=2)])
+    told = list[bytes]()
+    life = Lifecycle(NOON, lambda: next(clock), told.append)
+
+    for state in (
+        RunState.RUNNING,
+        RunState.START,
+        RunState.START,
+        RunState.RUNNING,
+        RunState.COMPLETE,
+        RunState.RUNNING,
+    ):
+        life.tell(state, lambda state, time: f"{state.value} {time:%S.%f}".encode())
+
+    assert told == [b"START 00.000000", b"RUNNING 01.000000", b"COMPLETE 01.000001"]
+    assert life.over
+
+
+def test_the_terminal_event_goes_out_once_however_many_threads_tell_it() -> None:
+    told = list[bytes]()
+    life = Lifecycle(NOON, lambda: NOON, told.append)
+    life.tell(RunState.START, lambda state, _: state.value.encode())
+
+    threads = [
+        threading.Thread(target=life.tell, args=(state, lambda state, _: state.value.encode()))
+        for state in (RunState.COMPLETE, RunState.ABORT, RunState.FAIL) * 5
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(told) == 2
+
+
+def test_a_guard_counts_and_logs_a_failure_without_its_message(caplog: pytest.LogCaptureFixture) -> None:
+    guard = Guard()
+
+    assert guard.attempt("schema", lambda: int("4929-1234"), 0) == 0
+    assert guard.failures == 1
+    assert caplog.messages == ["lineage observation failed"]
+    assert "4929" not in repr([vars(record) for record in caplog.records])
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/data/orders.csv", "/data/orders.csv"),
+        ("/data/2013-*/x.csv", "/data"),
+        ("/data/day=[0-9]/", "/data"),
+        ("/*.csv", "/"),
+    ],
+)
+def test_a_path_is_named_up_to_its_first_glob(path: str, name: str) -> None:
+    described = files_read(FileInput(paths=(path,), format="csv"))
+
+    assert [(one.id.namespace, one.id.name) for one in described] == [("file", name)]
+
+
+def test_a_query_reads_the_tables_that_it_names_and_not_its_own_parts() -> None:
+    query = "WITH x AS (SELECT * FROM shop.orders) SELECT * FROM x JOIN suppliers s ON x.s = s.id"
+    reads = SqlInput(url="jdbc:postgresql://ann:secret@db/shop", query=query)
+
+    assert {one.id.name for one in database_tables(reads)} == {"shop.shop.orders", "shop.public.suppliers"}
+    assert {one.id.namespace for one in database_tables(reads)} == {"postgres://db:5432"}
+
+
+@pytest.mark.parametrize(
+    ("query", "are_its_own"),
+    [
+        ("SELECT id, price FROM orders WHERE id > 2", True),
+        ("SELECT * FROM orders", True),
+        ("SELECT id AS number FROM orders", False),
+        ("SELECT id FROM orders JOIN suppliers USING (id)", False),
+        ("SELECT count(*) FROM orders", False),
+        ("this is no query", False),
+    ],
+)
+def test_only_a_plain_choice_of_columns_has_the_columns_of_its_table(query: str, are_its_own: bool) -> None:
+    assert has_columns_of_its_table(SqlInput(url="jdbc:sqlite:/x.db", query=query)) is are_its_own
+
+
+def test_a_followed_folder_is_the_same_in_a_plan_and_in_a_querys_progress() -> None:
+    assert (
+        _followed_files("stream:FileSource[/data/in]")
+        == _followed_files("FileStreamSource[file:/data/in]")
+        == "/data/in"
+    )
+    assert _followed_files("FileSource[s3://b/in/]") == _followed_files("FileStreamSource[s3://b/in]")
+    assert _followed_files("RateStreamV2[rowsPerSecond=1]") is None
+
+
+def test_a_workers_traceback_is_told_by_class_and_place_even_where_its_message_has_many_lines() -> None:
+    text = (
+        "\n  An exception was thrown from the Python worker.\n"
+        "Traceback (most recent call last):\n"
+        '  File "/jobs/steps.py", line 7, in convert\n'
+        "    raise CardError(card)\n"
+        "shop.CardError: card 4929-1234\n"
+        "4929-1234\n"
+        "Refused: 4929-1234\n"
+    )
+
+    assert read_traceback(text) == ("shop.CardError", ["convert(/jobs/steps.py:7)"])
+
+
+def test_an_exception_of_python_is_told_by_class_and_place_with_where_in_the_file() -> None:
+    try:
+        int("4929-1234")
+    except ValueError as error:
+        error.add_note("pipeline.processors.0 (line 9)")
+        failure = failure_of(error)
+
+    assert failure.message.startswith("pipeline.processors.0 (line 9): ValueError in test_an_exception_of_python")
+    assert "4929" not in repr(failure)
+
+
+def test_an_error_of_our_own_is_told_in_its_own_words() -> None:
+    assert failure_of(SetupError("Java is missing")).message == "Java is missing"

@@ -1,0 +1,152 @@
+"""Each rule finds what it is for, and nothing once that is mended."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+from typer.testing import CliRunner
+
+from headwater.cli.lint import lint
+from headwater.errors import InvalidPipelineError
+from headwater.pipeline.lint import Finding, lint_pipeline
+from headwater.pipeline.lint_rules.registry import RULES
+from headwater.pipeline.lint_rules.rule import Rule
+
+_FIXTURE = yaml.safe_load((Path(__file__).parent / "lint_cases.yaml").read_text())
+REST: dict[str, str] = _FIXTURE.pop("rest")
+CASES: dict[str, list[dict[str, str]]] = _FIXTURE
+PAIRS = [
+    pytest.param(rule, pair["before"], pair["after"], id=f"{rule}-{number}")
+    for rule, pairs in CASES.items()
+    for number, pair in enumerate(pairs)
+]
+
+
+def findings(directory: Path, text: str) -> tuple[Finding, ...]:
+    """What lint finds in a file: the text, after what it leaves out."""
+    given = re.findall(r"^(\w+?)s?:", text, re.MULTILINE)
+    path = directory / "orders.yaml"
+    path.write_text("".join(f"{line}\n" for key, line in REST.items() if key not in given) + text)
+    return lint_pipeline(path, {})
+
+
+@pytest.mark.parametrize(("rule", "before", "after"), PAIRS)
+def test_a_rule_finds_what_it_is_for_and_nothing_once_mended(
+    rule: str, before: str, after: str, tmp_path: Path
+) -> None:
+    assert {finding.rule for finding in findings(tmp_path, before)} == {rule}
+    assert findings(tmp_path, after) == ()
+
+
+def test_every_rule_has_a_case() -> None:
+    assert list(CASES) == [rule.id for rule in RULES]
+
+
+def test_a_finding_in_a_block_of_sql_has_the_line_within_it(tmp_path: Path) -> None:
+    text = "pipeline:\n  processors:\n    - sql: |\n        SELECT id\n        FROM input\n        WHERE id = 1 2\n"
+
+    (finding,) = findings(tmp_path, text)
+
+    lines = (tmp_path / "orders.yaml").read_text().splitlines()
+    assert finding.path == "pipeline.processors.0.sql.query"
+    assert lines[finding.line - 1] == "        WHERE id = 1 2"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "output: {iceberg: {table: lake.a.b}}  # headwater: ignore HW301",
+        "output: {iceberg: {table: lake.a.b}}  # fresh files each day; headwater: ignore HW999, HW301",
+        "# headwater: ignore HW301\noutput: {iceberg: {table: lake.a.b}}",
+        "output: {iceberg: {table: lake.a.b}}\nlint: {ignore: [HW301]}",
+    ],
+)
+def test_a_rule_is_silenced_by_a_comment_or_in_the_file(output: str, tmp_path: Path) -> None:
+    assert findings(tmp_path, output) == ()
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "output: {iceberg: {table: lake.a.b}}  # headwater: ignore HW302",
+        "output: {iceberg: {table: lake.a.b}}\n# headwater: ignore HW301",
+        "mode: batch  # headwater: ignore HW301\noutput: {iceberg: {table: lake.a.b}}",
+        "output: {iceberg: {table: lake.a.b}}\nlint: {ignore: [HW302]}",
+    ],
+)
+def test_a_rule_is_not_silenced_by_another_rule_or_elsewhere(output: str, tmp_path: Path) -> None:
+    assert [finding.rule for finding in findings(tmp_path, output)] == ["HW301"]
+
+
+def test_a_file_that_does_not_check_gives_its_problems_and_cannot_be_silenced(tmp_path: Path) -> None:
+    path = tmp_path / "orders.yaml"
+    path.write_text("name: a  # headwater: ignore HW000\nnamespace: b\noutput: {stdot: }\nlint: {ignore: [HW000]}\n")
+
+    assert lint_pipeline(path, {}) == (
+        Finding("HW000", 1, "", "missing key 'input' (or 'inputs')"),
+        Finding("HW000", 3, "output.stdot", "unknown key, did you mean 'stdout'?"),
+    )
+
+
+def test_a_variable_that_is_not_set_is_no_finding(tmp_path: Path) -> None:
+    assert findings(tmp_path, "output: {iceberg: {table: lake.a.b, mode: overwrite, options: {tag: '${TAG}'}}}") == ()
+
+
+def test_no_finding_shows_a_secret(tmp_path: Path) -> None:
+    text = "spark: {spark.x.password: hunter2}\ncatalogs: {c: {type: rest, uri: 'https://me:hunter2@c'}}"
+
+    assert [finding.rule for finding in findings(tmp_path, text)] == ["HW501", "HW501"]
+    assert "hunter2" not in str(findings(tmp_path, text))
+
+
+def test_a_file_that_cannot_be_read_is_no_finding(tmp_path: Path) -> None:
+    with pytest.raises(InvalidPipelineError, match="Is a directory"):
+        lint_pipeline(tmp_path)
+
+
+APP = typer.Typer()
+APP.command()(lint)
+
+
+def test_the_command_prints_four_keys_a_finding_and_exits_with_1(tmp_path: Path) -> None:
+    findings(tmp_path, "owners: []")
+
+    result = CliRunner().invoke(APP, [str(tmp_path / "orders.yaml"), "--json"])
+
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == [
+        {"rule": "HW002", "line": 1, "path": "", "message": "nobody owns the pipeline"}
+    ]
+
+
+def test_the_command_says_where_and_why_to_people(tmp_path: Path) -> None:
+    findings(tmp_path, "description:")
+
+    result = CliRunner().invoke(APP, [str(tmp_path / "orders.yaml")])
+
+    assert result.stdout == f"{tmp_path}/orders.yaml:1: HW003 no description\n"
+    assert result.stderr == "\nWhy: headwater lint --explain HW003\n"
+
+
+def test_the_command_exits_with_0_where_nothing_is_found(tmp_path: Path) -> None:
+    findings(tmp_path, "")
+
+    result = CliRunner().invoke(APP, [str(tmp_path / "orders.yaml"), "--json"])
+
+    assert (result.exit_code, result.stdout) == (0, "[]\n")
+
+
+@pytest.mark.parametrize("arguments", [["missing.yaml"], [], ["--explain", "HW999"]])
+def test_the_command_exits_with_2_where_there_is_nothing_to_lint(arguments: list[str]) -> None:
+    assert CliRunner().invoke(APP, arguments).exit_code == 2
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_the_command_explains_every_rule(rule: Rule) -> None:
+    result = CliRunner().invoke(APP, ["--explain", rule.id.lower()])
+
+    assert result.exit_code == 0
+    assert all(part in result.stdout for part in (rule.id, rule.title, rule.reason, rule.mend))

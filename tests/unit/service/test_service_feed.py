@@ -1,0 +1,102 @@
+"""The feed: who listens, what they hear, and when it ends."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from headwater.model.names import DatasetId, JobId
+from headwater.service.feed import Feed
+from headwater.service.knowledge import Touched
+
+TOUCHED = Touched(frozenset({JobId("etl", "b"), JobId("etl", "a")}), frozenset({DatasetId("lake", "t")}), "run-1")
+
+
+def changes(text: bytes) -> list[dict[str, Any]]:
+    """The data of each change in a piece of the stream."""
+    return [json.loads(line[6:]) for line in text.splitlines() if line.startswith(b"data: ")]
+
+
+async def first(stream: AsyncIterator[bytes]) -> bytes:
+    return await asyncio.wait_for(anext(stream), 5)
+
+
+def test_a_listener_hears_what_comes_after_it_began() -> None:
+    async def scene() -> list[bytes]:
+        feed = Feed()
+        feed.publish(0, TOUCHED)
+        stream = feed.listen(None)
+        greeting = await first(stream)
+        feed.publish(1, TOUCHED)
+        heard = await first(stream)
+        await stream.aclose()  # type: ignore[attr-defined]
+        return [greeting, heard]
+
+    greeting, heard = asyncio.run(scene())
+
+    assert changes(greeting) == []
+    assert heard == (
+        b'event: change\nid: 1\ndata: {"index":1,"jobs":["job:etl:a","job:etl:b"],"datasets":["dataset:lake:t"],'
+        b'"run":"run-1"}\n\n'
+    )
+
+
+def test_a_listener_that_comes_back_hears_what_it_missed() -> None:
+    async def scene() -> bytes:
+        feed = Feed()
+        for number in range(5):
+            feed.publish(number, TOUCHED)
+        stream = feed.listen(after=2)
+        greeting = await first(stream)
+        await stream.aclose()  # type: ignore[attr-defined]
+        return greeting
+
+    assert [change["index"] for change in changes(asyncio.run(scene()))] == [3, 4]
+
+
+def test_what_came_together_is_sent_together() -> None:
+    async def scene() -> bytes:
+        feed = Feed()
+        stream = feed.listen(None)
+        await first(stream)
+        for number in range(3):
+            feed.publish(number, TOUCHED)
+        heard = await first(stream)
+        await stream.aclose()  # type: ignore[attr-defined]
+        return heard
+
+    assert [change["index"] for change in changes(asyncio.run(scene()))] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("way", ["closed", "does not read"])
+def test_a_stream_ends_when_the_feed_closes_or_its_listener_does_not_read(way: str) -> None:
+    async def scene() -> list[bytes]:
+        feed = Feed()
+        stream = feed.listen(None)
+        await first(stream)
+        if way == "closed":
+            feed.close()
+        else:
+            for number in range(5_000):
+                feed.publish(number, TOUCHED)
+        return [piece async for piece in stream]
+
+    assert asyncio.run(asyncio.wait_for(scene(), 5)) == []
+
+
+def test_changes_that_came_before_the_end_are_still_sent() -> None:
+    async def scene() -> list[bytes]:
+        feed = Feed()
+        stream = feed.listen(None)
+        await first(stream)
+        reading = asyncio.ensure_future(anext(stream))  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        feed.publish(7, TOUCHED)
+        feed.close()
+        return [await reading, *[piece async for piece in stream]]
+
+    heard = asyncio.run(asyncio.wait_for(scene(), 5))
+
+    assert [change["index"] for piece in heard for change in changes(piece)] == [7]

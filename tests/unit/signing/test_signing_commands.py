@@ -1,0 +1,164 @@
+"""`headwater verify` and `headwater key show`, as a script meets them."""
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from headwater.cli.home import headwater_home
+from headwater.cli.key import key
+from headwater.cli.verify import verify
+from headwater.signing.jwks import read_jwks, write_jwks
+from headwater.signing.keyfile import key_path, load_or_create
+from headwater.signing.keys import NodeKey
+from headwater.signing.sign import sign_event
+
+KEY = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
+OTHER = NodeKey.from_seed("22222222-2222-2222-2222-222222222222", bytes(range(32)))
+EVENT = b'{"producer":"https://example.org/p","run":{"runId":"r"}}'
+OK, FOREIGN = sign_event(EVENT, KEY), sign_event(EVENT, OTHER)
+TAMPERED = OK.replace(b'"runId":"r"', b'"runId":"s"')
+
+app = typer.Typer()
+app.command()(verify)
+app.add_typer(key)
+runner = CliRunner()
+
+
+@pytest.fixture
+def jwks(tmp_path: Path) -> Path:
+    path = tmp_path / "keys.jwks"
+    path.write_text(write_jwks({KEY.key_id: KEY.public_key}))
+    return path
+
+
+def _events(path: Path, *events: bytes, end: bytes = b"\n") -> str:
+    path.write_bytes(b"\n".join(events) + end)
+    return str(path)
+
+
+def test_each_event_has_a_line_with_its_verdict(tmp_path: Path, jwks: Path) -> None:
+    file = _events(tmp_path / "e.jsonl", OK, TAMPERED, b"", b" \t\r", FOREIGN, EVENT, b"{", OK + b"\r", end=b"")
+
+    result = runner.invoke(app, ["verify", file, "--keys", str(jwks), "--json"])
+
+    assert [json.loads(line) for line in result.stdout.splitlines()] == [
+        {"line": 1, "verdict": "ok", "keyId": KEY.key_id},
+        {"line": 2, "verdict": "tampered", "keyId": KEY.key_id},
+        {"line": 5, "verdict": "unknown-key", "keyId": OTHER.key_id},
+        {"line": 6, "verdict": "unsigned", "keyId": None},
+        {"line": 7, "verdict": "malformed", "keyId": None},
+        {"line": 8, "verdict": "ok", "keyId": KEY.key_id},
+    ]
+    assert result.exit_code == 1
+
+
+def test_it_exits_with_0_if_all_are_ok(tmp_path: Path, jwks: Path) -> None:
+    file = _events(tmp_path / "e.jsonl", OK, OK)
+
+    result = runner.invoke(app, ["verify", file, "--keys", str(jwks)])
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == "2 events: 2 ok"
+
+
+@pytest.mark.parametrize("event", [TAMPERED, FOREIGN, EVENT, b"{"])
+def test_it_exits_with_1_if_one_of_many_is_not_ok(tmp_path: Path, jwks: Path, event: bytes) -> None:
+    file = _events(tmp_path / "e.jsonl", OK, event, OK)
+
+    assert runner.invoke(app, ["verify", file, "--keys", str(jwks)]).exit_code == 1
+
+
+def test_a_file_without_events_proves_nothing(tmp_path: Path, jwks: Path) -> None:
+    file = _events(tmp_path / "e.jsonl", b"", b"  ")
+
+    result = runner.invoke(app, ["verify", file, "--keys", str(jwks)])
+
+    assert result.exit_code == 1
+    assert result.stdout == "no events\n"
+
+
+def test_without_json_a_line_says_why(tmp_path: Path, jwks: Path) -> None:
+    file = _events(tmp_path / "e.jsonl", OK, TAMPERED)
+
+    lines = runner.invoke(app, ["verify", file, "--keys", str(jwks)]).stdout.splitlines()
+
+    assert lines[0].split() == ["line", "1", "ok", KEY.key_id]
+    assert lines[1].split()[:4] == ["line", "2", "tampered", KEY.key_id]
+    assert "payloadHash" in lines[1]
+    assert lines[2] == "2 events: 1 ok, 1 tampered"
+
+
+def test_of_several_files_each_line_names_its_own(tmp_path: Path, jwks: Path) -> None:
+    one, two = _events(tmp_path / "1.jsonl", OK), _events(tmp_path / "2.jsonl", OK, OK)
+    options = ["--keys", str(jwks)]
+
+    plain = runner.invoke(app, ["verify", one, two, *options]).stdout.splitlines()
+    in_json = runner.invoke(app, ["verify", one, two, *options, "--json"]).stdout.splitlines()
+
+    assert [line.split()[0] for line in plain[:3]] == [f"{one}:1", f"{two}:1", f"{two}:2"]
+    assert [(json.loads(line)["file"], json.loads(line)["line"]) for line in in_json] == [(one, 1), (two, 1), (two, 2)]
+
+
+def test_an_event_cannot_steer_the_terminal(tmp_path: Path, jwks: Path) -> None:
+    steering = OK.replace(KEY.key_id.encode(), rb"node:\u001b[2J\u202e")
+    file = _events(tmp_path / "e.jsonl", steering, b'{"\\u001b[2J":1,"\\u001b[2J":2}')
+
+    shown = runner.invoke(app, ["verify", file, "--keys", str(jwks)]).stdout
+
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+
+
+@pytest.mark.parametrize("content", [None, b"{}", b"\xff", b"not json"])
+def test_keys_that_cannot_be_read_are_a_wrong_use_not_a_verdict(tmp_path: Path, content: bytes | None) -> None:
+    keys = tmp_path / "other.jwks"
+    if content is not None:
+        keys.write_bytes(content)
+
+    result = runner.invoke(app, ["verify", _events(tmp_path / "e.jsonl", OK), "--keys", str(keys)])
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "--keys" in result.stderr
+
+
+def test_a_file_that_is_missing_is_a_wrong_use(tmp_path: Path, jwks: Path) -> None:
+    assert runner.invoke(app, ["verify", str(tmp_path / "no"), "--keys", str(jwks)]).exit_code == 2
+
+
+def test_key_show_makes_the_key_once_and_shows_its_public_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
+
+    first, second = (runner.invoke(app, ["key", "show"]) for _ in range(2))
+
+    made = load_or_create(headwater_home())
+    private = json.loads(key_path(headwater_home()).read_bytes())["d"]
+    assert made.key_id in first.stdout
+    assert first.stdout == second.stdout
+    assert "made a new node key" in first.stderr
+    assert second.stderr == ""
+    assert private not in first.output + second.output
+
+
+def test_key_show_jwks_is_what_verify_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
+    shown = runner.invoke(app, ["key", "show", "--jwks"]).stdout
+    (tmp_path / "node.jwks").write_text(shown)
+    own = load_or_create(headwater_home())
+    file = _events(tmp_path / "e.jsonl", sign_event(EVENT, own))
+
+    result = runner.invoke(app, ["verify", file, "--keys", str(tmp_path / "node.jwks")])
+
+    assert result.exit_code == 0
+    assert read_jwks(shown) == {own.key_id: own.public_key}
+    assert '"d"' not in shown
+
+
+def test_home_is_in_the_users_folder_unless_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("HEADWATER_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    assert headwater_home() == tmp_path / ".headwater"

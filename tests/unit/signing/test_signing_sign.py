@@ -1,0 +1,104 @@
+"""Signing: what a signed event looks like, and what cannot be signed."""
+
+import json
+from base64 import b64decode
+
+import pytest
+
+from headwater.errors import InvalidEventError, MalformedJsonError
+from headwater.model.producer import HEADWATER_FACETS
+from headwater.signing.canonical import canonical
+from headwater.signing.keys import NodeKey
+from headwater.signing.sign import sign_event
+from headwater.signing.verify import verified_payload, verify_event
+from tests.support.signature_vectors import NODE_ID, SCHEMA, Vectors
+
+KEY = NodeKey.from_seed(NODE_ID, bytes(range(32)))
+EVENT = b'{"run": {"runId": "r"}, "producer": "https://example.org/p", "eventType": "START"}'
+
+
+def test_the_vectors_hold(signature_vectors: Vectors) -> None:
+    vectors = signature_vectors["vectors"]
+
+    signed = {
+        vector["id"]: sign_event(
+            vector["event"].encode(), NodeKey.from_seed(NODE_ID, bytes.fromhex(vector["privateSeedHex"])), SCHEMA
+        )
+        for vector in vectors
+    }
+
+    # Some of the shared signed events have < > & as they are; what is sent from here is canonical throughout.
+    assert signed == {vector["id"]: canonical(vector["signedEvent"].encode()) for vector in vectors}
+    literal = [vector for vector in vectors if not any(sign in vector["signedEvent"] for sign in "<>&")]
+    assert {vector["id"]: vector["signedEvent"].encode() for vector in literal}.items() <= signed.items()
+    assert len(literal) >= 10
+
+
+def test_the_parts_of_the_vectors_hold(signature_vectors: Vectors) -> None:
+    for vector in signature_vectors["vectors"]:
+        key = NodeKey.from_seed(NODE_ID, bytes.fromhex(vector["privateSeedHex"]))
+
+        signed = sign_event(vector["event"].encode(), key, SCHEMA)
+
+        assert key.public_key.public_bytes_raw().hex() == vector["publicKeyHex"], vector["id"]
+        assert key.sign(bytes.fromhex(vector["canonicalHex"])) == b64decode(vector["signatureBase64"]), vector["id"]
+        payload = verified_payload(signed, {key.key_id: key.public_key})
+        assert payload.hex() == vector["signedEventCanonicalHex"], vector["id"]
+
+
+def test_the_signature_stands_at_its_sorted_place() -> None:
+    event = EVENT.replace(b'"runId"', b'"facets": {"a": {}, "z": {}}, "runId"')
+
+    signed = sign_event(event, KEY)
+
+    assert list(json.loads(signed)["run"]["facets"]) == ["a", "signature", "z"]
+    assert signed == canonical(signed)
+
+
+def test_the_facet_says_who_signed_what_and_how() -> None:
+    facet = json.loads(sign_event(EVENT, KEY))["run"]["facets"]["signature"]
+
+    assert facet["_producer"] == "https://example.org/p"
+    assert facet["_schemaURL"] == f"{HEADWATER_FACETS}/SignatureRunFacet.json"
+    assert facet["algorithm"] == "Ed25519"
+    assert facet["keyId"] == KEY.key_id
+
+
+def test_signing_again_replaces_the_signature() -> None:
+    other = NodeKey.from_seed("00000000-0000-0000-0000-000000000000", bytes(32))
+
+    resigned = sign_event(sign_event(EVENT, other), KEY)
+
+    assert resigned == sign_event(EVENT, KEY)
+    assert verify_event(resigned, {KEY.key_id: KEY.public_key}).verdict == "ok"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b'{"job": {"name": "j"}, "producer": "p"}', "run: missing"),
+        (b'{"dataset": {"name": "d"}, "producer": "p"}', "run: missing"),
+        (b'{"run": {}}', "producer: expected a string"),
+        (b'{"run": {}, "producer": 1}', "producer: expected a string"),
+        (b'{"run": [], "producer": "p"}', "run: expected an object"),
+        (b'{"run": {"facets": null}, "producer": "p"}', "run.facets: expected an object"),
+        (b"[]", "event: expected an object"),
+        (b'{"run": {"a": 1, "a": 1}, "producer": "p"}', "run.a: the key stands twice"),
+    ],
+)
+def test_what_has_no_place_for_a_signature_is_refused(raw: bytes, message: str) -> None:
+    with pytest.raises(InvalidEventError, match=f"^{message}"):
+        sign_event(raw, KEY)
+
+
+def test_what_is_no_json_is_refused() -> None:
+    with pytest.raises(MalformedJsonError):
+        sign_event(b"{", KEY)
+
+
+def test_a_key_shows_no_private_part() -> None:
+    shown = repr(KEY) + str(KEY)
+
+    assert KEY.key_id in shown
+    assert bytes(range(32)).hex() not in shown
+    assert "Ed25519PrivateKey" not in shown

@@ -1,0 +1,156 @@
+"""Plans that Spark rarely writes: very deep ones, very wide ones, and operators that nobody foresaw."""
+
+import sys
+import time
+
+import pytest
+from sparkplan_plans import Entry, alias, column, function, literal, operator, project, relation, text
+
+from headwater.graph.sparkplan.leaves import Leaf
+from headwater.graph.sparkplan.lineage import PlanLineage, column_lineage
+from headwater.graph.sparkplan.plan import parse_plan
+from tests.support.lineage_text import Seen, expected, seen
+
+
+def named(leaf: Leaf) -> str | None:
+    """A relation of a test is called after its first column: `a1` is in `a`."""
+    return leaf.columns[0].name[0] if leaf.kind == "LogicalRelation" else None
+
+
+def lineage_of(plan: list[Entry]) -> PlanLineage[str]:
+    return column_lineage(parse_plan(text(plan)), named)
+
+
+def seen_in(plan: list[Entry]) -> Seen:
+    return seen(lineage_of(plan), named)
+
+
+def chain(depth: int) -> list[Entry]:
+    """Each projection adds the second column to the first."""
+    heads = [
+        operator("Project", [], projectList=[alias(total, "a1", 2 * at + 5), column("a2", 2)])[:1]
+        for at in range(depth)
+        for total in [function("Add", column("a1", 2 * at + 3 if at else 1), column("a2", 2))]
+    ]
+    return [entry for head in reversed(heads) for entry in head] + relation(column("a1", 1), column("a2", 2))
+
+
+def test_more_projections_than_python_recurses() -> None:
+    depth = 5 * sys.getrecursionlimit()
+
+    lineage = seen_in(chain(depth))
+
+    assert lineage == expected({"a1": "a.a1 TRANSFORMATION, a.a2 TRANSFORMATION", "a2": "a.a2"})
+
+
+def test_an_expression_deeper_than_python_recurses() -> None:
+    total = column("a1", 1)
+    for _ in range(5 * sys.getrecursionlimit()):
+        total = (
+            [*function("Add", [], [])[:1], *literal(1), *total] if len(total) < 3 else [total[0], *literal(1), *total]
+        )
+
+    lineage = seen_in(project(relation(column("a1", 1)), alias(total, "sum", 2)))
+
+    assert lineage == expected({"sum": "a.a1 TRANSFORMATION"})
+
+
+def test_queries_in_queries_do_not_recurse() -> None:
+    plan = relation(column("a1", 1))
+    for number in range(2, 150):
+        subquery = function("ScalarSubquery", exprId={"id": 1000 + number}, plan=plan)
+        plan = project(relation(column("b1", 10_000 + number)), alias(subquery, "a1", number))
+
+    lineage = seen_in(plan)
+
+    assert lineage == expected({"a1": "a.a1"}, inputs="a, b")
+
+
+def test_three_hundred_unions_of_a_hundred_columns_take_less_than_a_second() -> None:
+    plan = relation(*(column(f"a{at}", at) for at in range(100)))
+    for number in range(1, 301):
+        other = relation(*(column(f"b{at}", 1000 * number + at) for at in range(100)))
+        plan = operator("Union", plan, other)
+    parsed = parse_plan(text(plan))
+
+    start = time.perf_counter()
+    lineage = column_lineage(parsed, named)
+    took = time.perf_counter() - start
+
+    assert len(lineage.inputs) == 301
+    assert took < 1
+
+
+def test_a_column_that_doubles_at_every_step_is_followed_once() -> None:
+    plan = relation(column("a1", 1))
+    for number in range(2, 202):
+        twice = function("Add", column("a1", number - 1), column("a1", number - 1))
+        plan = project(plan, alias(twice, "a1", number))
+
+    lineage = seen_in(plan)
+
+    assert lineage == expected({"a1": "a.a1 TRANSFORMATION"})
+
+
+def test_an_unknown_operator_hides_its_columns_and_keeps_its_tables() -> None:
+    mapped = operator("Teleport", relation(column("a1", 1), column("a2", 2)), output=[column("x", 3), column("y", 4)])
+
+    lineage = lineage_of(project(mapped, column("x", 3), alias(literal(1), "one", 5)))
+
+    (gap,) = lineage.gaps
+    assert (gap.kind, gap.columns, gap.decides_rows) == ("Teleport", {"x"}, True)
+    assert [named(leaf) for leaf in gap.leaves] == ["a"]
+    assert lineage.columns == {"x": frozenset(), "one": frozenset()}
+
+
+def test_an_unknown_operator_without_columns_of_its_own_hides_those_below() -> None:
+    shuffled = operator("Shuffle", relation(column("a1", 1)))
+
+    lineage = seen_in(project(shuffled, column("a1", 1)))
+
+    assert lineage == expected({"a1": ""}, inputs="a", gaps=("Shuffle: a1",))
+
+
+def test_a_known_operator_in_an_unknown_form_is_a_gap() -> None:
+    lineage = seen_in(operator("Project", relation(column("a1", 1)), columns=[column("a1", 1)]))
+
+    assert lineage == expected({"a1": ""}, inputs="a", gaps=("Project: a1",))
+
+
+def test_an_unknown_function_transforms_its_operands() -> None:
+    lineage = seen_in(project(relation(column("a1", 1)), alias(function("Frobnicate", column("a1", 1)), "x", 2)))
+
+    assert lineage == expected({"x": "a.a1 TRANSFORMATION"})
+
+
+def test_an_unknown_kind_of_subquery_is_a_gap_that_keeps_its_table() -> None:
+    subquery = function("Oracle", exprId={"id": 8}, plan=relation(column("b1", 9)))
+
+    lineage = seen_in(project(relation(column("a1", 1)), alias(subquery, "x", 2)))
+
+    assert lineage == expected({"x": ""}, inputs="a, b", gaps=("Project: x",))
+
+
+def test_a_column_that_is_nowhere_is_a_gap() -> None:
+    lineage = seen_in(project(relation(column("a1", 1)), column("lost", 99), column("a1", 1)))
+
+    assert lineage == expected({"lost": "", "a1": "a.a1"}, gaps=("AttributeReference: lost",))
+
+
+def test_a_gap_that_the_query_drops_again_is_not_told() -> None:
+    lineage = seen_in(project(project(relation(column("a1", 1)), column("lost", 99), column("a1", 1)), column("a1", 1)))
+
+    assert lineage == expected({"a1": "a.a1"})
+
+
+@pytest.mark.parametrize("join_type", ["LeftSemi$", "LeftAnti$"])
+def test_two_columns_of_one_name_count_as_one_but_not_those_of_a_semi_join(join_type: str) -> None:
+    condition = function("EqualTo", column("a1", 1), column("b1", 2))
+    sides = relation(column("a1", 1)), relation(column("b1", 2))
+
+    semi = seen_in(operator("Join", *sides, joinType={"object": join_type}, condition=condition))
+    inner = operator("Join", *sides, joinType={"object": "Inner$"}, condition=condition)
+    both = seen_in(project(inner, alias(column("a1", 1), "k", 3), alias(column("b1", 2), "k", 4)))
+
+    assert semi == expected({"a1": "a.a1"}, "a.a1 JOIN, b.b1 JOIN")
+    assert both == expected({"k": "a.a1, b.b1"}, "a.a1 JOIN, b.b1 JOIN")

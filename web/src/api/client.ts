@@ -1,0 +1,114 @@
+/** Asks the service. Every failure is a `ServiceError` with a sentence for people. */
+
+import type { NodeId, RunId } from '../core/ids'
+import type { Dataset, Job, Named, Run, RunEvent, SearchResult, WireColumn, WireNode } from './types'
+
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError'
+  /** Undefined if no answer came at all. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number) {
+    super(message)
+    this.status = status
+  }
+}
+
+export type Fetch = (url: string, init?: { signal?: AbortSignal }) => Promise<Response>
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  readonly totalCount: number
+}
+
+/** More hops than any lineage shown here has. */
+const DEPTH = 20
+
+export class Client {
+  readonly #fetch: Fetch
+  readonly #base: string
+
+  /** `base` is where the service's routes begin, for example `api/v1`. */
+  constructor(fetch: Fetch, base: string) {
+    this.#fetch = fetch
+    this.#base = base
+  }
+
+  /** The first `limit` jobs. */
+  async jobs(limit: number): Promise<Page<Job>> {
+    const answer = await this.#get<{ jobs: Job[]; totalCount: number }>(`jobs?${query({ limit })}`)
+    return { items: answer.jobs, totalCount: answer.totalCount }
+  }
+
+  /** The jobs and datasets around a node, both ways. */
+  async lineage(node: NodeId): Promise<readonly WireNode[]> {
+    return (await this.#get<{ graph: WireNode[] }>(`lineage?${query({ nodeId: node, depth: DEPTH })}`)).graph
+  }
+
+  /** The columns around all columns of a dataset, both ways. */
+  async columnLineage(dataset: NodeId): Promise<readonly WireColumn[]> {
+    const parameters = query({ nodeId: dataset, depth: DEPTH, withDownstream: true })
+    return (await this.#get<{ graph: WireColumn[] }>(`column-lineage?${parameters}`)).graph
+  }
+
+  async dataset({ namespace, name }: Named): Promise<Dataset> {
+    return this.#get(`namespaces/${encodeURIComponent(namespace)}/datasets/${encodeURIComponent(name)}`)
+  }
+
+  /** The first `limit` datasets of a namespace. */
+  async datasets(namespace: string, limit: number): Promise<readonly Dataset[]> {
+    const path = `namespaces/${encodeURIComponent(namespace)}/datasets?${query({ limit })}`
+    return (await this.#get<{ datasets: Dataset[] }>(path)).datasets
+  }
+
+  /** The newest runs of a job, newest first. */
+  async runs({ namespace, name }: Named, limit: number): Promise<Page<Run>> {
+    const job = `namespaces/${encodeURIComponent(namespace)}/jobs/${encodeURIComponent(name)}`
+    const answer = await this.#get<{ runs: Run[]; totalCount: number }>(`${job}/runs?${query({ limit })}`)
+    return { items: answer.runs, totalCount: answer.totalCount }
+  }
+
+  async runEvents(run: RunId): Promise<readonly RunEvent[]> {
+    return (await this.#get<{ events: RunEvent[] }>(`jobs/runs/${encodeURIComponent(run)}/events`)).events
+  }
+
+  async search(text: string, limit: number, signal: AbortSignal): Promise<readonly SearchResult[]> {
+    const path = `search?${query({ q: text, limit })}`
+    return (await this.#get<{ results: SearchResult[] }>(path, signal)).results
+  }
+
+  /** How many events are stored: it grows with each. */
+  async storedEvents(): Promise<number> {
+    return (await this.#get<{ events: { stored: number } }>('summary')).events.stored
+  }
+
+  async #get<T>(path: string, signal?: AbortSignal): Promise<T> {
+    const response = await answer(this.#fetch, `${this.#base}/${path}`, signal)
+    return (await response.json()) as T // the one place where the service's word is taken for its types
+  }
+}
+
+function query(parameters: Readonly<Record<string, string | number | boolean>>): string {
+  return new URLSearchParams(
+    Object.entries(parameters).map(([name, value]) => [name, String(value)]),
+  ).toString()
+}
+
+async function answer(fetch: Fetch, url: string, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(url, signal ? { signal } : {}).catch((cause: unknown) => {
+    if (signal?.aborted) throw cause
+    throw new ServiceError('The lineage service does not answer.')
+  })
+  if (response.ok) return response
+  throw new ServiceError(
+    (await reason(response)) ?? `The lineage service answered ${response.status}.`,
+    response.status,
+  )
+}
+
+/** The service's own words, from `{"code": 404, "message": "…"}`. */
+async function reason(response: Response): Promise<string | undefined> {
+  const body: unknown = await response.json().catch(() => undefined)
+  const message = typeof body === 'object' && body !== null ? Reflect.get(body, 'message') : undefined
+  return typeof message === 'string' ? message : undefined
+}

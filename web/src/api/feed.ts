@@ -1,0 +1,148 @@
+/** Keeps the graph in step with the service. Knows nothing of React: it is subscribed to. */
+
+import { EMPTY_GRAPH, jobsOf, type LineageGraph, merge } from '../core/graph'
+import { jobId, type NodeId } from '../core/ids'
+import { failed, LOADING, type Loadable, ready } from '../core/loadable'
+import { type Client, ServiceError } from './client'
+import { withFacets } from './facets'
+import { gathered } from './gathered'
+import type { Connection, Listener } from './stream'
+import type { Change, WireNode } from './types'
+
+export interface FeedState {
+  readonly graph: Loadable<LineageGraph>
+  /** How many jobs the service knows that are not in the graph. */
+  readonly unlisted: number
+  readonly connection: Connection | undefined
+  /** Grows with each refresh; answers of an older revision may be stale. */
+  readonly revision: number
+  /** The revision at which a node was last touched by an event. */
+  readonly touched: ReadonlyMap<NodeId, number>
+}
+
+export interface FeedOptions {
+  readonly client: Client
+  readonly listen: (listener: Listener) => () => void
+  /** Events within this time are answered by one refresh. */
+  readonly gatherMs: number
+  readonly retryMs: number
+}
+
+const JOBS_LISTED = 100
+const AT_ONCE = 6
+/** Of more changes than this, what they are does not matter: all is asked for. */
+const MOST_CHANGES = 60
+
+const START: FeedState = {
+  graph: LOADING,
+  unlisted: 0,
+  connection: undefined,
+  revision: 0,
+  touched: new Map(),
+}
+
+export class Feed {
+  #state = START
+  #retry: ReturnType<typeof setTimeout> | undefined
+  readonly #client: Client
+  readonly #retryMs: number
+  readonly #listeners = new Set<() => void>()
+  readonly #stopListening: () => void
+  readonly #refresh: (change: Change | undefined) => void
+
+  /** Starts to load and to listen. */
+  constructor({ client, listen, gatherMs, retryMs }: FeedOptions) {
+    this.#client = client
+    this.#retryMs = retryMs
+    this.#refresh = gathered(gatherMs, (changes) => this.#answer(changes))
+    this.#stopListening = listen({
+      onChange: this.#refresh,
+      onConnection: (connection) => this.#set({ connection }),
+    })
+    this.#refresh(undefined)
+  }
+
+  readonly state = (): FeedState => this.#state
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Loads a node's surroundings if the graph does not hold it. */
+  async include(node: NodeId): Promise<void> {
+    if (!this.#graph().nodes.has(node)) await this.#loadChanged(new Set([node]))
+  }
+
+  stop(): void {
+    this.#stopListening()
+    clearTimeout(this.#retry)
+  }
+
+  /** Loads what changed; undefined among the changes stands for anything. */
+  async #answer(changes: readonly (Change | undefined)[]): Promise<void> {
+    const known = new Set(changes.flatMap((change) => (change ? [...change.jobs, ...change.datasets] : [])))
+    const isAll =
+      this.#state.graph.state !== 'ready' || changes.includes(undefined) || known.size > MOST_CHANGES
+    try {
+      await (isAll ? this.#loadAll() : this.#loadChanged(known))
+      this.#touch(isAll ? this.#graph().nodes.keys() : known)
+    } catch (error) {
+      // A graph that is there stays; the connection tells that it may be old.
+      if (this.#state.graph.state !== 'ready') this.#set({ graph: failed(error) })
+      this.#retry = setTimeout(() => this.#refresh(undefined), this.#retryMs)
+    }
+  }
+
+  async #loadAll(): Promise<void> {
+    const { items, totalCount } = await this.#client.jobs(JOBS_LISTED)
+    const jobs = items.map(({ namespace, name }) => jobId(namespace, name))
+    const graph = await this.#load(jobs, new Set(this.#graph().nodes.keys()))
+    this.#set({ graph: ready(graph), unlisted: Math.max(0, totalCount - jobsOf(graph).length) })
+  }
+
+  async #loadChanged(changed: ReadonlySet<NodeId>): Promise<void> {
+    this.#set({ graph: ready(await this.#load([...changed], changed)) })
+  }
+
+  async #load(wanted: readonly NodeId[], changed: ReadonlySet<NodeId>): Promise<LineageGraph> {
+    const answer = await neighbourhoods(this.#client, wanted)
+    const whole = await withFacets(this.#client, answer, this.#graph(), changed)
+    return merge(this.#graph(), whole) // into what is there now: another load may have come first
+  }
+
+  #touch(nodes: Iterable<NodeId>): void {
+    const revision = this.#state.revision + 1
+    const touched = new Map(this.#state.touched)
+    for (const node of nodes) touched.set(node, revision)
+    this.#set({ revision, touched })
+  }
+
+  #graph(): LineageGraph {
+    return this.#state.graph.state === 'ready' ? this.#state.graph.value : EMPTY_GRAPH
+  }
+
+  #set(news: Partial<FeedState>): void {
+    this.#state = { ...this.#state, ...news }
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+/** The lineage of all `wanted` nodes that the service knows; one answer often covers many of them. */
+async function neighbourhoods(client: Client, wanted: readonly NodeId[]): Promise<WireNode[]> {
+  const found: WireNode[] = []
+  let open = wanted
+  for (let width = 1; open.length > 0; width = AT_ONCE) {
+    const asked = open.slice(0, width)
+    const answers = await Promise.all(asked.map((node) => client.lineage(node).catch(nothingIfUnknown)))
+    found.push(...answers.flat())
+    const covered = new Set([...asked, ...answers.flat().map(({ id }) => id)])
+    open = open.filter((node) => !covered.has(node))
+  }
+  return found
+}
+
+function nothingIfUnknown(error: unknown): [] {
+  if (error instanceof ServiceError && error.status === 404) return []
+  throw error
+}

@@ -1,0 +1,102 @@
+/** Hears of every stored event: by server-sent events, or by asking once a second where these fail. */
+
+import type { Change } from './types'
+
+/** `live`: pushed; `polling`: asked for each second; `lost`: the service does not answer. */
+export type Connection = 'live' | 'polling' | 'lost'
+
+export interface Listener {
+  /** Undefined if it is not known what changed. */
+  readonly onChange: (change: Change | undefined) => void
+  readonly onConnection: (connection: Connection) => void
+}
+
+/** The part of the browser's EventSource that is needed here. */
+export interface Source {
+  addEventListener(type: string, listen: (event: Event) => void): void
+  close(): void
+}
+
+export interface StreamOptions {
+  readonly open: () => Source
+  /** Grows with every stored event. */
+  readonly storedEvents: () => Promise<number>
+  readonly pollEveryMs: number
+  /** After a failure the stream is opened anew this often: a browser gives up on an answer that is no stream. */
+  readonly reopenEveryMs: number
+}
+
+/** Starts to listen; returns what stops it. */
+export function listen(options: StreamOptions, listener: Listener): () => void {
+  const poll = polling(options, listener)
+  let source: Source | undefined
+  let reopening: ReturnType<typeof setTimeout> | undefined
+
+  const open = () => {
+    source?.close()
+    source = options.open()
+    source.addEventListener('open', () => {
+      clearTimeout(reopening)
+      listener.onConnection('live')
+      if (poll.stop()) listener.onChange(undefined) // some may have been missed
+    })
+    source.addEventListener('change', (event) => listener.onChange(changeOf(event)))
+    source.addEventListener('error', () => {
+      clearTimeout(reopening)
+      reopening = setTimeout(open, options.reopenEveryMs)
+      poll.start()
+    })
+  }
+
+  open()
+  return () => {
+    source?.close()
+    poll.stop()
+    clearTimeout(reopening)
+  }
+}
+
+interface Polling {
+  readonly start: () => void
+  /** True if it was going on. */
+  readonly stop: () => boolean
+}
+
+function polling(
+  { storedEvents, pollEveryMs }: StreamOptions,
+  { onChange, onConnection }: Listener,
+): Polling {
+  let timer: ReturnType<typeof setInterval> | undefined
+  let known: number | undefined
+
+  const ask = async () => {
+    const stored = await storedEvents().catch(() => undefined)
+    if (!timer) return // stopped meanwhile
+    onConnection(stored === undefined ? 'lost' : 'polling')
+    if (stored !== undefined && stored !== known) onChange(undefined)
+    known = stored
+  }
+  return {
+    start: () => {
+      if (timer) return
+      timer = setInterval(ask, pollEveryMs)
+      void ask()
+    },
+    stop: () => {
+      const wasOn = timer !== undefined
+      clearInterval(timer)
+      timer = undefined
+      known = undefined
+      return wasOn
+    },
+  }
+}
+
+function changeOf(event: Event): Change | undefined {
+  try {
+    const { jobs, datasets } = JSON.parse((event as MessageEvent<string>).data) as Change
+    return Array.isArray(jobs) && Array.isArray(datasets) ? { jobs, datasets } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,123 @@
+/** The service's answers, as far as the page reads them. Facets stay unknown: producers may send anything there. */
+
+import type { NodeId, RunId } from '../core/ids'
+
+export interface Named {
+  readonly namespace: string
+  readonly name: string
+}
+
+export type Facets = Readonly<Record<string, unknown>>
+
+export type RunState = 'NEW' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'ABORTED'
+
+/** How an event's signature fared; of a run, the worst of its events. */
+export type Verdict = 'ok' | 'tampered' | 'unknown-key' | 'unsigned' | 'malformed'
+
+export interface Signature {
+  readonly verdict: Verdict
+  readonly keyId: string | null
+  readonly events: number
+  readonly verified: number
+}
+
+export interface Counters {
+  readonly recordsIn?: number | null
+  readonly recordsOut?: number | null
+  readonly bytesIn?: number | null
+  readonly bytesOut?: number | null
+  readonly errorCount?: number | null
+  readonly durationMs?: number | null
+  readonly stopReason?: string | null
+}
+
+export interface Run {
+  readonly id: RunId
+  readonly state: RunState
+  readonly startedAt: string | null
+  readonly endedAt: string | null
+  readonly durationMs: number | null
+  readonly facets: Facets
+  readonly counters?: Counters | null
+  readonly signature?: Signature | null
+}
+
+export interface Field {
+  readonly name: string
+  readonly type: string | null
+  readonly description: string | null
+}
+
+export interface Dataset extends Named {
+  readonly description: string | null
+  readonly fields: readonly Field[]
+  readonly facets?: Facets
+}
+
+export interface Job extends Named {
+  readonly description: string | null
+  readonly type: string
+  readonly latestRun: Run | null
+}
+
+/** An edge in the direction of the data's flow. */
+export interface WireEdge {
+  readonly origin: NodeId
+  readonly destination: NodeId
+}
+
+interface Edges {
+  readonly id: NodeId
+  readonly inEdges: readonly WireEdge[]
+  readonly outEdges: readonly WireEdge[]
+}
+
+export type WireNode =
+  | (Edges & { readonly type: 'DATASET'; readonly data: Dataset })
+  | (Edges & { readonly type: 'JOB'; readonly data: Job })
+
+export interface Transformation {
+  readonly type: 'DIRECT' | 'INDIRECT'
+  readonly subtype: string | null
+  readonly description: string | null
+  readonly masking: boolean | null
+}
+
+export interface InputField {
+  readonly namespace: string
+  readonly dataset: string
+  readonly field: string
+  /** Absent where a service speaks only Marquez's dialect. */
+  readonly transformations?: readonly Transformation[]
+}
+
+export interface WireColumn {
+  readonly data: {
+    readonly namespace: string
+    readonly dataset: string
+    readonly field: string
+    readonly fieldType: string | null
+    readonly inputFields: readonly InputField[]
+  }
+}
+
+export interface SearchResult extends Named {
+  readonly nodeId: NodeId
+  readonly type: 'DATASET' | 'JOB'
+}
+
+export interface RunEvent {
+  readonly index: number
+  readonly eventType: string | null
+  readonly eventTime: string
+  readonly receivedAt: string
+  readonly digest: string
+  readonly verdict: Verdict
+  readonly keyId: string | null
+}
+
+/** What one stored event touched. */
+export interface Change {
+  readonly jobs: readonly NodeId[]
+  readonly datasets: readonly NodeId[]
+}

@@ -1,0 +1,74 @@
+/** Where to look. A view maps a point p of the graph to `p * zoom + (x, y)` on the canvas. */
+
+import type { Box, Point, Size } from './geometry'
+
+export type View = Point & { readonly zoom: number }
+
+/** Smaller than this, names cannot be read. */
+export const READABLE_ZOOM = 0.5
+const MARGIN = 18
+
+/** All of `bounds`, as large as it fits, at most at `mostZoom`. */
+function overview(bounds: Box, canvas: Size, mostZoom = 1): View {
+  const { width, height } = inner(canvas)
+  return centred(bounds, canvas, Math.min(width / bounds.width, height / bounds.height, mostZoom))
+}
+
+/** Where to begin: all of the graph; of one that is long but low, its left end, large enough to read. */
+export function opening(bounds: Box, canvas: Size): View {
+  const all = overview(bounds, canvas)
+  if (all.zoom >= READABLE_ZOOM || bounds.height * READABLE_ZOOM > canvas.height) return all
+  return { ...centred(bounds, canvas, READABLE_ZOOM), x: MARGIN - bounds.x * READABLE_ZOOM }
+}
+
+export function centred({ x, y, width, height }: Box, canvas: Size, zoom: number): View {
+  return {
+    x: canvas.width / 2 - (x + width / 2) * zoom,
+    y: canvas.height / 2 - (y + height / 2) * zoom,
+    zoom,
+  }
+}
+
+/** The least move after which `box` is seen; its upper left corner comes first if it is larger than the canvas. */
+export function reveal(box: Box, view: View, canvas: Size): View {
+  const shift = (low: number, high: number, room: number) => {
+    if (low < MARGIN || high - low > room - 2 * MARGIN) return MARGIN - low
+    return Math.min(0, room - MARGIN - high)
+  }
+  const [left, top] = [box.x * view.zoom + view.x, box.y * view.zoom + view.y]
+  const isSeen = contains(box, view, canvas)
+  return isSeen
+    ? view
+    : {
+        x: view.x + shift(left, left + box.width * view.zoom, canvas.width),
+        y: view.y + shift(top, top + box.height * view.zoom, canvas.height),
+        zoom: view.zoom,
+      }
+}
+
+/** Shows all of `path`, smaller if need be, but never so small that names cannot be read: then `start` counts. */
+export function revealPath(path: Box, start: Box, view: View, canvas: Size): View {
+  if (contains(path, view, canvas)) return view
+  const all = overview(path, canvas, view.zoom)
+  if (all.zoom >= READABLE_ZOOM) return all.zoom < view.zoom ? all : reveal(path, view, canvas)
+  return reveal(start, centred(path, canvas, Math.min(view.zoom, READABLE_ZOOM)), canvas)
+}
+
+/** The view in which `after` stands where `before` stood. */
+export function anchored(view: View, before: Point, after: Point): View {
+  return {
+    x: view.x - (after.x - before.x) * view.zoom,
+    y: view.y - (after.y - before.y) * view.zoom,
+    zoom: view.zoom,
+  }
+}
+
+function contains({ x, y, width, height }: Box, view: View, canvas: Size): boolean {
+  const [left, top] = [x * view.zoom + view.x, y * view.zoom + view.y]
+  const [right, bottom] = [left + width * view.zoom, top + height * view.zoom]
+  return left >= 0 && top >= 0 && right <= canvas.width && bottom <= canvas.height
+}
+
+function inner({ width, height }: Size): Size {
+  return { width: Math.max(1, width - 2 * MARGIN), height: Math.max(1, height - 2 * MARGIN) }
+}

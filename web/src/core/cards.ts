@@ -1,0 +1,80 @@
+/** What each node shows, and so how large it is. */
+
+import type { Dataset, Field } from '../api/types'
+import type { Size } from './geometry'
+import { edgesOf, type GraphNode, type LineageGraph } from './graph'
+import type { NodeId } from './ids'
+import { type Label, nodeLabel } from './labels'
+import { type Glow, isLit, type Lit } from './lit'
+import type { Shape } from './shape'
+
+export interface Row {
+  readonly field: Field
+  /** Undefined where no path is lit. */
+  readonly glow: Glow | 'dim' | undefined
+}
+
+export interface Card {
+  readonly node: GraphNode
+  readonly label: Label
+  readonly rows: readonly Row[]
+  /** How many columns an unfolded dataset leaves to the panel. */
+  readonly more: number
+  readonly unfolded: boolean
+  readonly dim: boolean
+}
+
+/** What the reader has opened and lit. */
+export interface Choices {
+  readonly unfolded: ReadonlySet<NodeId>
+  readonly lit: Lit | undefined
+}
+
+export const HEAD_HEIGHT = 46
+export const ROW_HEIGHT = 22
+const FOOT_HEIGHT = 6
+const WIDTH = { dataset: 184, job: 144 } as const
+const MOST_ROWS = 100
+
+export function cardsOf(graph: LineageGraph, choices: Choices): Map<NodeId, Card> {
+  return new Map([...graph.nodes].map(([id, node]) => [id, cardOf(node, choices)]))
+}
+
+export function sizeOf({ node, rows, more }: Card): Size {
+  const lines = rows.length + Number(more > 0)
+  const height = HEAD_HEIGHT + (lines > 0 ? lines * ROW_HEIGHT + FOOT_HEIGHT : 0)
+  return { width: WIDTH[node.kind], height }
+}
+
+export function shapeOf(graph: LineageGraph, cards: ReadonlyMap<NodeId, Card>): Shape {
+  const boxes = new Map([...cards].map(([id, card]) => [id, sizeOf(card)]))
+  return { boxes, edges: edgesOf(graph) }
+}
+
+function cardOf(node: GraphNode, { unfolded, lit }: Choices): Card {
+  const open = unfolded.has(node.id)
+  const rows = node.kind === 'dataset' ? rowsOf(node.dataset, open, lit, node.id) : []
+  const shown = rows.filter((row, index) => index < MOST_ROWS || isGlowing(row))
+  return {
+    node,
+    label: nodeLabel(node),
+    rows: shown,
+    more: rows.length - shown.length,
+    unfolded: open,
+    dim: lit !== undefined && !isLit(lit, node.id),
+  }
+}
+
+/** All columns of an unfolded dataset; of a folded one those that are lit. */
+function rowsOf({ fields }: Dataset, open: boolean, lit: Lit | undefined, id: NodeId): Row[] {
+  const glows = lit?.columns.get(id)
+  const known = new Set(fields.map(({ name }) => name))
+  const unknown = [...(glows?.keys() ?? [])].filter((name) => !known.has(name))
+  const all = [...fields, ...unknown.map((name) => ({ name, type: null, description: null }))]
+  const rows = all.map((field) => ({ field, glow: lit && (glows?.get(field.name) ?? ('dim' as const)) }))
+  return open ? rows : rows.filter(isGlowing)
+}
+
+function isGlowing({ glow }: Row): boolean {
+  return glow !== undefined && glow !== 'dim'
+}

@@ -1,0 +1,67 @@
+/** The graph of jobs and datasets, merged from the service's answers. */
+
+import type { Dataset, Job, WireEdge, WireNode } from '../api/types'
+import type { NodeId } from './ids'
+
+export type GraphNode =
+  | { readonly kind: 'dataset'; readonly id: NodeId; readonly dataset: Dataset }
+  | { readonly kind: 'job'; readonly id: NodeId; readonly job: Job }
+
+export interface LineageGraph {
+  readonly nodes: ReadonlyMap<NodeId, GraphNode>
+  /** Upstream neighbours; both ends of every edge are in `nodes`. */
+  readonly sources: ReadonlyMap<NodeId, readonly NodeId[]>
+  /** Downstream neighbours. */
+  readonly targets: ReadonlyMap<NodeId, readonly NodeId[]>
+  /** As the service gave them; merging needs also those whose other end is not here yet. */
+  readonly wire: ReadonlyMap<NodeId, WireNode>
+}
+
+export const EMPTY_GRAPH: LineageGraph = graphOf(new Map())
+
+/** Adds the nodes of one answer; a node that was there is replaced by its newer self. */
+export function merge(graph: LineageGraph, answer: readonly WireNode[]): LineageGraph {
+  const wire = new Map(graph.wire)
+  for (const node of answer) wire.set(node.id, node)
+  return graphOf(wire)
+}
+
+export function edgesOf(graph: LineageGraph): WireEdge[] {
+  return [...graph.targets].flatMap(([origin, targets]) =>
+    targets.map((destination) => ({ origin, destination })),
+  )
+}
+
+export function jobsOf(graph: LineageGraph): Job[] {
+  return [...graph.nodes.values()].flatMap((node) => (node.kind === 'job' ? [node.job] : []))
+}
+
+function graphOf(wire: ReadonlyMap<NodeId, WireNode>): LineageGraph {
+  const sources = new Map<NodeId, Set<NodeId>>()
+  const targets = new Map<NodeId, Set<NodeId>>()
+  for (const node of wire.values()) {
+    for (const { origin, destination } of [...node.inEdges, ...node.outEdges]) {
+      if (!wire.has(origin) || !wire.has(destination)) continue
+      add(sources, destination, origin)
+      add(targets, origin, destination)
+    }
+  }
+  const nodes = new Map([...wire].map(([id, node]) => [id, graphNode(node)]))
+  return { nodes, sources: lists(sources), targets: lists(targets), wire }
+}
+
+function graphNode(node: WireNode): GraphNode {
+  return node.type === 'JOB'
+    ? { kind: 'job', id: node.id, job: node.data }
+    : { kind: 'dataset', id: node.id, dataset: node.data }
+}
+
+function add(edges: Map<NodeId, Set<NodeId>>, from: NodeId, to: NodeId): void {
+  const known = edges.get(from)
+  if (known) known.add(to)
+  else edges.set(from, new Set([to]))
+}
+
+function lists(edges: ReadonlyMap<NodeId, ReadonlySet<NodeId>>): Map<NodeId, readonly NodeId[]> {
+  return new Map([...edges].map(([from, to]) => [from, [...to]]))
+}

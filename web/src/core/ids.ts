@@ -1,0 +1,35 @@
+/**
+ * Identities. A node's id comes from the service and is never taken apart here:
+ * `dataset:a:b:c` does not tell where the namespace ends.
+ */
+
+declare const brand: unique symbol
+type Branded<Name> = string & { readonly [brand]: Name }
+
+/** A job or dataset, for example `job:default:enrich-flights`. */
+export type NodeId = Branded<'NodeId'>
+
+/** A column of a dataset. */
+export type ColumnKey = Branded<'ColumnKey'>
+
+export type RunId = Branded<'RunId'>
+
+export interface ColumnRef {
+  readonly dataset: NodeId
+  readonly column: string
+}
+
+/** The id by which the service knows a dataset. */
+export function datasetId(namespace: string, name: string): NodeId {
+  return `dataset:${namespace}:${name}` as NodeId
+}
+
+/** The id by which the service knows a job. */
+export function jobId(namespace: string, name: string): NodeId {
+  return `job:${namespace}:${name}` as NodeId
+}
+
+/** One key per column, whatever characters the names hold. */
+export function columnKey({ dataset, column }: ColumnRef): ColumnKey {
+  return JSON.stringify([dataset, column]) as ColumnKey
+}

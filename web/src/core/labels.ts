@@ -1,0 +1,49 @@
+/** Short names for people; the full name stays in the panel and the tooltip. */
+
+import type { Dataset } from '../api/types'
+import { symlinks } from './facets'
+import type { GraphNode, LineageGraph } from './graph'
+import type { NodeId } from './ids'
+
+/** `{ path: 'lake.marts.', name: 'carrier_delays' }`; joined they are the label. */
+export interface Label {
+  readonly path: string
+  readonly name: string
+}
+
+/** The catalog's name for the dataset where it has one, else the last two segments of its own. */
+export function datasetLabel(dataset: Dataset): Label {
+  const table = symlinks(dataset.facets)[0]?.name
+  return splitName(table ?? dataset.name)
+}
+
+export function nodeLabel(node: GraphNode): Label {
+  return node.kind === 'job' ? { path: '', name: node.job.name } : datasetLabel(node.dataset)
+}
+
+export function labelText({ path, name }: Label): string {
+  return path + name
+}
+
+/** The label of a node, or its id if the graph has no such node. */
+export function labelOf(graph: LineageGraph, id: NodeId): string {
+  const node = graph.nodes.get(id)
+  return node ? labelText(nodeLabel(node)) : id
+}
+
+export function fullName(node: GraphNode): string {
+  const { namespace, name } = node.kind === 'job' ? node.job : node.dataset
+  return `${namespace} ${name}`
+}
+
+function splitName(name: string): Label {
+  const segments = name.split('/').filter(Boolean)
+  const last = segments.at(-1)
+  if (last === undefined) return { path: '', name }
+  if (name.includes('/')) {
+    const parent = segments.at(-2)
+    return { path: parent === undefined ? '' : `${parent}/`, name: last }
+  }
+  const dot = name.lastIndexOf('.') + 1
+  return dot < name.length ? { path: name.slice(0, dot), name: name.slice(dot) } : { path: '', name }
+}

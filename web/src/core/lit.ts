@@ -1,0 +1,121 @@
+/** The lit path of a column over the graph of jobs and datasets. */
+
+import type { ColumnEdge, ColumnGraph } from './columns'
+import type { LineageGraph } from './graph'
+import { type ColumnKey, type ColumnRef, columnKey, type NodeId } from './ids'
+import { type ColumnPath, columnPath, type Strength } from './walk'
+
+export type Glow = 'start' | Strength
+
+/** Where a segment begins or ends: at a column's row, or at a job (`column` undefined). */
+export interface End {
+  readonly node: NodeId
+  readonly column: string | undefined
+}
+
+export interface Segment {
+  readonly from: End
+  readonly to: End
+  readonly kind: Strength
+  /** How what the segment leads to hangs together with the start: a direct segment may lie beyond an indirect one. */
+  readonly strength: Strength
+}
+
+export interface Lit {
+  readonly path: ColumnPath
+  readonly columns: ReadonlyMap<NodeId, ReadonlyMap<string, Glow>>
+  readonly jobs: ReadonlySet<NodeId>
+  /** Column to job and job to column; column to column where no known job stands between. */
+  readonly segments: readonly Segment[]
+}
+
+export function lightUp(
+  graph: LineageGraph,
+  columns: ColumnGraph,
+  start: ColumnRef,
+  withIndirect: boolean,
+): Lit {
+  const path = columnPath(columns, columnKey(start), withIndirect)
+  const segments = segmentsOf(graph, columns, path)
+  const jobs = segments.flatMap(({ from, to }) => [from, to]).filter(({ column }) => column === undefined)
+  return {
+    path,
+    columns: glowing(columns, path, start),
+    jobs: new Set(jobs.map(({ node }) => node)),
+    segments,
+  }
+}
+
+export function isLit(lit: Lit, node: NodeId): boolean {
+  return lit.columns.has(node) || lit.jobs.has(node)
+}
+
+function glowing(
+  { columns }: ColumnGraph,
+  { upstream, downstream }: ColumnPath,
+  start: ColumnRef,
+): Map<NodeId, Map<string, Glow>> {
+  const byDataset = new Map<NodeId, Map<string, Glow>>()
+  const light = ({ dataset, column }: ColumnRef, glow: Glow) => {
+    const known = byDataset.get(dataset) ?? new Map<string, Glow>()
+    byDataset.set(dataset, known)
+    if (!known.has(column) || glow === 'direct') known.set(column, glow)
+  }
+  for (const [key, strength] of [...upstream.columns, ...downstream.columns]) {
+    const ref = columns.get(key)
+    if (ref) light(ref, strength)
+  }
+  byDataset.get(start.dataset)?.delete(start.column)
+  light(start, 'start')
+  return byDataset
+}
+
+function segmentsOf(graph: LineageGraph, { columns }: ColumnGraph, path: ColumnPath): Segment[] {
+  const found = new Map<string, Segment>()
+  const draw = (from: End, to: End, kind: Strength, strength: Strength) => {
+    const key = JSON.stringify([from.node, from.column, to.node, to.column])
+    const known = found.get(key)
+    found.set(key, {
+      from,
+      to,
+      kind: stronger(kind, known?.kind),
+      strength: stronger(strength, known?.strength),
+    })
+  }
+  for (const { edge, strength } of edgesOf(path)) {
+    const [source, target] = [columns.get(edge.from), columns.get(edge.to)]
+    if (!source || !target) continue
+    const kind = edge.direct ? 'direct' : 'indirect'
+    const jobs = jobsBetween(graph, source.dataset, target.dataset)
+    if (jobs.length === 0) draw(endAt(source), endAt(target), kind, strength)
+    for (const job of jobs) {
+      draw(endAt(source), { node: job, column: undefined }, kind, strength)
+      draw({ node: job, column: undefined }, endAt(target), kind, strength)
+    }
+  }
+  return [...found.values()]
+}
+
+/** Each edge with how its far end hangs together with the start. */
+function edgesOf({ start, upstream, downstream }: ColumnPath): { edge: ColumnEdge; strength: Strength }[] {
+  const far = (columns: ReadonlyMap<ColumnKey, Strength>, key: ColumnKey) =>
+    key === start ? 'direct' : (columns.get(key) ?? 'indirect')
+  const weaker = (edge: ColumnEdge, strength: Strength) => (edge.direct ? strength : 'indirect')
+  return [
+    ...upstream.edges.map((edge) => ({ edge, strength: weaker(edge, far(upstream.columns, edge.from)) })),
+    ...downstream.edges.map((edge) => ({ edge, strength: weaker(edge, far(downstream.columns, edge.to)) })),
+  ]
+}
+
+function stronger(one: Strength, other: Strength | undefined): Strength {
+  return one === 'direct' || other === 'direct' ? 'direct' : 'indirect'
+}
+
+function endAt({ dataset, column }: ColumnRef): End {
+  return { node: dataset, column }
+}
+
+function jobsBetween({ sources, targets }: LineageGraph, from: NodeId, to: NodeId): NodeId[] {
+  const writers = new Set(sources.get(to))
+  return (targets.get(from) ?? []).filter((reader) => writers.has(reader))
+}

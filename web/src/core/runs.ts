@@ -1,0 +1,36 @@
+/** Runs in words. */
+
+import type { Run, RunState, Verdict } from '../api/types'
+
+export const STATE_WORDS: Readonly<Record<RunState, string>> = {
+  NEW: 'not started',
+  RUNNING: 'running',
+  COMPLETED: 'completed',
+  FAILED: 'failed',
+  ABORTED: 'stopped',
+}
+
+export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
+  ok: 'verified',
+  tampered: 'tampered',
+  'unknown-key': 'unknown key',
+  unsigned: 'unsigned',
+  malformed: 'malformed',
+}
+
+/** What a verdict means for the reader. */
+export const VERDICT_MEANING: Readonly<Record<Verdict, string>> = {
+  ok: 'signed by a trusted key, and unchanged since',
+  tampered: 'the bytes are not those that were signed',
+  'unknown-key': 'signed, but by a key this service does not trust',
+  unsigned: 'carries no signature',
+  malformed: 'carries a signature that cannot be read',
+}
+
+/** How long a run took, or for how long it is running; undefined if that cannot be told. */
+export function runDuration(run: Run, now: Date): number | undefined {
+  const counted = run.durationMs ?? run.counters?.durationMs
+  if (run.state !== 'RUNNING') return counted ?? undefined
+  const started = run.startedAt === null ? Number.NaN : Date.parse(run.startedAt)
+  return Number.isNaN(started) ? undefined : Math.max(0, now.getTime() - started)
+}

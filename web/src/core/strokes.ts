@@ -1,0 +1,118 @@
+/** The lines between the boxes, as SVG paths. */
+
+import type { WireEdge } from '../api/types'
+import { type Card, HEAD_HEIGHT, ROW_HEIGHT, sizeOf } from './cards'
+import type { Box, Point } from './geometry'
+import { edgesOf, type LineageGraph } from './graph'
+import type { NodeId } from './ids'
+import type { End, Lit, Segment } from './lit'
+import { edgeKey, type Layout } from './shape'
+import type { Strength } from './walk'
+
+export interface Stroke {
+  readonly key: string
+  /** The `d` of an SVG path. */
+  readonly d: string
+  readonly kind: 'flow' | Strength
+  /** `soft`: direct, but beyond an indirect step. */
+  readonly tone: 'plain' | 'related' | 'soft' | 'dim'
+}
+
+export interface Drawing {
+  readonly graph: LineageGraph
+  readonly cards: ReadonlyMap<NodeId, Card>
+  readonly layout: Layout
+}
+
+/** Until a new layout is here: what has kept its size already shows its new self, the rest stays. */
+export function meanwhile(old: Drawing, news: ReadonlyMap<NodeId, Card>): Drawing {
+  const cards = new Map(
+    [...old.cards].map(([id, card]) => {
+      const [next, box] = [news.get(id), old.layout.boxes.get(id)]
+      return [id, next && sizeOf(next).height === box?.height ? next : card]
+    }),
+  )
+  return { ...old, cards }
+}
+
+/** Table-level edges; those between two `related` nodes stand out, and all step back while a path is lit. */
+export function flowStrokes(
+  { graph, layout }: Drawing,
+  related: ReadonlySet<NodeId>,
+  lit: Lit | undefined,
+): Stroke[] {
+  return edgesOf(graph).flatMap((edge) => {
+    const [from, to] = [layout.boxes.get(edge.origin), layout.boxes.get(edge.destination)]
+    if (!from || !to) return []
+    const isRelated = related.has(edge.origin) && related.has(edge.destination)
+    const tone = lit ? 'dim' : isRelated ? 'related' : 'plain'
+    const d = curve([rightOf(from), ...bendsOf(layout, edge), leftOf(to)])
+    return [{ key: edgeKey(edge), d, kind: 'flow', tone }]
+  })
+}
+
+export function columnStrokes(drawing: Drawing, lit: Lit): Stroke[] {
+  const strokes = lit.segments.flatMap((segment) => segmentStroke(drawing, segment))
+  // What people follow is drawn last, on top.
+  const weight = ({ kind, tone }: Stroke) => Number(kind === 'direct') + Number(tone === 'plain')
+  return strokes.sort((a, b) => weight(a) - weight(b))
+}
+
+function segmentStroke(drawing: Drawing, { from, to, kind, strength }: Segment): Stroke[] {
+  const start = port(drawing, from, rightOf, kind)
+  const end = port(drawing, to, leftOf, kind)
+  if (!start || !end) return []
+  const bends = bendsOf(drawing.layout, { origin: from.node, destination: to.node })
+  const key = JSON.stringify([from.node, from.column, to.node, to.column])
+  const tone = kind === 'direct' && strength === 'indirect' ? 'soft' : 'plain'
+  return [{ key, d: curve([start, ...bends, end]), kind, tone }]
+}
+
+/** A column's lines meet its row; at a job, direct ones meet a little above the indirect ones. */
+function port(
+  { cards, layout }: Drawing,
+  { node, column }: End,
+  side: (box: Box) => Point,
+  kind: Strength,
+): Point | undefined {
+  const [box, card] = [layout.boxes.get(node), cards.get(node)]
+  if (!box || !card) return undefined
+  const { x, y } = side(box)
+  if (column === undefined) return { x, y: y + (kind === 'direct' ? -JOB_PORT_OFFSET : JOB_PORT_OFFSET) }
+  const row = card.rows.findIndex(({ field }) => field.name === column)
+  return row < 0 ? undefined : { x, y: box.y + HEAD_HEIGHT + (row + 0.5) * ROW_HEIGHT }
+}
+
+const JOB_PORT_OFFSET = 5
+
+function bendsOf(layout: Layout, edge: WireEdge): readonly Point[] {
+  return layout.bends.get(edgeKey(edge)) ?? []
+}
+
+function rightOf({ x, y, width }: Box): Point {
+  return { x: x + width, y: y + HEAD_HEIGHT / 2 }
+}
+
+function leftOf({ x, y }: Box): Point {
+  return { x, y: y + HEAD_HEIGHT / 2 }
+}
+
+/** Leaves every point level, so that neighbouring pieces join smoothly. */
+function curve([start, ...rest]: readonly Point[]): string {
+  if (!start) return ''
+  let [d, at] = [`M${place(start)}`, start]
+  for (const next of rest) {
+    const reach = Math.max(Math.abs(next.x - at.x) / 2, 16)
+    const [out, back] = [
+      { x: at.x + reach, y: at.y },
+      { x: next.x - reach, y: next.y },
+    ]
+    d += `C${place(out)} ${place(back)} ${place(next)}`
+    at = next
+  }
+  return d
+}
+
+function place({ x, y }: Point): string {
+  return `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`
+}

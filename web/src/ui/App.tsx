@@ -1,0 +1,132 @@
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import type { Client } from '../api/client'
+import type { Feed, FeedState } from '../api/feed'
+import type { ColumnGraph } from '../core/columns'
+import { EMPTY_GRAPH, type LineageGraph } from '../core/graph'
+import type { NodeId } from '../core/ids'
+import { labelOf } from '../core/labels'
+import type { Loadable } from '../core/loadable'
+import { HOME, type Route } from '../core/route'
+import { GraphPane } from './GraphPane'
+import { Header } from './Header'
+import type { FindLayout } from './layoutEngine'
+import { EmptyNotice, FailureNotice, LoadingNotice } from './Notices'
+import { type Page, PageContext } from './page'
+import { Details } from './panel/Details'
+import { useColumns } from './useColumns'
+import { useKey } from './useKeys'
+import { useLoaded } from './useLoaded'
+import { useRoute } from './useRoute'
+
+interface AppProps {
+  readonly client: Client
+  readonly feed: Feed
+  readonly findLayout: FindLayout
+}
+
+export function App({ client, feed, findLayout }: AppProps) {
+  const state = useSyncExternalStore(feed.subscribe, feed.state)
+  const [route, go] = useRoute()
+  const [unfolded, setUnfolded] = useState<ReadonlySet<NodeId>>(new Set())
+  const [anchor, setAnchor] = useState<NodeId>()
+  const graph = state.graph.state === 'ready' ? state.graph.value : EMPTY_GRAPH
+  const columns = useColumns(client, graph, state.revision, route.node)
+  // The address may name a node beyond those that are listed.
+  const included = useLoaded(route.node, 0, async () => route.node && feed.include(route.node))
+
+  const page = pageOf(client, graph, state, route, {
+    go,
+    anchor: setAnchor,
+    toggleFold: (node) => setUnfolded((open) => toggled(open, node)),
+  })
+  useKey('Escape', page.close)
+  useTitle(graph, route)
+
+  return (
+    <PageContext value={page}>
+      <Header connection={state.connection} unlisted={state.unlisted} />
+      <main className="stage" data-panel={route.node !== undefined}>
+        <section className="canvas" aria-label="Lineage graph">
+          <Graph
+            state={state}
+            columns={columns}
+            route={route}
+            unfolded={unfolded}
+            anchor={anchor}
+            findLayout={findLayout}
+          />
+        </section>
+        {route.node !== undefined && (
+          <Details
+            id={route.node}
+            column={route.column}
+            columns={columns}
+            isLoading={state.graph.state === 'loading' || included.state === 'loading'}
+          />
+        )}
+      </main>
+    </PageContext>
+  )
+}
+
+interface GraphProps extends Pick<AppProps, 'findLayout'> {
+  readonly state: FeedState
+  readonly columns: Loadable<ColumnGraph>
+  readonly route: Route
+  readonly unfolded: ReadonlySet<NodeId>
+  readonly anchor: NodeId | undefined
+}
+
+function Graph({ state: { graph }, ...rest }: GraphProps) {
+  switch (graph.state) {
+    case 'loading':
+      return <LoadingNotice />
+    case 'failed':
+      return <FailureNotice message={graph.message} />
+    case 'ready':
+      return graph.value.nodes.size === 0 ? <EmptyNotice /> : <GraphPane {...rest} graph={graph.value} />
+  }
+}
+
+interface Moves {
+  readonly go: (route: Route) => void
+  readonly anchor: (node: NodeId) => void
+  readonly toggleFold: (node: NodeId) => void
+}
+
+function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Route, moves: Moves): Page {
+  return {
+    client,
+    graph,
+    revisionOf: (node) => state.touched.get(node) ?? 0,
+    openNode: (node) => {
+      moves.anchor(node)
+      moves.go({ node, column: undefined })
+    },
+    toggleColumn: ({ dataset, column }) => {
+      moves.anchor(dataset)
+      const isLit = route.node === dataset && route.column === column
+      moves.go({ node: dataset, column: isLit ? undefined : column })
+    },
+    toggleFold: (node) => {
+      moves.anchor(node)
+      moves.toggleFold(node)
+    },
+    close: () => moves.go(route.column === undefined ? HOME : { ...route, column: undefined }),
+    leave: () => moves.go(HOME),
+  }
+}
+
+/** So that the browser's history can be read. */
+function useTitle(graph: LineageGraph, { node, column }: Route): void {
+  const shown = node && [column, labelOf(graph, node)].filter(Boolean).join(' of ')
+  useEffect(() => {
+    document.title = shown ? `${shown} · Headwater` : 'Headwater'
+  }, [shown])
+}
+
+function toggled(nodes: ReadonlySet<NodeId>, node: NodeId): ReadonlySet<NodeId> {
+  const next = new Set(nodes)
+  if (!next.delete(node)) next.add(node)
+  return next
+}

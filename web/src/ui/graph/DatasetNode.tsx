@@ -1,0 +1,90 @@
+import type { NodeProps } from '@xyflow/react'
+import { memo } from 'react'
+import type { Card, Row } from '../../core/cards'
+import type { NodeId } from '../../core/ids'
+import { fullName, labelText } from '../../core/labels'
+import { counted } from '../../core/wording'
+import { ChevronIcon, TableIcon } from '../icons'
+import { LabelText } from '../LabelText'
+import { usePage } from '../page'
+import type { CardNode } from './flow'
+
+export const DatasetNode = memo(function DatasetNode({ data: { card, isOpen } }: NodeProps<CardNode>) {
+  const { openNode } = usePage()
+  const { node, label, dim, rows, more } = card
+  return (
+    <article
+      className="card dataset"
+      data-testid="node"
+      data-node-id={node.id}
+      data-dim={dim}
+      data-open={isOpen}
+    >
+      <div className="card-head">
+        <button
+          type="button"
+          className="card-title"
+          title={fullName(node)}
+          aria-label={`Dataset ${labelText(label)}`}
+          aria-pressed={isOpen}
+          onClick={() => openNode(node.id)}
+        >
+          <TableIcon />
+          <LabelText label={label} />
+        </button>
+        <FoldButton card={card} />
+      </div>
+      {rows.length > 0 && (
+        <ul className="rows" aria-label={`Columns of ${labelText(label)}`}>
+          {rows.map((row) => (
+            <ColumnRow key={row.field.name} node={node.id} row={row} />
+          ))}
+          {more > 0 && <li className="row-more">{more} more in the details</li>}
+        </ul>
+      )}
+    </article>
+  )
+})
+
+function FoldButton({ card: { node, label, unfolded } }: { card: Card }) {
+  const { toggleFold } = usePage()
+  const count = node.kind === 'dataset' ? node.dataset.fields.length : 0
+  if (count === 0) return null
+  const action = unfolded ? 'Hide' : 'Show'
+  return (
+    <button
+      type="button"
+      className="fold"
+      aria-expanded={unfolded}
+      aria-label={`${action} the ${counted(count, 'column')} of ${labelText(label)}`}
+      onClick={() => toggleFold(node.id)}
+    >
+      {count}
+      <ChevronIcon />
+    </button>
+  )
+}
+
+function ColumnRow({ node, row: { field, glow } }: { node: NodeId; row: Row }) {
+  const { toggleColumn } = usePage()
+  const lit = glow === undefined ? undefined : glow !== 'dim'
+  return (
+    <li>
+      <button
+        type="button"
+        className="row"
+        data-testid="column"
+        data-node-id={node}
+        data-column={field.name}
+        data-lit={lit}
+        data-glow={glow}
+        aria-pressed={glow === 'start'}
+        title={field.description ?? field.name}
+        onClick={() => toggleColumn({ dataset: node, column: field.name })}
+      >
+        <span className="row-name">{field.name}</span>
+        <span className="row-type">{field.type}</span>
+      </button>
+    </li>
+  )
+}

@@ -1,0 +1,66 @@
+import { Background, Controls, ReactFlow, ReactFlowProvider, ViewportPortal } from '@xyflow/react'
+import '@xyflow/react/dist/base.css'
+import { useMemo } from 'react'
+import type { NodeId } from '../../core/ids'
+import type { Lit } from '../../core/lit'
+import { columnStrokes, type Drawing, flowStrokes } from '../../core/strokes'
+import { relatives } from '../../core/walk'
+import { usePage } from '../page'
+import { DatasetNode } from './DatasetNode'
+import { flowNodes } from './flow'
+import { JobNode } from './JobNode'
+import { Strokes } from './Strokes'
+import { useCamera } from './useCamera'
+
+interface GraphViewProps {
+  readonly drawing: Drawing
+  readonly open: NodeId | undefined
+  readonly lit: Lit | undefined
+  /** The node that the reader last acted on. */
+  readonly anchor: NodeId | undefined
+}
+
+const NODE_TYPES = { dataset: DatasetNode, job: JobNode }
+/** Below this, drawing what is out of sight costs less than mounting it when it comes into sight. */
+const MANY_NODES = 150
+
+/** The graph, drawn as the core has laid it out. */
+export function GraphView(props: GraphViewProps) {
+  return (
+    <ReactFlowProvider>
+      <Canvas {...props} />
+    </ReactFlowProvider>
+  )
+}
+
+function Canvas({ drawing, open, lit, anchor }: GraphViewProps) {
+  const { close } = usePage()
+  const nodes = useMemo(() => flowNodes(drawing, open), [drawing, open])
+  const strokes = useMemo(() => {
+    const related = open && !lit ? relatives(drawing.graph, open) : new Set<NodeId>()
+    return [...flowStrokes(drawing, related, lit), ...(lit ? columnStrokes(drawing, lit) : [])]
+  }, [drawing, open, lit])
+  const camera = useCamera(drawing, { open, lit, anchor })
+  return (
+    <ReactFlow
+      nodes={nodes}
+      nodeTypes={NODE_TYPES}
+      nodesDraggable={false}
+      nodesConnectable={false}
+      nodesFocusable={false}
+      elementsSelectable={false}
+      disableKeyboardA11y // the cards are made of buttons
+      onlyRenderVisibleElements={nodes.length > MANY_NODES}
+      minZoom={0.08}
+      maxZoom={1.6}
+      onPaneClick={close}
+      {...camera}
+    >
+      <ViewportPortal>
+        <Strokes strokes={strokes} />
+      </ViewportPortal>
+      <Background gap={24} size={1} />
+      <Controls showInteractive={false} position="bottom-right" />
+    </ReactFlow>
+  )
+}

@@ -1,0 +1,52 @@
+import type { NodeProps } from '@xyflow/react'
+import { memo } from 'react'
+import type { Run } from '../../api/types'
+import { formatDuration } from '../../core/format'
+import { fullName, labelText } from '../../core/labels'
+import { STATE_WORDS } from '../../core/runs'
+import { JobIcon } from '../icons'
+import { LabelText } from '../LabelText'
+import { usePage } from '../page'
+import type { CardNode } from './flow'
+
+export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodeProps<CardNode>) {
+  const { openNode } = usePage()
+  const { node, label, dim } = card
+  const run = node.kind === 'job' ? node.job.latestRun : null
+  return (
+    <article
+      className="card job"
+      data-testid="node"
+      data-node-id={node.id}
+      data-dim={dim}
+      data-open={isOpen}
+      data-state={run?.state}
+    >
+      <button
+        type="button"
+        className="card-title"
+        title={fullName(node)}
+        aria-label={`Job ${labelText(label)} ${runWords(run)}`}
+        aria-pressed={isOpen}
+        onClick={() => openNode(node.id)}
+      >
+        <JobIcon />
+        <span className="job-text">
+          <LabelText label={label} />
+          <span className="job-state">
+            <span className="state-dot" data-state={run?.state} />
+            {run ? STATE_WORDS[run.state] : 'no run yet'}
+          </span>
+        </span>
+      </button>
+    </article>
+  )
+})
+
+function runWords(run: Run | null): string {
+  if (!run) return 'no run yet'
+  const words = STATE_WORDS[run.state]
+  return run.durationMs === null || run.state === 'RUNNING'
+    ? words
+    : `${words}, ${formatDuration(run.durationMs)}`
+}

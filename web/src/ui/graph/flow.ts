@@ -1,0 +1,29 @@
+import type { Node } from '@xyflow/react'
+import type { Card } from '../../core/cards'
+import type { NodeId } from '../../core/ids'
+import type { Drawing } from '../../core/strokes'
+
+/** A card as React Flow carries it. */
+export type CardNode = Node<{ readonly card: Card; readonly isOpen: boolean }, 'dataset' | 'job'>
+
+/** From left to right, so that Tab goes through them the way one reads. */
+export function flowNodes({ cards, layout }: Drawing, open: NodeId | undefined): CardNode[] {
+  const nodes = [...cards].flatMap(([id, card]) => {
+    const box = layout.boxes.get(id)
+    if (!box) return []
+    const { x, y, width, height } = box
+    const style = { pointerEvents: 'all' } as const // React Flow takes it away from nodes that cannot be dragged
+    return [
+      {
+        id,
+        type: card.node.kind,
+        position: { x, y },
+        width,
+        height,
+        style,
+        data: { card, isOpen: id === open },
+      },
+    ]
+  })
+  return nodes.sort(({ position: a }, { position: b }) => a.x - b.x || a.y - b.y)
+}

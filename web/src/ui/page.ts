@@ -1,0 +1,28 @@
+import { createContext, use } from 'react'
+import type { Client } from '../api/client'
+import type { LineageGraph } from '../core/graph'
+import type { ColumnRef, NodeId } from '../core/ids'
+
+/** What every part of the page may need: the data, and the ways to move about. */
+export interface Page {
+  readonly client: Client
+  readonly graph: LineageGraph
+  /** Grows when an event touched the node. */
+  readonly revisionOf: (node: NodeId) => number
+  readonly openNode: (node: NodeId) => void
+  /** Lights the column's path, or puts it out if it is lit. */
+  readonly toggleColumn: (column: ColumnRef) => void
+  readonly toggleFold: (node: NodeId) => void
+  /** Puts out the lit path, or else closes the details. */
+  readonly close: () => void
+  /** Closes the details, whatever is lit. */
+  readonly leave: () => void
+}
+
+export const PageContext = createContext<Page | undefined>(undefined)
+
+export function usePage(): Page {
+  const page = use(PageContext)
+  if (!page) throw new Error('usePage is called outside of PageContext')
+  return page
+}

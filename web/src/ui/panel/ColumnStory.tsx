@@ -1,0 +1,106 @@
+import { useEffect, useRef } from 'react'
+import type { ColumnGraph } from '../../core/columns'
+import { type ColumnRef, columnKey } from '../../core/ids'
+import type { Loadable } from '../../core/loadable'
+import { type ColumnReach, columnPath } from '../../core/walk'
+import { byDataset, comesFrom, counted, goesInto, type Phrase } from '../../core/wording'
+import { ColumnList, PhraseText } from './ColumnWords'
+import { NodeLink } from './NodeLinks'
+
+interface ColumnStoryProps {
+  readonly start: ColumnRef
+  readonly columns: Loadable<ColumnGraph>
+}
+
+/** Says in words where a column comes from and what it reaches. */
+export function ColumnStory({ start, columns }: ColumnStoryProps) {
+  switch (columns.state) {
+    case 'loading':
+      return <p role="status">Following {start.column}…</p>
+    case 'failed':
+      return <p role="alert">{columns.message}</p>
+    case 'ready':
+      return <Story start={start} graph={columns.value} />
+  }
+}
+
+function Story({ start, graph }: { start: ColumnRef; graph: ColumnGraph }) {
+  const key = columnKey(start)
+  const { upstream, downstream } = columnPath(graph, key, true)
+  const top = useRef<HTMLElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another column is the reason to scroll back up
+  useEffect(() => {
+    top.current?.scrollIntoView({ block: 'nearest' })
+  }, [key])
+  return (
+    <section className="story" ref={top} aria-label={`Column ${start.column}`}>
+      <h3>
+        Where <b className="column-name">{start.column}</b> comes from
+      </h3>
+      <Sentence
+        column={start.column}
+        phrases={comesFrom(graph, key)}
+        link="is"
+        none="has no known source: it begins here."
+      />
+      <Reach graph={graph} reach={upstream} word="upstream" />
+      <h3>
+        What <b className="column-name">{start.column}</b> reaches
+      </h3>
+      <Sentence
+        column={start.column}
+        phrases={goesInto(graph, key)}
+        link=""
+        none="reaches no other column: it ends here."
+      />
+      <Reach graph={graph} reach={downstream} word="downstream" />
+    </section>
+  )
+}
+
+interface SentenceProps {
+  readonly column: string
+  readonly phrases: readonly Phrase[]
+  readonly link: string
+  readonly none: string
+}
+
+/** `avg_arr_delay` is aggregated from … ; filtered by … . */
+function Sentence({ column, phrases, link, none }: SentenceProps) {
+  return (
+    <p>
+      <b className="column-name">{column}</b> {phrases.length === 0 ? none : link && `${link} `}
+      {phrases.map((phrase, index) => (
+        <PhraseText key={phrase.verb} phrase={phrase} end={index === phrases.length - 1 ? '.' : '; '} />
+      ))}
+    </p>
+  )
+}
+
+interface ReachProps {
+  readonly graph: ColumnGraph
+  readonly reach: ColumnReach
+  readonly word: 'upstream' | 'downstream'
+}
+
+/** Every column of one direction, folded away: a sentence names only the nearest. */
+function Reach({ graph, reach, word }: ReachProps) {
+  const datasets = byDataset(graph, reach)
+  if (datasets.length === 0) return null
+  return (
+    <details className="reach">
+      <summary>
+        {counted(reach.columns.size, 'column')} in {counted(datasets.length, 'dataset')} {word}
+      </summary>
+      <ul className="plain">
+        {datasets.map(({ dataset, direct, indirect }) => (
+          <li key={dataset}>
+            <NodeLink node={dataset} />
+            <ColumnList dataset={dataset} columns={direct} kind="direct" />
+            <ColumnList dataset={dataset} columns={indirect} kind="indirect" />
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,51 @@
+import type { Dataset, Named } from '../../api/types'
+import type { ColumnGraph } from '../../core/columns'
+import { symlinks } from '../../core/facets'
+import type { NodeId } from '../../core/ids'
+import type { Loadable } from '../../core/loadable'
+import { usePage } from '../page'
+import { useLoaded } from '../useLoaded'
+import { ColumnStory } from './ColumnStory'
+import { NodeLinks } from './NodeLinks'
+import { Schema } from './Schema'
+
+interface DatasetDetailsProps {
+  readonly id: NodeId
+  /** What the graph holds of it, until the whole is here. */
+  readonly summary: Dataset
+  readonly column: string | undefined
+  readonly columns: Loadable<ColumnGraph>
+}
+
+export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsProps) {
+  const { client, graph, revisionOf } = usePage()
+  const loaded = useLoaded(id, revisionOf(id), () => client.dataset(summary))
+  const dataset = loaded.state === 'ready' ? loaded.value : summary
+  return (
+    <>
+      {column !== undefined && <ColumnStory start={{ dataset: id, column }} columns={columns} />}
+      {dataset.description && <p>{dataset.description}</p>}
+      <Aliases names={symlinks(dataset.facets)} />
+      <NodeLinks title="Written by" nodes={graph.sources.get(id)} none="No job is known to write it." />
+      <NodeLinks title="Read by" nodes={graph.targets.get(id)} none="No job is known to read it." />
+      {loaded.state === 'failed' && <p role="alert">{loaded.message}</p>}
+      <Schema dataset={id} fields={dataset.fields} chosen={column} />
+    </>
+  )
+}
+
+function Aliases({ names }: { names: readonly Named[] }) {
+  if (names.length === 0) return null
+  return (
+    <section>
+      <h3>Also known as</h3>
+      <ul className="plain">
+        {names.map(({ namespace, name }) => (
+          <li key={JSON.stringify([namespace, name])} className="full-name">
+            <span className="muted">{namespace}</span> {name}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,74 @@
+import type { ReactNode } from 'react'
+import type { ColumnGraph } from '../../core/columns'
+import type { GraphNode } from '../../core/graph'
+import type { NodeId } from '../../core/ids'
+import { nodeLabel } from '../../core/labels'
+import type { Loadable } from '../../core/loadable'
+import { CloseIcon, JobIcon, TableIcon } from '../icons'
+import { LabelText } from '../LabelText'
+import { usePage } from '../page'
+import { DatasetDetails } from './DatasetDetails'
+import { JobDetails } from './JobDetails'
+
+interface DetailsProps {
+  readonly id: NodeId
+  /** A column of the node, whose path is lit. */
+  readonly column: string | undefined
+  readonly columns: Loadable<ColumnGraph>
+  readonly isLoading: boolean
+}
+
+/** The side panel for the chosen node. */
+export function Details({ id, column, columns, isLoading }: DetailsProps) {
+  const { graph } = usePage()
+  const node = graph.nodes.get(id)
+  if (!node) {
+    return (
+      <Panel head={<h2 className="panel-title">{isLoading ? 'Loading…' : 'Not known'}</h2>}>
+        {!isLoading && <p>The service knows no job or dataset by the id {id}.</p>}
+      </Panel>
+    )
+  }
+  return (
+    <Panel head={<Title node={node} />}>
+      {node.kind === 'job' ? (
+        <JobDetails key={id} id={id} job={node.job} />
+      ) : (
+        <DatasetDetails key={id} id={id} summary={node.dataset} column={column} columns={columns} />
+      )}
+    </Panel>
+  )
+}
+
+function Panel({ head, children }: { head: ReactNode; children: ReactNode }) {
+  const { leave } = usePage()
+  return (
+    <aside className="panel" aria-label="Details">
+      <div className="panel-head">
+        {head}
+        <button type="button" className="icon-button" aria-label="Close details" onClick={leave}>
+          <CloseIcon />
+        </button>
+      </div>
+      <div className="panel-body">{children}</div>
+    </aside>
+  )
+}
+
+function Title({ node }: { node: GraphNode }) {
+  const { namespace, name } = node.kind === 'job' ? node.job : node.dataset
+  return (
+    <div className="panel-heading">
+      <p className="panel-kind">
+        {node.kind === 'job' ? <JobIcon /> : <TableIcon />}
+        {node.kind === 'job' ? 'Job' : 'Dataset'}
+      </p>
+      <h2 className="panel-title">
+        <LabelText label={nodeLabel(node)} />
+      </h2>
+      <p className="full-name">
+        <span className="muted">{namespace}</span> {name}
+      </p>
+    </div>
+  )
+}

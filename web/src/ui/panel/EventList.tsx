@@ -1,0 +1,42 @@
+import type { RunEvent } from '../../api/types'
+import { formatTime } from '../../core/format'
+import type { RunId } from '../../core/ids'
+import { usePage } from '../page'
+import { useLoaded } from '../useLoaded'
+import { VerdictBadge } from './VerdictBadge'
+
+/** The events of one run as they were received, each with its verdict. */
+export function EventList({ run, revision }: { run: RunId; revision: number }) {
+  const { client } = usePage()
+  const events = useLoaded(run, revision, () => client.runEvents(run))
+  switch (events.state) {
+    case 'loading':
+      return <p role="status">Loading events…</p>
+    case 'failed':
+      return <p role="alert">{events.message}</p>
+    case 'ready':
+      return (
+        <ol className="events" aria-label="Events">
+          {events.value.map((event) => (
+            <EventItem key={event.index} event={event} />
+          ))}
+        </ol>
+      )
+  }
+}
+
+function EventItem({ event: { index, eventType, eventTime, digest, verdict, keyId } }: { event: RunEvent }) {
+  return (
+    <li className="event">
+      <div className="event-head">
+        <span className="event-type">{eventType ?? 'OTHER'}</span>
+        <time dateTime={eventTime}>{formatTime(eventTime, new Date())}</time>
+        <VerdictBadge verdict={verdict} />
+      </div>
+      <p className="event-key">{keyId ?? 'no key'}</p>
+      <p className="event-key" title={`SHA-256 of the bytes received: ${digest}`}>
+        #{index} · {digest.slice(0, 23)}
+      </p>
+    </li>
+  )
+}

@@ -1,0 +1,48 @@
+import type { Job } from '../../api/types'
+import type { NodeId } from '../../core/ids'
+import { usePage } from '../page'
+import { useLoaded } from '../useLoaded'
+import { useNow } from '../useNow'
+import { NodeLinks } from './NodeLinks'
+import { RunCard } from './RunCard'
+
+const RUNS_SHOWN = 25
+
+export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
+  const { graph } = usePage()
+  return (
+    <>
+      {job.description && <p>{job.description}</p>}
+      <NodeLinks title="Reads" nodes={graph.sources.get(id)} none="It is not known to read anything." />
+      <NodeLinks title="Writes" nodes={graph.targets.get(id)} none="It is not known to write anything." />
+      <Runs id={id} job={job} />
+    </>
+  )
+}
+
+function Runs({ id, job }: { id: NodeId; job: Job }) {
+  const { client, revisionOf } = usePage()
+  const runs = useLoaded(id, revisionOf(id), () => client.runs(job, RUNS_SHOWN))
+  const isRunning = runs.state === 'ready' && runs.value.items.some(({ state }) => state === 'RUNNING')
+  const now = useNow(isRunning)
+  switch (runs.state) {
+    case 'loading':
+      return <p role="status">Loading runs…</p>
+    case 'failed':
+      return <p role="alert">{runs.message}</p>
+    case 'ready':
+      return (
+        <section>
+          <h3>
+            Runs <span className="muted">{runs.value.totalCount}</span>
+          </h3>
+          {runs.value.items.length === 0 && <p className="muted">It has not run yet.</p>}
+          <ol className="runs">
+            {runs.value.items.map((run) => (
+              <RunCard key={run.id} run={run} now={now} revision={revisionOf(id)} />
+            ))}
+          </ol>
+        </section>
+      )
+  }
+}

@@ -1,0 +1,93 @@
+import { useId, useState } from 'react'
+import type { Run } from '../../api/types'
+import { runError } from '../../core/facets'
+import { formatBytes, formatCount, formatDuration, formatTime } from '../../core/format'
+import { runDuration, STATE_WORDS } from '../../core/runs'
+import { EventList } from './EventList'
+import { RunErrorText } from './RunErrorText'
+import { VerdictBadge } from './VerdictBadge'
+
+interface RunCardProps {
+  readonly run: Run
+  readonly now: Date
+  /** Grows when an event touched the run's job. */
+  readonly revision: number
+}
+
+export function RunCard({ run, now, revision }: RunCardProps) {
+  const error = runError(run.facets)
+  const duration = runDuration(run, now)
+  return (
+    <li className="run" data-state={run.state}>
+      <div className="run-head">
+        <span className="state" data-state={run.state}>
+          <span className="state-dot" data-state={run.state} />
+          {STATE_WORDS[run.state]}
+        </span>
+        {run.startedAt && (
+          <time dateTime={run.startedAt} title={run.startedAt}>
+            {formatTime(run.startedAt, now)}
+          </time>
+        )}
+        {duration !== undefined && <span className="muted">{formatDuration(duration)}</span>}
+      </div>
+      <CounterList run={run} />
+      {error && <RunErrorText error={error} />}
+      <Signature run={run} revision={revision} />
+    </li>
+  )
+}
+
+function CounterList({ run: { state, counters } }: { run: Run }) {
+  const { recordsIn, recordsOut, bytesIn, bytesOut, errorCount, stopReason } = counters ?? {}
+  const shown = [
+    ['records in', recordsIn, formatCount],
+    ['records out', recordsOut, formatCount],
+    ['read', bytesIn, formatBytes],
+    ['written', bytesOut, formatBytes],
+    ['errors', errorCount || null, formatCount],
+  ] as const
+  return (
+    <dl className="counters">
+      {shown.map(([word, count, format]) =>
+        typeof count === 'number' ? (
+          <div key={word}>
+            <dt>{word}</dt>
+            <dd>{format(count)}</dd>
+          </div>
+        ) : null,
+      )}
+      {stopReason && stopReason !== STATE_WORDS[state] && (
+        <div>
+          <dt>ended</dt>
+          <dd>{stopReason}</dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+/** The verdict over all of the run's events, which unfold below it. */
+function Signature({ run: { id, signature }, revision }: Pick<RunCardProps, 'run' | 'revision'>) {
+  const [isOpen, setIsOpen] = useState(false)
+  const list = useId()
+  if (!signature) return null
+  const { verdict, events, verified } = signature
+  return (
+    <>
+      <div className="run-foot">
+        <VerdictBadge verdict={verdict} />
+        <button
+          type="button"
+          className="link"
+          aria-expanded={isOpen}
+          aria-controls={list}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          {formatCount(verified)} of {formatCount(events)} events verified
+        </button>
+      </div>
+      <div id={list}>{isOpen && <EventList run={id} revision={revision} />}</div>
+    </>
+  )
+}

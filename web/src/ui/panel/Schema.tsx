@@ -1,0 +1,51 @@
+import type { Field } from '../../api/types'
+import type { NodeId } from '../../core/ids'
+import { usePage } from '../page'
+
+interface SchemaProps {
+  readonly dataset: NodeId
+  readonly fields: readonly Field[]
+  /** The column whose path is lit. */
+  readonly chosen: string | undefined
+}
+
+export function Schema({ dataset, fields, chosen }: SchemaProps) {
+  const { toggleColumn } = usePage()
+  return (
+    <section>
+      <h3>
+        Schema <span className="muted">{fields.length > 0 && fields.length}</span>
+      </h3>
+      {fields.length === 0 ? (
+        <p className="muted">No schema was reported.</p>
+      ) : (
+        <table className="schema">
+          <thead>
+            <tr>
+              <th scope="col">Column</th>
+              <th scope="col">Type</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map(({ name, type, description }) => (
+              <tr key={name} data-chosen={name === chosen}>
+                <td>
+                  <button
+                    type="button"
+                    className="link"
+                    aria-pressed={name === chosen}
+                    onClick={() => toggleColumn({ dataset, column: name })}
+                  >
+                    {name}
+                  </button>
+                  {description && <p className="field-note">{description}</p>}
+                </td>
+                <td className="schema-type">{type}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,69 @@
+import { type KeyboardEvent, useId, useRef, useState } from 'react'
+import type { NodeId } from '../../core/ids'
+import type { Hit } from '../../core/search'
+import { SearchIcon } from '../icons'
+import { usePage } from '../page'
+import { useKey } from '../useKeys'
+import { Results } from './Results'
+import { useHits } from './useHits'
+
+/** Finds jobs and datasets while one types; arrows choose, Enter opens, `/` brings one here. */
+export function Search() {
+  const { openNode } = usePage()
+  const [text, setText] = useState('')
+  const [isOpen, setIsOpen] = useState(false)
+  const [chosen, setChosen] = useState(0)
+  const field = useRef<HTMLInputElement>(null)
+  const hits = useHits(text)
+  const list = useId()
+
+  useKey('/', (event) => {
+    event.preventDefault()
+    field.current?.focus()
+    field.current?.select()
+  })
+  const take = (node: NodeId) => {
+    setText('')
+    setIsOpen(false)
+    field.current?.blur()
+    openNode(node)
+  }
+  const press = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    const hit: Hit | undefined = hits[chosen]
+    if (step !== undefined) setChosen(Math.max(0, Math.min(hits.length - 1, chosen + step)))
+    else if (event.key === 'Enter' && hit) take(hit.nodeId)
+    else if (event.key === 'Escape') field.current?.blur()
+    else return
+    event.preventDefault()
+  }
+  const isShowing = isOpen && text.trim() !== ''
+  return (
+    <search className="search">
+      <SearchIcon />
+      <input
+        ref={field}
+        type="search"
+        aria-label="Search jobs, datasets"
+        aria-controls={isShowing ? list : undefined}
+        aria-activedescendant={isShowing && hits[chosen] ? `${list}-${chosen}` : undefined}
+        placeholder="Search jobs, datasets"
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value)
+          setChosen(0)
+          setIsOpen(true)
+        }}
+        onFocus={() => setIsOpen(true)}
+        onBlur={() => setIsOpen(false)}
+        onKeyDown={press}
+      />
+      <span className="key-hint" aria-hidden="true">
+        /
+      </span>
+      {isShowing && <Results id={list} hits={hits} chosen={chosen} onTake={take} />}
+    </search>
+  )
+}

@@ -1,0 +1,38 @@
+import { useEffect, useMemo, useState } from 'react'
+import { type Choices, cardsOf, shapeOf } from '../core/cards'
+import type { LineageGraph } from '../core/graph'
+import { shapeKey } from '../core/shape'
+import { type Drawing, meanwhile } from '../core/strokes'
+import type { FindLayout } from './layoutEngine'
+
+/**
+ * The newest drawing whose layout is known: cards and places always belong together, so a box that grows never
+ * covers its neighbours while the new layout is on its way.
+ */
+export function useDrawing(
+  graph: LineageGraph,
+  choices: Choices,
+  findLayout: FindLayout,
+): Drawing | undefined {
+  const cards = useMemo(() => cardsOf(graph, choices), [graph, choices])
+  const shape = useMemo(() => shapeOf(graph, cards), [graph, cards])
+  const key = useMemo(() => shapeKey(shape), [shape])
+  const [placed, setPlaced] = useState<{ key: string; drawing: Drawing }>()
+
+  useEffect(() => {
+    let isWanted = true
+    const place = async () => {
+      const layout = placed?.key === key ? placed.drawing.layout : await findLayout(shape)
+      if (isWanted) setPlaced({ key, drawing: { graph, cards, layout } })
+    }
+    if (placed?.key !== key) void place()
+    return () => {
+      isWanted = false
+    }
+  }, [graph, cards, shape, key, placed, findLayout])
+
+  return useMemo(() => {
+    if (placed?.key === key) return { graph, cards, layout: placed.drawing.layout }
+    return placed && meanwhile(placed.drawing, cards)
+  }, [placed, key, graph, cards])
+}

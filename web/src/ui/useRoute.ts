@@ -1,0 +1,19 @@
+import { useMemo, useSyncExternalStore } from 'react'
+import { formatRoute, parseRoute, type Route } from '../core/route'
+
+/** The route in the address, and what changes it; each change is a step for the back button. */
+export function useRoute(): [Route, (route: Route) => void] {
+  const hash = useSyncExternalStore(subscribe, () => window.location.hash)
+  const route = useMemo(() => parseRoute(hash), [hash])
+  return [route, go]
+}
+
+function go(route: Route): void {
+  const hash = formatRoute(route)
+  if (hash !== window.location.hash) window.location.hash = hash
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener('hashchange', listener)
+  return () => window.removeEventListener('hashchange', listener)
+}

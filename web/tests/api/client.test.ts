@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { Client, type Fetch, ServiceError } from '../../src/api/client'
+import { datasetId } from '../../src/core/ids'
+
+const NEVER = new AbortController().signal
+
+function answering(body: unknown, status = 200): { fetch: Fetch; asked: string[] } {
+  const asked: string[] = []
+  const fetch: Fetch = async (url) => {
+    asked.push(url)
+    return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status })
+  }
+  return { fetch, asked }
+}
+
+test('names are escaped in paths and parameters', async () => {
+  const { fetch, asked } = answering({ graph: [] })
+  const client = new Client(fetch, 'api/v1')
+
+  await client.dataset({ namespace: 's3://lake', name: 'a/b?c#d' })
+  await client.lineage(datasetId('s3://lake', 'a&b'))
+
+  expect(asked).toEqual([
+    'api/v1/namespaces/s3%3A%2F%2Flake/datasets/a%2Fb%3Fc%23d',
+    'api/v1/lineage?nodeId=dataset%3As3%3A%2F%2Flake%3Aa%26b&depth=20',
+  ])
+})
+
+test('column lineage is asked for both ways', async () => {
+  const { fetch, asked } = answering({ graph: [] })
+
+  await new Client(fetch, 'api/v1').columnLineage(datasetId('n', 'd'))
+
+  expect(asked).toEqual(['api/v1/column-lineage?nodeId=dataset%3An%3Ad&depth=20&withDownstream=true'])
+})
+
+test('an error carries the words of the service and the status', async () => {
+  const { fetch } = answering({ code: 404, message: "Job 'nope' not found." }, 404)
+
+  const asking = new Client(fetch, 'api/v1').jobs(1)
+
+  await expect(asking).rejects.toEqual(new ServiceError("Job 'nope' not found.", 404))
+})
+
+test.each(['', '<html>', '{}', '[]', '{"message": 7}'])(
+  'an error of the body %j names the status',
+  async (body) => {
+    const { fetch } = answering(body, 502)
+
+    await expect(new Client(fetch, 'api/v1').storedEvents()).rejects.toThrow(
+      'The lineage service answered 502.',
+    )
+  },
+)
+
+test('no answer at all is said in words', async () => {
+  const fetch: Fetch = () => Promise.reject(new TypeError('fetch failed'))
+
+  await expect(new Client(fetch, 'api/v1').search('x', 1, NEVER)).rejects.toThrow('does not answer')
+})

@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Client } from '../../src/api/client'
+import { Feed } from '../../src/api/feed'
+import type { Listener } from '../../src/api/stream'
+import type { NodeId } from '../../src/core/ids'
+import { labelOf } from '../../src/core/labels'
+import {
+  AGGREGATE,
+  DATASETS,
+  DELAYS,
+  FLIGHTS,
+  INGEST,
+  JOBS,
+  type JobPlan,
+  lakehouse,
+  run,
+} from '../lakehouse'
+
+function feeding(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS) {
+  const service = lakehouse(jobs)
+  let heard: Listener | undefined
+  const feed = new Feed({
+    client: new Client(service.fetch, 'api/v1'),
+    listen: (listener) => {
+      heard = listener
+      return () => undefined
+    },
+    gatherMs: 200,
+    retryMs: 1_000,
+  })
+  const graph = () => {
+    const { graph } = feed.state()
+    if (graph.state !== 'ready') throw new Error(`the graph is ${graph.state}`)
+    return graph.value
+  }
+  const change = (...touched: NodeId[]) => heard?.onChange({ jobs: touched, datasets: [] })
+  const jobState = (id: NodeId) => {
+    const node = graph().nodes.get(id)
+    return node?.kind === 'job' ? node.job.latestRun?.state : undefined
+  }
+  return { service, feed, graph, change, jobState }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const settle = (ms = 200) => vi.advanceTimersByTimeAsync(ms)
+
+describe('the feed', () => {
+  test('begins with the whole graph, one lineage answer for each part of it', async () => {
+    const lone = 'job:demo:lone' as NodeId
+    const { service, graph } = feeding({ ...JOBS, [lone]: { reads: [], writes: [], runs: [] } })
+
+    await settle()
+
+    expect(new Set(graph().nodes.keys())).toEqual(
+      new Set([...Object.keys(DATASETS), ...Object.keys(JOBS), lone]),
+    )
+    expect(service.asked.filter((path) => path.includes('/lineage'))).toHaveLength(2)
+  })
+
+  test('gives datasets their friendly names', async () => {
+    const { graph } = feeding()
+
+    await settle()
+
+    expect(labelOf(graph(), DELAYS)).toBe('lake.marts.delays')
+  })
+
+  test('shows a changed run within 300 ms', async () => {
+    const { service, change, jobState } = feeding()
+    await settle()
+
+    service.jobs = { ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs: [run('RUNNING')] } }
+    change(INGEST)
+    await settle(300)
+
+    expect(jobState(INGEST)).toBe('RUNNING')
+  })
+
+  test('answers a burst of events by one refresh', async () => {
+    const { service, change } = feeding()
+    await settle()
+    const before = service.asked.length
+
+    for (let event = 0; event < 50; event += 1) change(INGEST)
+    await settle()
+
+    expect(service.asked.slice(before).filter((path) => path.includes('/lineage'))).toEqual([
+      `/api/v1/lineage${INGEST}`,
+    ])
+  })
+
+  test('tells which nodes an event touched', async () => {
+    const { feed, change } = feeding()
+    await settle()
+    const [ingest, aggregate] = [INGEST, AGGREGATE].map((id) => feed.state().touched.get(id))
+
+    change(INGEST)
+    await settle()
+
+    expect(feed.state().touched.get(INGEST)).toBeGreaterThan(ingest ?? 0)
+    expect(feed.state().touched.get(AGGREGATE)).toBe(aggregate)
+  })
+
+  test('includes a node that was not listed', async () => {
+    const { feed, graph } = feeding({})
+    await settle()
+
+    await feed.include(FLIGHTS)
+
+    expect(graph().nodes.has(FLIGHTS)).toBe(true)
+  })
+
+  test('takes a node that nobody knows for nothing', async () => {
+    const { feed, graph } = feeding()
+    await settle()
+    const before = graph().nodes.size
+
+    await feed.include('job:demo:nope' as NodeId)
+
+    expect(graph().nodes.size).toBe(before)
+  })
+})
+
+describe('when the service fails', () => {
+  test('the feed says why, and shows the graph as soon as it can', async () => {
+    const { service, feed, graph } = feeding()
+    service.broken = 500
+
+    await settle()
+    const failed = feed.state().graph
+    service.broken = undefined
+    await settle(1_200)
+
+    expect(failed).toEqual({ state: 'failed', message: 'The disk is full.' })
+    expect(graph().nodes.has(INGEST)).toBe(true)
+  })
+
+  test('a graph that is there stays', async () => {
+    const { service, change, jobState } = feeding()
+    await settle()
+
+    service.broken = 500
+    change(INGEST)
+    await settle()
+
+    expect(jobState(INGEST)).toBe('COMPLETED')
+  })
+
+  test('a stopped feed asks no more', async () => {
+    const { service, feed } = feeding()
+    service.broken = 500
+    await settle()
+    const asked = service.asked.length
+
+    feed.stop()
+    await settle(10_000)
+
+    expect(service.asked).toHaveLength(asked)
+  })
+})

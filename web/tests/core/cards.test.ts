@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { cardsOf, sizeOf } from '../../src/core/cards'
+import { columnGraph } from '../../src/core/columns'
+import { EMPTY_GRAPH, merge } from '../../src/core/graph'
+import { lightUp } from '../../src/core/lit'
+import {
+  AGGREGATE,
+  CSV,
+  columnAnswer,
+  DELAYS,
+  datasetNode,
+  FLIGHTS,
+  INGEST,
+  jobNode,
+  REPORT,
+} from '../lakehouse'
+
+const GRAPH = merge(EMPTY_GRAPH, [
+  ...[CSV, FLIGHTS, DELAYS, REPORT].map((id) => datasetNode(id)),
+  ...[INGEST, AGGREGATE].map((id) => jobNode(id)),
+])
+const LIT = lightUp(GRAPH, columnGraph(columnAnswer()), { dataset: DELAYS, column: 'avg_arr_delay' }, false)
+
+describe('a card', () => {
+  test('of a folded dataset shows no column', () => {
+    const cards = cardsOf(GRAPH, { unfolded: new Set(), lit: undefined })
+
+    expect(cards.get(FLIGHTS)).toMatchObject({ rows: [], more: 0, dim: false })
+  })
+
+  test('of an unfolded dataset shows all columns, and grows', () => {
+    const folded = cardsOf(GRAPH, { unfolded: new Set(), lit: undefined }).get(FLIGHTS)
+    const open = cardsOf(GRAPH, { unfolded: new Set([FLIGHTS]), lit: undefined }).get(FLIGHTS)
+
+    expect(open?.rows.map(({ field }) => field.name)).toEqual(['carrier', 'arr_delay', 'tailnum'])
+    expect(folded && open && sizeOf(open).height > sizeOf(folded).height).toBe(true)
+  })
+
+  test('of a folded dataset shows the lit columns only', () => {
+    const cards = cardsOf(GRAPH, { unfolded: new Set(), lit: LIT })
+
+    expect(cards.get(FLIGHTS)?.rows.map(({ field, glow }) => [field.name, glow])).toEqual([
+      ['arr_delay', 'direct'],
+    ])
+  })
+
+  test('of an unfolded dataset dims the columns off the path', () => {
+    const rows = cardsOf(GRAPH, { unfolded: new Set([FLIGHTS]), lit: LIT }).get(FLIGHTS)?.rows
+
+    expect(rows?.map(({ glow }) => glow)).toEqual(['dim', 'direct', 'dim'])
+  })
+
+  test('off the path is dim, also one of a job', () => {
+    const cards = cardsOf(GRAPH, { unfolded: new Set(), lit: LIT })
+
+    expect([REPORT, INGEST].map((id) => cards.get(id)?.dim)).toEqual([true, false])
+  })
+
+  test('leaves the columns beyond a hundred to the panel, but never a lit one', () => {
+    const wide = datasetNode(FLIGHTS)
+    const fields = Array.from({ length: 150 }, (_, n) => ({ name: `c${n}`, type: null, description: null }))
+    const last = { name: 'arr_delay', type: null, description: null }
+    const graph = merge(GRAPH, [
+      {
+        ...wide,
+        type: 'DATASET',
+        data: { ...datasetNode(FLIGHTS).data, fields: [...fields, last] },
+      } as typeof wide,
+    ])
+
+    const card = cardsOf(graph, { unfolded: new Set([FLIGHTS]), lit: LIT }).get(FLIGHTS)
+
+    expect(card?.more).toBe(50)
+    expect(card?.rows.at(-1)?.field.name).toBe('arr_delay')
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import type { Dataset } from '../../src/api/types'
+import { datasetLabel, labelText } from '../../src/core/labels'
+
+function dataset(name: string, symlink?: unknown): Dataset {
+  const facets = symlink === undefined ? {} : { symlinks: symlink }
+  return { namespace: 'file', name, description: null, fields: [], facets }
+}
+
+describe('the label of a dataset', () => {
+  test('is its catalog name where it has one', () => {
+    const table = { identifiers: [{ namespace: 'lake', name: 'lake.marts.carrier_delays', type: 'TABLE' }] }
+
+    const label = datasetLabel(dataset('/home/x/lake/warehouse/marts/carrier_delays', table))
+
+    expect(label).toEqual({ path: 'lake.marts.', name: 'carrier_delays' })
+  })
+
+  test('prefers a table to a location', () => {
+    const both = {
+      identifiers: [
+        { namespace: 's3://lake', name: 'wh/orders', type: 'LOCATION' },
+        { namespace: 'glue', name: 'sales.orders', type: 'TABLE' },
+      ],
+    }
+
+    expect(labelText(datasetLabel(dataset('x', both)))).toBe('sales.orders')
+  })
+
+  test('prefers the most qualified table', () => {
+    const both = {
+      identifiers: [
+        { namespace: 'file:/lake', name: 'marts.delays', type: 'TABLE' },
+        { namespace: 'sqlite:/catalog.db', name: 'lake.marts.delays', type: 'TABLE' },
+      ],
+    }
+
+    expect(labelText(datasetLabel(dataset('x', both)))).toBe('lake.marts.delays')
+  })
+
+  test.each([
+    ['/home/x/csv/flights.csv', 'csv/flights.csv'],
+    ['/flights.csv', 'flights.csv'],
+    ['public.orders', 'public.orders'],
+    ['orders', 'orders'],
+    ['', ''],
+    ['/', '/'],
+    ['ends.', 'ends.'],
+  ])('of %j without a catalog name is its end: %j', (name, expected) => {
+    expect(labelText(datasetLabel(dataset(name)))).toBe(expected)
+  })
+
+  test.each(['text', 7, null, [], { identifiers: 'x' }, { identifiers: [null, 1, { name: 2 }] }])(
+    'ignores a symlinks facet of the wrong shape: %j',
+    (facet) => {
+      expect(labelText(datasetLabel(dataset('a/b', facet)))).toBe('a/b')
+    },
+  )
+})

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { runDuration } from '../../src/core/runs'
+import { run } from '../lakehouse'
+
+const NOW = new Date('2026-01-02T03:04:15Z')
+
+test('a run that ended lasted as long as it says', () => {
+  expect(runDuration(run('COMPLETED'), NOW)).toBe(1_500)
+})
+
+test('without a word of its own it lasted as long as it counted', () => {
+  expect(runDuration(run('FAILED', { durationMs: null, counters: { durationMs: 7 } }), NOW)).toBe(7)
+})
+
+test('a running run lasts until now', () => {
+  expect(runDuration(run('RUNNING', { durationMs: null }), NOW)).toBe(10_000)
+})
+
+test.each([null, 'soon'])('a running run that started at %j lasts nobody knows how long', (startedAt) => {
+  expect(runDuration(run('RUNNING', { startedAt }), NOW)).toBeUndefined()
+})

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { EMPTY_GRAPH, merge } from '../../src/core/graph'
+import { labelText } from '../../src/core/labels'
+import { addFound, searchGraph } from '../../src/core/search'
+import { AGGREGATE, CSV, DELAYS, datasetNode, FLIGHTS, INGEST, jobNode, REPORT } from '../lakehouse'
+
+const GRAPH = merge(EMPTY_GRAPH, [
+  ...[CSV, FLIGHTS, DELAYS, REPORT].map((id) => datasetNode(id)),
+  ...[INGEST, AGGREGATE].map((id) => jobNode(id)),
+])
+const found = (query: string) => searchGraph(GRAPH, query, 10).map(({ label }) => labelText(label))
+
+describe('searching the graph', () => {
+  test.each([
+    ['fli', ['raw/flights', 'data/flights.csv']],
+    ['FLIGHTS', ['raw/flights', 'data/flights.csv']],
+    ['raw flights', ['raw/flights']],
+    ['ingest', ['ingest']],
+    ['lake', ['marts/delays', 'raw/flights']],
+    ['', []],
+    ['   ', []],
+    ['nowhere', []],
+  ])('%j finds %j', (query, expected) => {
+    expect(new Set(found(query))).toEqual(new Set(expected))
+  })
+
+  test('puts the whole name before its beginning, and that before a part', () => {
+    expect(found('flights')[0]).toBe('raw/flights')
+    expect(found('delays')[0]).toBe('marts/delays')
+  })
+
+  test('gives no more than asked for', () => {
+    expect(searchGraph(GRAPH, 'e', 2)).toHaveLength(2)
+  })
+
+  test('adds from the service only what is not there', () => {
+    const own = searchGraph(GRAPH, 'delays', 10)
+    const far = {
+      namespace: 'x',
+      name: 'delays_2',
+      nodeId: 'dataset:x:delays_2' as never,
+      type: 'DATASET',
+    } as const
+
+    const all = addFound(own, [{ ...far, nodeId: DELAYS }, far])
+
+    expect(all.map(({ nodeId }) => nodeId)).toEqual([DELAYS, far.nodeId])
+  })
+})

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { cardsOf, HEAD_HEIGHT, ROW_HEIGHT, shapeOf } from '../../src/core/cards'
+import { columnGraph } from '../../src/core/columns'
+import { EMPTY_GRAPH, merge } from '../../src/core/graph'
+import { layout } from '../../src/core/layout'
+import { lightUp } from '../../src/core/lit'
+import { columnStrokes, type Drawing, flowStrokes, meanwhile } from '../../src/core/strokes'
+import {
+  AGGREGATE,
+  CSV,
+  columnAnswer,
+  DELAYS,
+  datasetNode,
+  FLIGHTS,
+  INGEST,
+  jobNode,
+  REPORT,
+} from '../lakehouse'
+
+const GRAPH = merge(EMPTY_GRAPH, [
+  ...[CSV, FLIGHTS, DELAYS, REPORT].map((id) => datasetNode(id)),
+  ...[INGEST, AGGREGATE].map((id) => jobNode(id)),
+])
+const LIT = lightUp(GRAPH, columnGraph(columnAnswer()), { dataset: DELAYS, column: 'avg_arr_delay' }, true)
+
+function drawing(lit?: typeof LIT): Drawing {
+  const cards = cardsOf(GRAPH, { unfolded: new Set([DELAYS]), lit })
+  return { graph: GRAPH, cards, layout: layout(shapeOf(GRAPH, cards)) }
+}
+
+describe('the lines between tables', () => {
+  test('stand out between relatives of the open node', () => {
+    const tones = flowStrokes(drawing(), new Set([CSV, INGEST, FLIGHTS]), undefined).map(({ tone }) => tone)
+
+    expect(tones.sort()).toEqual(['plain', 'plain', 'plain', 'related', 'related'])
+  })
+
+  test('step back while a column is lit', () => {
+    const strokes = flowStrokes(drawing(LIT), new Set(), LIT)
+
+    expect(new Set(strokes.map(({ tone }) => tone))).toEqual(new Set(['dim']))
+  })
+})
+
+describe('the lines of a lit column', () => {
+  test('end at the row of the column', () => {
+    const given = drawing(LIT)
+    const box = given.layout.boxes.get(DELAYS)
+    const rowOfAverage = 1
+    const y = (box?.y ?? 0) + HEAD_HEIGHT + (rowOfAverage + 0.5) * ROW_HEIGHT
+
+    const last = columnStrokes(given, LIT).find(({ key }) => key.includes(DELAYS))
+
+    expect(last?.d.endsWith(`${box?.x} ${Math.round(y * 10) / 10}`)).toBe(true)
+  })
+
+  test('tell direct from indirect, the ones to follow on top', () => {
+    const strokes = columnStrokes(drawing(LIT), LIT).map(({ kind, tone }) => `${kind} ${tone}`)
+
+    expect(new Set(strokes)).toEqual(new Set(['indirect plain', 'direct soft', 'direct plain']))
+    expect(strokes.at(-1)).toBe('direct plain')
+  })
+})
+
+test('until a new layout is here, only cards that kept their size show what is new', () => {
+  const old = drawing()
+  const lit = cardsOf(GRAPH, { unfolded: new Set([DELAYS]), lit: LIT })
+
+  const between = meanwhile(old, lit)
+
+  expect(between.cards.get(REPORT)?.dim).toBe(true)
+  expect(between.cards.get(DELAYS)?.rows.map(({ glow }) => glow)).toEqual(['dim', 'start'])
+  expect(between.cards.get(FLIGHTS)?.rows).toEqual([])
+  expect(
+    columnStrokes(between, LIT).every(({ key }) => !key.includes('arr_delay') || key.includes(DELAYS)),
+  ).toBe(true)
+})

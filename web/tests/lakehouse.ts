@@ -1,0 +1,243 @@
+/** A small lineage service in memory: two jobs, four datasets, and the columns between them. */
+
+import type { Fetch } from '../src/api/client'
+import type {
+  InputField,
+  Run,
+  Transformation,
+  Verdict,
+  WireColumn,
+  WireEdge,
+  WireNode,
+} from '../src/api/types'
+import { datasetId, jobId, type NodeId, type RunId } from '../src/core/ids'
+
+export const CSV = datasetId('file', '/data/flights.csv')
+export const FLIGHTS = datasetId('file', '/lake/raw/flights')
+export const DELAYS = datasetId('file', '/lake/marts/delays')
+export const REPORT = datasetId('file', '/out/report')
+export const INGEST = jobId('demo', 'ingest')
+export const AGGREGATE = jobId('demo', 'aggregate')
+
+const IDENTITY = { type: 'DIRECT', subtype: 'IDENTITY', description: '', masking: false } as const
+const AGGREGATION = { ...IDENTITY, subtype: 'AGGREGATION' }
+const FILTER = { ...IDENTITY, type: 'INDIRECT', subtype: 'FILTER' } as const
+const GROUP_BY = { ...FILTER, subtype: 'GROUP_BY' } as const
+
+interface DatasetPlan {
+  readonly fields: readonly string[]
+  readonly table?: string
+}
+
+export interface JobPlan {
+  readonly reads: readonly NodeId[]
+  readonly writes: readonly NodeId[]
+  readonly runs: readonly Run[]
+}
+
+export function run(state: Run['state'], news: Partial<Run> = {}): Run {
+  const signature = { verdict: 'ok' as Verdict, keyId: 'node:a#sha256:x', events: 2, verified: 2 }
+  return {
+    id: `run-${state}` as RunId,
+    state,
+    startedAt: '2026-01-02T03:04:05Z',
+    endedAt: null,
+    durationMs: 1_500,
+    facets: {},
+    counters: { recordsIn: 336_776, recordsOut: 16 },
+    signature,
+    ...news,
+  }
+}
+
+export const DATASETS: Readonly<Record<NodeId, DatasetPlan>> = {
+  [CSV]: { fields: ['carrier', 'arr_delay', 'tailnum'] },
+  [FLIGHTS]: { fields: ['carrier', 'arr_delay', 'tailnum'], table: 'lake.raw.flights' },
+  [DELAYS]: { fields: ['carrier', 'avg_arr_delay'], table: 'lake.marts.delays' },
+  [REPORT]: { fields: ['carrier', 'avg_arr_delay'] },
+}
+
+export const JOBS: Readonly<Record<NodeId, JobPlan>> = {
+  [INGEST]: { reads: [CSV], writes: [FLIGHTS], runs: [run('COMPLETED')] },
+  [AGGREGATE]: {
+    reads: [FLIGHTS],
+    writes: [DELAYS, REPORT],
+    runs: [run('COMPLETED', { id: 'run-2' as RunId })],
+  },
+}
+
+/** Target, column, and what it is made of. */
+const COLUMNS: readonly (readonly [
+  NodeId,
+  string,
+  readonly (readonly [NodeId, string, Transformation])[],
+])[] = [
+  ...['carrier', 'arr_delay', 'tailnum'].flatMap(
+    (name) =>
+      [
+        [CSV, name, []],
+        [FLIGHTS, name, [[CSV, name, IDENTITY]]],
+      ] as const,
+  ),
+  ...[DELAYS, REPORT].flatMap(
+    (mart) =>
+      [
+        [
+          mart,
+          'carrier',
+          [
+            [FLIGHTS, 'carrier', IDENTITY],
+            [FLIGHTS, 'tailnum', FILTER],
+          ],
+        ],
+        [
+          mart,
+          'avg_arr_delay',
+          [
+            [FLIGHTS, 'arr_delay', AGGREGATION],
+            [FLIGHTS, 'carrier', GROUP_BY],
+            [FLIGHTS, 'tailnum', FILTER],
+          ],
+        ],
+      ] as const,
+  ),
+]
+
+export function columnAnswer(): WireColumn[] {
+  return COLUMNS.map(([target, field, sources]) => ({
+    data: { ...placeOf(target), field, fieldType: 'string', inputFields: sources.map(inputField) },
+  }))
+}
+
+function inputField([source, field, transformation]: readonly [NodeId, string, Transformation]): InputField {
+  return { ...placeOf(source), field, transformations: [transformation] }
+}
+
+function placeOf(dataset: NodeId): { namespace: string; dataset: string } {
+  return { namespace: 'file', dataset: dataset.slice('dataset:file:'.length) }
+}
+
+export function datasetNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): WireNode {
+  const entries = Object.entries(jobs) as [NodeId, JobPlan][]
+  const writers = entries.filter(([, { writes }]) => writes.includes(id))
+  const readers = entries.filter(([, { reads }]) => reads.includes(id))
+  const fields = (DATASETS[id]?.fields ?? []).map((name) => ({ name, type: 'string', description: null }))
+  return {
+    id,
+    type: 'DATASET',
+    data: { namespace: 'file', name: placeOf(id).dataset, description: null, fields },
+    inEdges: writers.map(([job]) => ({ origin: job, destination: id })),
+    outEdges: readers.map(([job]) => ({ origin: id, destination: job })),
+  }
+}
+
+export function jobNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): WireNode {
+  const { reads, writes, runs } = jobs[id] ?? { reads: [], writes: [], runs: [] }
+  const name = id.slice('job:demo:'.length)
+  return {
+    id,
+    type: 'JOB',
+    data: { namespace: 'demo', name, description: null, type: 'BATCH', latestRun: runs[0] ?? null },
+    inEdges: reads.map((origin): WireEdge => ({ origin, destination: id })),
+    outEdges: writes.map((destination): WireEdge => ({ origin: id, destination })),
+  }
+}
+
+export interface Service {
+  readonly fetch: Fetch
+  /** What is known now; a test changes it and then reports a change. */
+  jobs: Readonly<Record<NodeId, JobPlan>>
+  /** If set, every request is answered with this status. */
+  broken: number | undefined
+  /** The paths asked for, in order. */
+  readonly asked: string[]
+}
+
+export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Service {
+  const service: Service = {
+    jobs,
+    broken: undefined,
+    asked: [],
+    fetch: async (url) => {
+      const { pathname, searchParams } = new URL(url, 'http://lakehouse')
+      service.asked.push(decodeURIComponent(pathname + (searchParams.get('nodeId') ?? '')))
+      if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
+      const body = answer(service.jobs, decodeSegments(pathname), searchParams)
+      return body === undefined ? json({ code: 404, message: 'Nothing by that name.' }, 404) : json(body, 200)
+    },
+  }
+  return service
+}
+
+type Answer = Readonly<Record<string, unknown>> | undefined
+
+function answer(jobs: Service['jobs'], path: readonly string[], query: URLSearchParams): Answer {
+  const node = query.get('nodeId') as NodeId | null
+  const names = Object.keys(jobs) as NodeId[]
+  switch (path[0]) {
+    case 'jobs':
+      if (path[1] === 'runs') return { events: eventsOf(jobs, path[2] as RunId) }
+      return { jobs: names.map((id) => jobNode(id, jobs).data), totalCount: names.length }
+    case 'lineage':
+      return node ? lineage(jobs, node) : undefined
+    case 'column-lineage':
+      return { graph: columnAnswer() }
+    case 'summary':
+      return { events: { stored: names.flatMap((id) => jobs[id]?.runs ?? []).length } }
+    case 'search':
+      return { totalCount: 0, results: [] }
+    case 'namespaces':
+      return path[2] === 'jobs' ? runsOf(jobs, jobId('demo', path[3] ?? '')) : datasets(path[3])
+    default:
+      return undefined
+  }
+}
+
+function lineage(jobs: Service['jobs'], start: NodeId): Answer {
+  if (!jobs[start] && !DATASETS[start]) return undefined
+  const ids = new Set<NodeId>([start])
+  const found: WireNode[] = []
+  for (const id of ids) {
+    const node = jobs[id] ? jobNode(id, jobs) : datasetNode(id, jobs)
+    found.push(node)
+    for (const { origin, destination } of [...node.inEdges, ...node.outEdges])
+      ids.add(origin).add(destination)
+  }
+  return { graph: found }
+}
+
+function datasets(name: string | undefined): Answer {
+  const all = (Object.entries(DATASETS) as [NodeId, DatasetPlan][]).map(([id, { table }]) => ({
+    ...datasetNode(id).data,
+    facets: table ? { symlinks: { identifiers: [{ namespace: 'lake', name: table, type: 'TABLE' }] } } : {},
+  }))
+  return name === undefined ? { datasets: all } : all.find((dataset) => dataset.name === name)
+}
+
+function runsOf(jobs: Service['jobs'], job: NodeId): Answer {
+  const runs = jobs[job]?.runs
+  return runs && { runs, totalCount: runs.length }
+}
+
+function eventsOf(jobs: Service['jobs'], id: RunId): readonly unknown[] {
+  const found = Object.values(jobs).flatMap(({ runs }) => runs.filter((run) => run.id === id))
+  return found.flatMap(({ signature }) =>
+    ['START', 'COMPLETE'].map((eventType, index) => ({
+      index,
+      eventType,
+      eventTime: '2026-01-02T03:04:05Z',
+      receivedAt: '2026-01-02T03:04:05Z',
+      digest: `sha256:${index}`,
+      verdict: signature?.verdict,
+      keyId: signature?.keyId,
+    })),
+  )
+}
+
+function decodeSegments(pathname: string): string[] {
+  return pathname.split('/').slice(3).map(decodeURIComponent)
+}
+
+function json(body: unknown, status: number): Response {
+  return new Response(JSON.stringify(body), { status })
+}

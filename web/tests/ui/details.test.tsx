@@ -1,0 +1,100 @@
+// @vitest-environment happy-dom
+
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, test } from 'vitest'
+import type { NodeId, RunId } from '../../src/core/ids'
+import { formatRoute } from '../../src/core/route'
+import { AGGREGATE, DELAYS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
+import { openPage } from './openPage'
+
+const at = (node: NodeId, column?: string) => formatRoute({ node, column })
+const details = () => screen.findByRole('complementary', { name: 'Details' })
+
+describe('the details of a dataset', () => {
+  test('name it in full, with its other names, its jobs and its columns', async () => {
+    openPage({ hash: at(DELAYS) })
+    const panel = within(await details())
+
+    await panel.findByText('/lake/marts/delays')
+    await waitFor(() => panel.getByRole('heading', { name: 'Also known as' }))
+    expect(panel.getByRole('button', { name: 'aggregate' })).toBeTruthy()
+    expect(panel.getByText('No job is known to read it.')).toBeTruthy()
+    expect(panel.getByRole('button', { name: 'avg_arr_delay' })).toBeTruthy()
+  })
+
+  test('say in words where a column comes from and what it reaches', async () => {
+    openPage({ hash: at(DELAYS, 'avg_arr_delay') })
+
+    const story = await screen.findByRole('region', { name: 'Column avg_arr_delay' })
+
+    expect(story.textContent).toContain(
+      'avg_arr_delay is aggregated from arr_delay of lake.raw.flights; grouped by carrier of lake.raw.flights; ' +
+        'filtered by tailnum of lake.raw.flights.',
+    )
+    expect(story.textContent).toContain('avg_arr_delay reaches no other column: it ends here.')
+    expect(story.textContent).toContain('6 columns in 2 datasets upstream')
+  })
+
+  test('follow the columns that they name', async () => {
+    const { user } = openPage({ hash: at(DELAYS, 'avg_arr_delay') })
+    const story = within(await screen.findByRole('region', { name: 'Column avg_arr_delay' }))
+
+    await user.click(story.getAllByRole('button', { name: 'arr_delay' })[0] as HTMLElement)
+
+    const next = await screen.findByRole('region', { name: 'Column arr_delay' })
+    expect(next.textContent).toContain('arr_delay is copied from arr_delay of data/flights.csv.')
+  })
+})
+
+describe('the details of a job', () => {
+  test('list its runs with counters and verdict', async () => {
+    openPage({ hash: at(INGEST) })
+    const panel = within(await details())
+
+    expect(await panel.findByText('verified')).toBeTruthy()
+    expect(panel.getByText('336,776')).toBeTruthy()
+    expect(panel.getByText('1.5 s')).toBeTruthy()
+    expect(panel.getByText('completed')).toBeTruthy()
+  })
+
+  test('tell why a run failed, and that its events are not to be trusted', async () => {
+    const signature = { verdict: 'tampered', keyId: null, events: 2, verified: 1 } as const
+    const errorMessage = { message: 'No space left on device', stackTrace: 'Traceback: …' }
+    const failed = run('FAILED', { id: 'r' as RunId, facets: { errorMessage }, signature })
+    const jobs = { ...JOBS, [AGGREGATE]: { ...(JOBS[AGGREGATE] as JobPlan), runs: [failed] } }
+    openPage({ service: lakehouse(jobs), hash: at(AGGREGATE) })
+    const panel = within(await details())
+
+    expect(await panel.findByText('No space left on device')).toBeTruthy()
+    expect(panel.getByText('tampered')).toBeTruthy()
+  })
+
+  test('unfold the events of a run, each with its key', async () => {
+    const { user } = openPage({ hash: at(INGEST) })
+    const panel = within(await details())
+
+    await user.click(await panel.findByRole('button', { name: '2 of 2 events verified' }))
+
+    const events = within(await panel.findByRole('list', { name: 'Events' }))
+    expect(events.getByText('START')).toBeTruthy()
+    expect(events.getAllByText('node:a#sha256:x')).toHaveLength(2)
+  })
+})
+
+test('an address of nothing known says so', async () => {
+  openPage({ hash: at('job:demo:nope' as NodeId) })
+
+  expect(await screen.findByText(/knows no job or dataset by the id job:demo:nope/)).toBeTruthy()
+})
+
+test('a step back in the address shows what was there before', async () => {
+  const { user } = openPage({ hash: at(INGEST) })
+  const title = async () => within(await details()).getByRole('heading', { level: 2 }).textContent
+  await waitFor(async () => expect(await title()).toBe('ingest'))
+
+  await user.click(await screen.findByRole('button', { name: 'lake.raw.flights' }))
+  await waitFor(async () => expect(await title()).toBe('lake.raw.flights'))
+  window.location.hash = at(INGEST)
+
+  await waitFor(async () => expect(await title()).toBe('ingest'))
+})
