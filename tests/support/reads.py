@@ -52,7 +52,7 @@ class _Reader:
     def read_all(self) -> None:
         for path in ("/healthz", "/metrics", f"{_API}/tags"):
             self.get(path)
-        for path in ("summary", "quarantine", "events/lineage"):
+        for path in ("summary", "quarantine", "events", "events/lineage"):
             self.get(f"{_API}/{path}")
         self._namespaces()
         self._jobs()
@@ -62,17 +62,20 @@ class _Reader:
     def _namespaces(self) -> None:
         for namespace in self.get(f"{_API}/namespaces", limit=1000)["namespaces"]:
             self.get(f"{_API}/namespaces/{{name}}", {"name": namespace["name"]})
+            self.get(f"{_API}/events/{{namespace}}", {"namespace": namespace["name"]})
 
     def _jobs(self) -> None:
         for job in self.get(f"{_API}/jobs", limit=1000)["jobs"]:
             names = {"namespace": job["namespace"], "name": job["name"]}
             self.get(f"{_API}/namespaces/{{namespace}}/jobs", {"namespace": job["namespace"]})
             self.get(_JOB, names)
-            self.get(f"{_JOB}/versions", names)
+            for version in self.get(f"{_JOB}/versions", names)["versions"]:
+                self.get(f"{_JOB}/versions/{{version}}", {**names, "version": version["version"]})
             self._node(f"job:{job['namespace']}:{job['name']}", job["name"])
             for run in self.get(f"{_JOB}/runs", names)["runs"]:
                 self.get(_RUN, {"run_id": run["id"]})
                 self.get(f"{_RUN}/events", {"run_id": run["id"]})
+                self.get(f"{_API}/runlineage/upstream", runId=run["id"])
                 for kind in ("run", "job"):
                     self.get(f"{_RUN}/facets", {"run_id": run["id"]}, type=kind)
 
@@ -107,7 +110,7 @@ class _Reader:
         nobody = {"namespace": "nobody", "name": "nothing", "run_id": "none", "version": "none"}
         for template in self.documented - self.asked - {ENDLESS}:
             path = template.format_map(nobody)
-            query = "?" + urlencode({"nodeId": "job:nobody:nothing", "type": "run", "q": "nothing"})
+            query = "?" + urlencode({"nodeId": "job:nobody:nothing", "type": "run", "q": "nothing", "runId": "none"})
             status = self._client.get(path + query).status_code
             assert status in (200, 404), f"{path}: {status}"
             self.asked.add(template)

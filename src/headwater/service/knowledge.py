@@ -18,6 +18,7 @@ from headwater.store.reader import SqliteReader
 
 ViewT = TypeVar("ViewT", bound=View)
 
+_RUN: Final = "run:"
 _MAX_READINGS: Final = 1_000
 """Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
 
@@ -132,9 +133,13 @@ class Knowledge:
     def node(self, node_id: str) -> DatasetId | JobId | ColumnId:
         """What a node id means: of all its readings the first that is known, datasets by their shown names.
 
+        A run (`run:ID`) stands for its job.
+
         Raises:
             NotFoundError: none is known, or there is no reading.
         """
+        if node_id.startswith(_RUN):
+            return self.run(node_id.removeprefix(_RUN).partition("#")[0]).job
         try:
             read = list(islice(_readings(node_id), _MAX_READINGS))
         except InvalidNameError as fault:

@@ -370,6 +370,46 @@ class Events(TypedDict):
     totalCount: int
 
 
+class JobOfRun(TypedDict):
+    """The job of a run, at the version that the run had."""
+
+    namespace: str
+    name: str
+    version: str | None
+
+
+class RunTimes(TypedDict):
+    """When a run was, and how it went."""
+
+    id: str
+    start: str | None
+    end: str | None
+    status: RunState
+
+
+class RunInput(TypedDict):
+    """A dataset version that a run read, and the run that had written it."""
+
+    namespace: str
+    name: str
+    version: str
+    producedByRunId: str | None
+
+
+class UpstreamRun(TypedDict):
+    """A run, and what it read."""
+
+    job: JobOfRun
+    run: RunTimes
+    inputs: Sequence[RunInput]
+
+
+class UpstreamRuns(TypedDict):
+    """A run and those that made what it read, nearest first."""
+
+    runs: Sequence[UpstreamRun]
+
+
 class Hit(TypedDict):
     """A job or dataset that was found; `symlinks` are a dataset's other names."""
 

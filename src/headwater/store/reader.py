@@ -109,6 +109,15 @@ class SqliteReader:
         total = self._value(f"SELECT count(*) FROM log {where}", (after_us, before_us))
         return events, total
 
+    def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
+        """A page of the events of the runs of a namespace's jobs, the newest first, and how many there are."""
+        joined = (
+            "FROM name JOIN run_of_job ON job = name.id JOIN log ON log.run = run_of_job.run WHERE name.namespace = ?"
+        )
+        page = f"SELECT {_LOGGED} {joined} ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
+        events = [LoggedEvent(*row) for row in self._rows(page, (namespace, limit, offset))]
+        return events, self._value(f"SELECT count(*) {joined}", (namespace,))
+
     def run_events(self, run_id: str, limit: int = -1, offset: int = 0) -> list[LoggedEvent]:
         """A page of the events of a run, by event time; -1 gives all."""
         sql = f"SELECT {_LOGGED} FROM log WHERE run = ? ORDER BY event_us, idx LIMIT ? OFFSET ?"

@@ -1,5 +1,6 @@
 """The log: every event as it came."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -8,8 +9,9 @@ from fastapi import APIRouter, Query, Response
 
 from headwater.service.access import Known
 from headwater.service.answers import answer, microseconds
-from headwater.service.routes.parameters import WRONG, Limit, Offset
+from headwater.service.routes.parameters import WRONG, Limit, NamespaceName, Offset
 from headwater.service.shapes import Events
+from headwater.store.entries import LoggedEvent
 
 router = APIRouter(tags=["events"])
 
@@ -28,5 +30,22 @@ async def events(
     """Events by event time, each as it came."""
     before_us = _END_US if before is None else microseconds(before)
     after_us = -_END_US if after is None else microseconds(after)
-    page, total = knowledge.store.events(before_us, after_us, direction, limit, offset)
+    return _events(*knowledge.store.events(before_us, after_us, direction, limit, offset))
+
+
+@router.get("/events", response_model=Events, responses=WRONG)
+async def all_events(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """Events by event time, the newest first: what the Python client of Marquez asks for."""
+    return _events(*knowledge.store.events(_END_US, -_END_US, "desc", limit, offset))
+
+
+@router.get("/events/{namespace:encoded}", response_model=Events, responses=WRONG)
+async def events_of_namespace(
+    knowledge: Known, namespace: NamespaceName, limit: Limit = 100, offset: Offset = 0
+) -> Response:
+    """Events of the runs of a namespace's jobs, the newest first; none where there is no such namespace."""
+    return _events(*knowledge.store.events_of_namespace(namespace, limit, offset))
+
+
+def _events(page: Sequence[LoggedEvent], total: int) -> Response:
     return answer(Events(events=[orjson.Fragment(logged.raw) for logged in page], totalCount=total))

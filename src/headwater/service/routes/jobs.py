@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from headwater.model.names import JobId
 from headwater.service import shapes
@@ -10,7 +10,7 @@ from headwater.service.access import Known
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
-from headwater.service.views.jobs import job_shapes, job_versions, jobs_heard_of_last
+from headwater.service.views.jobs import job_shapes, job_version_shape, job_versions, jobs_heard_of_last
 from headwater.service.views.namespaces import jobs_in
 from headwater.service.views.runs import run_shapes
 
@@ -80,3 +80,11 @@ async def get_runs(knowledge: Known, name: Named, limit: Limit = 100, offset: Of
 async def get_versions(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
     """The versions of a job, newest first: each is one set of inputs and outputs that runs had."""
     return answer(job_versions(knowledge, name, limit, offset))
+
+
+@router.get(f"{_JOB}/versions/{{version}}", response_model=shapes.JobVersion, responses=NOT_FOUND)
+async def get_version(
+    knowledge: Known, name: Named, version: Annotated[str, Path(description="The version's UUID.")]
+) -> Response:
+    """One version of a job."""
+    return answer(job_version_shape(knowledge, name, version))

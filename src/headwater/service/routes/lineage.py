@@ -10,6 +10,7 @@ from headwater.service.answers import answer
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Depth, NodeId
 from headwater.service.views.columns import column_lineage
 from headwater.service.views.lineage import lineage
+from headwater.service.views.upstream import upstream_runs
 
 router = APIRouter(tags=["lineage"])
 
@@ -32,3 +33,13 @@ async def get_column_lineage(
     """Columns within `depth` hops of a column, of a dataset's columns, or of the columns that a job writes."""
     node = knowledge.node(node_id)
     return answer(column_lineage(knowledge, node, depth, with_downstream=with_downstream))
+
+
+@router.get("/runlineage/upstream", response_model=shapes.UpstreamRuns, responses=NOT_FOUND | WRONG)
+async def get_upstream_runs(
+    knowledge: Known,
+    run_id: Annotated[str, Query(alias="runId", description="A run id.")],
+    depth: Depth = 20,
+) -> Response:
+    """The run, the runs that had written what it read when it read it, and so on, up to `depth` runs away."""
+    return answer(upstream_runs(knowledge, knowledge.run(run_id), depth))

@@ -1,26 +1,40 @@
 """Search."""
 
+from datetime import UTC, date, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from pydantic import BeforeValidator
 
 from headwater.service import shapes
 from headwater.service.access import Known
-from headwater.service.answers import answer
+from headwater.service.answers import answer, microseconds
 from headwater.service.routes.parameters import WRONG, Limit
 from headwater.service.views import search
 
 router = APIRouter(tags=["search"])
+
+_EitherCase = BeforeValidator(lambda text: text.upper() if isinstance(text, str) else text)
+"""Marquez takes `name` as well as `NAME`."""
+Kind = Annotated[search.Kind, _EitherCase]
+Order = Annotated[search.Order, _EitherCase]
 
 
 @router.get("/search", response_model=shapes.Hits, responses=WRONG)
 async def get_hits(
     knowledge: Known,
     text: Annotated[str, Query(alias="q", description="A part of a name, in either case, or a whole node id.")],
-    kind: Annotated[search.Kind | None, Query(alias="filter", description="Only these.")] = None,
-    order: Annotated[search.Order, Query(alias="sort", description="By name, or the latest first.")] = "NAME",
+    kind: Annotated[Kind | None, Query(alias="filter", description="Only these.")] = None,
+    order: Annotated[Order, Query(alias="sort", description="By name, or the latest first.")] = "NAME",
     namespace: Annotated[str | None, Query(description="Only names in this namespace.")] = None,
+    before: Annotated[date | None, Query(description="Only what was last heard of before this day, in UTC.")] = None,
+    after: Annotated[date | None, Query(description="Only what was heard of since this day began, in UTC.")] = None,
     limit: Limit = 10,
 ) -> Response:
     """Jobs and datasets by a part of any of their names."""
-    return answer(search.search(knowledge, search.Query(text, kind, namespace, order), limit))
+    query = search.Query(text, kind, namespace, order, _start_us(before), _start_us(after))
+    return answer(search.search(knowledge, query, limit))
+
+
+def _start_us(day: date | None) -> int | None:
+    return None if day is None else microseconds(datetime(day.year, day.month, day.day, tzinfo=UTC))

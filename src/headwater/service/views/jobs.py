@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
+from headwater.errors import NotFoundError
 from headwater.model.facets.about import DocumentationFacet
 from headwater.model.facets.job import JobTypeFacet, SourceCodeLocationFacet
 from headwater.model.names import JobId
@@ -101,6 +102,24 @@ class _Version(NamedTuple):
 
 def job_versions(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> shapes.JobVersions:
     """A page of the versions that runs which have ended gave the job, newest first."""
+    versions = _versions(knowledge, job)
+    page = dict(islice(versions.items(), offset, offset + limit))
+    return shapes.JobVersions(versions=_version_shapes(knowledge, page), totalCount=len(versions))
+
+
+def job_version_shape(knowledge: Knowledge, job: JobId, uuid: str) -> shapes.JobVersion:
+    """The version of the job with that UUID.
+
+    Raises:
+        NotFoundError: no run that has ended gave it that version.
+    """
+    found = _versions(knowledge, job).get(uuid.lower())
+    if found is None:
+        raise NotFoundError(f"Job version '{uuid}' not found.")
+    return _version_shapes(knowledge, {uuid.lower(): found})[0]
+
+
+def _versions(knowledge: Knowledge, job: JobId) -> dict[str, _Version]:
     graph = knowledge.graph
     versions: dict[str, _Version] = {}
     for run in map(knowledge.run, knowledge.activity(job).runs):
@@ -108,12 +127,13 @@ def job_versions(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> s
             uuid = str(job_version(graph, job, graph.runs[run.run_id].observed))
             known = versions.get(uuid)
             versions[uuid] = _Version(run if known is None else known.newest, run.seen.first_us)
-    page = list(islice(versions.items(), offset, offset + limit))
-    runs = run_shapes(knowledge, (version.newest for _, version in page))
-    return shapes.JobVersions(
-        versions=[_version(knowledge, uuid, version, run) for (uuid, version), run in zip(page, runs, strict=True)],
-        totalCount=len(versions),
-    )
+    return versions
+
+
+def _version_shapes(knowledge: Knowledge, versions: Mapping[str, _Version]) -> list[shapes.JobVersion]:
+    runs = run_shapes(knowledge, (version.newest for version in versions.values()))
+    pairs = zip(versions.items(), runs, strict=True)
+    return [_version(knowledge, uuid, version, run) for (uuid, version), run in pairs]
 
 
 def _version(knowledge: Knowledge, uuid: str, version: _Version, run: shapes.Run) -> shapes.JobVersion:

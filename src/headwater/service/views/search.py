@@ -1,6 +1,6 @@
 """Search: jobs and datasets by a part of any of their names."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from headwater.model.names import DatasetId, JobId
@@ -14,12 +14,14 @@ Order = Literal["NAME", "UPDATE_AT"]
 
 
 class Query(NamedTuple):
-    """What is looked for; `kind` and `namespace` None mean any."""
+    """What is looked for; None means any. Times in microseconds since 1970, both ends left out."""
 
     text: str
     kind: Kind | None
     namespace: str | None
     order: Order
+    before_us: int | None = None
+    after_us: int | None = None
 
 
 class _Found(NamedTuple):
@@ -31,10 +33,10 @@ class _Found(NamedTuple):
 def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
     """The first hits, by name or the latest first.
 
-    A hit has the text in one of its names, in either case, or as its whole node id. A dataset is found under each of
-    its names, and shown under one.
+    A hit has the text in one of its names, in either case, or as its whole node id; `%` in the text stands for any
+    characters, as Marquez has it. A dataset is found under each of its names, and shown under one.
     """
-    found = [*_jobs(knowledge, query), *_datasets(knowledge, query)]
+    found = [hit for hit in (*_jobs(knowledge, query), *_datasets(knowledge, query)) if _is_within(hit, query)]
     if query.order == "NAME":
         found.sort(key=lambda hit: (hit.node.name, hit.node.namespace, hit.kind))
     else:
@@ -54,11 +56,27 @@ def _datasets(knowledge: Knowledge, query: Query) -> Iterator[_Found]:
             yield _Found("DATASET", name, knowledge.seen(name).last_us)
 
 
+def _is_within(hit: _Found, query: Query) -> bool:
+    is_before = query.before_us is None or hit.updated_us < query.before_us
+    return is_before and (query.after_us is None or hit.updated_us > query.after_us)
+
+
 def _matches(node: DatasetId | JobId, query: Query) -> bool:
     if query.namespace is not None and node.namespace != query.namespace:
         return False
     text = query.text.casefold()
-    return text in node.name.casefold() or text == node.node_id.casefold()
+    return _stand_in_order(text.split("%"), node.name.casefold()) or text == node.node_id.casefold()
+
+
+def _stand_in_order(parts: Sequence[str], name: str) -> bool:
+    """Whether the name holds all the parts, one behind the other."""
+    end = 0
+    for part in parts:
+        start = name.find(part, end)
+        if start < 0:
+            return False
+        end = start + len(part)
+    return True
 
 
 def _hit(knowledge: Knowledge, found: _Found) -> shapes.Hit:

@@ -1,0 +1,140 @@
+"""Reads that Marquez's clients make beyond the recorded ones; what must come out was written by hand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.support.app import dataset, event, get, post, served
+
+LOAD, MART, REPORT, OTHER = (f"0198f7d0-0000-7000-8000-00000000000{n}" for n in range(1, 5))
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        yield client
+
+
+def run(run_id: str, job: str, minute: int, kind: str = "COMPLETE", **changes: object) -> dict[str, Any]:
+    return event(
+        eventType=kind,
+        eventTime=f"2026-05-22T14:{minute:02d}:00Z",
+        run={"runId": run_id},
+        job={"namespace": "etl", "name": job},
+        **changes,
+    )
+
+
+def chain() -> list[dict[str, Any]]:
+    """orders is loaded twice; the mart is made after the first load, the report from the mart."""
+    return [
+        run(LOAD, "load", 10, outputs=[dataset("orders")]),
+        run(MART, "mart", 20, inputs=[dataset("orders")], outputs=[dataset("mart")]),
+        run(OTHER, "load", 30, outputs=[dataset("orders")]),
+        run(REPORT, "report", 40, inputs=[dataset("mart"), dataset("rates")]),
+    ]
+
+
+def test_upstream_runs_are_those_that_had_written_what_was_read_when_it_was_read(client: TestClient) -> None:
+    post(client, *reversed(chain()))
+
+    runs = get(client, f"/api/v1/runlineage/upstream?runId={REPORT}")["runs"]
+
+    assert [each["run"]["id"] for each in runs] == [REPORT, MART, LOAD]
+    assert [(each["name"], each["producedByRunId"]) for each in runs[0]["inputs"]] == [("mart", MART), ("rates", None)]
+    assert [(each["name"], each["producedByRunId"]) for each in runs[1]["inputs"]] == [("orders", LOAD)]
+    assert (runs[2]["job"]["namespace"], runs[2]["job"]["name"], runs[2]["inputs"]) == ("etl", "load", [])
+    assert runs[2]["run"] == {
+        "id": LOAD,
+        "start": "2026-05-22T14:10:00.000Z",
+        "end": "2026-05-22T14:10:00.000Z",
+        "status": "COMPLETED",
+    }
+
+
+def test_upstream_runs_end_at_the_depth_asked_for(client: TestClient) -> None:
+    post(client, *chain())
+
+    ids = [
+        [each["run"]["id"] for each in get(client, f"/api/v1/runlineage/upstream?runId={REPORT}&depth={n}")["runs"]]
+        for n in range(3)
+    ]
+
+    assert ids == [[REPORT], [REPORT, MART], [REPORT, MART, LOAD]]
+
+
+def test_upstream_of_runs_that_feed_each_other_ends(client: TestClient) -> None:
+    post(
+        client,
+        run(LOAD, "load", 10, inputs=[dataset("mart")], outputs=[dataset("orders")]),
+        run(MART, "mart", 10, inputs=[dataset("orders")], outputs=[dataset("mart")]),
+    )
+
+    assert len(get(client, f"/api/v1/runlineage/upstream?runId={MART}")["runs"]) == 2
+
+
+def test_a_run_nobody_named_has_no_upstream(client: TestClient) -> None:
+    answer = client.get(f"/api/v1/runlineage/upstream?runId={LOAD}")
+
+    assert (answer.status_code, answer.json()["message"]) == (404, f"Run '{LOAD}' not found.")
+
+
+def test_one_version_of_a_job_is_that_of_the_list(client: TestClient) -> None:
+    post(client, *chain())
+    job = "/api/v1/namespaces/etl/jobs/mart"
+    (version,) = get(client, f"{job}/versions")["versions"]
+
+    assert get(client, f"{job}/versions/{version['version'].upper()}") == version
+    missing = client.get(f"{job}/versions/none")
+    assert (missing.status_code, missing.json()["message"]) == (404, "Job version 'none' not found.")
+
+
+def test_a_run_as_a_node_stands_for_its_job(client: TestClient) -> None:
+    post(client, *chain())
+
+    by_run = get(client, f"/api/v1/lineage?nodeId=run:{MART}&depth=1")
+    by_job = get(client, "/api/v1/lineage?nodeId=job:etl:mart&depth=1")
+
+    assert by_run == by_job
+    assert client.get("/api/v1/lineage?nodeId=run:none").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("q=or&before=2026-05-22", []),
+        ("q=or&before=2026-05-23", ["orders", "report"]),
+        ("q=or&after=2026-05-22", ["orders", "report"]),
+        ("q=or&after=2026-05-23", []),
+        ("q=r%25t&filter=job&sort=name", ["mart", "report"]),
+        ("q=%25or%25&filter=dataset&sort=update_at", ["orders"]),
+        ("q=t%25r", []),
+    ],
+)
+def test_search_by_day_by_wildcard_and_in_either_case(client: TestClient, query: str, names: list[str]) -> None:
+    post(client, *chain())
+
+    hits = get(client, f"/api/v1/search?{query}")
+
+    assert [hit["name"] for hit in hits["results"]] == names
+    assert hits["totalCount"] == len(names)
+
+
+def test_a_day_that_is_none_is_refused(client: TestClient) -> None:
+    answer = client.get("/api/v1/search?q=a&before=yesterday")
+
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith("query param before cannot be read: ")
+
+
+def test_events_come_newest_first_and_by_the_namespace_of_their_jobs(client: TestClient) -> None:
+    elsewhere = {**run(OTHER, "load", 30), "job": {"namespace": "s3://else", "name": "load"}}
+    post(client, *chain()[:2], elsewhere)
+
+    assert get(client, "/api/v1/events?limit=2") == {"events": [elsewhere, chain()[1]], "totalCount": 3}
+    assert get(client, "/api/v1/events/etl?offset=1") == {"events": [chain()[0]], "totalCount": 2}
+    assert get(client, "/api/v1/events/s3%3A%2F%2Felse")["events"] == [elsewhere]
+    assert get(client, "/api/v1/events/nobody") == {"events": [], "totalCount": 0}
