@@ -4,6 +4,7 @@ fold       one merged fact a key
 records    what the graph keeps of a run, a job, a dataset
 identity   which names are one dataset
 columns    column edges out of facets
+column_edges  the same kept as numbers
 lineage    the graph itself, grown fact by fact
 walk       what lies around a node, what feeds a column and what it reaches
 sparkplan  the column graph of a Spark plan

@@ -4,7 +4,7 @@ A `lineage` facet is stronger evidence than a `columnLineage` facet; which of th
 per run and target. Parts that cannot be read are passed over: they stay visible in the facet itself.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from headwater.model.names import DatasetId
@@ -49,29 +49,23 @@ def _edges(facet: Mapping[str, Any]) -> Iterator[ColumnEdge]:
         yield from _edges_of_source(None, source, {})
 
 
-def _edges_of_source(column: str | None, source: object, entry: Mapping[str, Any]) -> Iterator[ColumnEdge]:
+def _edges_of_source(column: str | None, source: object, entry: Mapping[str, Any]) -> Iterable[ColumnEdge]:
     if not isinstance(source, dict) or source.get("type", "DATASET") != "DATASET":
-        return
+        return ()
     namespace, name, field = source.get("namespace"), source.get("name"), source.get("field")
     if not (isinstance(namespace, str) and isinstance(name, str) and namespace and name):
-        return
+        return ()
     if field is not None and not isinstance(field, str):
-        return
+        return ()
     dataset = DatasetId(namespace, name)
-    transformations: list[Mapping[str, Any]] = [
-        step for step in _list(source.get("transformations")) if isinstance(step, dict)
-    ]
-    for step in transformations or [_former(column, entry)]:
-        kind: Kind = "INDIRECT" if step.get("type") == "INDIRECT" else "DIRECT"
-        yield ColumnEdge(
-            column,
-            dataset,
-            field,
-            kind,
-            _text(step, "subtype"),
-            step.get("masking") is True,
-            _text(step, "description"),
-        )
+    steps: list[Mapping[str, Any]] = [step for step in _list(source.get("transformations")) if isinstance(step, dict)]
+    return [_edge(column, dataset, field, step) for step in steps or [_former(column, entry)]]
+
+
+def _edge(column: str | None, source: DatasetId, field: str | None, step: Mapping[str, Any]) -> ColumnEdge:
+    kind: Kind = "INDIRECT" if step.get("type") == "INDIRECT" else "DIRECT"
+    masking = step.get("masking") is True
+    return ColumnEdge(column, source, field, kind, _text(step, "subtype"), masking, _text(step, "description"))
 
 
 def _former(column: str | None, entry: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -22,6 +22,10 @@ class Identities:
         self._parent[other] = one
         self._members[one] |= self._members.pop(other)
 
+    def is_alone(self, name: DatasetId) -> bool:
+        """Whether this is the dataset's only name."""
+        return name not in self._parent and name not in self._members
+
     def members(self, name: DatasetId) -> Iterable[DatasetId]:
         """Every name of the dataset, this one included; no order."""
         return self._members.get(self._root(name), (name,))

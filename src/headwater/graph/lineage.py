@@ -5,10 +5,11 @@ outside: the graph holds their digests and asks `content` when it must read colu
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from headwater.graph.columns import ColumnEdge, edges_into
+from headwater.graph.column_edges import ColumnEdges, ContentReader
+from headwater.graph.columns import ColumnEdge
 from headwater.graph.fold import FactKey
 from headwater.graph.identity import Identities
 from headwater.graph.records import Dataset, DeclaredFacets, Edge, EvidenceKey, Job, Run
@@ -31,8 +32,6 @@ from headwater.model.facts import (
 )
 from headwater.model.names import DatasetId, JobId
 
-ContentReader = Callable[[bytes], Mapping[str, Any]]
-
 
 class Graph:
     """Jobs, runs and datasets by name, and the edges between them."""
@@ -46,8 +45,9 @@ class Graph:
         """By the id of a run, which may be silent itself: the runs whose parent facets name it, by its job there."""
         self.identities = Identities()
         self._content = content
-        self._fed_by: dict[DatasetId, set[DatasetId]] = defaultdict(set)
-        self._edges: dict[tuple[DatasetId, bytes], tuple[ColumnEdge, ...]] = {}
+        self.column_edges = ColumnEdges(content)
+        self._shown: dict[DatasetId, DatasetId] = {}
+        """The shown names of datasets that have several names, until one of these changes its standing."""
 
     def add_all(self, facts: Iterable[Fact]) -> None:
         """Add each fact; contents must be readable through `content` by now."""
@@ -75,6 +75,7 @@ class Graph:
                 self._add_declaration(fact)
             case Alias():
                 self.identities.join(fact.name, fact.alias)
+                self._choose_again(fact.name)
             case Quarantined():
                 known = self.quarantined.get(fact.key)
                 self.quarantined[fact.key] = fact if known is None else known.merge(fact)
@@ -89,7 +90,18 @@ class Graph:
 
     def shown(self, name: DatasetId) -> DatasetId:
         """The one name under which the dataset is shown: names that runs use before mere aliases, then by spelling."""
-        return min(self.identities.members(name), key=self._showing_order)
+        if self.identities.is_alone(name):
+            return name
+        shown = self._shown.get(name)
+        if shown is None:
+            shown = self._shown[name] = min(self.identities.members(name), key=self._showing_order)
+        return shown
+
+    def _choose_again(self, name: DatasetId) -> None:
+        """Forget which name of the dataset is shown."""
+        if not self.identities.is_alone(name):
+            for member in self.identities.members(name):
+                self._shown.pop(member, None)
 
     def _showing_order(self, name: DatasetId) -> tuple[bool, DatasetId]:
         dataset = self.datasets.get(name)
@@ -148,21 +160,15 @@ class Graph:
         for member in self.identities.members(name):
             dataset = self.datasets.get(member)
             for (_, digest), edge in dataset.evidence.items() if dataset else ():
-                for column_edge in self._edges_of(member, digest):
+                for column_edge in self.column_edges.edges(member, digest):
                     shown = column_edge._replace(source=self.shown(column_edge.source))
                     edges[shown] = edges[shown].union(edge.seen) if shown in edges else edge.seen
         return edges
 
     def fed_by(self, name: DatasetId) -> set[DatasetId]:
         """The datasets, by shown name, into which column edges from this dataset lead."""
-        targets = (target for member in self.identities.members(name) for target in self._fed_by.get(member, ()))
+        targets = (target for member in self.identities.members(name) for target in self.column_edges.fed_by(member))
         return {self.shown(target) for target in targets}
-
-    def _edges_of(self, target: DatasetId, digest: bytes) -> tuple[ColumnEdge, ...]:
-        key = (target, digest)
-        if key not in self._edges:
-            self._edges[key] = edges_into(target, self._content(digest))
-        return self._edges[key]
 
     # Adding
 
@@ -220,9 +226,16 @@ class Graph:
         side = (fact.direction, fact.dataset)
         known = run.observed.get(side)
         run.observed[side] = fact.seen if known is None else known.union(fact.seen)
-        self._dataset(fact.dataset).observe(fact.seen)
+        self._observe(fact.dataset, fact.seen)
         if run.of_job is not None:
             self._count_edge(run.of_job.job, *side, fact.seen, is_new_run=known is None)
+
+    def _observe(self, name: DatasetId, seen: Seen) -> None:
+        dataset = self._dataset(name)
+        is_new = not dataset.is_known
+        dataset.observe(seen)
+        if is_new:
+            self._choose_again(name)
 
     def _count_edge(
         self, job_id: JobId, direction: Direction, dataset: DatasetId, seen: Seen, *, is_new_run: bool
@@ -246,7 +259,7 @@ class Graph:
 
     def _add_evidence(self, fact: ColumnEvidence) -> None:
         mine = self._run(fact.run_id).evidence.setdefault(fact.target, {})
-        self._dataset(fact.target).observe(fact.seen)
+        self._observe(fact.target, fact.seen)
         key = (fact.strength, fact.content)
         strongest = max((strength for strength, _ in mine), default=0)
         known = mine.get(key)
@@ -261,8 +274,7 @@ class Graph:
         edge = evidence.get(key)
         if edge is None:
             evidence[key] = Edge(seen, int(is_new_run))
-            for column_edge in self._edges_of(target, key[1]):
-                self._fed_by[column_edge.source].add(target)
+            self.column_edges.note(target, key[1])
         else:
             edge.count(seen, is_new_run=is_new_run)
 
@@ -313,11 +325,13 @@ class Graph:
         if before is not None and before.stamp >= declared.stamp:
             return
         dataset.declared[by] = declared
+        self._choose_again(name)
         if declared.evidence or (before and before.evidence):
             self._rebuild_evidence(name)
 
     def _retract_facets(self, name: DatasetId, by: FactKey) -> None:
         former = self.datasets[name].declared.pop(by, None)
+        self._choose_again(name)
         if former and former.evidence:
             self._rebuild_evidence(name)
 

@@ -1,6 +1,7 @@
 """The lineage service: takes OpenLineage events, answers questions about them, serves the page.
 
 app         put together: create_app
+ahead       work done while nobody asks
 intake      an event in: read, verified, stored, in the graph, and only then acknowledged
 body        a request's body, up to a limit
 feed        tells listeners what each stored event touched

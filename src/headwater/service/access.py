@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from headwater.service.ahead import Ahead
 from headwater.service.feed import Feed
 from headwater.service.intake import Intake
 from headwater.service.knowledge import Knowledge
@@ -19,6 +20,7 @@ class Service:
     intake: Intake
     feed: Feed
     metrics: Metrics
+    ahead: Ahead
     body_limit: int
 
 

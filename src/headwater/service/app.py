@@ -12,6 +12,7 @@ from headwater.graph.lineage import Graph
 from headwater.model.producer import VERSION
 from headwater.service import paths
 from headwater.service.access import Service
+from headwater.service.ahead import Ahead
 from headwater.service.failures import handle_failures
 from headwater.service.feed import Feed
 from headwater.service.intake import Intake, Trust
@@ -75,12 +76,13 @@ def create_app(
 
 def _service(store: SqliteStore, graph: Graph, trust: Trust, body_limit: int, now_us: Callable[[], int]) -> Service:
     knowledge, feed = Knowledge(store, graph), Feed()
-    metrics = Metrics(knowledge)
+    metrics, ahead = Metrics(knowledge), Ahead(knowledge.read_ahead)
 
     def learn(stored: Stored) -> None:
         feed.publish(stored.log_index, knowledge.learn(stored.facts))
+        ahead.wake()
 
-    return Service(knowledge, Intake(store, learn, trust, metrics, now_us), feed, metrics, body_limit)
+    return Service(knowledge, Intake(store, learn, trust, metrics, now_us), feed, metrics, ahead, body_limit)
 
 
 def _lifespan(service: Service) -> Lifespan[FastAPI]:
@@ -88,9 +90,11 @@ def _lifespan(service: Service) -> Lifespan[FastAPI]:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.knowledge.load()
         service.intake.start()
+        service.ahead.start()
         try:
             yield
         finally:
+            await service.ahead.stop()
             service.feed.close()
             await service.intake.stop()
 

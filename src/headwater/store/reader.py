@@ -6,14 +6,19 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
+
+import orjson
 
 from headwater.errors import UnavailableError
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import Content, Fact
+from headwater.model.facts import Content, Fact, ObservedFacet, RunFacet
 from headwater.model.names import DatasetId
 from headwater.store.entries import LoggedEvent
 from headwater.store.tables import TABLES, Row, run_id_of_key, run_key
+
+_KEPT_CONTENTS: Final = 1_000
+"""Contents that are kept as read; one that lists the sources of 100 columns takes 100 kB in memory."""
 
 
 class RunFacetRow(NamedTuple):
@@ -53,7 +58,7 @@ class SqliteReader:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._reader = connection
         self._reader.execute("PRAGMA query_only = ON")
-        self.content = lru_cache(maxsize=50_000)(self._read_content)
+        self.content = lru_cache(maxsize=_KEPT_CONTENTS)(self._read_content)
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
         try:
@@ -74,8 +79,22 @@ class SqliteReader:
                 for row in self._rows(table.select):
                     yield table.fact(row, names.__getitem__)
 
+    def graph_facts(self) -> Iterator[Fact]:
+        """The merged facts that a graph is made of: neither contents nor what is read from here when a run is shown."""
+        names = {row[0]: (row[1], row[2]) for row in self._rows("SELECT * FROM name")}
+        for table in TABLES:
+            if table.kind not in (Content, RunFacet):
+                where = " WHERE slot = 'facets'" if table.kind is ObservedFacet else ""
+                for row in self._rows(table.select + where):
+                    yield table.fact(row, names.__getitem__)
+
     def _read_content(self, digest: bytes) -> Mapping[str, Any]:
-        content: Mapping[str, Any] = json.loads(self._value("SELECT body FROM content WHERE digest = ?", (digest,)))
+        body = self._value("SELECT body FROM content WHERE digest = ?", (digest,))
+        content: Mapping[str, Any]
+        try:
+            content = orjson.loads(body)
+        except orjson.JSONDecodeError:  # numbers beyond what a double holds, lone surrogates: JSON all the same
+            content = json.loads(body)
         return content
 
     def bodies(self, digests: Sequence[bytes]) -> dict[bytes, bytes]:

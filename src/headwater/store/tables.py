@@ -43,6 +43,7 @@ def run_key(run_id: str) -> bytes | str:
     return UUID(run_id).bytes if is_uuid(run_id) else run_id
 
 
+@lru_cache(maxsize=4096)  # tables are read in the order of their keys, where a run stands many times in a row
 def run_id_of_key(key: bytes | str) -> str:
     """The run id that a key stands for."""
     return str(UUID(bytes=key)) if isinstance(key, bytes) else key

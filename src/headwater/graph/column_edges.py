@@ -1,0 +1,105 @@
+"""Column edges by the facet that tells of them, kept as numbers: 16 bytes an edge, where objects would take 300."""
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from headwater.graph.columns import ColumnEdge, Kind, edges_into
+from headwater.model.names import DatasetId
+
+ContentReader = Callable[[bytes], Mapping[str, Any]]
+"""The facet or declaration with a digest."""
+ThingT = TypeVar("ThingT")
+
+WHOLE: Final = -1
+"""In the place of a column: every column of the dataset."""
+_PER_EDGE: Final = 4
+
+
+class Numbered(Generic[ThingT]):
+    """Things and the numbers that stand for them: 0, 1, 2 … as they come."""
+
+    def __init__(self) -> None:
+        self.things: list[ThingT] = []
+        self._numbers: dict[ThingT, int] = {}
+
+    def number(self, thing: ThingT) -> int:
+        """The number of the thing, which is new where the thing is."""
+        number = self._numbers.get(thing)
+        if number is None:
+            number = self._numbers[thing] = len(self.things)
+            self.things.append(thing)
+        return number
+
+
+class How(NamedTuple):
+    """What was done on the way from column to column."""
+
+    kind: Kind
+    subtype: str
+    masking: bool
+    description: str
+
+
+class ColumnEdges:
+    """What facets tell about the columns of their targets.
+
+    A facet is read when its edges are first asked for, or when somebody asks what a dataset feeds: for that all must
+    have been read. `read_some` reads ahead, so that nobody has to wait for many.
+    """
+
+    def __init__(self, content: ContentReader) -> None:
+        self.datasets: Numbered[DatasetId] = Numbered()
+        self.columns: Numbered[str] = Numbered()
+        self.hows: Numbered[How] = Numbered()
+        self._content = content
+        self._unread: dict[tuple[DatasetId, bytes], None] = {}
+        self._told: dict[tuple[DatasetId, bytes], array[int]] = {}
+        self._fed_by: dict[DatasetId, set[DatasetId]] = {}
+
+    def note(self, target: DatasetId, digest: bytes) -> None:
+        """There is a facet, with this digest, that tells of the target's columns."""
+        if (target, digest) not in self._told:
+            self._unread[target, digest] = None
+
+    def read_some(self, at_most: int) -> bool:
+        """Read a few facets; says whether more are left."""
+        for target, digest in list(islice(self._unread, at_most)):
+            self._read(target, digest)
+        return bool(self._unread)
+
+    def fed_by(self, source: DatasetId) -> Iterable[DatasetId]:
+        """The datasets into which columns of the source flow, as facets ever said."""
+        while self._unread:
+            self.read_some(len(self._unread))
+        return self._fed_by.get(source, ())
+
+    def quads(self, target: DatasetId, digest: bytes) -> Iterator[tuple[int, int, int, int]]:
+        """Each edge as numbers: target column, source dataset, source column, what was done; in the facet's order."""
+        if (target, digest) not in self._told:
+            self._read(target, digest)
+        numbers = iter(self._told[target, digest])
+        return zip(numbers, numbers, numbers, numbers, strict=True)
+
+    def edges(self, target: DatasetId, digest: bytes) -> Iterator[ColumnEdge]:
+        """Each edge, in the facet's order."""
+        datasets, hows = self.datasets.things, self.hows.things
+        for into, source, out_of, how in self.quads(target, digest):
+            yield ColumnEdge(self._column(into), datasets[source], self._column(out_of), *hows[how])
+
+    def _column(self, number: int) -> str | None:
+        return None if number == WHOLE else self.columns.things[number]
+
+    def _read(self, target: DatasetId, digest: bytes) -> None:
+        numbers: array[int] = array("i")
+        column, dataset, how = self.columns.number, self.datasets.number, self.hows.number
+        for into, source, out_of, kind, subtype, masking, description in edges_into(target, self._content(digest)):
+            numbers.append(WHOLE if into is None else column(into))
+            numbers.append(dataset(source))
+            numbers.append(WHOLE if out_of is None else column(out_of))
+            numbers.append(how(How(kind, subtype, masking, description)))
+        self._told[target, digest] = numbers
+        self._unread.pop((target, digest), None)
+        for number in {*numbers[1::_PER_EDGE]}:
+            self._fed_by.setdefault(self.datasets.things[number], set()).add(target)
