@@ -102,8 +102,14 @@ class _Reader:
         columns = self.get(f"{_API}/column-lineage", nodeId=node_id, withDownstream="true")
         for column in columns["graph"][:3]:
             self.get(f"{_API}/column-lineage", nodeId=column["id"])
+        self._questions(node_id)
         found = self.get(f"{_API}/search", q=name, limit=1000)
         assert node_id in {hit["nodeId"] for hit in found["results"]}
+
+    def _questions(self, node_id: str) -> None:
+        self.get(f"{_API}/impact", nodeId=node_id)
+        if node_id.startswith("dataset:"):
+            self.get(f"{_API}/impact", nodeId=node_id, change="drop")
 
     def _unknown(self) -> None:
         """Routes that no event so far has led to."""

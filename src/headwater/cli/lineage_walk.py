@@ -103,9 +103,8 @@ def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
     labels, flow = _graph(client, target.dataset)
     if target.column is not None:
         flow = list(_column_steps(client, target))
-        labels = {node: _column_label(node, labels) for step in flow for node in (step.source, step.target)} | {
-            target.node_id: f"{labels[target.dataset.node_id]}:{target.column}"
-        }
+        columns = {node: _column_label(node, labels) for step in flow for node in (step.source, step.target)}
+        labels |= columns | {target.node_id: f"{labels[target.dataset.node_id]}:{target.column}"}
     hops = _hops(target.node_id, flow, way)
     steps = tuple(step for step in flow if step.source in hops and step.target in hops)
     return Walk(target.node_id, way, hops, steps, labels)

@@ -6,11 +6,12 @@ import sys
 import typer
 
 from headwater.cli.demo.command import demo
+from headwater.cli.impact import impact
 from headwater.cli.key import key
 from headwater.cli.lint import lint
 from headwater.cli.run import run
 from headwater.cli.serve import serve
-from headwater.cli.trace import impact, trace
+from headwater.cli.trace import trace
 from headwater.cli.verify import verify
 from headwater.errors import HeadwaterError
 from headwater.model.producer import VERSION

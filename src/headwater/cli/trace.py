@@ -1,6 +1,8 @@
-"""`headwater trace` and `headwater impact`: where data comes from, and what it reaches."""
+"""`headwater trace`: where data comes from; and any walk as JSON or as a tree."""
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -8,38 +10,31 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.cli.lineage_walk import INDIRECT, Step, Walk, Way, find, walk
+from headwater.cli.lineage_walk import INDIRECT, Step, Walk, find, walk
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 
-_TargetArgument = Annotated[
+TargetArgument = Annotated[
     str, typer.Argument(metavar="DATASET[:COLUMN]", help="By its name, an alias, or the end of either.")
 ]
-_JsonOption = Annotated[bool, typer.Option("--json", help="Print nodes and edges as JSON.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print nodes and edges as JSON.")]
 
 
-def trace(target: _TargetArgument, url: UrlOption = DEFAULT_URL, json_output: _JsonOption = False) -> None:
+def trace(target: TargetArgument, url: UrlOption = DEFAULT_URL, json_output: JsonOption = False) -> None:
     """Show what a dataset or column is made from, as a tree.
 
     Example: headwater trace lake.marts.carrier_delays:avg_arr_delay
     """
-    _show(target, "upstream", url, json_output)
-
-
-def impact(target: _TargetArgument, url: UrlOption = DEFAULT_URL, json_output: _JsonOption = False) -> None:
-    """Show what a change of a dataset or column reaches, as a tree.
-
-    Example: headwater impact lake.raw.flights:arr_delay
-    """
-    _show(target, "downstream", url, json_output)
-
-
-def _show(text: str, way: Way, url: str, json_output: bool) -> None:
     with service_at(url) as client:
-        walked = walk(client, find(client, text), way)
+        walked = walk(client, find(client, target), "upstream")
     if json_output:
         typer.echo(json.dumps(as_json(walked), indent=2))
         return
-    Console(soft_wrap=True).print(as_tree(walked))
+    unbroken_console().print(as_tree(walked))
+
+
+def unbroken_console() -> Console:
+    """A console that leaves long lines to the terminal, which wraps them; Rich would cut off a tree's at 80."""
+    return Console(soft_wrap=True, width=10_000)
 
 
 def as_json(walked: Walk) -> dict[str, object]:
@@ -52,8 +47,8 @@ def as_json(walked: Walk) -> dict[str, object]:
     }
 
 
-def as_tree(walked: Walk) -> Tree:
-    """The walk for people; what stands in the tree already is not unfolded twice."""
+def as_tree(walked: Walk, notes: Mapping[str, Text] = MappingProxyType({})) -> Tree:
+    """The walk for people, with a note on nodes by their ids; what stands in the tree is not unfolded twice."""
     root = Tree(Text(walked.labels[walked.start], style="bold"))
     unfolded = {walked.start}
     waiting = [(root, walked.start)]
@@ -63,7 +58,8 @@ def as_tree(walked: Walk) -> Tree:
             end = walked.far_end(step)
             has_more = bool(walked.next_steps(end))
             is_new = end not in unfolded
-            twig = branch.add(_line(walked, step, is_repeated=has_more and not is_new))
+            line = _line(walked, step, is_repeated=has_more and not is_new)
+            twig = branch.add(line.append(notes.get(end, Text())))
             if is_new:
                 unfolded.add(end)
                 waiting.append((twig, end))

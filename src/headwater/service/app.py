@@ -28,6 +28,7 @@ from headwater.service.routes import (
     lineage,
     namespaces,
     overview,
+    questions,
     runs,
     search,
     tags,
@@ -66,7 +67,7 @@ def create_app(
     handle_failures(app)
     intake.add_intake(app)
     api = APIRouter(prefix="/api/v1")
-    for resource in (lineage, namespaces, datasets, runs, jobs, events, search, tags, overview):
+    for resource in (lineage, namespaces, datasets, runs, jobs, events, search, tags, overview, questions):
         api.include_router(resource.router)
     app.include_router(api)
     app.include_router(health.router)

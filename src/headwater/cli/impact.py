@@ -1,0 +1,96 @@
+"""`headwater impact`: what a change of a dataset or column reaches, and whether it breaks there."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from headwater.cli.lineage_walk import Target, Walk, find, walk
+from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, service_at
+from headwater.cli.trace import JsonOption, TargetArgument, as_json, as_tree, unbroken_console
+
+_PAGE: Final = 1_000
+_STYLES: Final = {"breaks": "bold red", "starved": "red", "unknown": "yellow", "changed": "cyan", "unharmed": "green"}
+
+Answer = Mapping[str, Any]
+"""The JSON answer of `/impact`, or one of the places it reaches."""
+
+_ChangeOption = Annotated[
+    str | None,
+    typer.Option("--change", metavar="CHANGE", help="What you plan: drop, rename:NEW or retype:TYPE."),
+]
+
+
+def impact(
+    target: TargetArgument, change: _ChangeOption = None, url: UrlOption = DEFAULT_URL, json_output: JsonOption = False
+) -> None:
+    """Show what a change of a dataset or column reaches, and with --change whether it breaks there.
+
+    Example: headwater impact lake.raw.flights:arr_delay --change retype:bigint
+    """
+    with service_at(url) as client:
+        found = find(client, target)
+        answer = _impact(client, found, change)
+        walked = walk(client, found, "downstream")
+    if json_output:
+        typer.echo(json.dumps({**as_json(walked), **answer}, indent=2))
+        return
+    _print(unbroken_console(), walked, answer)
+
+
+def _impact(client: ServiceClient, target: Target, change: str | None) -> dict[str, Any]:
+    """The whole answer, page by page."""
+    asked: dict[str, str | int] = {"nodeId": target.node_id, "limit": _PAGE}
+    if change is not None:
+        asked["change"] = change
+    answer: dict[str, Any] = client.get("/impact", asked)
+    while len(answer["reached"]) < answer["totalCount"]:
+        more = client.get("/impact", {**asked, "offset": len(answer["reached"])})["reached"]
+        if not more:  # events came in between, and the whole is shorter now
+            break
+        answer["reached"] += more
+    return answer
+
+
+def _print(console: Console, walked: Walk, answer: Answer) -> None:
+    console.print(as_tree(walked, {reached["id"]: _note(reached) for reached in answer["reached"]}))
+    guesses = [reached for reached in answer["reached"] if reached["id"] not in walked.hops and _is_guess(reached)]
+    if guesses:
+        console.print("\nAlso reads it, and no event tells which columns it uses:")
+        for reached in guesses:
+            console.print(Text(f"  {_label(walked, reached)}").append(_note(reached)))
+    console.print(Text(f"\n{answer['summary']}", style="bold"))
+    if answer["change"] is not None:
+        for reached in answer["reached"]:
+            if reached["effect"] == "breaks":
+                console.print(Text(f"  {_label(walked, reached)} ").append(reached["reason"], style="dim"))
+
+
+def _is_guess(reached: Answer) -> bool:
+    return reached["path"][-1]["type"] is None
+
+
+def _label(walked: Walk, reached: Answer) -> str:
+    if reached["type"] == "DATASET_FIELD":
+        dataset = f"dataset:{reached['namespace']}:{reached['name']}"
+        return f"{walked.labels.get(dataset, reached['name'])}:{reached['field']}"
+    return walked.labels.get(reached["id"], reached["name"])
+
+
+def _note(reached: Answer) -> Text:
+    """What a reader must know of a place, behind its name: the effect, whose it is, how it last went."""
+    note = Text()
+    if reached["effect"] is not None:
+        note.append(f"  {reached['effect']}", style=_STYLES[reached["effect"]])
+    said = [", ".join(owner["name"] for owner in reached["owners"])]
+    last_run, quality = reached["lastRun"], reached["quality"]
+    if last_run is not None and last_run["state"] != "COMPLETED":
+        said.append(f"last run {last_run['state']}")
+    if quality is not None and quality["failed"]:
+        said.append(f"{len(quality['failed'])} of {quality['assertions']} checks failed")
+    if any(said):
+        note.append(f"  · {' · '.join(filter(None, said))}", style="dim")
+    return note

@@ -1,0 +1,208 @@
+"""Every place downstream of a dataset or column, with each step that leads there.
+
+Where events tell of columns, a change goes only where the column goes. Where they do not, it may go wherever a job
+that reads the dataset writes to: such steps carry no edge.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal, NamedTuple
+
+from headwater.graph.columns import ColumnEdge
+from headwater.graph.lineage import Graph
+from headwater.model.names import ColumnId, DatasetId, JobId
+
+Use = Literal["direct", "indirect", "unknown"]
+"""Gives its value, decides about rows or choices, or nobody says."""
+USES: tuple[Use, ...] = ("direct", "indirect", "unknown")
+
+
+class Place(NamedTuple):
+    """A column, a dataset or a job. The kind tells a job from a dataset of the same name, which are equal as pairs."""
+
+    kind: Literal["column", "dataset", "job"]
+    name: ColumnId | DatasetId | JobId
+
+    @property
+    def node_id(self) -> str:
+        """As the API writes it."""
+        return self.name.node_id
+
+
+class Step(NamedTuple):
+    """From a column or dataset to what uses it; `edge` None: no event tells which columns are used."""
+
+    origin: Place
+    destination: Place
+    edge: ColumnEdge | None
+    jobs: tuple[JobId, ...]
+    """Through which it goes; none where only a declaration tells of it."""
+
+    @property
+    def use(self) -> Use:
+        """How the destination uses the origin."""
+        if self.edge is None:
+            return "unknown"
+        return "direct" if self.edge.kind == "DIRECT" else "indirect"
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What lies downstream of the start: by place its distance in jobs and the steps that lead to it."""
+
+    start: frozenset[Place]
+    distance: dict[Place, int] = field(default_factory=dict)
+    steps: dict[Place, list[Step]] = field(default_factory=dict)
+
+    def nearest_first(self) -> list[Place]:
+        """The places reached, without the start."""
+        return sorted(self.distance, key=lambda place: (self.distance[place], place.kind, place.name))
+
+
+Front = dict[DatasetId, set[Place]]
+"""The places from which the walk goes on, by dataset; a dataset itself stands for all of it."""
+
+
+def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId]) -> Reach:
+    """Everything downstream. Nearest first; a place is at the least number of jobs that lead to it."""
+    places = frozenset(map(_place, start))
+    found = Reach(places)
+    gone = set(places)
+    front = _by_dataset(places)
+    hops = 0
+    while front:
+        hops += 1
+        fresh: set[Place] = set()
+        for name in sorted(front):
+            for step in flow.steps_from(name, sorted(front[name])):
+                if step.destination in places:
+                    continue
+                found.distance.setdefault(step.destination, hops)
+                found.steps.setdefault(step.destination, []).append(step)
+                if flow.goes_on(step):
+                    fresh.add(step.destination)
+        front = _by_dataset(fresh - gone)
+        gone |= fresh
+    return found
+
+
+def _by_dataset(places: Iterable[Place]) -> Front:
+    front: Front = {}
+    for place in places:
+        name = place.name.dataset if isinstance(place.name, ColumnId) else DatasetId(*place.name)
+        front.setdefault(name, set()).add(place)
+    return front
+
+
+def _place(name: ColumnId | DatasetId) -> Place:
+    return Place("column" if isinstance(name, ColumnId) else "dataset", name)
+
+
+class _Onward(NamedTuple):
+    """A dataset that is made from another: through which jobs, and by which column edges."""
+
+    target: DatasetId
+    jobs: tuple[JobId, ...]
+    edges: tuple[ColumnEdge, ...]
+    is_told: bool
+    """Whether any event tells what the target's columns are made from."""
+
+
+class Flow:
+    """The steps of data through one state of the graph; what leads on from a dataset is laid out once."""
+
+    def __init__(self, graph: Graph, columns_of: Callable[[DatasetId], Sequence[str]]) -> None:
+        self._graph = graph
+        self._columns_of = cache(columns_of)
+        self._edges_into = cache(graph.column_edges_into)
+        self._onward = cache(self._read_onward)
+
+    def goes_on(self, step: Step) -> bool:
+        """Whether the walk goes on from where the step leads.
+
+        From a dataset only if all of it is meant: its columns are unknown, or which of them is.
+        """
+        match step.destination:
+            case Place("column"):
+                return True
+            case Place("dataset", DatasetId() as name):
+                return step.edge is None or not self._columns_of(name)
+        return False
+
+    def steps_from(self, name: DatasetId, fronts: Sequence[Place]) -> Iterator[Step]:
+        """The steps that lead on from these places of a dataset; `fronts` is sorted and not empty."""
+        touched = _Touched(fronts)
+        told: set[JobId] = set()
+        for onward in self._onward(name):
+            told.update(onward.jobs if onward.edges else ())
+            for edge in onward.edges:
+                for origin in touched.origins(edge.source_column):
+                    yield from self._along(origin, onward, edge)
+            if not onward.is_told:
+                yield Step(fronts[0], Place("dataset", onward.target), None, onward.jobs)
+        for job in sorted(self._graph.readers(name) - told):
+            yield Step(fronts[0], Place("job", job), None, (job,))
+
+    def _along(self, origin: Place, onward: _Onward, edge: ColumnEdge) -> Iterator[Step]:
+        target = onward.target
+        columns = self._columns_of(target) if edge.target_column is None else (edge.target_column,)
+        for column in columns:
+            yield Step(origin, Place("column", ColumnId(target, column)), edge, onward.jobs)
+        yield Step(origin, Place("dataset", target), edge, onward.jobs)
+        for job in onward.jobs:
+            yield Step(origin, Place("job", job), edge, (job,))
+
+    def _read_onward(self, name: DatasetId) -> tuple[_Onward, ...]:
+        readers = self._graph.readers(name)
+        targets = {target for job in readers for target in self._graph.writes(job)} | self._graph.fed_by(name)
+        found = []
+        for target in sorted(targets):
+            jobs = tuple(sorted(readers & self._graph.writers(target)))
+            into = self._edges_into(target)
+            edges = tuple(sorted((edge for edge in into if edge.source == name), key=_order))
+            found.append(_Onward(target, jobs, edges, bool(into)))
+        return tuple(found)
+
+
+class _Touched:
+    """The places of one dataset that the walk has come to."""
+
+    def __init__(self, fronts: Sequence[Place]) -> None:
+        self._first = fronts[0]
+        self._whole = [place for place in fronts if place.kind == "dataset"]
+        self._columns = {place.name.column: place for place in fronts if isinstance(place.name, ColumnId)}
+        self._inside: dict[str, list[Place]] = {}
+        for column, place in self._columns.items():
+            for outer in _outer(column):
+                self._inside.setdefault(outer, []).append(place)
+
+    def origins(self, source_column: str | None) -> list[Place]:
+        """From which of them an edge starts that reads this column; None reads all, and a field's struct the field."""
+        if self._whole or source_column is None:
+            return self._whole or [self._first]
+        outer = [self._columns[name] for name in _outer(source_column) if name in self._columns]
+        own = [self._columns[source_column]] if source_column in self._columns else []
+        return [*own, *outer, *self._inside.get(source_column, ())]
+
+
+def _outer(column: str) -> Iterator[str]:
+    """The structs that a nested field lies in.
+
+    >>> list(_outer("a.b.c"))
+    ['a.b', 'a']
+    """
+    while "." in column:
+        column = column.rpartition(".")[0]
+        yield column
+
+
+def _order(edge: ColumnEdge) -> tuple[str, str, str, str, bool, str]:
+    return (
+        edge.target_column or "",
+        edge.source_column or "",
+        edge.kind,
+        edge.subtype,
+        edge.masking,
+        edge.description,
+    )

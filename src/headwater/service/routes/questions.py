@@ -1,0 +1,33 @@
+"""Questions about the graph that take reasoning: what a change reaches."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from headwater.graph.impact.change import Change
+from headwater.service import shapes_impact
+from headwater.service.access import Known
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
+from headwater.service.views.impact import Page, column_of, impact
+
+router = APIRouter(tags=["questions"])
+
+Column = Annotated[str | None, Query(description="A column of the dataset; nested fields are written with dots.")]
+
+
+@router.get("/impact", response_model=shapes_impact.Impact, responses=NOT_FOUND | WRONG)
+async def get_impact(
+    knowledge: Known,
+    node_id: NodeId,
+    column: Column = None,
+    change: Annotated[
+        str | None, Query(description="What is proposed: `drop`, `rename:NEW` or `retype:TYPE`; else only the reach.")
+    ] = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """All that a change of a dataset or column reaches downstream, nearest first, and whether it breaks there."""
+    node = column_of(knowledge, knowledge.node(node_id), column)
+    proposed = None if change is None else Change.parse(change)
+    return answer(impact(knowledge, node, proposed, Page(limit, offset)))

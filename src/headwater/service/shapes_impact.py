@@ -1,0 +1,105 @@
+"""The JSON that `/impact` answers with, as types."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+from headwater.service.shapes import Name, RunState
+
+
+class Owner(TypedDict):
+    """Who owns a job or dataset, from its ownership facet."""
+
+    name: str
+    type: str | None
+
+
+class LastRun(TypedDict):
+    """The newest run of a job, or of the jobs that write a dataset."""
+
+    id: str
+    job: Name
+    state: RunState
+    startedAt: str | None
+    endedAt: str | None
+
+
+class FailedAssertion(TypedDict):
+    """An expectation that the data did not meet."""
+
+    assertion: str
+    column: str | None
+    severity: str | None
+
+
+class Quality(TypedDict):
+    """The newest quality result of a dataset, of one column where one is meant; `passed` None: nothing was asserted."""
+
+    at: str
+    passed: bool | None
+    assertions: int
+    failed: Sequence[FailedAssertion]
+    rowCount: int | None
+    nullCount: int | None
+
+
+class ProposedChange(TypedDict):
+    """What is proposed; `typeNow` is the column's type by the newest schema."""
+
+    kind: Literal["drop", "rename", "retype"]
+    to: str | None
+    typeNow: str | None
+
+
+class ImpactStep(TypedDict):
+    """One step of a path, by node ids; `type` None: no event tells which columns are used."""
+
+    origin: str
+    destination: str
+    type: Literal["DIRECT", "INDIRECT"] | None
+    subtype: str | None
+    description: str | None
+    masking: bool
+    jobs: Sequence[str]
+
+
+class Reached(TypedDict):
+    """What the change reaches, how, and whether it breaks there (None: the events do not tell)."""
+
+    id: str
+    type: Literal["DATASET_FIELD", "DATASET", "JOB"]
+    namespace: str
+    name: str
+    field: str | None
+    distance: int
+    use: Literal["direct", "indirect", "unknown"]
+    effect: Literal["unharmed", "changed", "unknown", "starved", "breaks"] | None
+    breaking: bool | None
+    reason: str | None
+    owners: Sequence[Owner]
+    lastRun: LastRun | None
+    quality: Quality | None
+    path: Sequence[ImpactStep]
+
+
+class ImpactCounts(TypedDict):
+    """How much is reached; `breaking` and `unknown` count places of all three kinds."""
+
+    columns: int
+    datasets: int
+    jobs: int
+    breaking: int
+    unknown: int
+
+
+class Impact(TypedDict):
+    """All that a change reaches downstream, nearest first; `breaking` is None where it may break and nobody knows."""
+
+    nodeId: str
+    change: ProposedChange | None
+    breaking: bool | None
+    summary: str
+    counts: ImpactCounts
+    reached: Sequence[Reached]
+    totalCount: int

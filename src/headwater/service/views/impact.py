@@ -1,0 +1,251 @@
+"""All that a change of a dataset or column reaches, with who owns it, when it last ran, and how good it was."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Final, Literal
+
+from headwater.errors import InvalidInputError, NotFoundError
+from headwater.graph.impact.change import Change
+from headwater.graph.impact.effects import Proposal, Verdict, verdicts, ways
+from headwater.graph.impact.reach import USES, Flow, Place, Reach, Step, reach
+from headwater.model.facets.about import OwnershipFacet
+from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.service import shapes_impact as shapes
+from headwater.service.activity import KnownRun
+from headwater.service.answers import iso
+from headwater.service.knowledge import Knowledge
+from headwater.service.shapes import Field
+from headwater.service.views.names import name_of
+from headwater.service.views.quality import newest_quality
+
+Node = DatasetId | JobId | ColumnId
+
+_TYPES: Final[Mapping[str, Literal["DATASET_FIELD", "DATASET", "JOB"]]] = {
+    "column": "DATASET_FIELD",
+    "dataset": "DATASET",
+    "job": "JOB",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which of the places to show, nearest first."""
+
+    limit: int
+    offset: int = 0
+
+
+def column_of(knowledge: Knowledge, node: Node, column: str | None) -> Node:
+    """The node, or that column of it where one is named.
+
+    Raises:
+        InvalidInputError: the node is no dataset.
+        NotFoundError: the dataset has no such column.
+    """
+    if column is None:
+        return node
+    if not isinstance(node, DatasetId):
+        raise InvalidInputError("column: only a dataset has columns; leave it out, or give the dataset's nodeId")
+    if column not in knowledge.all_columns(node):
+        raise NotFoundError(f"Field '{column}' of dataset '{node.name}' not found.")
+    return ColumnId(node, column)
+
+
+def impact(knowledge: Knowledge, node: Node, change: Change | None, page: Page) -> shapes.Impact:
+    """What lies downstream of the node, and what the change would do there.
+
+    Raises:
+        InvalidInputError: such a change of such a node makes no sense.
+    """
+    proposal = None if change is None else _proposal(knowledge, node, change)
+    start = sorted(knowledge.graph.writes(node)) if isinstance(node, JobId) else [node]
+    found = reach(Flow(knowledge.graph, knowledge.all_columns), start)
+    judged = {} if proposal is None else verdicts(found, proposal)
+    steps = {place: verdict.step for place, verdict in judged.items()} or ways(found)
+    places = found.nearest_first()
+    about = _About(knowledge, found, judged, steps)
+    return shapes.Impact(
+        nodeId=node.node_id,
+        change=None if proposal is None else _change(proposal),
+        breaking=None if proposal is None else _any(verdict.is_breaking for verdict in judged.values()),
+        summary=_summary(places, judged),
+        counts=_counts(places, judged),
+        reached=[about.reached(place) for place in places[page.offset : page.offset + page.limit]],
+        totalCount=len(places),
+    )
+
+
+def _proposal(knowledge: Knowledge, node: Node, change: Change) -> Proposal:
+    match node:
+        case JobId():
+            raise InvalidInputError("change: a job has no columns; propose the change of a dataset or column")
+        case DatasetId() if change.kind == "retype":
+            raise InvalidInputError("change: a type is a column's; say which with column=NAME")
+        case DatasetId():
+            return Proposal(change, Place("dataset", node), None)
+        case ColumnId(dataset, column):
+            if change.kind == "rename" and change.to != column and change.to in knowledge.columns(dataset):
+                raise InvalidInputError(f"change: {dataset.name} has a column {change.to!r} already; choose another")
+            return Proposal(change, Place("column", node), _type_now(knowledge, node))
+
+
+def _type_now(knowledge: Knowledge, column: ColumnId) -> str | None:
+    facets = knowledge.graph.facets_of(column.dataset)
+    return _type_of(knowledge.fields(facets["schema"][1] if "schema" in facets else None), column.column)
+
+
+def _type_of(fields: Iterable[Field], column: str) -> str | None:
+    for field in fields:
+        if field["name"] == column:
+            return field["type"]
+        outer = f"{field['name']}."
+        if column.startswith(outer) and (inner := _type_of(field.get("fields", ()), column.removeprefix(outer))):
+            return inner
+    return None
+
+
+def _any(breaking: Iterable[bool | None]) -> bool | None:
+    """Whether any is; None where none is for sure and one may be."""
+    said = set(breaking)
+    return True if True in said else None if None in said else False
+
+
+def _change(proposal: Proposal) -> shapes.ProposedChange:
+    change = proposal.change
+    return shapes.ProposedChange(kind=change.kind, to=change.to or None, typeNow=proposal.type_now)
+
+
+def _counts(places: Sequence[Place], judged: Mapping[Place, Verdict]) -> shapes.ImpactCounts:
+    kinds = [place.kind for place in places]
+    breaking = [verdict.is_breaking for verdict in judged.values()]
+    return shapes.ImpactCounts(
+        columns=kinds.count("column"),
+        datasets=kinds.count("dataset"),
+        jobs=kinds.count("job"),
+        breaking=breaking.count(True),
+        unknown=breaking.count(None),
+    )
+
+
+def _summary(places: Sequence[Place], judged: Mapping[Place, Verdict]) -> str:
+    if not places:
+        return "nothing downstream uses it, as far as any event tells"
+    counts = _counts(places, judged)
+    parts = [
+        _number(counts["columns"], "column"),
+        _number(counts["datasets"], "dataset"),
+        _number(counts["jobs"], "job"),
+    ]
+    reached = f"reaches {', '.join(parts[:2])} and {parts[2]}"
+    if not judged:
+        return reached
+    if counts["breaking"]:
+        return f"breaking: {reached}; {counts['breaking']} of these {len(places)} break or get no more data"
+    if counts["unknown"]:
+        return f"may break: {reached}; for {counts['unknown']} of these {len(places)} no event tells enough"
+    return f"not breaking: {reached}, and all of these can go on"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+class _About:
+    """What is told about each place that was reached; datasets are looked at once."""
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        found: Reach,
+        judged: Mapping[Place, Verdict],
+        steps: Mapping[Place, Step],
+    ) -> None:
+        self._knowledge = knowledge
+        self._found = found
+        self._judged = judged
+        self._steps = steps
+        self._last_run = cache(self._read_last_run)
+        self._owners = cache(self._read_owners)
+        self._quality = cache(partial(newest_quality, knowledge))
+
+    def reached(self, place: Place) -> shapes.Reached:
+        verdict = self._judged.get(place)
+        path = self._path(place)
+        owner = _holder(place)
+        return shapes.Reached(
+            id=place.node_id,
+            type=_TYPES[place.kind],
+            namespace=owner.namespace,
+            name=owner.name,
+            field=place.name.column if isinstance(place.name, ColumnId) else None,
+            distance=self._found.distance[place],
+            use=max((step.use for step in path), key=USES.index),
+            effect=None if verdict is None else verdict.effect,
+            breaking=None if verdict is None else verdict.is_breaking,
+            reason=None if verdict is None else verdict.words,
+            owners=self._owners(place.kind == "job", owner),
+            lastRun=self._last_run(place.kind == "job", owner),
+            quality=self._quality_of(place),
+            path=[_step(step) for step in path],
+        )
+
+    def _path(self, place: Place) -> list[Step]:
+        """The steps from the start; a step that comes back to a place on the way ends it, which no shortest way has."""
+        path: list[Step] = []
+        gone: set[Place] = set()
+        while place not in self._found.start and place not in gone:
+            gone.add(place)
+            path.append(self._steps[place])
+            place = self._steps[place].origin
+        return path[::-1]
+
+    def _quality_of(self, place: Place) -> shapes.Quality | None:
+        match place.name:
+            case ColumnId(dataset, column):
+                return self._quality(dataset, column)
+            case DatasetId() as name:
+                return self._quality(name)
+        return None
+
+    def _read_owners(self, is_job: bool, name: DatasetId | JobId) -> list[shapes.Owner]:
+        graph = self._knowledge.graph
+        if is_job:
+            digests = {key: facet.content for key, facet in graph.jobs[JobId(*name)].facets.items()}
+        else:
+            digests = {key: digest for key, (_, digest) in graph.facets_of(DatasetId(*name)).items()}
+        facet = self._knowledge.view(OwnershipFacet, digests)
+        return [shapes.Owner(name=owner.name, type=owner.type) for owner in (facet and facet.owners) or ()]
+
+    def _read_last_run(self, is_job: bool, name: DatasetId | JobId) -> shapes.LastRun | None:
+        jobs = {JobId(*name)} if is_job else self._knowledge.graph.writers(DatasetId(*name))
+        ids = [done.runs[0] for done in map(self._knowledge.activity, jobs) if done.runs]
+        runs = sorted(map(self._knowledge.run, ids), key=lambda run: (-run.seen.first_us, run.run_id))
+        return _last_run(runs[0]) if runs else None
+
+
+def _holder(place: Place) -> DatasetId | JobId:
+    return place.name.dataset if isinstance(place.name, ColumnId) else place.name
+
+
+def _last_run(run: KnownRun) -> shapes.LastRun:
+    return shapes.LastRun(
+        id=run.run_id,
+        job=name_of(run.job),
+        state=run.state,
+        startedAt=None if run.started_us is None else iso(run.started_us),
+        endedAt=None if run.ended_us is None else iso(run.ended_us),
+    )
+
+
+def _step(step: Step) -> shapes.ImpactStep:
+    edge = step.edge
+    return shapes.ImpactStep(
+        origin=step.origin.node_id,
+        destination=step.destination.node_id,
+        type=edge.kind if edge else None,
+        subtype=(edge.subtype or None) if edge else None,
+        description=(edge.description or None) if edge else None,
+        masking=edge.masking if edge else False,
+        jobs=[job.node_id for job in step.jobs],
+    )

@@ -1,0 +1,264 @@
+"""What a change reaches and breaks, held against graphs whose answer was written by hand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.support.app import Body, dataset, facet, get, post, served
+from tests.support.flights import FLIGHTS, columns, ran, source
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    """Flights are cut to legs, filtered by origin, and averaged by carrier; a board and a copy read along."""
+    with served(tmp_path) as client:
+        post(client, *FLIGHTS)
+        yield client
+
+
+def ask(client: TestClient, **query: str) -> Body:
+    return get(client, f"/api/v1/impact?{urlencode({'nodeId': 'dataset:lake:flights', **query})}")
+
+
+def short(node_id: str) -> str:
+    return node_id.removeprefix("datasetField:lake:").removeprefix("dataset:lake:").replace("job:etl:", "job ")
+
+
+def test_a_column_reaches_what_is_made_from_it_and_what_reads_without_saying_which_columns(client: TestClient) -> None:
+    answer = ask(client, column="arr_delay")
+
+    assert answer["nodeId"] == "datasetField:lake:flights:arr_delay"
+    assert [(reached["distance"], short(reached["id"]), reached["use"]) for reached in answer["reached"]] == [
+        (1, "legs:delay", "direct"),
+        (1, "flights_copy", "unknown"),
+        (1, "legs", "direct"),
+        (1, "job copy", "unknown"),
+        (1, "job cut", "direct"),
+        (2, "delays:avg_delay", "direct"),
+        (2, "delays", "direct"),
+        (2, "job average", "direct"),
+        (3, "job board", "unknown"),
+    ]
+    assert answer["counts"] == {"columns": 2, "datasets": 3, "jobs": 4, "breaking": 0, "unknown": 0}
+    assert (answer["change"], answer["breaking"]) == (None, None)
+    assert answer["summary"] == "reaches 2 columns, 3 datasets and 4 jobs"
+
+
+def test_a_filter_reaches_every_column_though_no_value_flows(client: TestClient) -> None:
+    answer = ask(client, column="origin")
+
+    uses = {short(reached["id"]): reached["use"] for reached in answer["reached"]}
+    assert {place: use for place, use in uses.items() if ":" in place} == {
+        "legs:carrier": "indirect",
+        "legs:delay": "indirect",
+        "delays:carrier": "indirect",
+        "delays:avg_delay": "indirect",
+    }
+
+
+def test_the_path_says_why_down_to_the_kind_of_edge(client: TestClient) -> None:
+    answer = ask(client, column="arr_delay")
+
+    (average,) = [reached for reached in answer["reached"] if short(reached["id"]) == "delays:avg_delay"]
+    assert [
+        (
+            short(step["origin"]),
+            short(step["destination"]),
+            step["type"],
+            step["subtype"],
+            list(map(short, step["jobs"])),
+        )
+        for step in average["path"]
+    ] == [
+        ("flights:arr_delay", "legs:delay", "DIRECT", "IDENTITY", ["job cut"]),
+        ("legs:delay", "delays:avg_delay", "DIRECT", "AGGREGATION", ["job average"]),
+    ]
+
+
+def test_each_place_tells_its_owner_its_last_run_and_its_quality(client: TestClient) -> None:
+    reached = {short(each["id"]): each for each in ask(client, column="arr_delay")["reached"]}
+
+    assert reached["delays:avg_delay"]["owners"] == [{"name": "team:planning", "type": "MAINTAINER"}]
+    assert reached["job board"]["owners"] == [{"name": "team:planning", "type": "MAINTAINER"}]
+    assert reached["legs"]["owners"] == []
+    assert reached["delays"]["lastRun"] == {
+        "id": "r3",
+        "job": {"namespace": "etl", "name": "average"},
+        "state": "COMPLETED",
+        "startedAt": "2026-05-22T14:03:00.000Z",
+        "endedAt": "2026-05-22T14:03:00.000Z",
+    }
+    assert reached["delays"]["quality"] == {
+        "at": "2026-05-22T14:03:00.000Z",
+        "passed": False,
+        "assertions": 2,
+        "failed": [{"assertion": "between", "column": "avg_delay", "severity": "error"}],
+        "rowCount": None,
+        "nullCount": None,
+    }
+    assert reached["legs"]["quality"] is None
+
+
+def test_a_check_that_a_reader_hangs_on_what_it_read_counts(client: TestClient) -> None:
+    passed = facet(assertions=[{"assertion": "not_null", "success": True, "column": "delay"}])
+    measured = facet(rowCount=7, columnMetrics={"delay": {"nullCount": 2}})
+    checked = {**dataset("legs"), "inputFacets": {"dataQualityAssertions": passed, "dataQualityMetrics": measured}}
+    post(client, ran("check", "r6", 6, [checked], []))
+
+    reached = {short(each["id"]): each for each in ask(client, column="arr_delay")["reached"]}
+
+    quality = reached["legs:delay"]["quality"]
+    assert (quality["passed"], quality["assertions"], quality["rowCount"], quality["nullCount"]) == (True, 1, 7, 2)
+
+
+def effects(answer: Body) -> dict[str, str]:
+    return {short(reached["id"]): reached["effect"] for reached in answer["reached"]}
+
+
+def test_a_drop_breaks_who_uses_the_column_and_starves_what_lies_behind(client: TestClient) -> None:
+    answer = ask(client, column="arr_delay", change="drop")
+
+    assert effects(answer) == {
+        "legs:delay": "breaks",
+        "flights_copy": "unknown",
+        "legs": "breaks",
+        "job copy": "unknown",
+        "job cut": "breaks",
+        "delays:avg_delay": "starved",
+        "delays": "starved",
+        "job average": "starved",
+        "job board": "unknown",
+    }
+    assert (answer["breaking"], answer["counts"]["breaking"], answer["counts"]["unknown"]) == (True, 6, 3)
+    assert answer["change"] == {"kind": "drop", "to": None, "typeNow": "int"}
+    words = {short(reached["id"]): reached["reason"] for reached in answer["reached"]}
+    assert words["legs:delay"] == "takes its value from flights:arr_delay (identity): it fails once the column is gone"
+    assert words["job copy"] == "reads the dataset of flights:arr_delay, and no event tells which columns it uses"
+    assert words["delays:avg_delay"] == "takes its value from legs:delay (aggregation), which is no longer made"
+
+
+def test_a_drop_of_a_column_that_only_filters_breaks_too_and_says_how_it_is_used(client: TestClient) -> None:
+    answer = ask(client, column="origin", change="drop")
+
+    words = {short(reached["id"]): (reached["effect"], reached["reason"]) for reached in answer["reached"]}
+    assert words["legs:carrier"] == (
+        "breaks",
+        "keeps or drops rows by flights:origin: it fails once the column is gone",
+    )
+    assert words["job cut"] == ("breaks", "keeps or drops rows by flights:origin: it fails once the column is gone")
+
+
+@pytest.mark.parametrize(
+    ("change", "breaking", "delay", "average"),
+    [
+        ("rename:arrival_delay", True, "breaks", "starved"),
+        ("rename:ARR_DELAY", None, "unknown", "unknown"),
+        ("rename:arr_delay", None, "unharmed", "unharmed"),
+        ("retype:integer", None, "unharmed", "unharmed"),
+        ("retype:bigint", None, "changed", "changed"),
+        ("retype:string", True, "breaks", "starved"),
+    ],
+)
+def test_a_change_is_judged_by_what_its_readers_can_still_read(
+    client: TestClient, change: str, breaking: bool | None, delay: str, average: str
+) -> None:
+    answer = ask(client, column="arr_delay", change=change)
+
+    found = effects(answer)
+    assert (found["legs:delay"], found["delays:avg_delay"]) == (delay, average)
+    assert answer["breaking"] is breaking  # never False here: the copy tells nothing of its columns
+
+
+def test_a_promotion_changes_what_takes_the_value_and_breaks_nobody_who_says_what_it_reads(client: TestClient) -> None:
+    answer = get(client, "/api/v1/impact?nodeId=datasetField:lake:legs:delay&change=retype:bigint")
+
+    assert effects(answer) == {
+        "delays:avg_delay": "changed",
+        "delays": "changed",
+        "job average": "changed",
+        "job board": "unknown",
+    }
+
+
+def test_a_reader_of_all_columns_that_names_none_does_not_mind_a_new_name(client: TestClient) -> None:
+    whole = {"namespace": "lake", "name": "delays", "type": "DATASET"}
+    post(client, ran("mirror", "r7", 7, [dataset("delays")], [dataset("mirror", lineage=facet(inputs=[whole]))]))
+
+    answer = get(client, "/api/v1/impact?nodeId=datasetField:lake:delays:avg_delay&change=rename:mean_delay")
+
+    assert effects(answer)["mirror"] == "changed"
+
+
+def test_a_drop_of_a_dataset_breaks_all_who_read_it(client: TestClient) -> None:
+    answer = ask(client, change="drop")
+
+    found = effects(answer)
+    assert (found["job copy"], found["job cut"], found["flights_copy"]) == ("breaks", "breaks", "breaks")
+    assert found["delays:avg_delay"] == "starved"
+
+
+def test_a_job_reaches_what_lies_behind_its_outputs(client: TestClient) -> None:
+    answer = get(client, "/api/v1/impact?nodeId=job:etl:average")
+
+    assert [short(reached["id"]) for reached in answer["reached"]] == ["job board"]
+
+
+def test_a_change_inside_a_struct_reaches_who_reads_the_struct_and_who_reads_the_field(client: TestClient) -> None:
+    person = facet(fields=[{"name": "person", "type": "struct", "fields": [{"name": "age", "type": "int"}]}])
+    lineage = columns(
+        [],
+        whole=[source("people", "person", "DIRECT", "IDENTITY")],
+        part=[source("people", "person.age", "DIRECT", "IDENTITY")],
+        other=[source("people", "person.name", "DIRECT", "IDENTITY")],
+    )
+    inputs, outputs = [dataset("people", schema=person)], [dataset("ages", columnLineage=lineage)]
+    post(client, ran("age", "r8", 8, inputs, outputs))
+
+    answer = get(client, "/api/v1/impact?nodeId=datasetField:lake:people:person.age&change=retype:long")
+
+    assert {place: effect for place, effect in effects(answer).items() if ":" in place} == {
+        "ages:whole": "changed",
+        "ages:part": "changed",
+    }
+    assert answer["change"]["typeNow"] == "int"
+
+
+def test_what_leads_back_to_the_start_ends_there(client: TestClient) -> None:
+    post(client, ran("loop", "r9", 9, [dataset("flights_copy")], [dataset("flights")]))
+
+    answer = get(client, "/api/v1/impact?nodeId=dataset:lake:flights_copy&change=drop&limit=1000")
+
+    assert "flights_copy" not in effects(answer)
+    assert effects(answer)["job copy"] == "unknown"
+
+
+def test_a_page_shows_some_and_counts_all(client: TestClient) -> None:
+    everything = ask(client, column="arr_delay")
+
+    page = ask(client, column="arr_delay", limit="2", offset="3")
+
+    assert page["reached"] == everything["reached"][3:5]
+    assert page["totalCount"] == 9
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "message"),
+    [
+        ("nodeId=dataset:lake:flights&column=none", 404, "Field 'none' of dataset 'flights' not found."),
+        ("nodeId=job:etl:cut&column=a", 400, "column: only a dataset has columns"),
+        ("nodeId=job:etl:cut&change=drop", 400, "change: a job has no columns"),
+        ("nodeId=dataset:lake:flights&change=retype:int", 400, "change: a type is a column's"),
+        ("nodeId=dataset:lake:flights&column=origin&change=rename:carrier", 400, "change: flights has a column"),
+        ("nodeId=dataset:lake:flights&change=burn", 400, "change: expected drop, rename:NEW or retype:TYPE"),
+    ],
+)
+def test_a_question_without_sense_is_refused_with_what_to_do(
+    client: TestClient, query: str, status: int, message: str
+) -> None:
+    answer = client.get(f"/api/v1/impact?{query}")
+
+    assert answer.status_code == status
+    assert answer.json()["message"].startswith(message)

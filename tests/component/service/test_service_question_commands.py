@@ -1,0 +1,81 @@
+"""The commands that ask a service, as people and scripts meet them."""
+
+import json
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
+from headwater.errors import InvalidInputError
+from tests.support.app import Body
+from tests.support.flights import FLIGHTS
+from tests.support.service import running
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running(tmp_path_factory.mktemp("home")) as service:
+        for event in FLIGHTS:
+            httpx.post(f"{service.url}/api/v1/lineage", json=event).raise_for_status()
+        yield service.url
+
+
+def told(*arguments: str) -> str:
+    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def told_json(*arguments: str) -> Body:
+    body: Body = json.loads(told(*arguments, "--json"))
+    return body
+
+
+def test_impact_tells_a_script_the_walk_and_the_answer(url: str) -> None:
+    told = told_json("impact", "flights:arr_delay", "--change", "drop", "--url", url)
+
+    assert (told["start"], told["direction"]) == ("datasetField:lake:flights:arr_delay", "downstream")
+    assert [(node["name"], node["distance"]) for node in told["nodes"]] == [
+        ("flights:arr_delay", 0),
+        ("legs:delay", 1),
+        ("delays:avg_delay", 2),
+    ]
+    assert [edge["how"] for edge in told["edges"]] == [["AGGREGATION"], ["IDENTITY"]]
+    assert (told["breaking"], told["totalCount"], len(told["reached"])) == (True, 9, 9)
+
+
+def test_impact_tells_people_what_breaks_and_what_nobody_knows(url: str) -> None:
+    lines = told("impact", "flights:arr_delay", "--change", "drop", "--url", url).splitlines()
+
+    assert lines == [
+        "flights:arr_delay",
+        "└── legs:delay  identity  breaks",
+        "    └── delays:avg_delay  aggregation  starved  · team:planning · 1 of 1 checks failed",
+        "",
+        "Also reads it, and no event tells which columns it uses:",
+        "  flights_copy  unknown",
+        "  copy  unknown",
+        "  board  unknown  · team:planning",
+        "",
+        "breaking: reaches 2 columns, 3 datasets and 4 jobs; 6 of these 9 break or get no more data",
+        "  legs:delay takes its value from flights:arr_delay (identity): it fails once the column is gone",
+        "  legs takes its value from flights:arr_delay (identity): it fails once the column is gone",
+        "  cut takes its value from flights:arr_delay (identity): it fails once the column is gone",
+    ]
+
+
+def test_impact_without_a_change_shows_only_the_reach(url: str) -> None:
+    lines = told("impact", "legs", "--url", url).splitlines()
+
+    assert lines[-1] == "reaches 2 columns, 1 dataset and 2 jobs"
+    assert "    └── delays  · team:planning · 1 of 2 checks failed" in lines
+
+
+def test_impact_of_a_change_without_sense_says_what_would_have_some(url: str) -> None:
+    done = CliRunner().invoke(app, ["impact", "flights", "--change", "burn", "--url", url])
+
+    assert done.exit_code == 1
+    assert "expected drop, rename:NEW or retype:TYPE" in str(done.exception)
+    assert not isinstance(done.exception, InvalidInputError)  # the service's words, not a guess of the command
