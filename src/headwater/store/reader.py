@@ -2,19 +2,19 @@
 
 # ruff: noqa: S608  SQL is put together from the constants of this file only; values go in as parameters
 
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, Literal, NamedTuple
-
-import orjson
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from headwater.errors import UnavailableError
+from headwater.model import strict_json
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import Content, Fact, ObservedFacet, RunFacet
 from headwater.model.names import DatasetId
 from headwater.store.entries import LoggedEvent
+from headwater.store.numbers import ReadNames
+from headwater.store.packing import unpacked
 from headwater.store.tables import TABLES, Row, run_id_of_key, run_key
 
 _KEPT_CONTENTS: Final = 1_000
@@ -60,6 +60,9 @@ class SqliteReader:
         self._reader.execute("PRAGMA query_only = ON")
         self.content = lru_cache(maxsize=_KEPT_CONTENTS)(self._read_content)
 
+    def _wait_for_facts(self) -> None:
+        """See to it that the facts of every event in the log can be read, as far as possible now."""
+
     def _rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
         try:
             yield from self._reader.execute(sql, values)
@@ -73,32 +76,33 @@ class SqliteReader:
 
     def facts(self, *, with_contents: bool = True) -> Iterator[Fact]:
         """Every merged fact, contents first, runs before what they observed."""
-        names = {row[0]: (row[1], row[2]) for row in self._rows("SELECT * FROM name")}
+        self._wait_for_facts()
+        names = ReadNames(self._reader)
         for table in TABLES:
             if with_contents or table.kind is not Content:
                 for row in self._rows(table.select):
-                    yield table.fact(row, names.__getitem__)
+                    yield table.fact(row, names)
 
     def graph_facts(self) -> Iterator[Fact]:
         """The merged facts that a graph is made of: neither contents nor what is read from here when a run is shown."""
-        names = {row[0]: (row[1], row[2]) for row in self._rows("SELECT * FROM name")}
+        self._wait_for_facts()
+        names = ReadNames(self._reader)
         for table in TABLES:
             if table.kind not in (Content, RunFacet):
                 where = " WHERE slot = 'facets'" if table.kind is ObservedFacet else ""
                 for row in self._rows(table.select + where):
-                    yield table.fact(row, names.__getitem__)
+                    yield table.fact(row, names)
 
     def _read_content(self, digest: bytes) -> Mapping[str, Any]:
-        body = self._value("SELECT body FROM content WHERE digest = ?", (digest,))
-        content: Mapping[str, Any]
-        try:
-            content = orjson.loads(body)
-        except orjson.JSONDecodeError:  # numbers beyond what a double holds, lone surrogates: JSON all the same
-            content = json.loads(body)
-        return content
+        return cast(Mapping[str, Any], strict_json.parse(self._read_content_body(digest)))
+
+    def _read_content_body(self, digest: bytes) -> bytes:
+        body: bytes = self._value("SELECT body FROM content WHERE digest = ?", (digest,))
+        return body
 
     def bodies(self, digests: Sequence[bytes]) -> dict[bytes, bytes]:
         """The JSON of contents, by digest."""
+        self._wait_for_facts()
         sql = f"SELECT digest, body FROM content WHERE digest IN ({_marks(digests)})"
         return dict(self._rows(sql, digests))
 
@@ -114,8 +118,8 @@ class SqliteReader:
 
     def raw(self, digest: bytes) -> bytes | None:
         """The bytes of an event, as they came."""
-        raw: bytes | None = self._value("SELECT raw FROM log WHERE digest = ?", (digest,))
-        return raw
+        frame: bytes | None = self._value("SELECT packed FROM log WHERE digest = ?", (digest,))
+        return None if frame is None else unpacked(frame)
 
     def events(
         self, before_us: int, after_us: int, order: Literal["asc", "desc"], limit: int, offset: int
@@ -124,7 +128,7 @@ class SqliteReader:
         where = "WHERE event_us >= ? AND event_us < ?"
         way = "ASC" if order == "asc" else "DESC"
         page = f"SELECT {_LOGGED} FROM log {where} ORDER BY event_us {way}, idx {way} LIMIT ? OFFSET ?"
-        events = [LoggedEvent(*row) for row in self._rows(page, (after_us, before_us, limit, offset))]
+        events = [_logged(row) for row in self._rows(page, (after_us, before_us, limit, offset))]
         total = self._value(f"SELECT count(*) FROM log {where}", (after_us, before_us))
         return events, total
 
@@ -134,18 +138,18 @@ class SqliteReader:
             "FROM name JOIN run_of_job ON job = name.id JOIN log ON log.run = run_of_job.run WHERE name.namespace = ?"
         )
         page = f"SELECT {_LOGGED} {joined} ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
-        events = [LoggedEvent(*row) for row in self._rows(page, (namespace, limit, offset))]
+        events = [_logged(row) for row in self._rows(page, (namespace, limit, offset))]
         return events, self._value(f"SELECT count(*) {joined}", (namespace,))
 
     def run_events(self, run_id: str, limit: int = -1, offset: int = 0) -> list[LoggedEvent]:
         """A page of the events of a run, by event time; -1 gives all."""
-        sql = f"SELECT {_LOGGED} FROM log WHERE run = ? ORDER BY event_us, idx LIMIT ? OFFSET ?"
-        return [LoggedEvent(*row) for row in self._rows(sql, (run_key(run_id), limit, offset))]
+        sql = f"SELECT {_LOGGED} FROM log WHERE run = {_RUN} ORDER BY event_us, idx LIMIT ? OFFSET ?"
+        return [_logged(row) for row in self._rows(sql, (run_key(run_id), limit, offset))]
 
     def run_verdicts(self, run_ids: Sequence[str]) -> dict[str, list[tuple[str, str | None, int]]]:
         """For each run: verdict, key id, and how many of its events came out so."""
         sql = (
-            f"SELECT run, verdict, key_id, count(*) FROM log WHERE run IN ({_marks(run_ids)}) "
+            f"SELECT run_id, verdict, key_id, count(*) FROM log JOIN {_runs(run_ids)} ON id = run "
             "GROUP BY run, verdict, key_id"
         )
         verdicts: dict[str, list[tuple[str, str | None, int]]] = {run_id: [] for run_id in run_ids}
@@ -158,9 +162,10 @@ class SqliteReader:
     def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
         """For each run: its own facets."""
         sql = (
-            "SELECT run, name, body FROM run_facet JOIN content ON digest = content "
-            f"WHERE run IN ({_marks(run_ids)}) ORDER BY run, name"
+            f"SELECT run_id, name, body FROM {_runs(run_ids)} JOIN run_facet ON run = id "
+            "JOIN content ON digest = content ORDER BY run, name"
         )
+        self._wait_for_facts()
         facets: dict[str, list[RunFacetRow]] = {run_id: [] for run_id in run_ids}
         for run, *facet in self._rows(sql, [run_key(run_id) for run_id in run_ids]):
             facets[run_id_of_key(run)].append(RunFacetRow(*facet))
@@ -169,12 +174,13 @@ class SqliteReader:
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
         """For each run: the direction facets of its datasets, and the digests of their schemas and versions."""
         sql = (
-            "SELECT run, direction, n.namespace, n.name, o.name, content, body "
-            "FROM observed_facet o JOIN name n ON n.id = o.dataset "
+            "SELECT run_id, direction, n.namespace, n.name, o.name, content, body "
+            f"FROM {_runs(run_ids)} r JOIN observed_facet o ON run = r.id JOIN name n ON n.id = o.dataset "
             "LEFT JOIN content ON digest = content AND slot = 'direction_facets' "
-            f"WHERE run IN ({_marks(run_ids)}) AND (slot = 'direction_facets' OR o.name IN ('schema', 'version')) "
+            "WHERE slot = 'direction_facets' OR o.name IN ('schema', 'version') "
             "ORDER BY run, o.name, n.namespace, n.name"
         )
+        self._wait_for_facts()
         facets: dict[str, list[ObservedFacetRow]] = {run_id: [] for run_id in run_ids}
         for run, direction, namespace, name, *facet in self._rows(sql, [run_key(run_id) for run_id in run_ids]):
             facets[run_id_of_key(run)].append(ObservedFacetRow(direction, DatasetId(namespace, name), *facet))
@@ -184,37 +190,49 @@ class SqliteReader:
         """The facets of a dataset as one run saw it, as JSON."""
         sql = (
             "SELECT name, body FROM observed_facet JOIN content ON digest = content "
-            f"WHERE run = ? AND direction = ? AND dataset = {_NAME_ID} AND slot = 'facets' ORDER BY name"
+            f"WHERE run = {_RUN} AND direction = ? AND dataset = {_NAME} AND slot = 'facets' ORDER BY name"
         )
+        self._wait_for_facts()
         return dict(self._rows(sql, (run_key(run_id), direction, *dataset)))
 
     def facet_at(self, dataset: DatasetId, name: str, time_us: int) -> tuple[Stamp, bytes] | None:
         """The newest schema or version facet that a run told of until then, that time included: stamp and digest."""
         sql = (
-            f"SELECT stamp_us, stamp_digest, content FROM observed_facet WHERE {_SHAPES} AND dataset = {_NAME_ID} "
+            f"SELECT stamp_us, stamp_digest, content FROM observed_facet WHERE {_SHAPES} AND dataset = {_NAME} "
             "AND name = ? AND stamp_us <= ? ORDER BY stamp_us DESC, stamp_digest DESC LIMIT 1"
         )
+        self._wait_for_facts()
         row = next(self._rows(sql, (*dataset, name, time_us)), None)
         return row and (Stamp(*row[:2]), row[2])
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """When runs told of another schema or version than before, by event time."""
         sql = (
-            "SELECT stamp_us, stamp_digest, run, direction, name, content FROM ("
+            "SELECT stamp_us, stamp_digest, run_id, direction, name, content FROM ("
             "SELECT *, lag(content) OVER (PARTITION BY name ORDER BY stamp_us, stamp_digest) AS former "
-            f"FROM observed_facet WHERE {_SHAPES} AND dataset = {_NAME_ID}) "
+            f"FROM observed_facet WHERE {_SHAPES} AND dataset = {_NAME}) JOIN run ON id = run "
             "WHERE former IS NOT content ORDER BY stamp_us, stamp_digest"
         )
+        self._wait_for_facts()
         return [
             ShapeChange(Stamp(*row[:2]), run_id_of_key(row[2]), row[3], dataset, *row[4:])
             for row in self._rows(sql, dataset)
         ]
 
 
-_LOGGED = "idx, digest, received_us, event_us, event_type, verdict, key_id, raw"
+_LOGGED = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"
 _SHAPES = "slot = 'facets' AND name IN ('schema', 'version')"
 """As in the index `observed_shape`."""
-_NAME_ID = "(SELECT id FROM name WHERE namespace = ? AND name = ?)"
+_RUN = "(SELECT id FROM run WHERE run_id = ?)"
+_NAME = "(SELECT id FROM name WHERE namespace = ? AND name = ?)"
+
+
+def _runs(run_ids: Sequence[str]) -> str:
+    return f"(SELECT * FROM run WHERE run_id IN ({_marks(run_ids)}))"
+
+
+def _logged(row: Row) -> LoggedEvent:
+    return LoggedEvent._make((*row[:-1], unpacked(row[-1])))
 
 
 def _marks(values: Sequence[object]) -> str:

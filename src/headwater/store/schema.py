@@ -9,13 +9,22 @@ CREATE TABLE log (
   received_us INTEGER NOT NULL,
   event_us INTEGER NOT NULL,
   event_type TEXT NOT NULL,            -- START … OTHER, JOB, DATASET
-  run ANY,                             -- 16 bytes of a UUID, or the text of an id that is none
+  run INTEGER,
   verdict TEXT NOT NULL,
   key_id TEXT,
-  raw BLOB NOT NULL
+  packed BLOB NOT NULL                 -- raw, as one Zstandard frame
 ) STRICT;
 CREATE INDEX log_by_event_time ON log (event_us);
 CREATE INDEX log_by_run ON log (run, verdict, key_id);  -- whole, so that counting verdicts never reads raw
+
+CREATE TABLE folded (events INTEGER NOT NULL) STRICT;  -- of how many the facts are in the tables below; one row
+INSERT INTO folded VALUES (0);
+
+-- Numbers stand for runs and names: rows of a new run then all go to the end of their tables.
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY,
+  run_id ANY NOT NULL UNIQUE           -- 16 bytes of a UUID, or the text of an id that is none
+) STRICT;
 
 CREATE TABLE name (
   id INTEGER PRIMARY KEY,
@@ -27,18 +36,18 @@ CREATE TABLE name (
 CREATE TABLE content (digest BLOB PRIMARY KEY, body BLOB NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE run_times (
-  run ANY PRIMARY KEY, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  run INTEGER PRIMARY KEY, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
   rank INTEGER NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL, state TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE run_of_job (
-  run ANY PRIMARY KEY, job INTEGER NOT NULL, parent_run TEXT, parent_job INTEGER,
+  run INTEGER PRIMARY KEY, job INTEGER NOT NULL, parent_run TEXT, parent_job INTEGER,
   stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX run_of_job_by_job ON run_of_job (job);
 
 CREATE TABLE run_facet (
-  run ANY, name TEXT, content BLOB NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  run INTEGER, name TEXT, content BLOB NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
   PRIMARY KEY (run, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -48,12 +57,12 @@ CREATE TABLE job_facet (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE observation (
-  run ANY, direction TEXT, dataset INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  run INTEGER, direction TEXT, dataset INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
   PRIMARY KEY (run, direction, dataset)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE observed_facet (
-  run ANY, direction TEXT, dataset INTEGER, slot TEXT, name TEXT,
+  run INTEGER, direction TEXT, dataset INTEGER, slot TEXT, name TEXT,
   content BLOB NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
   PRIMARY KEY (run, direction, dataset, slot, name)
 ) STRICT, WITHOUT ROWID;
@@ -61,7 +70,7 @@ CREATE INDEX observed_shape ON observed_facet (dataset, name, stamp_us, stamp_di
   WHERE slot = 'facets' AND name IN ('schema', 'version');  -- which shape a dataset had when
 
 CREATE TABLE column_evidence (
-  run ANY, target INTEGER, strength INTEGER, content BLOB, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  run INTEGER, target INTEGER, strength INTEGER, content BLOB, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
   PRIMARY KEY (run, target, strength, content)
 ) STRICT, WITHOUT ROWID;
 

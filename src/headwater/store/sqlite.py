@@ -1,33 +1,42 @@
 """The store on SQLite: the log of raw bytes, and the merged facts beside it.
 
-One process writes (held by a lock file), in transactions that reach the disk before they are acknowledged: WAL with
-`synchronous = FULL`. Readers have their own connection and never wait for the writer.
+One process writes (held by a lock file). Events reach the log in transactions that are on disk before they are
+acknowledged: WAL with `synchronous = FULL`. Their facts follow in larger transactions, without a flush of their own:
+what a crash takes of them is folded again from the log when the store is opened. Who reads through the store never
+sees the difference, because reading catches up first.
 """
 
 import fcntl
 import os
 import sqlite3
+import threading
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
-from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent
+from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Content, Fact
 from headwater.store import schema
 from headwater.store.entries import Entry, Stored
+from headwater.store.numbers import GivenNumbers
+from headwater.store.packing import packed, unpacked
 from headwater.store.reader import SqliteReader
-from headwater.store.tables import TABLES, run_key
+from headwater.store.tables import TABLES
 
-_KNOWN_CONTENTS = 200_000
+_KNOWN_CONTENTS: Final = 200_000
 """How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
+_FOLDED_TOGETHER: Final = 64
+"""Events whose facts may wait for one transaction; more events are taken only once these are stored."""
 
 
 class SqliteStore(SqliteReader):
     """Keeps events and facts in one SQLite file.
 
-    `add` is called from one thread at a time; the reading methods from one thread at a time, which may be another.
+    `add` and `catch_up` may be called from any thread, the reading methods from one thread at a time.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,12 +48,17 @@ class SqliteStore(SqliteReader):
             super().__init__(_connection(path))
         except sqlite3.Error as fault:
             raise SetupError(f"cannot open the database {path}: {fault}; is it a Headwater database?") from fault
+        self._writing = threading.RLock()
         self._next_index: int = self._writer.execute("SELECT coalesce(max(idx) + 1, 0) FROM log").fetchone()[0]
-        self._name_ids: dict[tuple[str, str], int] = {}
+        self._numbers = GivenNumbers(self._writer)
         self._known_contents: set[bytes] = set()
+        self._behind: list[tuple[Fact, ...]] = []
+        self._waiting_contents: dict[bytes, bytes] = {}
+        self._fold_what_is_left()
 
     def close(self) -> None:
-        """Close the file and give up the lock."""
+        """Bring the facts up to the log, close the file and give up the lock."""
+        self._wait_for_facts()  # those that cannot be stored are folded again at the next start
         self._reader.close()
         self._writer.close()
         os.close(self._lock)
@@ -52,7 +66,7 @@ class SqliteStore(SqliteReader):
     # Writing
 
     def add(self, entries: Sequence[Entry]) -> list[Stored]:
-        """Store the events and their facts in one transaction, which is on disk when this returns.
+        """Store the events in one transaction, which is on disk when this returns; their facts follow.
 
         An event whose very bytes were stored before, or stand earlier in `entries`, changes nothing.
 
@@ -60,10 +74,35 @@ class SqliteStore(SqliteReader):
             UnavailableError: the disk is full or does not answer; then nothing of it is stored.
             InvalidEventError: one of the events holds what the database does not take; then none is stored.
         """
+        with self._writing:
+            if len(self._behind) >= _FOLDED_TOGETHER:
+                self.catch_up()
+            with self._transaction("FULL"):
+                stored = [self._append(entry) for entry in entries]
+            self._fall_behind(answer.facts for answer in stored if answer.is_new)
+        return stored
+
+    def catch_up(self) -> None:
+        """Store the facts of every event that is in the log.
+
+        Raises:
+            UnavailableError: the disk is full or does not answer; the facts go on waiting.
+        """
+        with self._writing:
+            if not self._behind:
+                return
+            with self._transaction("NORMAL"):
+                self._merge(fact for event_facts in self._behind for fact in event_facts)
+                self._writer.execute("UPDATE folded SET events = ?", (self._next_index,))
+            self._behind.clear()
+            self._waiting_contents.clear()
+
+    @contextmanager
+    def _transaction(self, synchronous: str) -> Iterator[None]:
         try:
+            self._writer.execute(f"PRAGMA synchronous = {synchronous}")
             self._writer.execute("BEGIN IMMEDIATE")
-            stored = [self._append(entry) for entry in entries]
-            self._merge(fact for answer in stored for fact in answer.facts)
+            yield
             self._writer.execute("COMMIT")
         except (sqlite3.OperationalError, OSError) as fault:
             self._roll_back()
@@ -74,14 +113,15 @@ class SqliteStore(SqliteReader):
         except BaseException:
             self._roll_back()
             raise
-        return stored
 
     def _roll_back(self) -> None:
         if self._writer.in_transaction:
             self._writer.execute("ROLLBACK")
-        self._name_ids.clear()
+        self._numbers.forget()
         self._known_contents.clear()
         self._next_index = self._writer.execute("SELECT coalesce(max(idx) + 1, 0) FROM log").fetchone()[0]
+
+    # The log
 
     def _append(self, entry: Entry) -> Stored:
         event = entry.event
@@ -91,10 +131,10 @@ class SqliteStore(SqliteReader):
             entry.received_us,
             event.stamp.time_us,
             _event_type(event),
-            run_key(event.run_id) if isinstance(event, RunEvent) else None,
+            self._numbers.run(event.run_id) if isinstance(event, RunEvent) else None,
             entry.verdict,
             entry.key_id,
-            event.raw,
+            packed(event.raw),
         )
         sql = "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING"
         if self._writer.execute(sql, row).rowcount == 0:
@@ -103,27 +143,39 @@ class SqliteStore(SqliteReader):
         self._next_index += 1
         return Stored(row[0], is_new=True, facts=facts(event))
 
+    # The facts
+
+    def _fall_behind(self, new_facts: Iterable[tuple[Fact, ...]]) -> None:
+        for event_facts in new_facts:
+            self._behind.append(event_facts)
+            self._waiting_contents.update((fact.digest, fact.body) for fact in event_facts if isinstance(fact, Content))
+
+    def _fold_what_is_left(self) -> None:
+        """Fold what the log holds beyond the facts: an earlier process ended between the two."""
+        left = self._writer.execute("SELECT packed FROM log WHERE idx >= (SELECT events FROM folded) ORDER BY idx")
+        for (raw,) in left.fetchall():
+            self._fall_behind([facts(parse_event(unpacked(raw)))])
+        self.catch_up()
+
     def _merge(self, new_facts: Iterable[Fact]) -> None:
         by_kind: dict[type[Fact], list[Fact]] = defaultdict(list)
         for fact in new_facts:
             if not isinstance(fact, Content) or fact.digest not in self._known_contents:
                 by_kind[type(fact)].append(fact)
         for table in TABLES:
-            rows = [table.row(fact, self._intern) for fact in by_kind[table.kind]]
+            rows = [table.row(fact, self._numbers) for fact in by_kind[table.kind]]
             if rows:
                 self._writer.executemany(table.upsert, rows)
         if len(self._known_contents) > _KNOWN_CONTENTS:
             self._known_contents.clear()
         self._known_contents.update(fact.digest for fact in by_kind[Content] if isinstance(fact, Content))
 
-    def _intern(self, pair: tuple[str, str]) -> int:
-        known = self._name_ids.get(pair)
-        if known is None:
-            insert = "INSERT INTO name (namespace, name) VALUES (?, ?) ON CONFLICT DO NOTHING"
-            self._writer.execute(insert, tuple(pair))
-            select = "SELECT id FROM name WHERE namespace = ? AND name = ?"
-            known = self._name_ids[pair] = self._writer.execute(select, tuple(pair)).fetchone()[0]
-        return known
+    def _wait_for_facts(self) -> None:
+        with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
+            self.catch_up()
+
+    def _read_content_body(self, digest: bytes) -> bytes:
+        return self._waiting_contents.get(digest) or super()._read_content_body(digest)
 
 
 def _event_type(event: Event) -> str:

@@ -5,8 +5,7 @@ The merges are those of `headwater.model.facts`, written in SQL; a property test
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from headwater.model.events import Stamp
@@ -29,21 +28,36 @@ from headwater.model.facts import (
 from headwater.model.names import DatasetId, JobId, is_uuid
 
 Row = tuple[Any, ...]
-Intern = Callable[[tuple[str, str]], int]
-"""The number that stands for a pair (namespace, name) in this database."""
-Names = Callable[[int], tuple[str, str]]
-"""The pair that a number stands for."""
+
+
+class Numbers(Protocol):
+    """The numbers that stand for names and runs in this database."""
+
+    def name(self, pair: tuple[str, str]) -> int:
+        """The number of a pair (namespace, name)."""
+
+    def run(self, run_id: str) -> int:
+        """The number of a run."""
+
+
+class Names(Protocol):
+    """What the numbers stand for."""
+
+    def name(self, number: int) -> tuple[str, str]:
+        """The pair (namespace, name)."""
+
+    def run(self, number: int) -> str:
+        """The run's id."""
+
 
 FactT = TypeVar("FactT", bound=Fact)
 
 
-@lru_cache(maxsize=4096)  # one event's facts ask for the same run some fifteen times
 def run_key(run_id: str) -> bytes | str:
     """What stands for a run id in the tables: the 16 bytes of a UUID, any other id as its text."""
     return UUID(run_id).bytes if is_uuid(run_id) else run_id
 
 
-@lru_cache(maxsize=4096)  # tables are read in the order of their keys, where a run stands many times in a row
 def run_id_of_key(key: bytes | str) -> str:
     """The run id that a key stands for."""
     return str(UUID(bytes=key)) if isinstance(key, bytes) else key
@@ -56,7 +70,7 @@ class Table(Generic[FactT]):
     kind: type[FactT]
     upsert: str
     select: str
-    row: Callable[[FactT, Intern], Row]
+    row: Callable[[FactT, Numbers], Row]
     fact: Callable[[Row, Names], FactT]
 
 
@@ -98,8 +112,8 @@ _RUN_OF_JOB = (
 
 
 def _run_of_job_fact(row: Row, names: Names) -> RunOfJob:
-    parent = None if row[2] is None else ParentRun(row[2], JobId(*names(row[3])))
-    return RunOfJob(run_id_of_key(row[0]), JobId(*names(row[1])), parent, Stamp(*row[4:6]))
+    parent = None if row[2] is None else ParentRun(row[2], JobId(*names.name(row[3])))
+    return RunOfJob(names.run(row[0]), JobId(*names.name(row[1])), parent, Stamp(*row[4:6]))
 
 
 TABLES: tuple[Table[Any], ...] = (
@@ -114,25 +128,25 @@ TABLES: tuple[Table[Any], ...] = (
         RunTimes,
         _insert("run_times", 7, _RUN_TIMES),
         "SELECT * FROM run_times",
-        lambda fact, _: (
-            run_key(fact.run_id),
+        lambda fact, numbers: (
+            numbers.run(fact.run_id),
             fact.seen.first_us,
             fact.seen.last_us,
             fact.state[0],
             *fact.state[1],
             fact.state[2],
         ),
-        lambda row, _: RunTimes(run_id_of_key(row[0]), Seen(*row[1:3]), (row[3], Stamp(*row[4:6]), row[6])),
+        lambda row, names: RunTimes(names.run(row[0]), Seen(*row[1:3]), (row[3], Stamp(*row[4:6]), row[6])),
     ),
     Table(
         RunOfJob,
         _insert("run_of_job", 6, _RUN_OF_JOB),
         "SELECT * FROM run_of_job",
-        lambda fact, intern: (
-            run_key(fact.run_id),
-            intern(fact.job),
+        lambda fact, numbers: (
+            numbers.run(fact.run_id),
+            numbers.name(fact.job),
             fact.parent and fact.parent.run_id,
-            fact.parent and intern(fact.parent.job),
+            fact.parent and numbers.name(fact.parent.job),
             *fact.stamp,
         ),
         _run_of_job_fact,
@@ -141,83 +155,85 @@ TABLES: tuple[Table[Any], ...] = (
         RunFacet,
         _insert("run_facet", 5, _last_writer("run, name")),
         "SELECT * FROM run_facet",
-        lambda fact, _: (run_key(fact.run_id), fact.name, fact.content, *fact.stamp),
-        lambda row, _: RunFacet(run_id_of_key(row[0]), row[1], row[2], Stamp(*row[3:])),
+        lambda fact, numbers: (numbers.run(fact.run_id), fact.name, fact.content, *fact.stamp),
+        lambda row, names: RunFacet(names.run(row[0]), row[1], row[2], Stamp(*row[3:])),
     ),
     Table(
         JobFacet,
         _insert("job_facet", 5, _last_writer("job, name")),
         "SELECT * FROM job_facet",
-        lambda fact, intern: (intern(fact.job), fact.name, fact.content, *fact.stamp),
-        lambda row, names: JobFacet(JobId(*names(row[0])), row[1], row[2], Stamp(*row[3:])),
+        lambda fact, numbers: (numbers.name(fact.job), fact.name, fact.content, *fact.stamp),
+        lambda row, names: JobFacet(JobId(*names.name(row[0])), row[1], row[2], Stamp(*row[3:])),
     ),
     Table(
         Observation,
         _insert("observation", 5, _widening("run, direction, dataset")),
         "SELECT * FROM observation",
-        lambda fact, intern: (
-            run_key(fact.run_id),
+        lambda fact, numbers: (
+            numbers.run(fact.run_id),
             fact.direction,
-            intern(fact.dataset),
+            numbers.name(fact.dataset),
             fact.seen.first_us,
             fact.seen.last_us,
         ),
-        lambda row, names: Observation(run_id_of_key(row[0]), row[1], DatasetId(*names(row[2])), Seen(*row[3:])),
+        lambda row, names: Observation(names.run(row[0]), row[1], DatasetId(*names.name(row[2])), Seen(*row[3:])),
     ),
     Table(
         ObservedFacet,
         _insert("observed_facet", 8, _last_writer("run, direction, dataset, slot, name")),
         "SELECT * FROM observed_facet",
-        lambda fact, intern: (
-            run_key(fact.run_id),
+        lambda fact, numbers: (
+            numbers.run(fact.run_id),
             fact.direction,
-            intern(fact.dataset),
+            numbers.name(fact.dataset),
             fact.slot,
             fact.name,
             fact.content,
             *fact.stamp,
         ),
         lambda row, names: ObservedFacet(
-            run_id_of_key(row[0]), row[1], DatasetId(*names(row[2])), row[3], row[4], row[5], Stamp(*row[6:])
+            names.run(row[0]), row[1], DatasetId(*names.name(row[2])), row[3], row[4], row[5], Stamp(*row[6:])
         ),
     ),
     Table(
         ColumnEvidence,
         _insert("column_evidence", 6, _widening("run, target, strength, content")),
         "SELECT * FROM column_evidence",
-        lambda fact, intern: (
-            run_key(fact.run_id),
-            intern(fact.target),
+        lambda fact, numbers: (
+            numbers.run(fact.run_id),
+            numbers.name(fact.target),
             fact.strength,
             fact.content,
             fact.seen.first_us,
             fact.seen.last_us,
         ),
         lambda row, names: ColumnEvidence(
-            run_id_of_key(row[0]), DatasetId(*names(row[1])), row[2], row[3], Seen(*row[4:])
+            names.run(row[0]), DatasetId(*names.name(row[1])), row[2], row[3], Seen(*row[4:])
         ),
     ),
     Table(
         Declaration,
         _insert("declaration", 5, _last_writer("kind, node")),
         "SELECT * FROM declaration",
-        lambda fact, intern: (fact.kind, intern(fact.node), fact.content, *fact.stamp),
+        lambda fact, numbers: (fact.kind, numbers.name(fact.node), fact.content, *fact.stamp),
         lambda row, names: Declaration(
-            (JobId if row[0] == "job" else DatasetId)(*names(row[1])), row[2], Stamp(*row[3:])
+            (JobId if row[0] == "job" else DatasetId)(*names.name(row[1])), row[2], Stamp(*row[3:])
         ),
     ),
     Table(
         Alias,
         _insert("alias", 5, _widening("name, alias, evidence")),
         "SELECT * FROM alias",
-        lambda fact, intern: (
-            intern(fact.name),
-            intern(fact.alias),
+        lambda fact, numbers: (
+            numbers.name(fact.name),
+            numbers.name(fact.alias),
             fact.evidence,
             fact.seen.first_us,
             fact.seen.last_us,
         ),
-        lambda row, names: Alias(DatasetId(*names(row[0])), DatasetId(*names(row[1])), row[2], Seen(*row[3:])),
+        lambda row, names: Alias(
+            DatasetId(*names.name(row[0])), DatasetId(*names.name(row[1])), row[2], Seen(*row[3:])
+        ),
     ),
     Table(
         Quarantined,

@@ -3,6 +3,7 @@
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final, Generic, TypeVar
 
 from headwater.errors import UnavailableError
@@ -11,12 +12,16 @@ from headwater.store.entries import Entry, Stored
 MAX_GROUP: Final = 256
 """Posts in one transaction at most."""
 
+QUIET_S: Final = 0.02
+"""How long nothing must have come before the facts of what was stored are brought up to date."""
+
 MAX_WAITING: Final = 8192
 """Posts that may wait; beyond it the caller is told to come back later."""
 
 Ticket = TypeVar("Ticket")
 Outcome = Stored | Exception
 Add = Callable[[Sequence[Entry]], list[Stored]]
+CatchUp = Callable[[], None]
 Deliver = Callable[[Sequence[tuple[Ticket, Outcome]]], None]
 
 
@@ -24,11 +29,12 @@ class GroupCommit(Generic[Ticket]):
     """One thread that stores what is submitted, in order, in groups.
 
     `deliver` is called in that thread once a group, after the transaction is on disk or has failed, with the ticket and
-    the outcome of each post.
+    the outcome of each post. `catch_up` is called there when nothing has come for a moment.
     """
 
-    def __init__(self, add: Add, deliver: "Deliver[Ticket]") -> None:
+    def __init__(self, add: Add, catch_up: CatchUp, deliver: "Deliver[Ticket]") -> None:
         self._add = add
+        self._catch_up = catch_up
         self._deliver = deliver
         self._waiting: queue.Queue[tuple[Entry, Ticket] | None] = queue.Queue(MAX_WAITING)
         self._thread = threading.Thread(target=self._work, name="headwater-writer", daemon=True)
@@ -56,11 +62,19 @@ class GroupCommit(Generic[Ticket]):
         self._thread.join()
 
     def _work(self) -> None:
-        while (first := self._waiting.get()) is not None:
+        while (first := self._next()) is not None:
             group, is_last = self._group(first)
             self._deliver(self._outcomes(group))
             if is_last:
                 return
+
+    def _next(self) -> tuple[Entry, Ticket] | None:
+        try:
+            return self._waiting.get(timeout=QUIET_S)
+        except queue.Empty:
+            with suppress(UnavailableError):  # the next event to be stored tries again, and is told
+                self._catch_up()
+            return self._waiting.get()
 
     def _group(self, first: tuple[Entry, Ticket]) -> tuple[list[tuple[Entry, Ticket]], bool]:
         group = [first]

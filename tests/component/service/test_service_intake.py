@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import sqlite3
 from base64 import b64decode
 from collections.abc import Iterator
@@ -215,7 +216,7 @@ def test_a_real_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) ->
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
         post(client, event())
         store._writer.execute("PRAGMA max_page_count = 1")  # SQLite then says what it says of a full disk
-        big = event(run={"runId": "big", "facets": {"x": {"text": "x" * 500_000}}})
+        big = event(run={"runId": "big", "facets": {"x": {"text": os.urandom(250_000).hex()}}})
         refusal = client.post("/api/v1/lineage", content=json.dumps(big))
         store._writer.execute("PRAGMA max_page_count = 1000000")
 

@@ -118,7 +118,7 @@ def test_an_event_that_cannot_be_stored_does_not_take_its_neighbours_with_it(sto
             raise ValueError("poison")
         return store.add(entries)  # type: ignore[arg-type]
 
-    writer = GroupCommit[int](add, delivered.extend)
+    writer = GroupCommit[int](add, store.catch_up, delivered.extend)
     for number, verdict in enumerate(["unsigned", "poison", "unsigned"]):
         body = event(run={"runId": str(number)})
         writer.submit(entry(body, verdict), number)

@@ -118,7 +118,7 @@ def test_a_file_that_is_no_database_is_refused_in_words(tmp_path: Path) -> None:
 def test_group_commit_answers_every_post_in_order(tmp_path: Path) -> None:
     delivered: list[tuple[int, Outcome]] = []
     with opened(tmp_path / "headwater.db") as store:
-        writer = GroupCommit[int](store.add, delivered.extend)
+        writer = GroupCommit[int](store.add, store.catch_up, delivered.extend)
         for second in range(20):
             writer.submit(entry(event(second)), second)
         writer.close()
@@ -137,7 +137,7 @@ def test_an_event_that_cannot_be_stored_does_not_take_its_group_with_it(tmp_path
             may_begin.wait(10)
             return store.add(entries)
 
-        writer = GroupCommit[str](add, delivered.extend)
+        writer = GroupCommit[str](add, store.catch_up, delivered.extend)
         writer.submit(entry(event(0)), "first")  # the others gather behind it, into one group
         writer.submit(entry(event(1)), "whole")
         writer.submit(replace(entry(event(2)), verdict=None), "broken")  # type: ignore[arg-type]  the column is NOT NULL
