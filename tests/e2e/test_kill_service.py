@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from headwater.model.events import RunEvent, parse_event
+from headwater.store.packing import unpacked
 from tests.support.service import Service, running
 
 KILLS = 20
@@ -52,7 +53,7 @@ class Load:
         self._thread.join()
 
     def _post_until_stopped(self) -> None:
-        with httpx.Client(timeout=5) as client:
+        with httpx.Client(timeout=30) as client:
             while not self._is_over.is_set():
                 raw = event(self._next)
                 self._next += 1
@@ -69,7 +70,7 @@ class Load:
 
 def stored_digests(home: Path) -> Counter[bytes]:
     with closing(sqlite3.connect(home / "headwater.db")) as database:
-        return Counter(hashlib.sha256(raw).digest() for (raw,) in database.execute("SELECT raw FROM log"))
+        return Counter(hashlib.sha256(unpacked(frame)).digest() for (frame,) in database.execute("SELECT packed FROM log"))
 
 
 def kill_at_random_instants(service: Service, times: int) -> None:

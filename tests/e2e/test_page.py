@@ -13,6 +13,8 @@ from tests.e2e.conftest import Demo
 from tests.support.service import Service, running
 
 pytestmark = [pytest.mark.spark, pytest.mark.browser]
+_LONG_MS = 120_000
+expect.set_options(timeout=_LONG_MS)  # a bound for hanging, not a measurement
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +33,7 @@ def page(service: Service) -> Iterator[Page]:
         opened = browser.new_page(viewport={"width": 1440, "height": 900})
         faults: list[str] = []
         opened.on("pageerror", lambda fault: faults.append(str(fault)))
+        opened.set_default_timeout(_LONG_MS)
         opened.goto(service.url)
         yield opened
         browser.close()

@@ -18,7 +18,7 @@ def free_port() -> int:
         return port
 
 
-def eventually(is_so: Callable[[], bool], within_s: float = 30.0) -> bool:
+def eventually(is_so: Callable[[], bool], within_s: float = 120.0) -> bool:
     """Whether it becomes so; the time is a bound for hanging, not a measurement."""
     deadline = time.monotonic() + within_s
     while not is_so():
@@ -59,7 +59,7 @@ class Service:
         assert self._process is not None
         assert self._process.stdout is not None
         self._process.send_signal(number)
-        status = self._process.wait(30)
+        status = self._process.wait(120)
         self._process.stdout.close()
         self._process = None
         return status

@@ -17,7 +17,7 @@ from headwater.emit.metrics import EmitMetrics
 from headwater.errors import MalformedJsonError
 from tests.support.service import eventually
 
-LONG_S = 30.0
+LONG_S = 120.0
 DOWN = "http://127.0.0.1:9/api/v1/lineage"
 """The discard port: nobody listens there."""
 

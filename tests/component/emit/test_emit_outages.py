@@ -16,7 +16,7 @@ from headwater.emit.emitter import Emitter
 from headwater.errors import InvalidEventError
 from tests.support.service import eventually
 
-LONG_S = 30.0
+LONG_S = 120.0
 
 
 def event(n: int) -> bytes:

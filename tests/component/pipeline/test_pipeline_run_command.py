@@ -72,7 +72,7 @@ def test_a_complete_run_exits_0_and_tells_its_end_as_json(folder: Path) -> None:
     pipeline(folder, "input: {generate: {rows: 7}}\noutput: {iceberg: {table: lake.a.t}}")
     process = started(folder, "--json")
 
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
 
     assert process.returncode == 0, err
     told = json.loads(out)
@@ -92,7 +92,7 @@ def test_a_failed_run_exits_1_and_prints_no_value(folder: Path) -> None:
     )
     process = started(folder)
 
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
 
     assert process.returncode == 1
     assert "CAST_INVALID_INPUT" in err
@@ -105,7 +105,7 @@ def test_a_refused_file_exits_2_with_every_problem_and_starts_nothing(folder: Pa
     pipeline(folder, "input: {generate: {rows: none}}\noutput: {iceberg: {tabel: lake.a.t}}")
     process = started(folder)
 
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
 
     assert process.returncode == 2
     assert "input.generate.rows" in err
@@ -127,7 +127,7 @@ def test_a_signal_in_the_middle_of_a_job_aborts_the_run(folder: Path, number: si
     time.sleep(2)
 
     os.killpg(process.pid, number)  # as a terminal does: to the whole group
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
 
     assert process.returncode == status, err
     assert [event["eventType"] for event in events(folder)][-1] == "ABORT"
@@ -140,7 +140,7 @@ def test_a_signal_while_spark_starts_aborts_the_run_too(folder: Path) -> None:
     list(lines_until(process, "starting Spark"))
 
     process.terminate()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
 
     assert process.returncode == 143, err
     assert [event["eventType"] for event in events(folder)] == ["START", "ABORT"]
@@ -152,7 +152,7 @@ def test_without_java_a_run_fails_with_a_sentence_that_says_what_to_do(folder: P
         [*HEADWATER, "run", str(folder / "orders.yaml")],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         env={"HEADWATER_HOME": str(folder / "home"), "PATH": str(folder), "HOME": str(folder)},
     )

@@ -36,11 +36,11 @@ def s3() -> Iterator[tuple[str, BaseClient]]:
     finally:
         client.close()
         server.terminate()
-        server.wait(20)
+        server.wait(60)
 
 
 def _make_bucket(client: BaseClient) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 240
     while True:
         try:
             client.create_bucket(Bucket="sales")

@@ -27,7 +27,7 @@ def arrivals(bench: Bench) -> Callable[[int, int], None]:
     return arrive
 
 
-def stop_when(stop: StopSignal, happened: Callable[[], bool], seconds: float = 60) -> None:
+def stop_when(stop: StopSignal, happened: Callable[[], bool], seconds: float = 240) -> None:
     """Ask to stop once something has happened, or after the given time, so that the test fails instead of hanging."""
 
     def watch() -> None:

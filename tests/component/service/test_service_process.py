@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from tests.support.app import event
-from tests.support.service import Service, running
+from tests.support.service import Service, eventually, running
 
 SERVE = [sys.executable, "-m", "headwater.cli.main", "serve"]
 
@@ -24,7 +24,7 @@ SERVE = [sys.executable, "-m", "headwater.cli.main", "serve"]
 def serve(home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run it where it will not come to serve."""
     environment = {**os.environ, "HEADWATER_HOME": str(home)}
-    return subprocess.run([*SERVE, *arguments], capture_output=True, text=True, env=environment, timeout=60)
+    return subprocess.run([*SERVE, *arguments], capture_output=True, text=True, env=environment, timeout=180)
 
 
 def memory_mb(pid: int) -> float:
@@ -47,7 +47,7 @@ def test_port_0_takes_a_free_port_and_says_which(tmp_path: Path) -> None:
         health = httpx.get(f"{url}/healthz")
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
-        status = process.wait(30)
+        status = process.wait(120)
         process.stdout.close()
     finally:
         process.kill()
@@ -98,7 +98,7 @@ def test_listening_to_strangers_is_warned_of(tmp_path: Path) -> None:
     assert process.stdout is not None
     ready = process.stdout.readline()
     process.terminate()
-    _, warning = process.communicate(timeout=30)
+    _, warning = process.communicate(timeout=120)
 
     assert ready.startswith("listening on http://0.0.0.0:")
     assert warning.startswith("warning: ")
@@ -130,7 +130,7 @@ def test_posts_under_way_are_answered_and_kept_when_it_is_told_to_stop(tmp_path:
                         acknowledged.append(run)
 
         posts = [pool.submit(post_until_over, worker) for worker in range(8)]
-        time.sleep(1)
+        assert eventually(lambda: len(acknowledged) > 8)
         status = service.stop()
         is_over.set()
         for post in posts:
@@ -144,7 +144,7 @@ def test_posts_under_way_are_answered_and_kept_when_it_is_told_to_stop(tmp_path:
 
 
 def test_open_streams_do_not_keep_it_from_stopping(tmp_path: Path) -> None:
-    with running(tmp_path) as service, httpx.stream("GET", f"{service.url}/api/v1/stream", timeout=20) as stream:
+    with running(tmp_path) as service, httpx.stream("GET", f"{service.url}/api/v1/stream", timeout=60) as stream:
         pieces = stream.iter_text()
         next(pieces)
         began = time.monotonic()
@@ -153,11 +153,11 @@ def test_open_streams_do_not_keep_it_from_stopping(tmp_path: Path) -> None:
 
         assert list(pieces) == []
     assert status == 0
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 10  # the grace of requests that do not end
 
 
 def test_a_change_is_on_the_stream_before_its_event_is_a_second_old(tmp_path: Path) -> None:
-    with running(tmp_path) as service, httpx.stream("GET", f"{service.url}/api/v1/stream", timeout=20) as stream:
+    with running(tmp_path) as service, httpx.stream("GET", f"{service.url}/api/v1/stream", timeout=60) as stream:
         lines = stream.iter_lines()
         assert next(lines) == "retry: 1000"
         began = time.monotonic()
@@ -182,7 +182,7 @@ def test_a_hundred_megabytes_are_refused_without_being_kept(tmp_path: Path, is_a
     with running(tmp_path) as service:
         before = memory_mb(pid_of(service))
 
-        answer = httpx.post(f"{service.url}/api/v1/lineage", content=chunks(), headers=headers, timeout=60)
+        answer = httpx.post(f"{service.url}/api/v1/lineage", content=chunks(), headers=headers, timeout=180)
 
         after = memory_mb(pid_of(service))
         welcome = httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))

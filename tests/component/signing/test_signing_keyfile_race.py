@@ -27,7 +27,7 @@ def test_processes_that_race_for_the_first_key_get_the_same_one(tmp_path: Path) 
         assert racer.stdin
         racer.stdin.write("go\n")
         racer.stdin.flush()
-    key_ids = {racer.communicate(timeout=30)[0] for racer in racers}
+    key_ids = {racer.communicate(timeout=120)[0] for racer in racers}
 
     assert ready == ["ready\n"] * PROCESSES
     assert len(key_ids) == 1

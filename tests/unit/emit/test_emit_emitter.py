@@ -17,7 +17,7 @@ from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
 from headwater.signing.verify import verify_event
 
-LONG_S = 30.0
+LONG_S = 120.0
 
 
 @pytest.fixture
