@@ -70,7 +70,9 @@ class Load:
 
 def stored_digests(home: Path) -> Counter[bytes]:
     with closing(sqlite3.connect(home / "headwater.db")) as database:
-        return Counter(hashlib.sha256(unpacked(frame)).digest() for (frame,) in database.execute("SELECT packed FROM log"))
+        return Counter(
+            hashlib.sha256(unpacked(frame)).digest() for (frame,) in database.execute("SELECT packed FROM log")
+        )
 
 
 def kill_at_random_instants(service: Service, times: int) -> None:
