@@ -33,6 +33,7 @@ def serving(
     require_signed: bool = False,
     body_limit: int = 1_000_000,
     page: Path | None = None,
+    kept_events: int = 1_000,
 ) -> Iterator[TestClient]:
     """A client of the app over a store; failures come as answers."""
     ticks = count(START_US, 1_000)
@@ -44,15 +45,16 @@ def serving(
         body_limit=body_limit,
         page=page,
         now_us=lambda: next(ticks),
+        kept_events=kept_events,
     )
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[TestClient]:
+def served(folder: Path, *, kept_events: int = 1_000) -> Iterator[TestClient]:
     """A client of an app over a new store in a folder."""
-    with closing(SqliteStore(folder / "headwater.db")) as store, serving(store) as client:
+    with closing(SqliteStore(folder / "headwater.db")) as store, serving(store, kept_events=kept_events) as client:
         yield client
 
 

@@ -14,39 +14,51 @@ _API = "/api/v1"
 _DATASET = f"{_API}/namespaces/{{namespace}}/datasets/{{name}}"
 _JOB = f"{_API}/namespaces/{{namespace}}/jobs/{{name}}"
 _RUN = f"{_API}/jobs/runs/{{run_id}}"
+_PAGE: dict[str, Any] = {}
+_VALIDATORS: dict[str, Any] = {}
+"""The same for every service, and slow to make."""
 _STEPS = {".", ".."}
 """Names that no path can hold, however they are encoded: clients take them for steps."""
 
 
-def read_everything(client: TestClient) -> None:
-    """Ask every GET route about everything there is; each must answer, and as it is documented."""
-    reader = _Reader(client)
+def read_everything(client: TestClient, **of_each: object) -> dict[str, Body]:
+    """Ask every GET route about everything there is; each must answer, and as it is documented.
+
+    `of_each` are parameters of every read below `/api/v1`. Gives the answers by path and other parameters.
+    """
+    reader = _Reader(client, of_each)
     reader.read_all()
     assert reader.asked == reader.documented - {ENDLESS}, "a route is not read by this walk"
+    return reader.answers
 
 
 class _Reader:
-    def __init__(self, client: TestClient) -> None:
+    def __init__(self, client: TestClient, of_each: dict[str, object]) -> None:
         self._client = client
-        self._page = client.get("/openapi.json").json()
-        self._validators: dict[str, Any] = {}
+        self._of_each = of_each
+        self.answers: dict[str, Body] = {}
+        self._page = _PAGE or client.get("/openapi.json").json()
+        _PAGE.update(self._page)
         self.documented = {path for path, methods in self._page["paths"].items() if "get" in methods}
         self.asked: set[str] = set()
 
     def get(self, template: str, names: dict[str, str] | None = None, **query: object) -> Body:
         self.asked.add(template)
         path = template.format_map({key: quote(name, safe="") for key, name in (names or {}).items()})
-        answer = self._client.get(f"{path}?{urlencode(query)}" if query else path)
+        of_each = self._of_each if path.startswith(_API) else {}
+        answer = self._client.get(f"{path}?{urlencode({**query, **of_each})}")
         assert answer.status_code == 200, f"{path} {query}: {answer.status_code} {answer.text[:300]}"
-        return self._checked(template, answer) if answer.headers["content-type"] == "application/json" else {}
+        body = self._checked(template, answer) if answer.headers["content-type"] == "application/json" else {}
+        self.answers[f"{path}?{urlencode(query)}"] = body
+        return body
 
     def _checked(self, template: str, answer: Answer) -> Body:
         body: Body = answer.json()
-        if template not in self._validators:
+        if template not in _VALIDATORS:
             described = self._page["paths"][template]["get"]["responses"]["200"]["content"]["application/json"]
             schema = {**described["schema"], "components": self._page["components"]}
-            self._validators[template] = jsonschema_rs.validator_for(schema)
-        self._validators[template].validate(body)
+            _VALIDATORS[template] = jsonschema_rs.validator_for(schema)
+        _VALIDATORS[template].validate(body)
         return body
 
     def read_all(self) -> None:

@@ -20,6 +20,7 @@ from headwater.graph.lineage import Graph
 from headwater.service.app import create_app
 from headwater.service.body import DEFAULT_LIMIT
 from headwater.service.pages import BUILT_PAGE
+from headwater.service.past import DEFAULT_KEPT_EVENTS
 from headwater.signing.keyfile import trusted_keys
 from headwater.store.sqlite import SqliteStore
 
@@ -34,6 +35,9 @@ def serve(
     require_signed: Annotated[
         bool, typer.Option("--require-signed", help="Refuse events without a good signature by a trusted key.")
     ] = False,
+    kept_events: Annotated[
+        int, typer.Option(min=0, help="Events that the pasts (`asOf`, `logSize`) kept in memory hold together.")
+    ] = DEFAULT_KEPT_EVENTS,
 ) -> None:
     """Run the lineage service; it says "listening on http://…" when it is ready, and stops on SIGTERM or Ctrl-C.
 
@@ -49,6 +53,7 @@ def serve(
             body_limit=DEFAULT_LIMIT,
             page=BUILT_PAGE,
             now_us=lambda: time.time_ns() // 1_000,
+            kept_events=kept_events,
         )
         _warn_of_strangers(listener)
 

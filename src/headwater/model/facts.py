@@ -20,7 +20,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
 A facet's value is kept once, by the SHA-256 of its JSON with sorted keys; the other facts point at it by digest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
@@ -255,3 +255,12 @@ Fact = (
     | Alias
     | Quarantined
 )
+
+
+def happened_us(facts: Iterable[Fact]) -> int:
+    """The event time of an event, out of what it says; microseconds since 1970."""
+    return max(
+        fact.seen.last_us if isinstance(fact, Widening | RunTimes) else fact.stamp.time_us
+        for fact in facts
+        if not isinstance(fact, Content)
+    )

@@ -6,6 +6,8 @@ intake      an event in: read, verified, stored, in the graph, and only then ack
 body        a request's body, up to a limit
 feed        tells listeners what each stored event touched
 knowledge   graph and store as the reading routes use them: who is known, by which name
+as_of       which events a read counts: its parameters asOf and logSize
+past        what would be known, had only those come
 mentions    whom the facts of an event are about
 activity    a job's runs, newest first
 versions    the versions of a dataset and of a job

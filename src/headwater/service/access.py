@@ -1,15 +1,21 @@
 """How routes get at the service: everything a route needs is in one place, put there by `create_app`."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import Depends, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater.service.ahead import Ahead
+from headwater.service.as_of import AsOf, AsOfTime, LogSize, written
 from headwater.service.feed import Feed
 from headwater.service.intake import Intake
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
+from headwater.service.past import Pasts
+
+_SAID: Final = "headwater.as_of"
+"""Where a request's scope has what its answer is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +23,7 @@ class Service:
     """One lineage service."""
 
     knowledge: Knowledge
+    pasts: Pasts
     intake: Intake
     feed: Feed
     metrics: Metrics
@@ -34,9 +41,36 @@ async def _service(request: Request) -> Service:  # async: a plain function woul
     return service_of(request)
 
 
-async def _knowledge(request: Request) -> Knowledge:
-    return service_of(request).knowledge
+async def _knowledge(request: Request, as_of: AsOfTime = None, log_size: LogSize = None) -> Knowledge:
+    past = await service_of(request).pasts.known(AsOf(as_of, log_size))
+    request.scope[_SAID] = past.as_of
+    return past.knowledge
 
 
 ServiceHere = Annotated[Service, Depends(_service)]
 Known = Annotated[Knowledge, Depends(_knowledge)]
+"""What is known now, or was as of the read's `asOf` and `logSize`."""
+
+
+class SaysAsOf:
+    """ASGI middleware: answers say which events they count, in headers that may be sent back as parameters."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on."""
+
+        async def saying(message: Message) -> None:
+            if message["type"] == "http.response.start" and (said := scope.get(_SAID)) is not None:
+                message["headers"] = [*message["headers"], *_headers(said)]
+            await send(message)
+
+        await self._app(scope, receive, saying if scope.get("method") == "GET" else send)
+
+
+def _headers(said: AsOf) -> list[tuple[bytes, bytes]]:
+    return [
+        (b"headwater-as-of", written(said.time_us or 0).encode()),
+        (b"headwater-log-size", b"%d" % (said.log_size or 0)),
+    ]

@@ -1,7 +1,7 @@
 """Answers: JSON responses, and times as they are written in them."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import orjson
 from starlette.responses import Response
@@ -16,8 +16,8 @@ def answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401  any shap
     return Response(orjson.dumps(value), status, {"cache-control": "no-store"}, "application/json")
 
 
-def iso(time_us: int) -> str:
-    """A time in microseconds since 1970 in UTC, to the millisecond.
+def iso(time_us: int, to: Literal["milliseconds", "microseconds"] = "milliseconds") -> str:
+    """A time in microseconds since 1970 in UTC.
 
     The first and last moments of the calendar stand for what an offset from UTC moved beyond them.
 
@@ -25,7 +25,7 @@ def iso(time_us: int) -> str:
     '2025-03-01T10:00:00.000Z'
     """
     time = _EPOCH + timedelta(microseconds=min(max(time_us, _FIRST_US), _LAST_US))
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return time.isoformat(timespec=to).replace("+00:00", "Z")
 
 
 def microseconds(time: datetime) -> int:

@@ -11,7 +11,7 @@ from starlette.types import Lifespan
 from headwater.graph.lineage import Graph
 from headwater.model.producer import VERSION
 from headwater.service import paths
-from headwater.service.access import Service
+from headwater.service.access import SaysAsOf, Service
 from headwater.service.ahead import Ahead
 from headwater.service.failures import handle_failures
 from headwater.service.feed import Feed
@@ -19,6 +19,7 @@ from headwater.service.intake import Intake, Trust
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
 from headwater.service.pages import page_app
+from headwater.service.past import DEFAULT_KEPT_EVENTS, Pasts
 from headwater.service.routes import (
     datasets,
     events,
@@ -46,13 +47,14 @@ def create_app(
     body_limit: int,
     page: Path | None,
     now_us: Callable[[], int],
+    kept_events: int = DEFAULT_KEPT_EVENTS,
 ) -> FastAPI:
     """Make the app over an open store and an empty graph.
 
     While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
-    store.
+    store. `kept_events` is how many events the pasts hold together that are kept in memory.
     """
-    service = _service(store, graph, Trust(trusted_keys, require_signed), body_limit, now_us)
+    service = _service(store, graph, Trust(trusted_keys, require_signed), body_limit, now_us, kept_events)
     app = FastAPI(
         title="Headwater",
         version=VERSION,
@@ -64,6 +66,7 @@ def create_app(
     )
     app.state.service = service
     app.add_middleware(paths.PathsAsSent)
+    app.add_middleware(SaysAsOf)
     handle_failures(app)
     intake.add_intake(app)
     api = APIRouter(prefix="/api/v1")
@@ -75,21 +78,26 @@ def create_app(
     return app
 
 
-def _service(store: SqliteStore, graph: Graph, trust: Trust, body_limit: int, now_us: Callable[[], int]) -> Service:
+def _service(
+    store: SqliteStore, graph: Graph, trust: Trust, body_limit: int, now_us: Callable[[], int], kept_events: int
+) -> Service:
     knowledge, feed = Knowledge(store, graph), Feed()
     metrics, ahead = Metrics(knowledge), Ahead(knowledge.read_ahead)
+    pasts = Pasts(knowledge, store.another_reader, metrics, kept_events)
 
     def learn(stored: Stored) -> None:
         feed.publish(stored.log_index, knowledge.learn(stored.facts))
+        pasts.learned(stored.log_index, stored.facts)
         ahead.wake()
 
-    return Service(knowledge, Intake(store, learn, trust, metrics, now_us), feed, metrics, ahead, body_limit)
+    return Service(knowledge, pasts, Intake(store, learn, trust, metrics, now_us), feed, metrics, ahead, body_limit)
 
 
 def _lifespan(service: Service) -> Lifespan[FastAPI]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.knowledge.load()
+        service.pasts.load()
         service.intake.start()
         service.ahead.start()
         try:
@@ -97,6 +105,7 @@ def _lifespan(service: Service) -> Lifespan[FastAPI]:
         finally:
             await service.ahead.stop()
             service.feed.close()
+            service.pasts.stop()
             await service.intake.stop()
 
     return lifespan

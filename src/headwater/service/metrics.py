@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from headwater.service.knowledge import Knowledge
 
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+_REPLAY_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 60.0, 120.0, 300.0)
 _POSTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -41,6 +42,16 @@ class Metrics:
             buckets=_POSTS,
             registry=self._registry,
         )
+        self._replays = Histogram(
+            "headwater_replay_seconds",
+            "Making a past that a read asked for, by replaying the log.",
+            buckets=_REPLAY_SECONDS,
+            registry=self._registry,
+        )
+        self._replayed = Counter(
+            "headwater_replayed_events_total", "Events replayed to make pasts.", registry=self._registry
+        )
+        self.pasts = Gauge("headwater_pasts_events", "Events in the pasts that are kept.", registry=self._registry)
         self._registry.register(_Sizes(knowledge))
         self.refused = 0
         """Events refused since the service started."""
@@ -49,6 +60,11 @@ class Metrics:
         """Count an event that is not taken."""
         self.refused += 1
         self._refused.labels(reason).inc()
+
+    def replayed(self, events: int, took_s: float) -> None:
+        """Count a replay."""
+        self._replays.observe(took_s)
+        self._replayed.inc(events)
 
     def text(self) -> bytes:
         """Everything, in Prometheus's text format."""

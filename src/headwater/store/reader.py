@@ -63,6 +63,10 @@ class SqliteReader:
     def _wait_for_facts(self) -> None:
         """See to it that the facts of every event in the log can be read, as far as possible now."""
 
+    def close(self) -> None:
+        """Close the connection."""
+        self._reader.close()
+
     def _rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
         try:
             yield from self._reader.execute(sql, values)
@@ -128,7 +132,7 @@ class SqliteReader:
         where = "WHERE event_us >= ? AND event_us < ?"
         way = "ASC" if order == "asc" else "DESC"
         page = f"SELECT {_LOGGED} FROM log {where} ORDER BY event_us {way}, idx {way} LIMIT ? OFFSET ?"
-        events = [_logged(row) for row in self._rows(page, (after_us, before_us, limit, offset))]
+        events = [self._logged(row) for row in self._rows(page, (after_us, before_us, limit, offset))]
         total = self._value(f"SELECT count(*) FROM log {where}", (after_us, before_us))
         return events, total
 
@@ -138,13 +142,29 @@ class SqliteReader:
             "FROM name JOIN run_of_job ON job = name.id JOIN log ON log.run = run_of_job.run WHERE name.namespace = ?"
         )
         page = f"SELECT {_LOGGED} {joined} ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
-        events = [_logged(row) for row in self._rows(page, (namespace, limit, offset))]
+        events = [self._logged(row) for row in self._rows(page, (namespace, limit, offset))]
         return events, self._value(f"SELECT count(*) {joined}", (namespace,))
+
+    def _logged(self, row: Row) -> LoggedEvent:
+        return LoggedEvent._make((*row[:-1], unpacked(row[-1])))
+
+    def logged(self, places: range, until_us: int | None = None) -> Iterator[LoggedEvent]:
+        """The events in these places of the log that happened until then, that time included, in the log's order."""
+        sql = f"SELECT {_LOGGED} FROM log WHERE idx >= ? AND idx < ? AND +event_us <= ? ORDER BY idx"
+        until = _END_OF_TIME_US if until_us is None else until_us
+        return (self._logged(row) for row in self._rows(sql, (places.start, places.stop, until)))
+
+    def newest_us(self, log_size: int | None = None, until_us: int | None = None) -> int | None:
+        """The latest event time in the first entries of the log, or in all, until then; None where there is none."""
+        sql = "SELECT event_us FROM log WHERE event_us <= ? AND idx < ? ORDER BY event_us DESC LIMIT 1"
+        until = _END_OF_TIME_US if until_us is None else until_us
+        newest: int | None = self._value(sql, (until, _END_OF_TIME_US if log_size is None else log_size))
+        return newest
 
     def run_events(self, run_id: str, limit: int = -1, offset: int = 0) -> list[LoggedEvent]:
         """A page of the events of a run, by event time; -1 gives all."""
         sql = f"SELECT {_LOGGED} FROM log WHERE run = {_RUN} ORDER BY event_us, idx LIMIT ? OFFSET ?"
-        return [_logged(row) for row in self._rows(sql, (run_key(run_id), limit, offset))]
+        return [self._logged(row) for row in self._rows(sql, (run_key(run_id), limit, offset))]
 
     def run_verdicts(self, run_ids: Sequence[str]) -> dict[str, list[tuple[str, str | None, int]]]:
         """For each run: verdict, key id, and how many of its events came out so."""
@@ -220,6 +240,7 @@ class SqliteReader:
         ]
 
 
+_END_OF_TIME_US = 2**62
 _LOGGED = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"
 _SHAPES = "slot = 'facets' AND name IN ('schema', 'version')"
 """As in the index `observed_shape`."""
@@ -229,10 +250,6 @@ _NAME = "(SELECT id FROM name WHERE namespace = ? AND name = ?)"
 
 def _runs(run_ids: Sequence[str]) -> str:
     return f"(SELECT * FROM run WHERE run_id IN ({_marks(run_ids)}))"
-
-
-def _logged(row: Row) -> LoggedEvent:
-    return LoggedEvent._make((*row[:-1], unpacked(row[-1])))
 
 
 def _marks(values: Sequence[object]) -> str:

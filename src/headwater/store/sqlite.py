@@ -49,6 +49,7 @@ class SqliteStore(SqliteReader):
         except sqlite3.Error as fault:
             raise SetupError(f"cannot open the database {path}: {fault}; is it a Headwater database?") from fault
         self._writing = threading.RLock()
+        self._path = path
         self._next_index: int = self._writer.execute("SELECT coalesce(max(idx) + 1, 0) FROM log").fetchone()[0]
         self._numbers = GivenNumbers(self._writer)
         self._known_contents: set[bytes] = set()
@@ -62,6 +63,10 @@ class SqliteStore(SqliteReader):
         self._reader.close()
         self._writer.close()
         os.close(self._lock)
+
+    def another_reader(self) -> SqliteReader:
+        """A reader with a connection of its own, for another thread; the caller closes it."""
+        return SqliteReader(_connection(self._path))
 
     # Writing
 

@@ -32,7 +32,7 @@ async def get_datasets(knowledge: Known, namespace: NamespaceName, limit: Limit 
     return answer(shapes.Datasets(datasets=page, totalCount=len(names)))
 
 
-@router.get(_DATASET, response_model=shapes.Dataset, responses=NOT_FOUND)
+@router.get(_DATASET, response_model=shapes.Dataset, responses=NOT_FOUND | WRONG)
 async def get_dataset(knowledge: Known, name: Named) -> Response:
     """One dataset, under the name it is asked for by."""
     return answer(dataset_shapes(knowledge, [name])[0])
@@ -44,7 +44,7 @@ async def get_versions(knowledge: Known, name: Named, limit: Limit = 100, offset
     return answer(version_shapes(knowledge, name, limit, offset))
 
 
-@router.get(f"{_DATASET}/versions/{{version}}", response_model=shapes.DatasetVersion, responses=NOT_FOUND)
+@router.get(f"{_DATASET}/versions/{{version}}", response_model=shapes.DatasetVersion, responses=NOT_FOUND | WRONG)
 async def get_version(
     knowledge: Known, name: Named, version: Annotated[str, Path(description="The version's UUID.")]
 ) -> Response:

@@ -62,7 +62,7 @@ def _page(knowledge: Knowledge, jobs: list[JobId], limit: int, offset: int) -> R
     return answer(shapes.Jobs(jobs=job_shapes(knowledge, page), totalCount=len(jobs)))
 
 
-@router.get(_JOB, response_model=shapes.Job, responses=NOT_FOUND)
+@router.get(_JOB, response_model=shapes.Job, responses=NOT_FOUND | WRONG)
 async def get_job(knowledge: Known, name: Named) -> Response:
     """One job."""
     return answer(job_shapes(knowledge, [name])[0])

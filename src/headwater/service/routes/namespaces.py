@@ -17,7 +17,7 @@ async def get_namespaces(knowledge: Known, limit: Limit = 100, offset: Offset = 
     return answer(namespaces(knowledge, limit, offset))
 
 
-@router.get("/namespaces/{name:encoded}", response_model=shapes.Namespace, responses=NOT_FOUND)
+@router.get("/namespaces/{name:encoded}", response_model=shapes.Namespace, responses=NOT_FOUND | WRONG)
 async def get_namespace(knowledge: Known, name: NamespaceName) -> Response:
     """One namespace."""
     return answer(namespace(knowledge, name))

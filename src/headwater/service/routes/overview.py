@@ -14,11 +14,11 @@ from headwater.service.views.counts import quarantine, summary
 router = APIRouter(tags=["overview"])
 
 
-@router.get("/summary", response_model=shapes.Summary)
-async def get_summary(service: ServiceHere) -> Response:
-    """The graph in numbers, and how events fared."""
-    verdicts = service.knowledge.store.verdict_counts()
-    return answer(summary(service.knowledge, verdicts, service.metrics.refused))
+@router.get("/summary", response_model=shapes.Summary, responses=WRONG)
+async def get_summary(service: ServiceHere, knowledge: Known) -> Response:
+    """The graph in numbers, and how events fared; events are refused now only, not in a past."""
+    refused = service.metrics.refused if knowledge is service.knowledge else 0
+    return answer(summary(knowledge, knowledge.store.verdict_counts(), refused))
 
 
 @router.get("/quarantine", response_model=shapes.Quarantine, responses=WRONG)

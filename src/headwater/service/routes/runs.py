@@ -23,7 +23,7 @@ async def _named(knowledge: Known, run_id: RunId) -> KnownRun:
 Named = Annotated[KnownRun, Depends(_named)]
 
 
-@router.get(_RUN, response_model=shapes.Run, responses=NOT_FOUND)
+@router.get(_RUN, response_model=shapes.Run, responses=NOT_FOUND | WRONG)
 async def get_run(knowledge: Known, run: Named) -> Response:
     """One run."""
     return answer(runs.run_shapes(knowledge, [run])[0])

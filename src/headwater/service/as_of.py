@@ -1,0 +1,77 @@
+"""Which of the log's events a read counts: `asOf` by when they happened, `logSize` by when they were known."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final, NamedTuple
+
+from fastapi import Query
+from pydantic import BeforeValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from headwater.service.answers import iso, microseconds
+
+_MILLISECONDS: Final = re.compile(r"[+-]?\d{1,15}", re.ASCII)
+_LOST_PLUS: Final = re.compile(r" (?=\d\d:?\d\d$)", re.ASCII)
+"""In a query `+` stands for a space, and few remember to write the offset as `%2B02:00`."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EXPECTED: Final = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
+
+
+class AsOf(NamedTuple):
+    """The events until a time, that time included, among the first entries of the log; None: no such bound."""
+
+    time_us: int | None = None
+    """Microseconds since 1970, UTC."""
+    log_size: int | None = None
+
+    def without_idle_bounds(self, newest: "AsOf") -> "AsOf":
+        """The bounds that leave something out; `newest` is the latest event time and the size of the log."""
+        is_all = self.log_size is None or self.log_size >= (newest.log_size or 0)
+        is_now = self.time_us is None or newest.time_us is None or self.time_us >= newest.time_us
+        return AsOf(None if is_now else self.time_us, None if is_all else self.log_size)
+
+
+def time_us(text: object) -> object:
+    """Microseconds since 1970 of a time with a zone, or of milliseconds since 1970.
+
+    >>> time_us("2025-03-01T11:00:00+01:00") == time_us("1740823200000")
+    True
+    """
+    if not isinstance(text, str):
+        return text
+    try:
+        if _MILLISECONDS.fullmatch(text):
+            return microseconds(_EPOCH + timedelta(milliseconds=int(text)))
+        time = datetime.fromisoformat(_LOST_PLUS.sub("+", text))
+        if time.tzinfo is not None:
+            return microseconds(time)
+    except (ValueError, OverflowError):
+        pass
+    raise PydanticCustomError("time", _EXPECTED)
+
+
+def written(time_us: int) -> str:
+    """A time to the microsecond, so that it means the same when it is sent back."""
+    return iso(time_us, "microseconds")
+
+
+AsOfTime = Annotated[
+    int | None,
+    BeforeValidator(time_us),
+    WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]}),
+    Query(
+        alias="asOf",
+        description="Answer as if only the events until this time had happened: a time with its zone, or milliseconds "
+        "since 1970. By the time that events give themselves, not by when they came.",
+    ),
+]
+LogSize = Annotated[
+    int | None,
+    Query(
+        alias="logSize",
+        ge=0,
+        le=2**53,
+        description="Answer from the first entries of the log only: what was known then. As many as there are by now "
+        "is now.",
+    ),
+]

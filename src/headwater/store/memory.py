@@ -1,0 +1,74 @@
+"""A store without a file: the facts of some of the log's events, for looking at a past."""
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from headwater.errors import InvalidEventError
+from headwater.model.events import Event, parse_event
+from headwater.model.facts import Fact
+from headwater.store import schema
+from headwater.store.entries import Entry, LoggedEvent
+from headwater.store.numbers import GivenNumbers
+from headwater.store.reader import SqliteReader
+from headwater.store.sqlite import SqliteStore
+from headwater.store.tables import Row
+
+
+class MemoryStore(SqliteStore):
+    """Facts merged in memory, through the same tables; raw bytes stay in `log`, which is asked when they are wanted.
+
+    Events keep the places that they have in `log`. Called from one thread at a time.
+    """
+
+    def __init__(self, log: SqliteReader) -> None:
+        self._writer = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._writer.executescript(f"PRAGMA journal_mode = OFF; {schema.DDL}")
+        SqliteReader.__init__(self, self._writer)
+        self._writer.execute("PRAGMA query_only = OFF")  # reading and writing share the one connection
+        self._log = log
+        self._places: list[int] = []
+        self._writing = threading.RLock()
+        self._next_index = 0
+        self._numbers = GivenNumbers(self._writer)
+        self._known_contents = set()
+        self._behind = []
+        self._waiting_contents = {}
+
+    def __len__(self) -> int:
+        """How many events it holds."""
+        return len(self._places)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._writer.close()
+
+    def add_logged(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
+        """Add events from `log`, in its order; gives what they say.
+
+        An event that was taken once and would be refused today is passed over, as a service of today would.
+        """
+        taken = [(each, event) for each in logged if (event := _event(each.raw)) is not None]
+        entries = [Entry(replace(event, raw=b""), each.verdict, each.key_id, each.received_us) for each, event in taken]
+        self._places += [each.log_index for each, _ in taken]
+        told = [fact for stored in self.add(entries) for fact in stored.facts]
+        self.catch_up()
+        return told
+
+    # The log
+
+    def raw(self, digest: bytes) -> bytes | None:
+        """The bytes of an event, as they came."""
+        return None if super().raw(digest) is None else self._log.raw(digest)
+
+    def _logged(self, row: Row) -> LoggedEvent:
+        kept = super()._logged(row)
+        return kept._replace(log_index=self._places[kept.log_index], raw=self._log.raw(kept.digest) or b"")
+
+
+def _event(raw: bytes) -> Event | None:
+    try:
+        return parse_event(raw)
+    except InvalidEventError:
+        return None

@@ -1,0 +1,207 @@
+"""Pasts: `asOf` and `logSize` on every read."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from tests.support import logs
+from tests.support.app import RUN, dataset, event, get, post, schema, served
+from tests.support.reads import read_everything
+
+OWN_TO_A_SERVICE = {"index", "receivedAt"}
+"""What a service that got other events, or at other times, says otherwise of the same event."""
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(log=logs.logs, second=st.none() | st.integers(-1, 60), size=st.none() | st.integers(0, 15))
+def test_a_past_answers_as_a_service_that_was_given_only_its_events(
+    log: list[bytes], second: int | None, size: int | None
+) -> None:
+    as_of = None if second is None else f"2026-05-22T14:{23 + second // 60:02d}:{second % 60:02d}.000Z"
+    asked = {key: value for key, value in (("asOf", as_of), ("logSize", size)) if value is not None}
+    counted = [raw for raw in dict.fromkeys(log)][:size]
+    counted = [raw for raw in counted if as_of is None or json.loads(raw)["eventTime"] <= as_of]
+
+    past = _answers(log, asked)
+
+    assert past == _answers(counted, {})
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(log=logs.logs, late=logs.logs, second=st.integers(0, 59))
+def test_a_past_takes_in_what_happened_before_it_and_came_later(
+    log: list[bytes], late: list[bytes], second: int
+) -> None:
+    as_of = f"2026-05-22T14:23:{second:02d}.000Z"
+    with TemporaryDirectory() as folder, served(Path(folder)) as client:
+        _send(client, log)
+        read_everything(client, asOf=as_of)
+        _send(client, late)
+        past = _plain(read_everything(client, asOf=as_of))
+
+    counted = [raw for raw in dict.fromkeys(log + late) if json.loads(raw)["eventTime"] <= as_of]
+    assert past == _answers(counted, {})
+
+
+def _answers(log: Sequence[bytes], asked: dict[str, Any]) -> object:
+    with TemporaryDirectory() as folder, served(Path(folder)) as client:
+        _send(client, log)
+        return _plain(read_everything(client, **asked))
+
+
+def _send(client: TestClient, log: Sequence[bytes]) -> None:
+    for raw in log:
+        assert client.post("/api/v1/lineage", content=raw).status_code in (200, 201)
+
+
+def _plain(answer: object) -> object:
+    match answer:
+        case dict():
+            return {key: _plain(value) for key, value in answer.items() if key not in OWN_TO_A_SERVICE}
+        case list():
+            return [_plain(value) for value in answer]
+    return answer
+
+
+def _at(minute: int, **changes: object) -> dict[str, Any]:
+    return event(eventTime=f"2026-05-22T14:{minute:02d}:00Z", **changes)
+
+
+def test_as_of_counts_event_times_and_log_size_counts_arrivals(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(10), _at(30, eventType="COMPLETE"), _at(20, eventType="RUNNING"))
+
+        states = {
+            query: get(client, f"/api/v1/jobs/runs/{RUN}?{query}")["state"]
+            for query in ("", "asOf=2026-05-22T14:29:59Z", "logSize=1", "logSize=2", "logSize=2&asOf=2026-05-22T14:20Z")
+        }
+
+    assert states == {
+        "": "COMPLETED",
+        "asOf=2026-05-22T14:29:59Z": "RUNNING",
+        "logSize=1": "RUNNING",
+        "logSize=2": "COMPLETED",
+        "logSize=2&asOf=2026-05-22T14:20Z": "RUNNING",
+    }
+
+
+def test_the_schema_of_a_dataset_is_the_one_it_had(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(10, outputs=[dataset("orders", schema=schema("id"))]))
+        post(client, _at(30, outputs=[dataset("orders", schema=schema("id", "price"))]))
+
+        then = get(client, "/api/v1/namespaces/lake/datasets/orders?asOf=2026-05-22T14:29:00Z")
+
+    assert [column["name"] for column in then["fields"]] == ["id"]
+
+
+@pytest.mark.parametrize(
+    "as_of", ["2026-05-22T14:10:00Z", "2026-05-22T16:10:00%2B02:00", "2026-05-22T16:10:00+02:00", "1779459000000"]
+)
+def test_a_time_may_be_written_with_any_offset_or_in_milliseconds(tmp_path: Path, as_of: str) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(10), _at(11, eventType="COMPLETE"))
+
+        answer = client.get(f"/api/v1/jobs/runs/{RUN}?asOf={as_of}")
+
+    assert answer.json()["state"] == "RUNNING"
+    assert answer.headers["headwater-as-of"] == "2026-05-22T14:10:00.000000Z"
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("asOf=yesterday", "asOf"),
+        ("asOf=2026-05-22T14:10:00", "asOf"),
+        ("asOf=2026-05-22", "asOf"),
+        ("asOf=999999999999999", "asOf"),
+        ("asOf=10000-01-01T00:00:00Z", "asOf"),
+        ("asOf=", "asOf"),
+        ("logSize=-1", "logSize"),
+        ("logSize=1.5", "logSize"),
+        ("logSize=99999999999999999999", "logSize"),
+    ],
+)
+def test_a_bound_that_is_none_is_refused_by_its_name(tmp_path: Path, query: str, name: str) -> None:
+    with served(tmp_path) as client:
+        answer = client.get(f"/api/v1/namespaces?{query}")
+
+    assert answer.status_code == 400
+    assert f"query param {name} " in answer.json()["message"]
+
+
+def test_what_the_headers_say_gives_the_same_answer_again(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(10), _at(20, eventType="RUNNING"))
+        before = client.get(f"/api/v1/jobs/runs/{RUN}")
+        post(client, _at(15, eventType="COMPLETE"), _at(30, eventType="FAIL"))
+        said = {"asOf": before.headers["headwater-as-of"], "logSize": before.headers["headwater-log-size"]}
+
+        again = client.get(f"/api/v1/jobs/runs/{RUN}", params=said)
+
+    assert said == {"asOf": "2026-05-22T14:20:00.000000Z", "logSize": "2"}
+    assert again.json() == before.json()
+    assert again.headers["headwater-log-size"] == "2"
+
+
+def test_what_was_not_there_yet_is_not_found_as_of_then(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(10), _at(20, run={"runId": "later"}, job={"namespace": "etl", "name": "later"}))
+
+        answer = client.get("/api/v1/namespaces/etl/jobs/later?asOf=2026-05-22T14:19:00Z")
+
+    assert answer.status_code == 404
+    assert answer.headers["headwater-as-of"] == "2026-05-22T14:19:00.000000Z"
+
+
+def test_a_log_size_that_was_answered_stays_as_it_was(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(10), _at(20, eventType="RUNNING"))
+        first = get(client, f"/api/v1/jobs/runs/{RUN}?logSize=1")
+        post(client, _at(5, eventType="COMPLETE"))
+
+        again = get(client, f"/api/v1/jobs/runs/{RUN}?logSize=1")
+
+    assert first == again
+    assert again["state"] == "RUNNING"
+
+
+def test_times_between_two_events_share_one_replay(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(10), _at(20), _at(30))
+
+        for second in (0, 1, 59):
+            get(client, f"/api/v1/summary?asOf=2026-05-22T14:15:{second:02d}Z")
+        get(client, "/api/v1/summary?asOf=2026-05-22T14:30:00Z&logSize=3")
+
+        assert "headwater_replay_seconds_count 1.0" in client.get("/metrics").text
+
+
+def test_pasts_are_given_up_beyond_the_number_of_events_to_keep(tmp_path: Path) -> None:
+    with served(tmp_path, kept_events=3) as client:
+        post(client, _at(10), _at(20), _at(30), _at(40))
+
+        for minute in (10, 20, 30, 20):
+            assert get(client, f"/api/v1/summary?asOf=2026-05-22T14:{minute}:00Z")["events"]["stored"] == minute // 10
+
+        told = client.get("/metrics").text
+        assert "headwater_replay_seconds_count 4.0" in told
+        assert "headwater_pasts_events 2.0" in told
+
+
+def test_the_events_of_a_past_are_served_as_they_came(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(20, eventType="COMPLETE"), _at(10))
+
+        logged = get(client, "/api/v1/events/lineage?asOf=2026-05-22T14:10:00Z")
+        of_run = get(client, f"/api/v1/jobs/runs/{RUN}/events?asOf=2026-05-22T14:10:00Z")
+
+    assert logged["events"] == [_at(10)]
+    assert [each["index"] for each in of_run["events"]] == [1]
