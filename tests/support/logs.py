@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 
 BASE = "https://example.org/producer"
 RUN_IDS = [f"0198f7d0-0000-7000-8000-00000000000{n}" for n in range(3)] + ["a run id that is no UUID"]
-DATASETS = [{"namespace": "lake", "name": f"t{n}"} for n in range(4)] + [{"namespace": "", "name": "nowhere"}]
+INCOMPLETE = [{"namespace": "", "name": "nowhere"}, {"namespace": "", "name": "ice.s.t1"}]
+SPELLINGS = [{"namespace": "s3://lake", "name": "s/t1"}, {"namespace": "s3a://lake", "name": "s/t1/"}]
+DATASETS = [*({"namespace": "lake", "name": f"t{n}"} for n in range(4)), *INCOMPLETE, *SPELLINGS]
+JOBS = ["load", "mart", "ghost"]
 COLUMNS = ["a", "b"]
 
 
@@ -15,6 +18,20 @@ def _facet(**members: object) -> dict[str, Any]:
     return {"_producer": BASE, "_schemaURL": f"{BASE}/facet.json", **members}
 
 
+_TABLES = [{"namespace": "hive", "name": name, "type": "TABLE"} for name in ("s.t1", "s.t2")]
+_catalog = st.builds(
+    lambda kind, uri: _facet(framework="iceberg", type=kind, name="ice", warehouseUri=uri),
+    st.sampled_from(["glue", "hadoop"]),
+    st.sampled_from(["s3://lake", ""]),
+)
+_gone = st.just(_facet(_deleted=True))
+_named_job = st.sampled_from(JOBS).map(lambda name: {"namespace": "etl", "name": name, "type": "JOB"})
+_dependencies = st.builds(
+    lambda way, jobs, kind: _facet(**{way: [{"job": job, "dependency_type": kind} for job in jobs]}),
+    st.sampled_from(["upstream", "downstream"]),
+    st.lists(st.sampled_from(JOBS).map(lambda name: {"namespace": "etl", "name": name}), max_size=2),
+    st.sampled_from(["DIRECT_INVOCATION", None]),
+)
 _source = st.builds(
     lambda dataset, field: {**dataset, "field": field}, st.sampled_from(DATASETS[:4]), st.sampled_from(COLUMNS)
 )
@@ -29,9 +46,16 @@ _dataset_facets = st.fixed_dictionaries(
             st.sampled_from(COLUMNS),
             st.lists(_source, max_size=2).map(lambda found: {"inputFields": found}),
             max_size=2,
-        ).map(lambda fields: _facet(fields=fields)),
+        ).map(lambda fields: _facet(fields=fields))
+        | _gone,
         "lineage": st.lists(_explicit, max_size=2).map(lambda inputs: _facet(inputs=inputs)),
-        "symlinks": st.sampled_from(DATASETS[:4]).map(lambda alias: _facet(identifiers=[{**alias, "type": "TABLE"}])),
+        "symlinks": st.sampled_from([*DATASETS[:4], *INCOMPLETE, *_TABLES]).map(
+            lambda alias: _facet(identifiers=[{"type": "OTHER", **alias}])
+        ),
+        "catalog": _catalog,
+        "lifecycleStateChange": st.sampled_from(DATASETS).map(
+            lambda former: _facet(lifecycleStateChange="RENAME", previousIdentifier=former)
+        ),
         "version": st.integers(0, 2).map(lambda number: _facet(datasetVersion=str(number))),
     },
 )
@@ -44,15 +68,17 @@ _job_facets = st.fixed_dictionaries(
     optional={
         "sql": st.sampled_from(["SELECT 1", "SELECT 2"]).map(lambda query: _facet(query=query)),
         "lineage": st.builds(
-            lambda target, inputs: _facet(entries=[{**target, "type": "DATASET", "inputs": inputs}]),
-            st.sampled_from(DATASETS[:4]),
-            st.lists(_explicit, max_size=1),
+            lambda target, inputs: _facet(entries=[{**target, "inputs": inputs}]),
+            st.sampled_from(DATASETS[:4]).map(lambda target: {**target, "type": "DATASET"})
+            | _named_job
+            | st.just({"type": "JOB"}),
+            st.lists(_explicit | _named_job | st.just({"type": "JOB"}), max_size=2),
         ),
     },
 )
 _job = st.builds(
     lambda name, facets: {"namespace": "etl", "name": name, "facets": facets},
-    st.sampled_from(["load", "mart", "ghost"]),
+    st.sampled_from(JOBS),
     _job_facets,
 )
 _run_facets = st.fixed_dictionaries(
@@ -63,7 +89,8 @@ _run_facets = st.fixed_dictionaries(
             st.sampled_from(RUN_IDS),
             st.sampled_from(["dag", "other-dag"]),
         ),
-        "errorMessage": st.just(_facet(message="boom", programmingLanguage="PYTHON")),
+        "errorMessage": st.just(_facet(message="boom", programmingLanguage="PYTHON")) | _gone,
+        "jobDependencies": _dependencies,
     },
 )
 _time = st.integers(0, 59).map(lambda second: f"2026-05-22T14:23:{second:02d}.000Z")

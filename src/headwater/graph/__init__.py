@@ -2,7 +2,9 @@
 
 fold       one merged fact a key
 records    what the graph keeps of a run, a job, a dataset
-identity   which names are one dataset
+identity   which names are one dataset, and why
+spelling   spellings of one name that mean the same
+mending    what producers got wrong and the evidence puts right
 columns    column edges out of facets
 column_edges  the same kept as numbers
 lineage    the graph itself, grown fact by fact

@@ -46,14 +46,16 @@ class ColumnEdges:
     """What facets tell about the columns of their targets.
 
     A facet is read when its edges are first asked for, or when somebody asks what a dataset feeds: for that all must
-    have been read. `read_some` reads ahead, so that nobody has to wait for many.
+    have been read. `read_some` reads ahead, so that nobody has to wait for many. `note_source` is told each dataset at
+    which edges start.
     """
 
-    def __init__(self, content: ContentReader) -> None:
+    def __init__(self, content: ContentReader, note_source: Callable[[DatasetId], None]) -> None:
         self.datasets: Numbered[DatasetId] = Numbered()
         self.columns: Numbered[str] = Numbered()
         self.hows: Numbered[How] = Numbered()
         self._content = content
+        self._note_source = note_source
         self._unread: dict[tuple[DatasetId, bytes], None] = {}
         self._told: dict[tuple[DatasetId, bytes], array[int]] = {}
         self._fed_by: dict[DatasetId, set[DatasetId]] = {}
@@ -69,10 +71,14 @@ class ColumnEdges:
             self._read(target, digest)
         return bool(self._unread)
 
-    def fed_by(self, source: DatasetId) -> Iterable[DatasetId]:
-        """The datasets into which columns of the source flow, as facets ever said."""
+    def read_all(self) -> None:
+        """Read all facets that are left."""
         while self._unread:
             self.read_some(len(self._unread))
+
+    def fed_by(self, source: DatasetId) -> Iterable[DatasetId]:
+        """The datasets into which columns of the source flow, as facets ever said."""
+        self.read_all()
         return self._fed_by.get(source, ())
 
     def quads(self, target: DatasetId, digest: bytes) -> Iterator[tuple[int, int, int, int]]:
@@ -102,4 +108,6 @@ class ColumnEdges:
         self._told[target, digest] = numbers
         self._unread.pop((target, digest), None)
         for number in {*numbers[1::_PER_EDGE]}:
-            self._fed_by.setdefault(self.datasets.things[number], set()).add(target)
+            source = self.datasets.things[number]
+            self._note_source(source)
+            self._fed_by.setdefault(source, set()).add(target)

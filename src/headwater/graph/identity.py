@@ -1,8 +1,47 @@
-"""Which names are one dataset: connected components of the alias evidence."""
+"""Which names are one dataset, and why: classes of names, made by evidence and parted by people.
 
-from collections.abc import Iterable
+The classes depend on what is known and not on the order in which it came. Most evidence joins two names for good,
+which a union-find keeps. Two rules can take a class apart again; they are worked out anew when it matters to them:
 
+- Names that people parted stay apart. Within their component, links join in a fixed order, the strongest first, and a
+  link that would bring parted names together is passed over.
+- An incomplete name (one without a namespace) belongs to the class that alone claims it. Where several classes do,
+  nobody can tell, and it belongs to none.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, NamedTuple
+
+from headwater.graph.spelling import normal
+from headwater.model.facts import Alias, CatalogEntry, Seen
 from headwater.model.names import DatasetId
+
+Reason = Literal["symlinks", "rename", "catalog", "spelling", "catalog name"]
+
+STRENGTH: Final[Mapping[Reason, int]] = {"spelling": 0, "catalog": 1, "symlinks": 2, "rename": 3, "catalog name": 4}
+"""Which link joins first where names were parted: what hangs on no event, then what names the table itself."""
+
+
+class Link(NamedTuple):
+    """Evidence that two names are one dataset; `seen` is None where the names themselves are the evidence."""
+
+    name: DatasetId
+    other: DatasetId
+    reason: Reason
+    seen: Seen | None
+
+
+Class = frozenset[DatasetId]
+
+
+class _Table(NamedTuple):
+    """A table by what tells catalogs apart; the engine's own name for the catalog does not."""
+
+    kind: str
+    metadata_uri: str
+    warehouse_uri: str
+    table: str
 
 
 class Identities:
@@ -11,26 +50,190 @@ class Identities:
     def __init__(self) -> None:
         self._parent: dict[DatasetId, DatasetId] = {}
         self._members: dict[DatasetId, set[DatasetId]] = {}
+        self._links: dict[DatasetId, dict[tuple[DatasetId, Reason], Seen]] = defaultdict(dict)
+        self._known: set[DatasetId] = set()
+        self._spellings: dict[DatasetId, dict[DatasetId, None]] = defaultdict(dict)
+        self._tables: dict[_Table, dict[DatasetId, Seen]] = defaultdict(dict)
+        self._tables_of: dict[DatasetId, set[_Table]] = defaultdict(set)
+        self._claims: dict[DatasetId, dict[tuple[DatasetId, Reason], Seen]] = defaultdict(dict)
+        self._incomplete: set[DatasetId] = set()
+        self._apart: dict[DatasetId, set[DatasetId]] = defaultdict(set)
+        self.changes = 0
+        """Goes up whenever a class may have become another."""
+        self._exceptions: dict[DatasetId, Class] | None = {}
+        """The classes of the names that the two rules are about; None: to be worked out anew."""
 
-    def join(self, name: DatasetId, alias: DatasetId) -> None:
-        """Note that the two names are one dataset."""
-        one, other = self._root(name), self._root(alias)
-        if one == other:
+    # Learning
+
+    def note(self, name: DatasetId) -> None:
+        """A name that somebody uses: other spellings of it, also later ones, are the same dataset."""
+        if name in self._known:
             return
-        if len(self._members.setdefault(one, {one})) < len(self._members.setdefault(other, {other})):
-            one, other = other, one
-        self._parent[other] = one
-        self._members[one] |= self._members.pop(other)
+        self._known.add(name)
+        if not name.is_complete:
+            self._incomplete.add(name)
+            self._work_out_anew()
+            return
+        spellings = self._spellings[normal(name)]
+        spellings[name] = None
+        self._join(name, next(iter(spellings)))
 
-    def is_alone(self, name: DatasetId) -> bool:
-        """Whether this is the dataset's only name."""
-        return name not in self._parent and name not in self._members
+    def add_alias(self, fact: Alias) -> None:
+        """Two names that an event calls one; an incomplete one is but claimed, for elsewhere it may mean another."""
+        self.note(fact.name)
+        self.note(fact.alias)
+        if fact.name.is_complete and fact.alias.is_complete:
+            for one, other in ((fact.name, fact.alias), (fact.alias, fact.name)):
+                links = self._links[one]
+                links[other, fact.evidence] = _widened(links.get((other, fact.evidence)), fact.seen)
+            self._join(fact.name, fact.alias)
+        else:
+            claimed, by = (fact.alias, fact.name) if fact.name.is_complete else (fact.name, fact.alias)
+            self._claim(claimed, by, fact.evidence, fact.seen)
+
+    def add_catalog_entry(self, fact: CatalogEntry) -> None:
+        """A dataset that is a table of a catalog: whoever is the same table, is the same dataset."""
+        self.note(fact.dataset)
+        catalog = fact.catalog
+        self._claim(DatasetId("", f"{catalog.name}.{fact.table}"), fact.dataset, "catalog name", fact.seen)
+        if not (catalog.metadata_uri or catalog.warehouse_uri):
+            return  # by its name alone a catalog may be any
+        table = _Table(catalog.kind, catalog.metadata_uri, catalog.warehouse_uri, fact.table)
+        self._tables_of[fact.dataset].add(table)
+        datasets = self._tables[table]
+        datasets[fact.dataset] = _widened(datasets.get(fact.dataset), fact.seen)
+        self._join(fact.dataset, next(iter(datasets)))
+
+    def keep_apart(self, pairs: Iterable[tuple[DatasetId, DatasetId]]) -> None:
+        """The pairs of names that people say are not one dataset: all of them, whatever was said before."""
+        self._apart.clear()
+        for one, other in pairs:
+            self._apart[one].add(other)
+            self._apart[other].add(one)
+        self._work_out_anew()
+
+    def _claim(self, claimed: DatasetId, by: DatasetId, reason: Reason, seen: Seen) -> None:
+        claims = self._claims[claimed]
+        if (by, reason) not in claims and claimed in self._incomplete:
+            self._work_out_anew()
+        claims[by, reason] = _widened(claims.get((by, reason)), seen)
+
+    def _join(self, name: DatasetId, other: DatasetId) -> None:
+        one, two = self._root(name), self._root(other)
+        if self._apart or (self._incomplete and one != two):
+            self._work_out_anew()  # where names are parted, also a further link within a component may matter
+        if one == two:
+            return
+        self.changes += 1
+        if len(self._members.setdefault(one, {one})) < len(self._members.setdefault(two, {two})):
+            one, two = two, one
+        self._parent[two] = one
+        self._members[one] |= self._members.pop(two)
+
+    def _work_out_anew(self) -> None:
+        self._exceptions = None
+        self.changes += 1
+
+    # Asking
 
     def members(self, name: DatasetId) -> Iterable[DatasetId]:
         """Every name of the dataset, this one included; no order."""
-        return self._members.get(self._root(name), (name,))
+        exception = self._exceptional().get(name)
+        return exception if exception is not None else self._members.get(self._root(name), (name,))
+
+    def is_alone(self, name: DatasetId) -> bool:
+        """Whether this is the dataset's only name."""
+        return name not in self._parent and name not in self._members and name not in self._exceptional()
+
+    def claimants(self, incomplete: DatasetId) -> list[DatasetId]:
+        """The names that an incomplete name may mean, one a dataset, in order."""
+        return sorted({min(self.members(by)) for by, _ in self._claims.get(incomplete, {}) if by.is_complete})
+
+    def links(self, name: DatasetId) -> list[Link]:
+        """The evidence that makes the names of the dataset one, strongest first."""
+        members = set(self.members(name))
+        return sorted(set(self._links_within(members)), key=_link_order)
+
+    def path(self, name: DatasetId, other: DatasetId) -> list[Link] | None:
+        """The fewest pieces of evidence that lead from one name to the other; None if they are not one dataset."""
+        members = set(self.members(name))
+        by_name: dict[DatasetId, list[Link]] = defaultdict(list)
+        for link in self.links(name):
+            by_name[link.name].append(link)
+            by_name[link.other].append(link)
+        came_by: dict[DatasetId, Link | None] = {name: None}
+        queue = deque([name])
+        while queue and other not in came_by:
+            for link in by_name[here := queue.popleft()]:
+                there = link.other if link.name == here else link.name
+                if there in members and there not in came_by:
+                    came_by[there] = link
+                    queue.append(there)
+        return list(_way_back(other, came_by)) if other in came_by else None
+
+    # The two rules
 
     def _root(self, name: DatasetId) -> DatasetId:
         while (parent := self._parent.get(name)) is not None:
             name = parent
         return name
+
+    def _exceptional(self) -> dict[DatasetId, Class]:
+        if self._exceptions is None:
+            self._exceptions = self._worked_out()
+        return self._exceptions
+
+    def _worked_out(self) -> dict[DatasetId, Class]:
+        exceptions: dict[DatasetId, Class] = {}
+        for root in {self._root(name) for name in self._apart}:
+            for together in self._parted(self._members.get(root, {root})):
+                exceptions |= dict.fromkeys(together, together)
+        adopted: dict[Class, set[DatasetId]] = defaultdict(set)
+        for incomplete in self._incomplete:
+            classes = {self._class(by, exceptions) for by, _ in self._claims.get(incomplete, {})}
+            fitting = [each for each in classes if not self._apart.get(incomplete, set()) & each]
+            if len(fitting) == 1:
+                adopted[fitting[0]].add(incomplete)
+        for own, others in adopted.items():
+            exceptions |= dict.fromkeys(own | others, own | others)
+        return exceptions
+
+    def _class(self, name: DatasetId, exceptions: Mapping[DatasetId, Class]) -> Class:
+        return exceptions.get(name) or frozenset(self._members.get(self._root(name), {name}))
+
+    def _parted(self, component: set[DatasetId]) -> set[Class]:
+        classes = {name: frozenset({name}) for name in component}
+        for link in sorted(set(self._links_within(component)), key=_link_order):
+            one, other = classes[link.name], classes[link.other]
+            if not any(self._apart.get(name, set()) & other for name in one):
+                classes |= dict.fromkeys(one | other, one | other)
+        return set(classes.values())
+
+    def _links_within(self, names: set[DatasetId]) -> Iterator[Link]:
+        for name in names:
+            for (other, reason), seen in (*self._links.get(name, {}).items(), *self._claims.get(name, {}).items()):
+                if other in names:
+                    yield Link(min(name, other), max(name, other), reason, seen)
+            for other in self._spellings.get(normal(name), ()):
+                if name < other in names:
+                    yield Link(name, other, "spelling", None)
+            for table in self._tables_of.get(name, ()):
+                for other, seen in self._tables[table].items():
+                    if name < other in names:
+                        yield Link(name, other, "catalog", seen.union(self._tables[table][name]))
+
+
+def _link_order(link: Link) -> tuple[int, DatasetId, DatasetId]:
+    return STRENGTH[link.reason], link.name, link.other
+
+
+def _widened(known: Seen | None, seen: Seen) -> Seen:
+    return seen if known is None else known.union(seen)
+
+
+def _way_back(end: DatasetId, came_by: Mapping[DatasetId, Link | None]) -> Iterator[Link]:
+    links: list[Link] = []
+    while (link := came_by[end]) is not None:
+        links.append(link)
+        end = link.other if link.name == end else link.name
+    return reversed(links)

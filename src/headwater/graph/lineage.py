@@ -12,15 +12,30 @@ from headwater.graph.column_edges import ColumnEdges, ContentReader
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.fold import FactKey
 from headwater.graph.identity import Identities
-from headwater.graph.records import Dataset, DeclaredFacets, Edge, EvidenceKey, Job, Run
+from headwater.graph.mending import TROUBLE, End, end_of
+from headwater.graph.records import (
+    Dataset,
+    DeclaredFacets,
+    Edge,
+    EvidenceKey,
+    Flow,
+    Job,
+    Run,
+    Teller,
+    ToldOfRun,
+)
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import (
     Alias,
+    CatalogEntry,
     ColumnEvidence,
     Content,
+    ControlFlow,
     Declaration,
+    Ending,
     Fact,
     JobFacet,
+    JobFlow,
     Observation,
     ObservedFacet,
     ParentRun,
@@ -44,10 +59,14 @@ class Graph:
         self.child_runs: dict[str, dict[JobId, set[str]]] = defaultdict(dict)
         """By the id of a run, which may be silent itself: the runs whose parent facets name it, by its job there."""
         self.identities = Identities()
+        self.named_in_control: dict[JobId, set[str]] = defaultdict(set)
+        """By job: the runs whose `jobDependencies` facets name it."""
         self._content = content
-        self.column_edges = ColumnEdges(content)
+        self.column_edges = ColumnEdges(content, self.identities.note)
         self._shown: dict[DatasetId, DatasetId] = {}
         """The shown names of datasets that have several names, until one of these changes its standing."""
+        self._shown_as_of = 0
+        """How often classes of names had changed when these were chosen."""
         self._add: Mapping[type[Fact], Callable[[Any], None]] = {
             RunTimes: self._add_run_times,
             RunOfJob: self._add_run_of_job,
@@ -58,7 +77,11 @@ class Graph:
             Declaration: self._add_declaration,
             Alias: self._add_alias,
             Quarantined: self._add_quarantined,
-            RunFacet: _pass_over,  # read from the store where a run is shown
+            CatalogEntry: self._add_catalog_entry,
+            Ending: self._add_ending,
+            ControlFlow: self._add_control_flow,
+            JobFlow: self._add_job_flow,
+            RunFacet: self._add_run_facet,
             Content: _pass_over,
         }
 
@@ -81,6 +104,9 @@ class Graph:
         """The one name under which the dataset is shown: names that runs use before mere aliases, then by spelling."""
         if self.identities.is_alone(name):
             return name
+        if self._shown_as_of != self.identities.changes:
+            self._shown.clear()
+            self._shown_as_of = self.identities.changes
         shown = self._shown.get(name)
         if shown is None:
             shown = self._shown[name] = min(self.identities.members(name), key=self._showing_order)
@@ -92,13 +118,17 @@ class Graph:
             for member in self.identities.members(name):
                 self._shown.pop(member, None)
 
-    def _showing_order(self, name: DatasetId) -> tuple[bool, DatasetId]:
+    def _showing_order(self, name: DatasetId) -> tuple[bool, bool, DatasetId]:
         dataset = self.datasets.get(name)
-        return (dataset is None or not dataset.is_known, name)
+        return (not name.is_complete, dataset is None or not dataset.is_known, name)
 
     def shown_datasets(self) -> Iterator[DatasetId]:
-        """Each dataset once, by its shown name."""
-        return (name for name, dataset in self.datasets.items() if dataset.is_known and self.shown(name) == name)
+        """Each dataset once, by its shown name; those that nobody can name in full are in quarantine instead."""
+        for name, dataset in self.datasets.items():
+            if dataset.is_known:
+                shown = self.shown(name)
+                if shown == name and name.is_complete:
+                    yield name
 
     def facets_of(self, name: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
         """The newest facets over all names of the dataset, by facet name: stamp and digest."""
@@ -109,6 +139,16 @@ class Graph:
                     if facet not in newest or newest[facet] < stamped:
                         newest[facet] = stamped
         return newest
+
+    # Runs
+
+    def end_of(self, run: Run) -> End | None:
+        """The state that the run is taken to be in; None for one that was never heard of itself."""
+        return end_of(run, self.is_deleted)
+
+    def is_deleted(self, digest: bytes) -> bool:
+        """Whether the facet with this digest stands there only to say that it is gone."""
+        return self._content(digest).get("_deleted") is True
 
     # Edges between jobs and datasets, by shown names
 
@@ -136,6 +176,8 @@ class Graph:
         shown: dict[DatasetId, Edge] = {}
         for name, edge in edges.items():
             main = self.shown(name)
+            if not main.is_complete:
+                continue
             known = shown.get(main)
             joined = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
             shown[main] = joined
@@ -146,7 +188,7 @@ class Graph:
     def column_edges_into(self, name: DatasetId) -> dict[ColumnEdge, Seen]:
         """The column edges into the dataset, each with the times it was seen; sources by their shown names."""
         edges: dict[ColumnEdge, Seen] = {}
-        for member in self.identities.members(name):
+        for member in tuple(self.identities.members(name)):  # reading a facet may add to them
             dataset = self.datasets.get(member)
             for (_, digest), edge in dataset.evidence.items() if dataset else ():
                 for column_edge in self.column_edges.edges(member, digest):
@@ -156,6 +198,7 @@ class Graph:
 
     def fed_by(self, name: DatasetId) -> set[DatasetId]:
         """The datasets, by shown name, into which column edges from this dataset lead."""
+        self.column_edges.read_all()
         targets = (target for member in self.identities.members(name) for target in self.column_edges.fed_by(member))
         return {self.shown(target) for target in targets}
 
@@ -173,9 +216,16 @@ class Graph:
             known = self.jobs[job] = Job()
         return known
 
+    def _told(self, run_id: str) -> ToldOfRun:
+        run = self._run(run_id)
+        if run.told is None:
+            run.told = ToldOfRun()
+        return run.told
+
     def _dataset(self, name: DatasetId) -> Dataset:
         dataset = self.datasets.get(name)
         if dataset is None:
+            self.identities.note(name)
             dataset = self.datasets[name] = Dataset()
         return dataset
 
@@ -188,8 +238,19 @@ class Graph:
         facets[fact.name] = facets[fact.name].merge(fact) if fact.name in facets else fact
 
     def _add_alias(self, fact: Alias) -> None:
-        self.identities.join(fact.name, fact.alias)
-        self._choose_again(fact.name)
+        self.identities.add_alias(fact)
+
+    def _add_catalog_entry(self, fact: CatalogEntry) -> None:
+        self.identities.add_catalog_entry(fact)
+
+    def _add_ending(self, fact: Ending) -> None:
+        endings = self._told(fact.run_id).endings
+        endings[fact.state] = _widened(endings.get(fact.state), fact.seen)
+
+    def _add_run_facet(self, fact: RunFacet) -> None:
+        if fact.name in TROUBLE:  # all others are read from the store where a run is shown
+            troubles = self._told(fact.run_id).facets
+            troubles[fact.name] = troubles[fact.name].merge(fact) if fact.name in troubles else fact
 
     def _add_quarantined(self, fact: Quarantined) -> None:
         known = self.quarantined.get(fact.key)
@@ -208,6 +269,11 @@ class Graph:
             self.child_runs[now.parent.run_id].setdefault(now.parent.job, set()).add(fact.run_id)
         if before is not None and before.job == now.job:
             return
+        for flow, seen in run.told.flows.items() if run.told else ():
+            if None in flow:
+                if before is not None:
+                    self._retract_flow(fact.run_id, _between(flow, before.job))
+                self._tell_flow(fact.run_id, _between(flow, now.job), seen)
         self._job(now.job).runs.add(fact.run_id)
         for (direction, dataset), seen in run.observed.items():
             self._count_edge(now.job, direction, dataset, seen, is_new_run=True)
@@ -232,6 +298,9 @@ class Graph:
         for run_id in job.runs:
             for (direction, dataset), seen in self.runs[run_id].observed.items():
                 self._count_edge(job_id, direction, dataset, seen, is_new_run=True)
+        for (direction, dataset), tellers in job.told.items():
+            for teller, seen in tellers.items():
+                self._count_edge(job_id, direction, dataset, seen, is_new_run=isinstance(teller, str))
         if job.declaration is not None:
             self._declare_edges(job_id, job.declaration)
 
@@ -263,6 +332,64 @@ class Graph:
             edge.count(seen, is_new_run=is_new_run)
         touched = self._dataset(dataset)
         (touched.readers if direction == "input" else touched.writers).add(job_id)
+
+    # Flow that is told of, and order of jobs
+
+    def _add_control_flow(self, fact: ControlFlow) -> None:
+        control = self._told(fact.run_id).control
+        named = (fact.way, fact.job, fact.dependency)
+        control[named] = _widened(control.get(named), fact.seen)
+        self.named_in_control[fact.job].add(fact.run_id)
+
+    def _add_job_flow(self, fact: JobFlow) -> None:
+        flow, flows = Flow(fact.source, fact.target), self._told(fact.run_id).flows
+        flows[flow] = _widened(flows.get(flow), fact.seen)
+        of_job = self.runs[fact.run_id].of_job
+        if None not in flow:
+            self._tell_flow(fact.run_id, flow, fact.seen)
+        elif of_job is not None:
+            self._tell_flow(fact.run_id, _between(flow, of_job.job), fact.seen)
+
+    def _tell_flow(self, teller: Teller, flow: Flow, seen: Seen) -> None:
+        match flow:
+            case Flow(JobId() as source, JobId() as target):
+                for tellers in self._feeding(source, target):
+                    tellers[teller] = _widened(tellers.get(teller), seen)
+            case Flow(DatasetId() as dataset, JobId() as job):
+                self._tell_edge(teller, job, ("input", dataset), seen)
+            case Flow(JobId() as job, DatasetId() as dataset):
+                self._tell_edge(teller, job, ("output", dataset), seen)
+
+    def _feeding(self, source: JobId, target: JobId) -> tuple[dict[Teller, Seen], dict[Teller, Seen]]:
+        return self._job(source).feeds.setdefault(target, {}), self._job(target).fed_by.setdefault(source, {})
+
+    def _tell_edge(self, teller: Teller, job: JobId, end: tuple[Direction, DatasetId], seen: Seen) -> None:
+        tellers = self._job(job).told.setdefault(end, {})
+        known = tellers.get(teller)
+        tellers[teller] = _widened(known, seen)
+        is_run = isinstance(teller, str)
+        if is_run:
+            self._dataset(end[1]).observe(seen)
+        self._count_edge(job, *end, seen, is_new_run=known is None and is_run)
+
+    def _retract_flow(self, teller: Teller, flow: Flow) -> None:
+        match flow:
+            case Flow(JobId() as source, JobId() as target):
+                for tellers in self._feeding(source, target):
+                    tellers.pop(teller, None)
+                if not self.jobs[source].feeds[target]:
+                    del self.jobs[source].feeds[target], self.jobs[target].fed_by[source]
+            case Flow(DatasetId() as dataset, JobId() as job):
+                self._retract_edge(teller, job, ("input", dataset))
+            case Flow(JobId() as job, DatasetId() as dataset):
+                self._retract_edge(teller, job, ("output", dataset))
+
+    def _retract_edge(self, teller: Teller, job: JobId, end: tuple[Direction, DatasetId]) -> None:
+        told = self.jobs[job].told
+        told[end].pop(teller, None)
+        if not told[end]:
+            del told[end]
+        self._rebuild_edges(job)
 
     def _add_observed_facet(self, fact: ObservedFacet) -> None:
         if fact.slot != "facets":
@@ -320,13 +447,23 @@ class Graph:
         if job.declaration is before:
             return
         if before is not None:
-            for _, reference in _references(self._content(before.content)):
+            former = self._content(before.content)
+            for _, reference in _references(former):
                 self._retract_facets(_name_of(reference), fact.key)
+            for flow in _flows(former, fact.node):
+                self._retract_flow(fact.key, flow)
+                for name in _datasets_of(flow):
+                    self._retract_facets(name, fact.key)
             self._rebuild_edges(fact.node)
         else:
             self._declare_edges(fact.node, fact)
-        for _, reference in _references(self._content(fact.content)):
+        content = self._content(fact.content)
+        for _, reference in _references(content):
             self._declare_facets(_name_of(reference), fact.key, DeclaredFacets(fact.stamp, _digests(reference)))
+        for flow in _flows(content, fact.node):
+            self._tell_flow(fact.key, flow, Seen(fact.stamp.time_us, fact.stamp.time_us))
+            for name in _datasets_of(flow):
+                self._declare_facets(name, fact.key, DeclaredFacets(fact.stamp, {}))
 
     def _declare_edges(self, job_id: JobId, declaration: Declaration) -> None:
         seen = Seen(declaration.stamp.time_us, declaration.stamp.time_us)
@@ -357,6 +494,31 @@ def _pass_over(_: Fact) -> None:
 def _references(declared: Mapping[str, Any]) -> Iterator[tuple[Direction, Mapping[str, Any]]]:
     yield from (("input", reference) for reference in declared["inputs"])
     yield from (("output", reference) for reference in declared["outputs"])
+
+
+def _flows(declared: Mapping[str, Any], own: JobId) -> Iterator[Flow]:
+    for source, target in declared.get("flows", ()):
+        yield _between(Flow(_end_of(source), _end_of(target)), own)
+
+
+def _datasets_of(flow: Flow) -> Iterator[DatasetId]:
+    return (end for end in flow if isinstance(end, DatasetId))
+
+
+def _end_of(end: list[str] | None) -> JobId | DatasetId | None:
+    if end is None:
+        return None
+    kind, namespace, name = end
+    return (JobId if kind == "job" else DatasetId)(namespace, name)
+
+
+def _between(flow: Flow, own: JobId) -> Flow:
+    """The flow with the teller's own job in its place."""
+    return Flow(*(own if end is None else end for end in flow))
+
+
+def _widened(known: Seen | None, seen: Seen) -> Seen:
+    return seen if known is None else known.union(seen)
 
 
 def _name_of(reference: Mapping[str, Any]) -> DatasetId:

@@ -7,11 +7,32 @@ from typing import NamedTuple
 
 from headwater.graph.fold import FactKey
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import STRENGTH, Declaration, JobFacet, RunOfJob, RunTimes, Seen
+from headwater.model.facts import (
+    STRENGTH,
+    Declaration,
+    JobFacet,
+    RunFacet,
+    RunOfJob,
+    RunTimes,
+    Seen,
+    TerminalState,
+    Way,
+)
 from headwater.model.names import DatasetId, JobId
 
 EvidenceKey = tuple[int, bytes]
 """Strength and the digest of the facet."""
+
+
+Teller = str | FactKey
+"""Who tells of a flow: a run by its id, or a declaration by its key."""
+
+
+class Flow(NamedTuple):
+    """Data flows between jobs, or between a job that is named and a dataset; None is the teller's own job."""
+
+    source: JobId | DatasetId | None
+    target: JobId | DatasetId | None
 
 
 @dataclass(slots=True)
@@ -34,6 +55,20 @@ class Run:
     of_job: RunOfJob | None = None
     observed: dict[tuple[Direction, DatasetId], Seen] = field(default_factory=dict)
     evidence: dict[DatasetId, dict[EvidenceKey, Seen]] = field(default_factory=dict)
+    told: "ToldOfRun | None" = None
+    """What few runs tell; None for all others, of which there are many."""
+
+
+@dataclass(slots=True)
+class ToldOfRun:
+    """What a run tells beyond its data: how it ended and why, what it waited for, what flowed between jobs."""
+
+    endings: dict[TerminalState, Seen] = field(default_factory=dict)
+    facets: dict[str, RunFacet] = field(default_factory=dict)
+    """Those that say that something went wrong."""
+    control: dict[tuple[Way, JobId, str], Seen] = field(default_factory=dict)
+    """By way, the job that is named, and the type of the dependency."""
+    flows: dict[Flow, Seen] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -47,11 +82,16 @@ class Job:
     declaration: Declaration | None = None
     children: set[str] = field(default_factory=set)
     """Runs whose parent facet names this job."""
+    told: dict[tuple[Direction, DatasetId], dict[Teller, Seen]] = field(default_factory=dict)
+    """What others say that this job reads and writes."""
+    feeds: dict[JobId, dict[Teller, Seen]] = field(default_factory=dict)
+    """Jobs that take data from this one without a dataset between."""
+    fed_by: dict[JobId, dict[Teller, Seen]] = field(default_factory=dict)
 
     @property
     def is_known(self) -> bool:
         """False for a job that only a run which turned out to belong elsewhere once named."""
-        return bool(self.runs or self.children or self.declaration)
+        return bool(self.runs or self.children or self.declaration or self.told or self.feeds or self.fed_by)
 
 
 class DeclaredFacets(NamedTuple):

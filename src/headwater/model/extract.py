@@ -11,12 +11,14 @@ from headwater.model.events import DatasetEvent, DatasetRef, Direction, Event, J
 from headwater.model.facts import (
     STATE_RANK,
     STRENGTH,
-    Alias,
+    TERMINAL_STATES,
     ColumnEvidence,
     Content,
     Declaration,
+    Ending,
     Fact,
     JobFacet,
+    JobFlow,
     Observation,
     ObservedFacet,
     ParentRun,
@@ -27,6 +29,8 @@ from headwater.model.facts import (
     Seen,
     Slot,
 )
+from headwater.model.flow_facts import control_flow, explicit_flows, explicit_targets
+from headwater.model.identity_facts import identity_facts
 from headwater.model.names import DatasetId, JobId, run_id_of
 
 
@@ -54,13 +58,17 @@ def _run_facts(event: RunEvent) -> Iterator[Fact]:
     stamp, run_id = event.stamp, event.run_id
     seen = Seen(stamp.time_us, stamp.time_us)
     yield RunTimes(run_id, seen, (STATE_RANK[event.event_type], stamp, event.event_type))
+    if event.event_type in TERMINAL_STATES:
+        yield Ending(run_id, event.event_type, seen)
     yield RunOfJob(run_id, event.job, _parent(event.run_facets.get("parent")), stamp)
     for name, value in event.run_facets.items():
         content = content_of(value)
         yield content
         yield RunFacet(run_id, name, content.digest, stamp)
+    if "jobDependencies" in event.run_facets:
+        yield from control_flow(run_id, event.run_facets["jobDependencies"], seen)
     yield from _job_facets(event.job, event.job_facets, stamp)
-    yield from _explicit_entries(event, seen)
+    yield from _explicit(event, seen)
     for dataset in event.inputs:
         yield from _observed(event, "input", dataset, seen)
     for dataset in event.outputs:
@@ -75,9 +83,10 @@ def _job_facets(job: JobId, facets: Mapping[str, Mapping[str, Any]], stamp: Stam
 
 
 def _observed(event: RunEvent, direction: Direction, dataset: DatasetRef, seen: Seen) -> Iterator[Fact]:
-    if not all(dataset.id):
+    if not dataset.id.is_complete:
         yield Quarantined(f"run:{event.run_id}", direction, *dataset.id, seen)
-        return
+        if not dataset.id.name:
+            return
     yield Observation(event.run_id, direction, dataset.id, seen)
     slots: tuple[tuple[Slot, Mapping[str, Mapping[str, Any]]], ...] = (
         ("facets", dataset.facets),
@@ -88,40 +97,29 @@ def _observed(event: RunEvent, direction: Direction, dataset: DatasetRef, seen: 
             content = content_of(value)
             yield content
             yield ObservedFacet(event.run_id, direction, dataset.id, slot, name, content.digest, event.stamp)
-            if slot == "facets" and name in STRENGTH:
+            if slot == "facets" and name in STRENGTH and value.get("_deleted") is not True:
                 yield ColumnEvidence(event.run_id, dataset.id, STRENGTH[name], content.digest, seen)
-    yield from _aliases(dataset, seen)
+    yield from identity_facts(dataset, seen)
 
 
-def _explicit_entries(event: RunEvent, seen: Seen) -> Iterator[Fact]:
-    """The targets that the job's own `lineage` facet speaks about; its content was yielded with the job facets."""
+def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
+    """What the job's own `lineage` facet says; its content was yielded with the job facets.
+
+    Data that is said to flow between a dataset and the run's own job is an input or an output like any other.
+    """
     explicit = event.job_facets.get("lineage")
     if explicit is None:
         return
     content = content_of(explicit)
-    for target in explicit_targets(explicit):
-        yield ColumnEvidence(event.run_id, target, STRENGTH["lineage"], content.digest, seen)
-
-
-def explicit_targets(explicit: Mapping[str, Any]) -> Iterator[DatasetId]:
-    """The datasets that a job's `lineage` facet has entries for; entries that cannot be read are passed over."""
-    entries = explicit.get("entries")
-    for entry in entries if isinstance(entries, list) else ():
-        if isinstance(entry, dict) and entry.get("type") == "DATASET":
-            namespace, name = entry.get("namespace"), entry.get("name")
-            if isinstance(namespace, str) and isinstance(name, str) and namespace and name:
-                yield DatasetId(namespace, name)
-
-
-def _aliases(dataset: DatasetRef, seen: Seen) -> Iterator[Fact]:
-    identifiers = dataset.facets.get("symlinks", {}).get("identifiers")
-    for identifier in identifiers if isinstance(identifiers, list) else ():
-        if isinstance(identifier, dict):
-            namespace, name = identifier.get("namespace"), identifier.get("name")
-            if isinstance(namespace, str) and isinstance(name, str) and namespace and name:
-                alias = DatasetId(namespace, name)
-                if alias != dataset.id:
-                    yield Alias(dataset.id, alias, "symlinks", seen)
+    for described in explicit_targets(explicit):
+        yield ColumnEvidence(event.run_id, described, STRENGTH["lineage"], content.digest, seen)
+    for source, target in explicit_flows(explicit, event.job):
+        if target is None and isinstance(source, DatasetId):
+            yield Observation(event.run_id, "input", source, seen)
+        elif source is None and isinstance(target, DatasetId):
+            yield Observation(event.run_id, "output", target, seen)
+        else:
+            yield JobFlow(event.run_id, source, target, seen)
 
 
 def _parent(facet: Mapping[str, Any] | None) -> ParentRun | None:
@@ -139,27 +137,33 @@ def _parent(facet: Mapping[str, Any] | None) -> ParentRun | None:
 def _job_facts(event: JobEvent) -> Iterator[Fact]:
     seen = Seen(event.stamp.time_us, event.stamp.time_us)
     yield from _job_facets(event.job, event.job_facets, event.stamp)
-    declared: dict[str, list[dict[str, Any]]] = {"inputs": [], "outputs": []}
+    declared: dict[str, list[Any]] = {"inputs": [], "outputs": []}
     sides: tuple[tuple[Direction, tuple[DatasetRef, ...]], ...] = (("input", event.inputs), ("output", event.outputs))
     for direction, datasets in sides:
         for dataset in datasets:
-            if not all(dataset.id):
+            if not dataset.id.is_complete:
                 yield Quarantined(event.job.node_id, direction, *dataset.id, seen)
-                continue
+                if not dataset.id.name:
+                    continue
             reference, contents = _declared(dataset)
             declared[f"{direction}s"].append(reference)
             yield from contents
-            yield from _aliases(dataset, seen)
-    _attach_explicit(declared["outputs"], event.job_facets.get("lineage"))
+            yield from identity_facts(dataset, seen)
+    if (explicit := event.job_facets.get("lineage")) is not None:
+        _attach_explicit(declared["outputs"], explicit)
+        if flows := [[*map(_declared_end, flow)] for flow in explicit_flows(explicit, event.job)]:
+            declared["flows"] = flows
     content = content_of(declared)
     yield content
     yield Declaration(event.job, content.digest, event.stamp)
 
 
-def _attach_explicit(outputs: list[dict[str, Any]], explicit: Mapping[str, Any] | None) -> None:
+def _declared_end(end: JobId | DatasetId | None) -> list[str] | None:
+    return None if end is None else ["job" if isinstance(end, JobId) else "dataset", *end]
+
+
+def _attach_explicit(outputs: list[dict[str, Any]], explicit: Mapping[str, Any]) -> None:
     """Give each target of the job's own `lineage` facet that facet's digest, as if the dataset had carried it."""
-    if explicit is None:
-        return
     digest = content_of(explicit).digest.hex()
     by_name = {DatasetId(output["namespace"], output["name"]): output for output in outputs}
     for target in explicit_targets(explicit):
@@ -172,12 +176,13 @@ def _attach_explicit(outputs: list[dict[str, Any]], explicit: Mapping[str, Any] 
 def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
     seen = Seen(event.stamp.time_us, event.stamp.time_us)
     dataset = event.dataset
-    if not all(dataset.id):
+    if not dataset.id.is_complete:
         yield Quarantined("dataset event", "output", *dataset.id, seen)
-        return
+        if not dataset.id.name:
+            return
     reference, contents = _declared(dataset)
     yield from contents
-    yield from _aliases(dataset, seen)
+    yield from identity_facts(dataset, seen)
     content = content_of(reference)
     yield content
     yield Declaration(dataset.id, content.digest, event.stamp)

@@ -15,6 +15,10 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     ColumnEvidence  run, target, strength, content         union: min and max of times
     Declaration     job or dataset                         last writer, whole
     Alias           name, alias, evidence                  union: min and max of times
+    CatalogEntry    dataset, catalog, table                union: min and max of times
+    Ending          run, terminal state                    union: min and max of times
+    ControlFlow     run, way, job, dependency type         union: min and max of times
+    JobFlow         run, source, target                    union: min and max of times
     Quarantined     run or job, direction, namespace, name union: min and max of times
 
 A facet's value is kept once, by the SHA-256 of its JSON with sorted keys; the other facts point at it by digest.
@@ -22,16 +26,20 @@ A facet's value is kept once, by the SHA-256 of its JSON with sorted keys; the o
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from headwater.model.events import Direction, Stamp
 from headwater.model.names import DatasetId, JobId
 
 Slot = Literal["facets", "direction_facets"]
-Evidence = Literal["symlinks"]
+Evidence = Literal["symlinks", "rename"]
+TerminalState = Literal["COMPLETE", "FAIL", "ABORT"]
+Way = Literal["upstream", "downstream"]
 
 STATE_RANK: Mapping[str, int] = {"OTHER": 0, "START": 1, "RUNNING": 2, "COMPLETE": 3, "FAIL": 3, "ABORT": 3}
 """A terminal state beats RUNNING beats START, whatever their times."""
+
+TERMINAL_STATES: frozenset[TerminalState] = frozenset({"COMPLETE", "FAIL", "ABORT"})
 
 STRENGTH: Mapping[str, int] = {"lineage": 3, "columnLineage": 2}
 """How strong a facet's evidence of columns is, strongest first; the product of inputs and outputs would be 1."""
@@ -203,8 +211,9 @@ class ColumnEvidence(Widening):
 class Declaration(LastWriter):
     """A job or dataset as a job event or dataset event declared it.
 
-    `content` is the digest of a JSON object: `{"inputs": [ref…], "outputs": [ref…]}` for a job and one `ref` for a
-    dataset, a `ref` being `{"namespace", "name", "facets": {facet name: hex digest}}`.
+    `content` is the digest of a JSON object: `{"inputs": [ref…], "outputs": [ref…]}` for a job, perhaps with `"flows":
+    [[source, target]…]`, and one `ref` for a dataset. A `ref` is `{"namespace", "name", "facets": {facet name: hex
+    digest}}`, an end of a flow `["job" or "dataset", namespace, name]`, or null for the job itself.
     """
 
     KEY = ("kind", "node")
@@ -229,9 +238,76 @@ class Alias(Widening):
     seen: Seen
 
 
+class Catalog(NamedTuple):
+    """A catalog as a `catalog` facet tells of it; a URI that it does not tell is empty.
+
+    Two are the same where all four agree, whatever engine speaks.
+    """
+
+    kind: str
+    """`hadoop`, `hive`, `glue`, `rest` …"""
+    name: str
+    """What the engine that spoke calls it: another engine may know it under another name."""
+    metadata_uri: str
+    warehouse_uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry(Widening):
+    """A dataset is this table of this catalog."""
+
+    KEY = ("dataset", "catalog", "table")
+    dataset: DatasetId
+    catalog: Catalog
+    table: str
+    """With its namespaces, for example `sales.orders`."""
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Ending(Widening):
+    """A run was told to have ended so: a producer may tell of more than one end."""
+
+    KEY = ("run_id", "state")
+    run_id: str
+    state: TerminalState
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class ControlFlow(Widening):
+    """A run's `jobDependencies` facet names a job that comes before it (upstream) or after it; no data need pass."""
+
+    KEY = ("run_id", "way", "job", "dependency")
+    run_id: str
+    way: Way
+    job: JobId
+    dependency: str
+    """The type of the dependency, for example `DIRECT_INVOCATION`; empty where it is not told."""
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class JobFlow(Widening):
+    """A run's explicit lineage says that data flows between a job that it names and a dataset or another job.
+
+    None stands for the job of the run itself, which is at one end at most, and then with another job at the other.
+    """
+
+    run_id: str
+    source: JobId | DatasetId | None
+    target: JobId | DatasetId | None
+    seen: Seen
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The run and both ends with their kinds: a job and a dataset may be equal as tuples."""
+        return ("JobFlow", self.run_id, type(self.source), self.source, type(self.target), self.target)
+
+
 @dataclass(frozen=True, slots=True)
 class Quarantined(Widening):
-    """A dataset that was mentioned without a full name: kept and shown, but no node of the graph."""
+    """A dataset that was mentioned without a full name: in no graph, unless other evidence tells which one it is."""
 
     KEY = ("subject", "direction", "namespace", "name")
     subject: str
@@ -253,6 +329,10 @@ Fact = (
     | ColumnEvidence
     | Declaration
     | Alias
+    | CatalogEntry
+    | Ending
+    | ControlFlow
+    | JobFlow
     | Quarantined
 )
 

@@ -21,6 +21,11 @@ class DatasetId(NamedTuple):
     name: str
 
     @property
+    def is_complete(self) -> bool:
+        """False where the namespace or the name is empty: then only other evidence can tell which dataset is meant."""
+        return bool(self.namespace and self.name)
+
+    @property
     def node_id(self) -> str:
         """`dataset:NS:NAME`, as Marquez writes it."""
         return f"dataset:{self.namespace}:{self.name}"

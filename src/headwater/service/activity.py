@@ -1,11 +1,12 @@
 """Runs as they are known: by their own events, or only because other runs name them as their parent."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from typing import Final, NamedTuple
 
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Run
+from headwater.graph.mending import End
+from headwater.graph.records import Job, Run
 from headwater.model.events import Stamp
 from headwater.model.facts import ParentRun, RunOfJob, RunTimes, Seen
 from headwater.model.names import JobId
@@ -50,15 +51,14 @@ class Activity(NamedTuple):
 def known_run(graph: Graph, run_id: str) -> KnownRun | None:
     """The run, or None if nobody ever named it."""
     run = graph.runs.get(run_id)
-    if run is not None and run.times is not None and run.of_job is not None:
-        return _heard_of(run.times, run.of_job)
+    if run is not None and run.times is not None and run.of_job is not None and (end := graph.end_of(run)) is not None:
+        return _heard_of(run.times, run.of_job, end)
     claims = graph.child_runs.get(run_id, {}).values()
     return _named_by(run_id, [graph.runs[child] for children in claims for child in children])
 
 
-def _heard_of(times: RunTimes, of_job: RunOfJob) -> KnownRun:
-    _, stamp, event_type = times.state
-    state = _STATE[event_type]
+def _heard_of(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
+    state = _STATE[end.event_type]
     return KnownRun(
         times.run_id,
         of_job.job,
@@ -66,7 +66,7 @@ def _heard_of(times: RunTimes, of_job: RunOfJob) -> KnownRun:
         times.seen,
         state,
         None if state == "NEW" else times.seen.first_us,
-        stamp.time_us if state in _ENDED else None,
+        end.time_us if state in _ENDED else None,
         has_events=True,
     )
 
@@ -94,13 +94,20 @@ def activity(graph: Graph, job_id: JobId) -> Activity:
     times = [run.seen for run in runs]
     if job.declaration is not None:
         times.append(Seen(job.declaration.stamp.time_us, job.declaration.stamp.time_us))
-    times += _times_of(graph, job.children if not times else ())
+    if not times:
+        times += [*_times_of(graph, job.children), *_times_told(job)]
     return Activity(
         tuple(run.run_id for run in runs),
         next((run.parent.job for run in runs if run.parent is not None), None),
         next((run.run_id for run in runs if run.ended_us is not None), None),
         reduce(Seen.union, times),
     )
+
+
+def _times_told(job: Job) -> Iterator[Seen]:
+    """When others spoke of a job that does not speak itself."""
+    for tellers in (*job.told.values(), *job.feeds.values(), *job.fed_by.values()):
+        yield from tellers.values()
 
 
 def _parent_of(graph: Graph, run_id: str) -> ParentRun | None:

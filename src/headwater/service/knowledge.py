@@ -64,9 +64,9 @@ class Knowledge:
     def learn(self, facts: Sequence[Fact]) -> Touched:
         """Add what a stored event says; says what it touched, also what it moved away from."""
         told = mentions(facts)
-        joins = any(alias not in self.graph.identities.members(name) for name, alias in told.aliases)
-        before = self._touched(told)
+        before, changes = self._touched(told), self.graph.identities.changes
         self.graph.add_all(facts)
+        joins = changes != self.graph.identities.changes
         after = self._touched(told)
         touched = Touched(before.jobs | after.jobs, before.datasets | after.datasets, after.run)
         for job in touched.jobs:
@@ -82,7 +82,7 @@ class Knowledge:
             jobs.update(self._jobs_of(run_id))
         for job in (self.graph.jobs[name] for name in told.declared_jobs if name in self.graph.jobs):
             datasets.update(job.reads, job.writes)
-        shown = frozenset(map(self.graph.shown, datasets))
+        shown = frozenset(name for name in map(self.graph.shown, datasets) if name.is_complete)
         return Touched(frozenset(jobs), shown, next(iter(told.runs), None))
 
     def _jobs_of(self, run_id: str) -> Iterator[JobId]:
@@ -98,8 +98,9 @@ class Knowledge:
 
     def is_dataset(self, name: DatasetId) -> bool:
         """Whether a dataset goes by this name."""
-        dataset = self.graph.datasets.get(self.graph.shown(name))
-        return dataset is not None and dataset.is_known
+        shown = self.graph.shown(name)
+        dataset = self.graph.datasets.get(shown)
+        return dataset is not None and dataset.is_known and shown.is_complete
 
     def is_job(self, name: JobId) -> bool:
         """Whether a job goes by this name."""

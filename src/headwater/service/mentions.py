@@ -5,11 +5,15 @@ from dataclasses import dataclass, field
 
 from headwater.model.facts import (
     Alias,
+    CatalogEntry,
     ColumnEvidence,
     Content,
+    ControlFlow,
     Declaration,
+    Ending,
     Fact,
     JobFacet,
+    JobFlow,
     Observation,
     ObservedFacet,
     Quarantined,
@@ -35,12 +39,15 @@ def mentions(facts: Iterable[Fact]) -> Mentions:
     found = Mentions()
     for fact in facts:
         match fact:
-            case Content() | ObservedFacet() | RunFacet() | Quarantined():
+            case Content() | ObservedFacet() | RunFacet() | Quarantined() | Ending() | CatalogEntry() | ControlFlow():
                 pass  # other facts of the same event name what these are about
             case Observation(dataset=name) | ColumnEvidence(target=name) | Declaration(node=DatasetId() as name):
                 found.datasets.add(name)
             case JobFacet(job=job):
                 found.jobs.add(job)
+            case JobFlow(source=source, target=target):
+                found.jobs.update(end for end in (source, target) if isinstance(end, JobId))
+                found.datasets.update(end for end in (source, target) if isinstance(end, DatasetId))
             case Declaration(node=JobId() as job):
                 found.declared_jobs.add(job)
             case RunOfJob(run_id=run_id):

@@ -52,7 +52,8 @@ def job_uuid(job: JobId) -> UUID:
 
 def job_version(graph: Graph, job: JobId, observed: Iterable[tuple[Direction, DatasetId]]) -> UUID:
     """The UUID of a job that reads and writes just these."""
-    ends = sorted({(direction, *graph.shown(name)) for direction, name in observed})
+    shown = ((direction, graph.shown(name)) for direction, name in observed)
+    ends = sorted({(direction, *name) for direction, name in shown if name.is_complete})
     return content_uuid("job version", *job, *(part for end in ends for part in end))
 
 

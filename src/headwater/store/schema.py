@@ -84,6 +84,28 @@ CREATE TABLE alias (
   PRIMARY KEY (name, alias, evidence)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE catalog_entry (
+  dataset INTEGER, kind TEXT, catalog TEXT, metadata_uri TEXT, warehouse_uri TEXT, table_name TEXT,
+  first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (dataset, kind, catalog, metadata_uri, warehouse_uri, table_name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ending (
+  run INTEGER, state TEXT, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, state)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE control_flow (
+  run INTEGER, way TEXT, job INTEGER, dependency TEXT, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, way, job, dependency)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE job_flow (                -- an end is a job or a dataset; 'own', 0 is the job of the run itself
+  run INTEGER, source_kind TEXT, source INTEGER, target_kind TEXT, target INTEGER,
+  first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (run, source_kind, source, target_kind, target)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE quarantined (
   subject TEXT, direction TEXT, namespace TEXT, name TEXT, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
   PRIMARY KEY (subject, direction, namespace, name)

@@ -11,11 +11,16 @@ from uuid import UUID
 from headwater.model.events import Stamp
 from headwater.model.facts import (
     Alias,
+    Catalog,
+    CatalogEntry,
     ColumnEvidence,
     Content,
+    ControlFlow,
     Declaration,
+    Ending,
     Fact,
     JobFacet,
+    JobFlow,
     Observation,
     ObservedFacet,
     ParentRun,
@@ -114,6 +119,17 @@ _RUN_OF_JOB = (
 def _run_of_job_fact(row: Row, names: Names) -> RunOfJob:
     parent = None if row[2] is None else ParentRun(row[2], JobId(*names.name(row[3])))
     return RunOfJob(names.run(row[0]), JobId(*names.name(row[1])), parent, Stamp(*row[4:6]))
+
+
+_OWN = ("own", 0)
+
+
+def _end(end: JobId | DatasetId | None, numbers: Numbers) -> tuple[str, int]:
+    return _OWN if end is None else ("job" if isinstance(end, JobId) else "dataset", numbers.name(end))
+
+
+def _end_of(kind: str, number: int, names: Names) -> JobId | DatasetId | None:
+    return None if kind == _OWN[0] else (JobId if kind == "job" else DatasetId)(*names.name(number))
 
 
 TABLES: tuple[Table[Any], ...] = (
@@ -233,6 +249,55 @@ TABLES: tuple[Table[Any], ...] = (
         ),
         lambda row, names: Alias(
             DatasetId(*names.name(row[0])), DatasetId(*names.name(row[1])), row[2], Seen(*row[3:])
+        ),
+    ),
+    Table(
+        CatalogEntry,
+        _insert("catalog_entry", 8, _widening("dataset, kind, catalog, metadata_uri, warehouse_uri, table_name")),
+        "SELECT * FROM catalog_entry",
+        lambda fact, numbers: (
+            numbers.name(fact.dataset),
+            *fact.catalog,
+            fact.table,
+            fact.seen.first_us,
+            fact.seen.last_us,
+        ),
+        lambda row, names: CatalogEntry(DatasetId(*names.name(row[0])), Catalog(*row[1:5]), row[5], Seen(*row[6:])),
+    ),
+    Table(
+        Ending,
+        _insert("ending", 4, _widening("run, state")),
+        "SELECT * FROM ending",
+        lambda fact, numbers: (numbers.run(fact.run_id), fact.state, fact.seen.first_us, fact.seen.last_us),
+        lambda row, names: Ending(names.run(row[0]), row[1], Seen(*row[2:])),
+    ),
+    Table(
+        ControlFlow,
+        _insert("control_flow", 6, _widening("run, way, job, dependency")),
+        "SELECT * FROM control_flow",
+        lambda fact, numbers: (
+            numbers.run(fact.run_id),
+            fact.way,
+            numbers.name(fact.job),
+            fact.dependency,
+            fact.seen.first_us,
+            fact.seen.last_us,
+        ),
+        lambda row, names: ControlFlow(names.run(row[0]), row[1], JobId(*names.name(row[2])), row[3], Seen(*row[4:])),
+    ),
+    Table(
+        JobFlow,
+        _insert("job_flow", 7, _widening("run, source_kind, source, target_kind, target")),
+        "SELECT * FROM job_flow",
+        lambda fact, numbers: (
+            numbers.run(fact.run_id),
+            *_end(fact.source, numbers),
+            *_end(fact.target, numbers),
+            fact.seen.first_us,
+            fact.seen.last_us,
+        ),
+        lambda row, names: JobFlow(
+            names.run(row[0]), _end_of(row[1], row[2], names), _end_of(row[3], row[4], names), Seen(*row[5:])
         ),
     ),
     Table(

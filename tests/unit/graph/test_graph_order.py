@@ -41,7 +41,11 @@ def picture(graph: Graph) -> dict[str, object]:
     shown = sorted(graph.shown_datasets())
     return {
         "runs": graph.runs,
+        "ends": {run_id: graph.end_of(run) for run_id, run in graph.runs.items()},
         "jobs": {job: (known.runs, known.facets, known.declaration, known.children) for job, known in jobs.items()},
+        "told": {job: (known.told, known.feeds, known.fed_by) for job, known in jobs.items()},
+        "control": {job: runs for job, runs in graph.named_in_control.items() if runs},
+        "identity": {name: graph.identities.links(name) for name in shown},
         "reads": {job: graph.reads(job) for job in jobs},
         "writes": {job: graph.writes(job) for job in jobs},
         "datasets": {name: graph.members(name) for name in shown},

@@ -25,7 +25,7 @@ def other_names(knowledge: Knowledge, name: DatasetId) -> list[shapes.Name]:
     digests = {facet: digest for facet, (_, digest) in knowledge.graph.facets_of(name).items()}
     symlinks = knowledge.view(SymlinksFacet, digests)
     told = [symlink.dataset for symlink in (symlinks and symlinks.identifiers) or ()]
-    others = [member for member in knowledge.graph.members(name) if member != name]
+    others = [member for member in knowledge.graph.members(name) if member != name and member.is_complete]
     return [name_of(member) for member in sorted(others, key=lambda m: told.index(m) if m in told else len(told))]
 
 

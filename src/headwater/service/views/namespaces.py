@@ -60,7 +60,8 @@ def _mentions(knowledge: Knowledge) -> Iterator[tuple[str, Seen]]:
     for name, dataset in knowledge.graph.datasets.items():
         if dataset.is_known:
             seen = dataset.seen
-            yield from ((member.namespace, seen) for member in knowledge.graph.identities.members(name))
+            members = knowledge.graph.identities.members(name)
+            yield from ((member.namespace, seen) for member in members if member.is_complete)
 
 
 def _namespace(name: str, seen: Seen) -> shapes.Namespace:

@@ -130,8 +130,8 @@ def _ends(
     ends: dict[DatasetId, _End] = {}
     observed = knowledge.graph.runs[run.run_id].observed if run.has_events else {}
     for (way, name), seen in observed.items():
-        if way == direction:
-            known = ends.setdefault(knowledge.graph.shown(name), _End(seen.last_us))
+        if way == direction and (shown := knowledge.graph.shown(name)).is_complete:
+            known = ends.setdefault(shown, _End(seen.last_us))
             known.last_us = max(known.last_us, seen.last_us)
     for row in told:
         end = ends.get(knowledge.graph.shown(row.dataset)) if row.direction == direction else None

@@ -1,0 +1,76 @@
+"""What an event says about flow beyond inputs and outputs: explicit lineage entries, and dependencies of jobs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from headwater.model.facts import ControlFlow, Seen, Way
+from headwater.model.names import DatasetId, JobId
+
+Flow = tuple[JobId | DatasetId | None, JobId | DatasetId | None]
+"""Source and target; None stands for the job that carries the facet."""
+
+_WAYS: Final[tuple[Way, ...]] = ("upstream", "downstream")
+
+
+def explicit_targets(explicit: Mapping[str, Any]) -> Iterator[DatasetId]:
+    """The datasets that a job's `lineage` facet has entries for; entries that cannot be read are passed over."""
+    for entry in _objects(explicit.get("entries")):
+        if entry.get("type") == "DATASET" and (target := _pair(entry)) is not None:
+            yield DatasetId(*target)
+
+
+def explicit_flows(explicit: Mapping[str, Any], own: JobId) -> Iterator[Flow]:
+    """The flows that a job's `lineage` facet tells of and in which a job takes part, each once.
+
+    Flows between datasets are not among them: they are read as column edges are, from the facet itself.
+
+    Source: OpenLineage LineageFacet 1-0-0 `LineageJobEntry`, `LineageJobInput`
+    """
+    flows: dict[tuple[object, ...], Flow] = {}
+    for entry in _objects(explicit.get("entries")):
+        for target in _ends(entry, own):
+            for source in _sources(entry, own):
+                if not (isinstance(source, DatasetId) and isinstance(target, DatasetId)) and source != target:
+                    flows[type(source), source, type(target), target] = (source, target)
+    return iter(flows.values())
+
+
+def control_flow(run_id: str, facet: Mapping[str, Any], seen: Seen) -> Iterator[ControlFlow]:
+    """The jobs that a run's `jobDependencies` facet names."""
+    for way in _WAYS:
+        for dependency in _objects(facet.get(way)):
+            job = dependency.get("job")
+            if isinstance(job, dict) and (pair := _pair(job)) is not None:
+                kind = dependency.get("dependency_type")
+                yield ControlFlow(run_id, way, JobId(*pair), kind if isinstance(kind, str) else "", seen)
+
+
+def _sources(entry: Mapping[str, Any], own: JobId) -> Iterator[JobId | DatasetId | None]:
+    fields = entry.get("fields")
+    holders = (entry, *(fields.values() if isinstance(fields, dict) else ()))
+    for holder in holders:
+        for source in _objects(holder.get("inputs") if isinstance(holder, dict) else None):
+            yield from _ends(source, own)
+
+
+def _ends(entity: Mapping[str, Any], own: JobId) -> Iterator[JobId | DatasetId | None]:
+    """The dataset or job that is meant; none where it cannot be read."""
+    pair = _pair(entity)
+    match entity.get("type"):
+        case "DATASET" if pair is not None:
+            yield DatasetId(*pair)
+        case "JOB" if pair is not None:
+            yield None if pair == own else JobId(*pair)
+        case "JOB" if "namespace" not in entity and "name" not in entity:
+            yield None
+
+
+def _pair(entity: Mapping[str, Any]) -> tuple[str, str] | None:
+    namespace, name = entity.get("namespace"), entity.get("name")
+    return (namespace, name) if isinstance(namespace, str) and isinstance(name, str) and namespace and name else None
+
+
+def _objects(value: object) -> Iterator[Mapping[str, Any]]:
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            yield item
