@@ -120,6 +120,7 @@ class _Reader:
 
     def _questions(self, node_id: str) -> None:
         self.get(f"{_API}/impact", nodeId=node_id)
+        self.get(f"{_API}/root-cause", nodeId=node_id)
         if node_id.startswith("dataset:"):
             self.get(f"{_API}/impact", nodeId=node_id, change="drop")
 

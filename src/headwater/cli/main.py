@@ -9,6 +9,7 @@ from headwater.cli.demo.command import demo
 from headwater.cli.impact import impact
 from headwater.cli.key import key
 from headwater.cli.lint import lint
+from headwater.cli.root_cause import root_cause
 from headwater.cli.run import run
 from headwater.cli.serve import serve
 from headwater.cli.trace import trace
@@ -24,7 +25,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (serve, run, lint, verify, trace, impact, demo):
+for command in (serve, run, lint, verify, trace, impact, root_cause, demo):
     app.command()(command)
 app.add_typer(key)
 

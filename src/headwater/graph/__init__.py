@@ -10,5 +10,6 @@ column_edges  the same kept as numbers
 lineage    the graph itself, grown fact by fact
 walk       what lies around a node, what feeds a column and what it reaches
 impact     what a change reaches, and whether it breaks there
+causes     why an output is wrong: what changed upstream
 sparkplan  the column graph of a Spark plan
 """

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from headwater.cli.main import app
 from headwater.errors import InvalidInputError
 from tests.support.app import Body
+from tests.support.days import days, read, run
 from tests.support.flights import FLIGHTS
 from tests.support.service import running
 
@@ -17,7 +18,8 @@ from tests.support.service import running
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running(tmp_path_factory.mktemp("home")) as service:
-        for event in FLIGHTS:
+        failed = run("clean", 3, state="FAIL", inputs=[read("raw")], outputs=[])
+        for event in [*FLIGHTS, *days(1, 2), *failed, *run("report", 3)]:
             httpx.post(f"{service.url}/api/v1/lineage", json=event).raise_for_status()
         yield service.url
 
@@ -79,3 +81,25 @@ def test_impact_of_a_change_without_sense_says_what_would_have_some(url: str) ->
     assert done.exit_code == 1
     assert "expected drop, rename:NEW or retype:TYPE" in str(done.exception)
     assert not isinstance(done.exception, InvalidInputError)  # the service's words, not a guess of the command
+
+
+def test_root_cause_tells_people_what_is_to_blame_and_how_it_got_there(url: str) -> None:
+    lines = told("root-cause", "mart:amount", "--url", url).splitlines()
+
+    assert lines[0] == "mart:amount  written by run report-3 of report, COMPLETED"
+    assert lines[1] == "  1  0.90  failed-run        a run of clean failed"
+    assert lines[2].startswith("           stage (attempt) · runs clean-3 · events sha256:")
+    assert lines[-1] == "a run of clean failed (of 1 found in 4 runs of 3 jobs, up to 2 steps up)"
+
+
+def test_root_cause_tells_a_script_the_answer(url: str) -> None:
+    answer = told_json("root-cause", "mart", "--run", "report-2", "--url", url)
+
+    assert (answer["run"]["id"], answer["findings"], len(answer["lookedAt"])) == ("report-2", [], 3)
+
+
+def test_root_cause_says_what_it_looked_at_where_it_found_nothing(url: str) -> None:
+    lines = told("root-cause", "mart", "--run", "report-2", "--url", url).splitlines()
+
+    assert lines[2].startswith("nothing found in 3 runs of 3 jobs")
+    assert lines[3] == "  report-2 of report, compared with 1 earlier runs"

@@ -1,14 +1,15 @@
-"""Questions about the graph that take reasoning: what a change reaches."""
+"""Questions about the graph that take reasoning: what a change reaches, why an output is wrong."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
 from headwater.graph.impact.change import Change
-from headwater.service import shapes_impact
+from headwater.service import shapes_causes, shapes_impact
 from headwater.service.access import Known
 from headwater.service.answers import answer
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
+from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.impact import Page, column_of, impact
 
 router = APIRouter(tags=["questions"])
@@ -31,3 +32,16 @@ async def get_impact(
     node = column_of(knowledge, knowledge.node(node_id), column)
     proposed = None if change is None else Change.parse(change)
     return answer(impact(knowledge, node, proposed, Page(limit, offset)))
+
+
+@router.get("/root-cause", response_model=shapes_causes.RootCause, responses=NOT_FOUND | WRONG)
+async def get_root_cause(
+    knowledge: Known,
+    node_id: NodeId,
+    run: Annotated[str | None, Query(description="The run that wrote the bad output; else the last one.")] = None,
+    column: Column = None,
+    depth: Annotated[int, Query(ge=0, le=100, description="How many datasets to go up at most.")] = 20,
+) -> Response:
+    """What changed or went wrong in the runs that made an output and in those that fed them, likeliest cause first."""
+    node = column_of(knowledge, knowledge.node(node_id), column)
+    return answer(root_cause(knowledge, Question(node, run, depth)))

@@ -1,0 +1,85 @@
+"""`headwater root-cause`: why a dataset or column is wrong, by what changed upstream."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from headwater.cli.lineage_walk import find
+from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
+from headwater.cli.trace import TargetArgument, unbroken_console
+
+Answer = Mapping[str, Any]
+"""The JSON answer of `/root-cause`, or a part of it."""
+
+_DIGEST: Final = 19
+"""Letters of an event's digest that people need to tell it from others: `sha256:` and twelve."""
+
+_RunOption = Annotated[
+    str | None, typer.Option("--run", metavar="ID", help="The run that wrote the bad data; else the last one.")
+]
+_DepthOption = Annotated[int, typer.Option("--depth", min=0, max=100, help="How many datasets to go up at most.")]
+_JsonOption = Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")]
+
+
+def root_cause(
+    target: TargetArgument,
+    run: _RunOption = None,
+    depth: _DepthOption = 20,
+    url: UrlOption = DEFAULT_URL,
+    json_output: _JsonOption = False,
+) -> None:
+    """Show what changed or went wrong in the runs that made a dataset or column, likeliest cause first.
+
+    Example: headwater root-cause lake.marts.carrier_delays:avg_arr_delay
+    """
+    with service_at(url) as client:
+        asked: dict[str, str | int] = {"nodeId": find(client, target).node_id, "depth": depth}
+        answer = client.get("/root-cause", asked if run is None else {**asked, "run": run})
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+        return
+    _print(unbroken_console(), target, answer)
+
+
+def _print(console: Console, target: str, answer: Answer) -> None:
+    run = answer["run"]
+    head = Text(target, style="bold")
+    if run is not None:
+        head.append(f"  written by run {run['id']} of {run['job']['name']}, {run['state']}", style="dim")
+    console.print(head)
+    for finding in answer["findings"]:
+        console.print(_finding(finding))
+    console.print(Text(f"\n{answer['summary']}", style="bold" if not answer["findings"] else "dim"))
+    if not answer["findings"]:
+        for looked_at in answer["lookedAt"]:
+            console.print(_looked_at(looked_at))
+    if answer["isCut"]:
+        console.print(Text("there is more further up; --depth goes further", style="yellow"))
+
+
+def _finding(finding: Answer) -> Text:
+    style = "dim" if finding["consequence"] else "red"
+    text = Text(f"{finding['rank']:>3}  {finding['score']:.2f}  ").append(f"{finding['kind']:<16}", style=style)
+    text.append(f"  {finding['words']}")
+    if finding["consequence"]:
+        text.append("  (a consequence)", style="dim")
+    way = " ← ".join(f"{_name(link['dataset'])} ({link['by']})" for link in finding["path"])
+    events = ", ".join(f"{event['digest'][:_DIGEST]} (log {event['logIndex']})" for event in finding["events"])
+    runs = f"runs {', '.join(finding['runs'][:2])}"
+    shown = " · ".join(filter(None, [way, runs, f"events {events}" if events else ""]))
+    return text.append(f"\n{'':11}{shown}", style="dim")
+
+
+def _looked_at(looked_at: Answer) -> Text:
+    run = looked_at["run"]
+    line = f"  {run['id']} of {run['job']['name']}, compared with {looked_at['comparedWith']} earlier runs"
+    return Text(line, style="dim")
+
+
+def _name(node_id: str) -> str:
+    """A dataset's name as far as a node id tells where it begins, which is where its last colon stands."""
+    return node_id.rpartition(":")[2]

@@ -1,0 +1,10 @@
+"""Why an output is wrong: what changed upstream, along the very runs that fed it.
+
+record   what one run told, folded from its events
+history  what the walk asks of whoever keeps the past
+trail    from a run upwards: which run wrote what it read, and by which evidence
+finding  something that changed or went wrong, and where
+rules    one file a kind of finding
+words    spans of time, short lists
+rank     findings in order: likely causes before their consequences
+"""

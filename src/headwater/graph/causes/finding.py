@@ -1,0 +1,53 @@
+"""Something that changed or went wrong, where, when, and which events show it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from headwater.graph.causes.history import History
+from headwater.graph.causes.record import EventRef
+from headwater.graph.causes.trail import Visit
+from headwater.model.names import DatasetId, JobId
+
+Kind = Literal[
+    "failed-run",
+    "missing-run",
+    "schema-change",
+    "failed-check",
+    "volume-jump",
+    "code-change",
+    "parameter-change",
+    "engine-change",
+    "silent-stream",
+    "freshness-gap",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule found. `weight` is how often such a thing is to blame, from 0 to 1, by itself."""
+
+    kind: Kind
+    weight: float
+    words: str
+    where: DatasetId | JobId
+    visit: Visit
+    at_us: int
+    runs: tuple[str, ...]
+    """The run where it shows, then those it was compared with."""
+    events: tuple[EventRef, ...]
+    is_of_feed: bool = False
+    """It lies between the visited run and the runs that feed it, rather than in the run itself."""
+
+    @property
+    def node_id(self) -> str:
+        """Of the job or dataset."""
+        return self.where.node_id
+
+    @property
+    def hops(self) -> int:
+        """How many datasets lie between it and the output."""
+        return self.visit.hops + self.is_of_feed
+
+
+Rule = Callable[[Visit, History], Iterator[Finding]]

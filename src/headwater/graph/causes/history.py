@@ -1,0 +1,41 @@
+"""What the walk to a root cause asks of whoever keeps the past."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from headwater.graph.causes.record import Outline, Record
+from headwater.model.names import DatasetId, JobId
+
+ColumnsOf = Mapping[DatasetId, frozenset[str]]
+"""Columns by dataset."""
+
+
+class History(Protocol):
+    """Runs and what they told; datasets go by their shown names."""
+
+    def runs_of(self, job: JobId) -> Sequence[Outline]:
+        """The runs of a job that spoke themselves, newest first; of many the newest only."""
+
+    def record(self, run_id: str) -> Record:
+        """A run that `runs_of` told of, with its facets."""
+
+    def writers(self, name: DatasetId) -> Sequence[JobId]:
+        """The jobs that write a dataset, by name."""
+
+    def readers(self, name: DatasetId) -> Sequence[JobId]:
+        """The jobs that read a dataset, by name."""
+
+    def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
+        """For each run the versions of the dataset that it says it wrote; runs that say none may be left out."""
+
+    def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:
+        """The columns that these columns of a dataset are made from, also by choice; None where nobody tells."""
+
+    def is_stream(self, job: JobId) -> bool:
+        """Whether the job runs on and on."""
+
+    def silence_us(self, job: JobId) -> int:
+        """How long a running stream may say nothing."""
+
+    def newest_us(self) -> int:
+        """The time of the newest event of all."""

@@ -1,0 +1,115 @@
+"""Findings in order: what is likeliest to blame first, causes before their consequences.
+
+What also went wrong further up, and before, explains what went wrong here: such a consequence counts half. What people
+change themselves is never one. Equals are ordered by time, then by how far up they lie, then by kind and name, so the
+order is the same whatever came when.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from headwater.graph.causes.finding import Finding, Rule
+from headwater.graph.causes.history import ColumnsOf, History
+from headwater.graph.causes.record import Outline
+from headwater.graph.causes.rules.code import code_changes
+from headwater.graph.causes.rules.freshness import freshness_gaps, silent_streams
+from headwater.graph.causes.rules.quality import failed_checks
+from headwater.graph.causes.rules.runs import failed_runs, missing_runs
+from headwater.graph.causes.rules.schema import schema_changes
+from headwater.graph.causes.rules.volume import volume_jumps
+from headwater.graph.causes.trail import Trail, trail
+
+RULES: Final[tuple[Rule, ...]] = (
+    schema_changes,
+    failed_runs,
+    missing_runs,
+    failed_checks,
+    volume_jumps,
+    code_changes,
+    silent_streams,
+    freshness_gaps,
+)
+
+_EXPLAINS: Final = 0.35
+"""From this weight on a finding explains what comes after it."""
+_CONSEQUENCE: Final = 0.5
+_OWN_DOING: Final = frozenset({"code-change", "parameter-change", "engine-change"})
+"""What people do, and no data brings about."""
+
+
+class Cause(NamedTuple):
+    """A finding with its score from 0 to 1; a consequence is explained by another finding further up."""
+
+    finding: Finding
+    score: float
+    is_consequence: bool
+
+
+class Causes(NamedTuple):
+    """What was found, likeliest first, and all that was looked at."""
+
+    ranked: tuple[Cause, ...]
+    trail: Trail
+
+
+def causes(history: History, start: Outline, columns: ColumnsOf | None, max_hops: int) -> Causes:
+    """What changed or went wrong in the run and in everything that fed it."""
+    looked_at = trail(history, start, columns, max_hops)
+    found = [finding for visit in looked_at.visits for rule in RULES for finding in rule(visit, history)]
+    return Causes(tuple(ranked(_told_once(found), looked_at)), looked_at)
+
+
+def ranked(found: Sequence[Finding], looked_at: Trail) -> list[Cause]:
+    """The findings with their scores, best first."""
+    above = _runs_above(looked_at)
+    scored = []
+    for finding in found:
+        explained = any(_explains(other, finding, above) for other in found)
+        scored.append(Cause(finding, round(finding.weight * (_CONSEQUENCE if explained else 1), 3), explained))
+    return sorted(scored, key=_order)
+
+
+def _order(cause: Cause) -> tuple[object, ...]:
+    finding = cause.finding
+    return (-cause.score, finding.at_us, -finding.hops, finding.kind, finding.node_id, finding.words, finding.runs)
+
+
+def _explains(cause: Finding, finding: Finding, above: dict[str, set[str]]) -> bool:
+    if cause is finding or finding.kind in _OWN_DOING:
+        return False
+    if cause.weight < _EXPLAINS or cause.at_us > finding.at_us:
+        return False
+    here, there = finding.visit.run.run_id, cause.visit.run.run_id
+    is_above = there in above[here]
+    is_between = there == here and cause.is_of_feed and not finding.is_of_feed
+    return is_above or is_between
+
+
+def _runs_above(looked_at: Trail) -> dict[str, set[str]]:
+    """By run: every run that was looked at and that fed it, however far up."""
+    feeds = {
+        visit.run.run_id: [writer.run.run_id for feed in visit.feeds for writer in feed.writers]
+        for visit in looked_at.visits
+    }
+    above: dict[str, set[str]] = {}
+    for run_id in feeds:
+        gone: set[str] = set()
+        waiting = list(feeds[run_id])
+        while waiting:
+            here = waiting.pop()
+            if here not in gone and here in feeds:
+                gone.add(here)
+                waiting += feeds[here]
+        above[run_id] = gone - {run_id}
+    return above
+
+
+def _told_once(found: Iterable[Finding]) -> list[Finding]:
+    """Without what a reader tells of a dataset whose writer tells the same of it: the writer was there first."""
+    kept: dict[tuple[object, ...], Finding] = {}
+    for finding in found:
+        key = (finding.kind, finding.node_id, finding.words)
+        known = kept.get(key)
+        if known is None or (known.at_us, -known.hops) > (finding.at_us, -finding.hops):
+            kept[key] = finding
+    return list(kept.values())

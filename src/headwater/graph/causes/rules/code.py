@@ -1,0 +1,108 @@
+"""Other code, other parameters, another engine, other inputs or outputs than in the job's runs before."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from headwater.graph.causes.finding import Finding, Kind
+from headwater.graph.causes.history import History
+from headwater.graph.causes.record import EventRef, Record
+from headwater.graph.causes.trail import Visit
+from headwater.model.facets.job import SourceCodeFacet, SourceCodeLocationFacet, SqlFacet
+from headwater.model.facets.run import ExecutionParametersFacet, ProcessingEngineFacet
+
+_COMPARED: Final = 5
+"""Earlier runs that tell whether a trait stays the same from run to run."""
+_ONE_BEFORE: Final = 0.8
+_SOMETIMES: Final = 0.5
+
+
+class Trait(NamedTuple):
+    """Something about how a run worked. `shown`: its value may stand in words; others may hold what is private."""
+
+    kind: Kind
+    weight: float
+    value: str
+    event: EventRef | None
+    shown: bool = False
+
+
+def code_changes(visit: Visit, _: History) -> Iterator[Finding]:
+    """What is not as it was in the runs before; what changes with every run anyhow tells nothing."""
+    before = [(record, traits_of(record)) for record in visit.earlier[:_COMPARED]]
+    for name, trait in traits_of(visit.record).items():
+        told = [(record, traits[name]) for record, traits in before if name in traits]
+        if not told or told[0][1].value == trait.value:
+            continue
+        steadiness = _steadiness([each.value for _, each in told])
+        if steadiness == 0:
+            continue
+        record, former = told[0]
+        yield Finding(
+            trait.kind,
+            trait.weight * steadiness,
+            f"{visit.run.job.name}: {_words(name, former, trait)}",
+            visit.run.job,
+            visit,
+            visit.run.started_us,
+            (visit.run.run_id, record.outline.run_id),
+            tuple(event for event in (trait.event, former.event) if event is not None),
+        )
+
+
+def _steadiness(values: Sequence[str]) -> float:
+    """How much a new value means, by the values before it: nothing where each run had another."""
+    distinct = len(set(values))
+    if len(values) == 1:
+        return _ONE_BEFORE
+    if distinct == len(values):
+        return 0
+    return 1 if distinct == 1 else _SOMETIMES
+
+
+def _words(name: str, former: Trait, now: Trait) -> str:
+    return f"{name} changed from {former.value} to {now.value}" if now.shown else f"{name} changed"
+
+
+def traits_of(record: Record) -> Mapping[str, Trait]:
+    """The traits that the run told, by a name for people."""
+    return dict(sorted((*_code(record), *_engine(record), *_parameters(record), *_ends(record))))
+
+
+def _code(record: Record) -> Iterator[tuple[str, Trait]]:
+    if sql := record.view(SqlFacet):
+        yield "the SQL text", Trait("code-change", 0.6, " ".join(sql[0].query.split()), sql[1])
+    if source := record.view(SourceCodeFacet):
+        yield "the source code", Trait("code-change", 0.6, source[0].source_code, source[1])
+    if location := record.view(SourceCodeLocationFacet):
+        place, event = location
+        parts = {"version": place.version, "tag": place.tag, "branch": place.branch, "place": place.url}
+        for part, value in parts.items():
+            if value is not None:
+                yield f"the {part} of the code", Trait("code-change", 0.6, value, event, shown=part != "place")
+
+
+def _engine(record: Record) -> Iterator[tuple[str, Trait]]:
+    if engine := record.view(ProcessingEngineFacet):
+        facet, event = engine
+        yield (
+            "the engine",
+            Trait("engine-change", 0.4, f"{facet.name or ''} {facet.version}".strip(), event, shown=True),
+        )
+        if facet.openlineage_adapter_version is not None:
+            adapter = facet.openlineage_adapter_version
+            yield "the engine's lineage agent", Trait("engine-change", 0.15, adapter, event, shown=True)
+
+
+def _parameters(record: Record) -> Iterator[tuple[str, Trait]]:
+    if parameters := record.view(ExecutionParametersFacet):
+        for each in parameters[0].parameters or ():
+            yield f"parameter {each.key}", Trait("parameter-change", 0.5, each.value or "", parameters[1])
+
+
+def _ends(record: Record) -> Iterator[tuple[str, Trait]]:
+    """What it reads and writes; only of runs that completed, since others may not have come to say it."""
+    run = record.outline
+    if run.state == "COMPLETED":
+        for what, names in (("reads", run.reads), ("writes", run.writes)):
+            value = ", ".join(name.name for name in sorted(names)) or "nothing"
+            yield f"what it {what}", Trait("code-change", 0.6, value, record.last, shown=True)

@@ -1,0 +1,111 @@
+"""Checks that failed: of what a run read or wrote, by itself or by others who read the same."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from headwater.graph.causes.finding import Finding
+from headwater.graph.causes.history import History
+from headwater.graph.causes.record import Check, Outline, Record
+from headwater.graph.causes.trail import Visit
+from headwater.graph.causes.words import listed
+from headwater.model.events import Direction
+from headwater.model.facets.quality import RunTestsFacet
+from headwater.model.names import DatasetId
+
+_ERROR: Final = 0.8
+_WARNING: Final = 0.4
+_ELSEWHERE: Final = 0.3
+"""Of the weight, where no checked column matters."""
+_BEFORE: Final = 0.5
+"""Of the weight, where the same check had failed in the run before."""
+_MOST_CHECKERS: Final = 20
+_FAILED: Final = frozenset({"fail", "failed", "failure", "error"})
+
+
+def failed_checks(visit: Visit, history: History) -> Iterator[Finding]:
+    """The run itself, or a run that read the same data, found an expectation missed."""
+    sides: tuple[Direction, ...] = ("output", "input")
+    for direction in sides:
+        for name, end in visit.record.sides(direction):
+            before = [check for each in visit.earlier[:1] for check in _checks(each, direction, name)]
+            yield from _failed(visit, name, end.checks, before, visit.record)
+    yield from _failed_tests(visit)
+    for name in sorted(visit.run.writes):
+        for record in _checkers(visit, history, name):
+            yield from _failed(visit, name, _checks(record, "input", name), (), record)
+
+
+def _checks(record: Record, direction: Direction, name: DatasetId) -> list[Check]:
+    end = record.ends.get((direction, name))
+    return [] if end is None else end.checks
+
+
+def _failed(
+    visit: Visit, name: DatasetId, checks: Sequence[Check], before: Sequence[Check], told_by: Record
+) -> Iterator[Finding]:
+    failed = [check for check in checks if not check.assertion.success]
+    if not failed:
+        return
+    yield Finding(
+        "failed-check",
+        max(_weight(visit, name, check, before) for check in failed),
+        f"{name.name}: {listed(sorted({_named(check) for check in failed}))} failed"
+        + (f", found by {told_by.outline.job.name}" if told_by is not visit.record else ""),
+        name,
+        visit,
+        told_by.outline.last_us if told_by is not visit.record else visit.run.started_us,
+        tuple(dict.fromkeys((told_by.outline.run_id, visit.run.run_id))),
+        tuple(sorted({check.event for check in failed})),
+    )
+
+
+def _weight(visit: Visit, name: DatasetId, check: Check, before: Sequence[Check]) -> float:
+    assertion = check.assertion
+    weight = _WARNING if (assertion.severity or "").lower().startswith("warn") else _ERROR
+    if assertion.column is not None and not visit.matters(name, assertion.column):
+        weight *= _ELSEWHERE
+    same = ((each.assertion.assertion, each.assertion.column, each.assertion.success) for each in before)
+    return weight * (_BEFORE if (assertion.assertion, assertion.column, False) in same else 1)
+
+
+def _named(check: Check) -> str:
+    column = check.assertion.column
+    return check.assertion.assertion if column is None else f"{check.assertion.assertion} on {column}"
+
+
+def _failed_tests(visit: Visit) -> Iterator[Finding]:
+    told = visit.record.view(RunTestsFacet)
+    failed = [test for test in told[0].tests if test.status.lower() in _FAILED] if told else []
+    if told and failed:
+        warns = all((test.severity or "").lower().startswith("warn") for test in failed)
+        yield Finding(
+            "failed-check",
+            _WARNING if warns else _ERROR,
+            f"{visit.run.job.name}: {listed(sorted({test.name for test in failed}))} failed",
+            visit.run.job,
+            visit,
+            visit.run.started_us,
+            (visit.run.run_id,),
+            (told[1],),
+        )
+
+
+def _checkers(visit: Visit, history: History, name: DatasetId) -> Iterator[Record]:
+    """Runs of other jobs that read what the run wrote, before it was written anew."""
+    written_us = visit.run.started_us
+    until_us = min(
+        (
+            run.started_us
+            for job in history.writers(name)
+            for run in history.runs_of(job)
+            if run.state == "COMPLETED" and name in run.writes and run.started_us > written_us
+        ),
+        default=None,
+    )
+    found: list[Outline] = []
+    for job in history.readers(name):
+        if job != visit.run.job:
+            runs = [run for run in history.runs_of(job) if name in run.reads and run.started_us >= written_us]
+            found += [run for run in runs if until_us is None or run.started_us < until_us]
+    for run in sorted(found, key=lambda run: (run.started_us, run.run_id))[:_MOST_CHECKERS]:
+        yield history.record(run.run_id)

@@ -1,0 +1,106 @@
+"""Runs that failed, and runs that should have been and were not."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Final
+
+from headwater.graph.causes.finding import Finding
+from headwater.graph.causes.history import History
+from headwater.graph.causes.record import Outline
+from headwater.graph.causes.trail import Feed, Visit
+from headwater.graph.causes.words import clipped, span
+from headwater.model.facets.run import ErrorMessageFacet
+from headwater.model.names import JobId
+
+_FAILED: Final = 0.9
+_ABORTED: Final = 0.8
+_NEVER_RAN: Final = 0.85
+_LATE: Final = 0.75
+_FEWEST_INTERVALS: Final = 3
+"""Between runs, from which a job's rhythm can be told."""
+_LATE_AFTER: Final = 2.0
+"""Usual intervals: one run was left out."""
+
+
+def failed_runs(visit: Visit, _: History) -> Iterator[Finding]:
+    """The run itself failed or was aborted."""
+    run = visit.run
+    if run.state not in ("FAILED", "ABORTED"):
+        return
+    told = visit.record.view(ErrorMessageFacet)
+    why = f": {clipped(told[0].message)}" if told else ""
+    what = "failed" if run.state == "FAILED" else "was aborted"
+    events = [event for event in (visit.record.last, told and told[1]) if event is not None]
+    yield Finding(
+        "failed-run",
+        _FAILED if run.state == "FAILED" else _ABORTED,
+        f"a run of {run.job.name} {what}{why}",
+        run.job,
+        visit,
+        run.ended_us or run.last_us,
+        (run.run_id,),
+        tuple(dict.fromkeys(events)),
+    )
+
+
+def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
+    """A job that writes an input had not run by then, or is overdue by its own rhythm."""
+    for feed in visit.feeds:
+        found = {writer.run.job: writer for writer in feed.writers if writer.by != "version"}
+        for job in feed.jobs:
+            if history.is_stream(job) or job == visit.run.job:
+                continue
+            writer = found.get(job)
+            if writer is not None and writer.by == "time":
+                yield from _overdue(visit, history, feed, writer.run)
+            elif not feed.writers:
+                yield from _never(visit, history, feed, job)
+
+
+def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[Finding]:
+    runs = history.runs_of(job)
+    if not runs:
+        return  # it was only declared: nobody knows whether it ran
+    later = min((run for run in runs if run.run_id != visit.run.run_id), key=lambda run: run.started_us, default=None)
+    if later is None:
+        return
+    yield Finding(
+        "missing-run",
+        _NEVER_RAN,
+        f"{job.name} writes {feed.dataset.name} and had completed no run when it was read",
+        job,
+        visit,
+        feed.at_us,
+        (visit.run.run_id, later.run_id),
+        (),
+        is_of_feed=True,
+    )
+
+
+def _overdue(visit: Visit, history: History, feed: Feed, last: Outline) -> Iterator[Finding]:
+    ends = [run.ended_us for run in history.runs_of(last.job) if run.state == "COMPLETED" and run.ended_us is not None]
+    usual_us = _rhythm_us([end for end in ends if end <= (last.ended_us or 0)])
+    age_us = feed.at_us - (last.ended_us or 0)
+    if usual_us is None or age_us <= _LATE_AFTER * usual_us:
+        return
+    last_event = history.record(last.run_id).last
+    yield Finding(
+        "missing-run",
+        _LATE,
+        f"{last.job.name} usually ends a run every {span(usual_us)}, and its last one was {span(age_us)} old when "
+        f"{feed.dataset.name} was read",
+        last.job,
+        visit,
+        (last.ended_us or 0) + round(usual_us),
+        (last.run_id, visit.run.run_id),
+        () if last_event is None else (last_event,),
+        is_of_feed=True,
+    )
+
+
+def _rhythm_us(ends: Sequence[int]) -> float | None:
+    """The median time between the ends of runs, or None where there are too few."""
+    in_order = sorted(ends)
+    intervals = [later - earlier for earlier, later in pairwise(in_order)]
+    return median(intervals) if len(intervals) >= _FEWEST_INTERVALS else None

@@ -1,0 +1,88 @@
+"""Columns that came, went or changed their type since the job's run before."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from headwater.graph.causes.finding import Finding
+from headwater.graph.causes.history import History
+from headwater.graph.causes.record import End, EventRef, Record
+from headwater.graph.causes.trail import Visit
+from headwater.graph.causes.words import listed
+from headwater.model.events import Direction
+from headwater.model.names import DatasetId
+
+_LOST: Final = 0.85
+_ADDED: Final = 0.4
+_ELSEWHERE: Final = 0.3
+"""Of the weight, where no column that matters changed."""
+
+
+class _Difference(NamedTuple):
+    gone: list[str]
+    retyped: list[str]
+    come: list[str]
+
+    @property
+    def columns(self) -> list[str]:
+        return [*self.gone, *self.retyped, *self.come]
+
+
+def schema_changes(visit: Visit, _: History) -> Iterator[Finding]:
+    """What the run read or wrote has other columns than when the job last ran: a reader compares with its own past.
+
+    Engines spell types differently, so what another job told of the dataset is no measure.
+    """
+    sides: tuple[Direction, ...] = ("output", "input")
+    for direction in sides:
+        for name, end in visit.record.sides(direction):
+            before = _before(visit.earlier, direction, name)
+            if end.columns is not None and before is not None:
+                yield from _changed(visit, name, end, *before)
+
+
+def _before(earlier: tuple[Record, ...], direction: Direction, name: DatasetId) -> tuple[Record, End] | None:
+    for record in earlier:
+        end = record.ends.get((direction, name))
+        if end is not None and end.columns is not None:
+            return record, end
+    return None
+
+
+def _changed(visit: Visit, name: DatasetId, end: End, record: Record, before: End) -> Iterator[Finding]:
+    (now, event), (then, event_then) = _told(end), _told(before)
+    difference = _difference(then, now)
+    if not difference.columns:
+        return
+    weight = _LOST if difference.gone or difference.retyped else _ADDED
+    if not any(visit.matters(name, column) for column in difference.columns):
+        weight *= _ELSEWHERE
+    yield Finding(
+        "schema-change",
+        weight,
+        f"{name.name}: {_words(difference, then, now)}",
+        name,
+        visit,
+        visit.run.started_us,
+        (visit.run.run_id, record.outline.run_id),
+        (event, event_then),
+    )
+
+
+def _told(end: End) -> tuple[dict[str, str], EventRef]:
+    assert end.columns is not None  # noqa: S101  only such ends come here
+    return end.columns
+
+
+def _difference(then: Mapping[str, str], now: Mapping[str, str]) -> _Difference:
+    retyped = [name for name in then if name in now and then[name] and now[name] and then[name] != now[name]]
+    return _Difference(
+        sorted(name for name in then if name not in now),
+        sorted(retyped),
+        sorted(name for name in now if name not in then),
+    )
+
+
+def _words(difference: _Difference, then: Mapping[str, str], now: Mapping[str, str]) -> str:
+    retyped = [f"{name} from {then[name]} to {now[name]}" for name in difference.retyped]
+    parts = (("lost", difference.gone), ("changed", retyped), ("got", difference.come))
+    return ", ".join(f"{verb} {listed(names)}" for verb, names in parts if names)

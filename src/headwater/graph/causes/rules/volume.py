@@ -1,0 +1,89 @@
+"""More or fewer rows than usual, by the job's own earlier runs."""
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import Final, NamedTuple
+
+from headwater.graph.causes.finding import Finding
+from headwater.graph.causes.history import History
+from headwater.graph.causes.trail import Visit
+from headwater.model.events import Direction
+from headwater.model.names import DatasetId
+
+_FEWEST: Final = 3
+"""Earlier runs, from which the usual can be told."""
+_FAR: Final = 3.5
+"""Robust z-scores beyond this are outliers. Source: Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993)."""
+_MAD_TO_SIGMA: Final = 0.6745
+"""The median absolute deviation of a normal distribution, in standard deviations."""
+_RATIO: Final = 1.5
+"""A smaller change is no jump, however steady the runs before were."""
+_NOTHING: Final = 0.85
+_LEAST: Final = 0.45
+_MOST: Final = 0.8
+
+
+class Jump(NamedTuple):
+    """How far a count lies from the usual; `z` None: the runs before had all the same count."""
+
+    usual: float
+    ratio: float
+    z: float | None
+
+
+def jump(rows: int, earlier: Sequence[int]) -> Jump | None:
+    """The count's distance from the median of the earlier ones, or None where it is as usual or they are too few.
+
+    >>> jump(10, [1000, 1010, 990])
+    Jump(usual=1000, ratio=0.01, z=-66.7755)
+    """
+    if len(earlier) < _FEWEST:
+        return None
+    usual = median(earlier)
+    spread = median(abs(count - usual) for count in earlier)
+    ratio = rows / usual if usual else math.inf
+    if rows == usual or 1 / _RATIO < ratio < _RATIO:
+        return None
+    z = _MAD_TO_SIGMA * (rows - usual) / spread if spread else None
+    return Jump(usual, ratio, z) if z is None or abs(z) > _FAR else None
+
+
+def volume_jumps(visit: Visit, _: History) -> Iterator[Finding]:
+    """The run read or wrote far more or fewer rows than the job's runs before."""
+    sides: tuple[Direction, ...] = ("output", "input")
+    for direction in sides:
+        for name, end in visit.record.sides(direction):
+            told = end.rows
+            earlier = [
+                (before.rows[0], record.outline.run_id)
+                for record in visit.earlier
+                if (before := record.ends.get((direction, name))) is not None and before.rows is not None
+            ]
+            if told is None or (found := jump(told[0], [rows for rows, _ in earlier])) is None:
+                continue
+            yield Finding(
+                "volume-jump",
+                _weight(told[0], found),
+                _words(direction, name, told[0], found, len(earlier)),
+                name,
+                visit,
+                visit.run.started_us,
+                (visit.run.run_id, *(run_id for _, run_id in earlier)),
+                (told[1],),
+            )
+
+
+def _weight(rows: int, found: Jump) -> float:
+    if rows == 0:
+        return _NOTHING
+    doublings = abs(math.log2(found.ratio)) if math.isfinite(found.ratio) else math.inf
+    return min(_MOST, _LEAST + 0.1 * doublings)
+
+
+def _words(direction: Direction, name: DatasetId, rows: int, found: Jump, compared: int) -> str:
+    verb = "wrote" if direction == "output" else "read"
+    far = "" if found.z is None else f" (robust z {found.z:.1f})"
+    return (
+        f"{name.name}: {verb} {rows:,} rows, where the {compared} runs before had {found.usual:,.0f} in the middle{far}"
+    )

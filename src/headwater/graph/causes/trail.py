@@ -1,0 +1,202 @@
+"""From a run upwards: for each dataset it read, the run that wrote just that, as far as the events prove it.
+
+Where reader and writer both tell the version, the version decides. Else it is the latest run of each writing job that
+had completed before the reader began, and for a stream the one that was running then. Attempts that failed in between
+are followed too: what they should have written is what the reader lacks.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from headwater.graph.causes.history import ColumnsOf, History
+from headwater.graph.causes.record import End, Outline, Record
+from headwater.model.names import DatasetId, JobId
+
+By = Literal["version", "time", "stream", "attempt"]
+"""The version on both sides; the latest that had ended; running meanwhile; failed when it should have fed."""
+
+MAX_RUNS: Final = 200
+"""Runs that one walk looks at."""
+BASELINE: Final = 10
+"""Earlier runs of a job that a run is compared with."""
+
+
+class Writer(NamedTuple):
+    """A run that wrote what was read, or should have."""
+
+    run: Outline
+    by: By
+
+
+class Feed(NamedTuple):
+    """A dataset that a run read, the versions it told, and who wrote it; no jobs: nobody is known to write it."""
+
+    dataset: DatasetId
+    versions: frozenset[str]
+    jobs: tuple[JobId, ...]
+    writers: tuple[Writer, ...]
+    at_us: int
+    """When it was read."""
+
+
+class Link(NamedTuple):
+    """One step up: this run read the dataset, that run wrote it."""
+
+    reader: str
+    dataset: DatasetId
+    writer: str
+    by: By
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A run that was looked at, how it was come to, and what it is compared with."""
+
+    record: Record
+    path: tuple[Link, ...]
+    feeds: tuple[Feed, ...]
+    earlier: tuple[Record, ...]
+    """Runs of the same job that had completed before it began, newest first."""
+    columns: ColumnsOf | None
+    """The columns that matter, by dataset; None: all do."""
+
+    @property
+    def run(self) -> Outline:
+        """The run itself."""
+        return self.record.outline
+
+    @property
+    def hops(self) -> int:
+        """How many datasets lie between it and the output."""
+        return len(self.path)
+
+    def matters(self, name: DatasetId, column: str) -> bool:
+        """Whether what is wrong may come from this column."""
+        return self.columns is None or name not in self.columns or column in self.columns[name]
+
+
+class Trail(NamedTuple):
+    """The runs that were looked at, nearest first; `is_cut`: there were more of them, or they went further up."""
+
+    visits: tuple[Visit, ...]
+    is_cut: bool
+
+
+def trail(
+    history: History, start: Outline, columns: ColumnsOf | None, max_hops: int, max_runs: int = MAX_RUNS
+) -> Trail:
+    """Everything that fed the run, each run once, by the shortest way."""
+    queue: deque[tuple[Outline, tuple[Link, ...], ColumnsOf | None]] = deque([(start, (), columns)])
+    known = {start.run_id}
+    visits: list[Visit] = []
+    is_cut = False
+    while queue:
+        run, path, wanted = queue.popleft()
+        if len(visits) == max_runs:
+            return Trail(tuple(visits), is_cut=True)
+        visit = _visit(history, run, path, wanted)
+        visits.append(visit)
+        on_the_way = {link.reader for link in path} | {run.run_id}
+        jobs = {each.run.job for each in visits if each.run.run_id in on_the_way}
+        for feed in visit.feeds:
+            for writer in feed.writers:
+                if writer.run.run_id in known or writer.run.job in jobs:
+                    continue  # a job's own earlier runs are what it is compared with, not what lies above it
+                if len(path) == max_hops:
+                    is_cut = True
+                    continue
+                known.add(writer.run.run_id)
+                link = Link(run.run_id, feed.dataset, writer.run.run_id, writer.by)
+                queue.append((writer.run, (*path, link), _narrowed(visit.columns, feed.dataset)))
+    return Trail(tuple(visits), is_cut)
+
+
+def _narrowed(columns: ColumnsOf | None, name: DatasetId) -> ColumnsOf | None:
+    return None if columns is None or name not in columns else {name: columns[name]}
+
+
+def _visit(history: History, run: Outline, path: tuple[Link, ...], wanted: ColumnsOf | None) -> Visit:
+    record = history.record(run.run_id)
+    columns = _with_sources(history, wanted)
+    feeds = tuple(_feeds(history, record, wanted, columns))
+    before = [each for each in history.runs_of(run.job) if _is_before(each, run)]
+    earlier = tuple(history.record(each.run_id) for each in before[:BASELINE])
+    return Visit(record, path, feeds, earlier, columns)
+
+
+def _is_before(other: Outline, run: Outline) -> bool:
+    is_other = other.run_id != run.run_id and other.state == "COMPLETED"
+    return is_other and (other.started_us, other.run_id) < (run.started_us, run.run_id)
+
+
+def _with_sources(history: History, wanted: ColumnsOf | None) -> ColumnsOf | None:
+    """The columns that matter of what the run wrote, and those of what it read that feed them."""
+    if wanted is None:
+        return None
+    columns = dict(wanted)
+    for name, own in wanted.items():
+        sources = history.sources(name, own)
+        if sources is None:
+            return None
+        for source, fed in sources.items():
+            columns[source] = columns.get(source, frozenset()) | fed
+    return columns
+
+
+def _feeds(history: History, record: Record, wanted: ColumnsOf | None, columns: ColumnsOf | None) -> Iterator[Feed]:
+    run = record.outline
+    is_stream = history.is_stream(run.job)
+    read_at_us = run.last_us if is_stream else run.started_us
+    for name in sorted(run.reads):
+        if columns is not None and wanted is not None and name not in columns:
+            continue  # no column of it feeds what is wrong
+        versions = record.ends.get(("input", name), End()).versions
+        jobs = tuple(history.writers(name))
+        writers = tuple(_writers(history, run, name, versions, jobs, read_at_us))
+        yield Feed(name, versions, jobs, writers, read_at_us)
+
+
+def _writers(
+    history: History, reader: Outline, name: DatasetId, versions: frozenset[str], jobs: Sequence[JobId], at_us: int
+) -> Iterator[Writer]:
+    runs = [run for job in jobs for run in history.runs_of(job) if run.run_id != reader.run_id]
+    by_version = _by_version(history, name, versions, [run for run in runs if name in run.writes])
+    if by_version is not None:
+        yield Writer(by_version, "version")
+    for job in jobs:
+        own = [run for run in runs if run.job == job]
+        if by_version is None:
+            yield from _by_time(history, job, name, own, at_us)
+        yield from _attempt(own, by_version, at_us)
+
+
+def _by_version(history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[Outline]) -> Outline | None:
+    if not versions:
+        return None
+    written = history.versions_written([run.run_id for run in runs], name)
+    wrote = [run for run in runs if written.get(run.run_id, frozenset()) & versions]
+    return max(wrote, key=lambda run: (run.started_us, run.run_id), default=None)
+
+
+def _by_time(history: History, job: JobId, name: DatasetId, runs: Sequence[Outline], at_us: int) -> Iterator[Writer]:
+    wrote = [run for run in runs if name in run.writes]
+    ended = [(run.ended_us, run) for run in wrote if run.state == "COMPLETED" and run.ended_us is not None]
+    done = max((pair for pair in ended if pair[0] <= at_us), key=lambda pair: (pair[0], pair[1].run_id), default=None)
+    if history.is_stream(job):
+        meanwhile = [run for run in wrote if run.started_us <= at_us and (run.ended_us is None or run.ended_us > at_us)]
+        running = max(meanwhile, key=lambda run: (run.started_us, run.run_id), default=None)
+        if running is not None:
+            yield Writer(running, "stream")
+            return
+    if done is not None:
+        yield Writer(done[1], "time")
+
+
+def _attempt(runs: Sequence[Outline], by_version: Outline | None, at_us: int) -> Iterator[Writer]:
+    """The latest attempt of the job that failed before the read and after the last one that went well."""
+    tried = [run for run in runs if run.ended_us is not None and run.ended_us <= at_us]
+    latest = max(tried, key=lambda run: (run.ended_us or 0, run.run_id), default=None)
+    if latest is not None and latest.state in ("FAILED", "ABORTED") and latest != by_version:
+        yield Writer(latest, "attempt")

@@ -1,0 +1,145 @@
+"""The past as the walk to a root cause asks for it, read from graph and store."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from typing import Any, Final
+
+import orjson
+
+from headwater.graph.causes.history import ColumnsOf
+from headwater.graph.causes.record import EventRef, Outline, Record, Told, record_of
+from headwater.model.events import Direction, RunEvent, parse_event
+from headwater.model.facets.dataset import VersionFacet
+from headwater.model.facets.input_output import IcebergCommitReportFacet
+from headwater.model.facets.job import JobTypeFacet
+from headwater.model.names import DatasetId, JobId
+from headwater.service.activity import known_run
+from headwater.service.knowledge import Knowledge
+from headwater.store.entries import LoggedEvent
+from headwater.store.reader import ObservedFacetRow
+
+_MOST_RUNS: Final = 200
+"""Of a job, its newest."""
+_MOST_EVENTS: Final = 200
+"""Of a run, its first and as many of its last: a stream may have any number between."""
+_RUNS_AT_ONCE: Final = 500
+_SILENCE_US: Final = 3_600_000_000
+"""For streams that do not say how often they speak."""
+_WINDOWS: Final = 2
+"""Of a stream that says how often it speaks: so many may pass."""
+
+
+class KnownHistory:
+    """`headwater.graph.causes.history.History` over one state of what is known; everything is read once."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+        self._graph = knowledge.graph
+        self.runs_of = cache(self._runs_of)
+        self.record = cache(self._record)
+        self.outline = cache(self._outline)
+        self._job_type = cache(self._read_job_type)
+
+    def writers(self, name: DatasetId) -> Sequence[JobId]:
+        """The jobs that write a dataset, by name."""
+        return sorted(self._graph.writers(name))
+
+    def readers(self, name: DatasetId) -> Sequence[JobId]:
+        """The jobs that read a dataset, by name."""
+        return sorted(self._graph.readers(name))
+
+    def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
+        """For each run the versions of the dataset that it says it wrote."""
+        versions: dict[str, frozenset[str]] = {}
+        for begin in range(0, len(run_ids), _RUNS_AT_ONCE):
+            told = self._knowledge.store.observed_facets(run_ids[begin : begin + _RUNS_AT_ONCE])
+            for run_id, rows in told.items():
+                own = [row for row in rows if row.direction == "output" and self._graph.shown(row.dataset) == name]
+                versions[run_id] = frozenset(version for row in own for version in self._versions(row))
+        return versions
+
+    def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:
+        """The columns that these columns of a dataset are made from, also by choice; None where nobody tells."""
+        edges = self._graph.column_edges_into(name)
+        sources: dict[DatasetId, frozenset[str]] = {}
+        for edge in edges:
+            if edge.target_column is None or edge.target_column in columns:
+                whole = edge.source_column is None
+                fed = self._knowledge.all_columns(edge.source) if whole else [edge.source_column or ""]
+                sources[edge.source] = sources.get(edge.source, frozenset()) | frozenset(fed)
+        return sources if edges else None
+
+    def is_stream(self, job: JobId) -> bool:
+        """Whether the job says of itself that it streams."""
+        kind = self._job_type(job)
+        return kind is not None and kind.processing_type == "STREAMING"
+
+    def silence_us(self, job: JobId) -> int:
+        """How long a running stream may say nothing: twice the window it names, else an hour."""
+        kind = self._job_type(job)
+        pattern = None if kind is None else kind.emission_pattern
+        window_s = None if pattern is None else pattern.window_duration
+        return _SILENCE_US if window_s is None or window_s <= 0 else _WINDOWS * window_s * 1_000_000
+
+    def newest_us(self) -> int:
+        """The time of the newest event of all."""
+        return self._knowledge.store.newest_us() or 0
+
+    def _runs_of(self, job: JobId) -> Sequence[Outline]:
+        ids = self._knowledge.activity(job).runs
+        return tuple(islice((run for run_id in ids if (run := self.outline(run_id)) is not None), _MOST_RUNS))
+
+    def _outline(self, run_id: str) -> Outline | None:
+        """The run, or None where it never spoke itself."""
+        run = known_run(self._graph, run_id)
+        if run is None or not run.has_events:
+            return None
+        observed = self._graph.runs[run_id].observed
+        return Outline(
+            run_id,
+            run.job,
+            run.state,
+            run.seen.first_us,
+            run.ended_us,
+            run.seen.last_us,
+            self._names(observed, "input"),
+            self._names(observed, "output"),
+        )
+
+    def _names(self, observed: Mapping[tuple[Direction, DatasetId], Any], direction: Direction) -> frozenset[DatasetId]:
+        shown = (self._graph.shown(name) for way, name in observed if way == direction)
+        return frozenset(name for name in shown if name.is_complete)
+
+    def _record(self, run_id: str) -> Record:
+        outline = self.outline(run_id)
+        assert outline is not None  # noqa: S101  only runs that spoke are asked for
+        return record_of(outline, self._told(run_id), self._graph.shown)
+
+    def _told(self, run_id: str) -> Iterator[Told]:
+        for logged in self._logged(run_id):
+            event = parse_event(logged.raw)
+            if isinstance(event, RunEvent):
+                yield Told(event, EventRef(logged.log_index, logged.digest))
+
+    def _logged(self, run_id: str) -> list[LoggedEvent]:
+        store = self._knowledge.store
+        first = store.run_events(run_id, _MOST_EVENTS)
+        if len(first) < _MOST_EVENTS:
+            return first
+        events = sum(count for _, _, count in store.run_verdicts([run_id])[run_id])
+        return first + store.run_events(run_id, _MOST_EVENTS, max(_MOST_EVENTS, events - _MOST_EVENTS))
+
+    def _versions(self, row: ObservedFacetRow) -> Iterator[str]:
+        if row.name == VersionFacet.key:
+            told = self._knowledge.view(VersionFacet, {VersionFacet.key: row.content})
+            if told is not None:
+                yield told.dataset_version
+        elif row.name == IcebergCommitReportFacet.key and row.body is not None:
+            report = IcebergCommitReportFacet.read({row.name: orjson.loads(row.body)})
+            if isinstance(report, IcebergCommitReportFacet) and isinstance(report.snapshot_id, int):
+                yield str(report.snapshot_id)
+
+    def _read_job_type(self, job: JobId) -> JobTypeFacet | None:
+        digests = {name: facet.content for name, facet in self._graph.jobs[job].facets.items()}
+        return self._knowledge.view(JobTypeFacet, digests)

@@ -1,0 +1,92 @@
+"""The JSON that `/root-cause` answers with, as types."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+from headwater.service.shapes import Name, RunState
+
+
+class CauseRun(TypedDict):
+    """A run that the walk looked at, or began from."""
+
+    id: str
+    job: Name
+    state: RunState
+    startedAt: str
+    endedAt: str | None
+
+
+class CauseLink(TypedDict):
+    """One step up: this run read the dataset (a node id), that run wrote it, and how we know."""
+
+    reader: str
+    dataset: str
+    writer: str
+    by: Literal["version", "time", "stream", "attempt"]
+    words: str
+
+
+class EventEvidence(TypedDict):
+    """An event that shows it; its place in the log, and the SHA-256 of its bytes."""
+
+    logIndex: int
+    digest: str
+
+
+class CauseFinding(TypedDict):
+    """What changed or went wrong. A consequence is explained by another finding further up, and counts half."""
+
+    rank: int
+    kind: Literal[
+        "failed-run",
+        "missing-run",
+        "schema-change",
+        "failed-check",
+        "volume-jump",
+        "code-change",
+        "parameter-change",
+        "engine-change",
+        "silent-stream",
+        "freshness-gap",
+    ]
+    score: float
+    words: str
+    nodeId: str
+    at: str
+    distance: int
+    consequence: bool
+    runs: Sequence[str]
+    events: Sequence[EventEvidence]
+    path: Sequence[CauseLink]
+
+
+class InputLookedAt(TypedDict):
+    """What a run read, and the runs that wrote just that; none: see `words`."""
+
+    dataset: str
+    versions: Sequence[str]
+    writers: Sequence[CauseLink]
+    words: str
+
+
+class RunLookedAt(TypedDict):
+    """A run that was looked at, and with how many earlier runs of its job it was compared."""
+
+    run: CauseRun
+    distance: int
+    comparedWith: int
+    inputs: Sequence[InputLookedAt]
+
+
+class RootCause(TypedDict):
+    """What changed first, likeliest to blame first; `isCut`: there was more above than one walk looks at."""
+
+    nodeId: str
+    column: str | None
+    run: CauseRun | None
+    summary: str
+    findings: Sequence[CauseFinding]
+    lookedAt: Sequence[RunLookedAt]
+    isCut: bool

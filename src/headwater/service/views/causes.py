@@ -1,0 +1,184 @@
+"""Why an output is wrong: what changed in the runs that made it and in those that fed them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from headwater.errors import NotFoundError
+from headwater.graph.causes.history import ColumnsOf
+from headwater.graph.causes.rank import Cause, causes
+from headwater.graph.causes.record import Outline
+from headwater.graph.causes.trail import By, Feed, Link, Trail, Visit, Writer
+from headwater.model.names import ColumnId, DatasetId, JobId, run_id_of
+from headwater.service import shapes_causes as shapes
+from headwater.service.answers import iso
+from headwater.service.history import KnownHistory
+from headwater.service.knowledge import Knowledge
+from headwater.service.views.names import name_of
+
+_HOW: Final[Mapping[By, str]] = {
+    "version": "both tell the same version",
+    "time": "no version on both sides: the latest run that had ended before",
+    "stream": "it was running then",
+    "attempt": "it failed before, and after the last one that went well",
+}
+
+
+class Question(NamedTuple):
+    """What is wrong: a job's last run, a dataset or a column; a run where one is meant, and how far to look."""
+
+    node: DatasetId | JobId | ColumnId
+    run_id: str | None
+    max_hops: int
+
+
+def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:
+    """Walk up from the output along the runs that fed it, and rank what is found.
+
+    Raises:
+        NotFoundError: the run is not known, or did not write the dataset.
+    """
+    history = KnownHistory(knowledge)
+    start = _start(knowledge, history, asked)
+    if start is None:
+        return _unwritten(asked)
+    found = causes(history, start, _columns(asked), asked.max_hops)
+    return shapes.RootCause(
+        nodeId=asked.node.node_id,
+        column=asked.node.column if isinstance(asked.node, ColumnId) else None,
+        run=_run(start),
+        summary=_summary(found.ranked, found.trail),
+        findings=[_finding(rank, cause) for rank, cause in enumerate(found.ranked, 1)],
+        lookedAt=[_looked_at(visit) for visit in found.trail.visits],
+        isCut=found.trail.is_cut,
+    )
+
+
+def _columns(asked: Question) -> ColumnsOf | None:
+    node = asked.node
+    return {node.dataset: frozenset({node.column})} if isinstance(node, ColumnId) else None
+
+
+def _start(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Outline | None:
+    if asked.run_id is None:
+        return _latest(history, asked.node)
+    known = knowledge.run(asked.run_id)
+    run = history.outline(run_id_of(asked.run_id))
+    if run is None:
+        raise NotFoundError(f"Run '{asked.run_id}' told nothing itself; ask for one of its children's.")
+    if isinstance(asked.node, JobId):
+        if known.job != asked.node:
+            raise NotFoundError(f"Run '{asked.run_id}' is no run of job '{asked.node.name}'.")
+        return run
+    name = _dataset(asked.node)
+    if name not in run.writes and not _may_have_written(history, run, name):
+        raise NotFoundError(f"Run '{asked.run_id}' did not write dataset '{name.name}'.")
+    return run
+
+
+def _dataset(node: DatasetId | ColumnId) -> DatasetId:
+    return node.dataset if isinstance(node, ColumnId) else node
+
+
+def _may_have_written(history: KnownHistory, run: Outline, name: DatasetId) -> bool:
+    """A run that failed may not have come to say what it writes; then its job's other runs say it."""
+    return run.state in ("FAILED", "ABORTED") and run.job in history.writers(name)
+
+
+def _latest(history: KnownHistory, node: DatasetId | JobId | ColumnId) -> Outline | None:
+    """The newest run that wrote it, or failed to."""
+    if isinstance(node, JobId):
+        return next(iter(history.runs_of(node)), None)
+    name = _dataset(node)
+    runs: Iterable[Outline] = (run for job in history.writers(name) for run in history.runs_of(job))
+    wrote = [run for run in runs if name in run.writes or _may_have_written(history, run, name)]
+    return max(wrote, key=lambda run: (run.started_us, run.run_id), default=None)
+
+
+def _unwritten(asked: Question) -> shapes.RootCause:
+    return shapes.RootCause(
+        nodeId=asked.node.node_id,
+        column=asked.node.column if isinstance(asked.node, ColumnId) else None,
+        run=None,
+        summary="no run is known to have written it, so there is nothing to look at",
+        findings=[],
+        lookedAt=[],
+        isCut=False,
+    )
+
+
+def _summary(ranked: tuple[Cause, ...], trail: Trail) -> str:
+    runs = len(trail.visits)
+    jobs = len({visit.run.job for visit in trail.visits})
+    up = max(visit.hops for visit in trail.visits)
+    looked = f"{runs} run{'s' * (runs != 1)} of {jobs} job{'s' * (jobs != 1)}, up to {up} step{'s' * (up != 1)} up"
+    if ranked:
+        return f"{ranked[0].finding.words} (of {len(ranked)} found in {looked})"
+    compared = sum(bool(visit.earlier) for visit in trail.visits)
+    return f"nothing found in {looked}; {compared} of these had earlier runs to be compared with"
+
+
+def _finding(rank: int, cause: Cause) -> shapes.CauseFinding:
+    finding = cause.finding
+    return shapes.CauseFinding(
+        rank=rank,
+        kind=finding.kind,
+        score=cause.score,
+        words=finding.words,
+        nodeId=finding.node_id,
+        at=iso(finding.at_us),
+        distance=finding.hops,
+        consequence=cause.is_consequence,
+        runs=list(dict.fromkeys(finding.runs)),
+        events=[
+            shapes.EventEvidence(logIndex=event.log_index, digest=f"sha256:{event.digest.hex()}")
+            for event in dict.fromkeys(finding.events)
+        ],
+        path=[_link(link) for link in finding.visit.path],
+    )
+
+
+def _looked_at(visit: Visit) -> shapes.RunLookedAt:
+    return shapes.RunLookedAt(
+        run=_run(visit.run),
+        distance=visit.hops,
+        comparedWith=len(visit.earlier),
+        inputs=[
+            shapes.InputLookedAt(
+                dataset=feed.dataset.node_id,
+                versions=sorted(feed.versions),
+                writers=[_written(visit, feed, writer) for writer in feed.writers],
+                words=_words(feed),
+            )
+            for feed in visit.feeds
+        ],
+    )
+
+
+def _words(feed: Feed) -> str:
+    if not feed.jobs:
+        return "no job is known to write it: what lies above is not in the graph"
+    if not feed.writers:
+        return "no run is known that had written it before"
+    if feed.versions and all(writer.by != "version" for writer in feed.writers):
+        return "the version that was read is none that a run tells it wrote"
+    return "written by runs that are known"
+
+
+def _written(visit: Visit, feed: Feed, writer: Writer) -> shapes.CauseLink:
+    return _link(Link(visit.run.run_id, feed.dataset, writer.run.run_id, writer.by))
+
+
+def _link(link: Link) -> shapes.CauseLink:
+    return shapes.CauseLink(
+        reader=link.reader, dataset=link.dataset.node_id, writer=link.writer, by=link.by, words=_HOW[link.by]
+    )
+
+
+def _run(run: Outline) -> shapes.CauseRun:
+    return shapes.CauseRun(
+        id=run.run_id,
+        job=name_of(run.job),
+        state=run.state,
+        startedAt=iso(run.started_us),
+        endedAt=None if run.ended_us is None else iso(run.ended_us),
+    )

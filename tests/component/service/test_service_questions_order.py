@@ -1,0 +1,64 @@
+"""Rule 2 for questions: the answers are the same for any order of arrival and any repetition."""
+
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwater.graph.impact.change import Change
+from headwater.graph.lineage import Graph
+from headwater.model.events import parse_event
+from headwater.model.names import DatasetId, JobId
+from headwater.service.knowledge import Knowledge
+from headwater.service.views.causes import Question, root_cause
+from headwater.service.views.impact import Page, impact
+from headwater.store.entries import Entry
+from headwater.store.sqlite import SqliteStore
+from tests.support.logs import logs
+
+
+@contextmanager
+def known(log: list[bytes]) -> Iterator[Knowledge]:
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        store.add([Entry(parse_event(raw), "unsigned", None, 0) for raw in log])
+        knowledge = Knowledge(store, Graph(store.content))
+        knowledge.load()
+        yield knowledge
+
+
+def answers(knowledge: Knowledge) -> dict[str, object]:
+    nodes: list[DatasetId | JobId] = [
+        *knowledge.graph.shown_datasets(),
+        *filter(knowledge.is_job, knowledge.graph.jobs),
+    ]
+    page = Page(1000)
+    told: dict[str, object] = {}
+    for node in nodes:
+        told[f"impact {node.node_id}"] = impact(knowledge, node, None, page)
+        told[f"cause {node.node_id}"] = _without_places(root_cause(knowledge, Question(node, None, 20)))
+        if isinstance(node, DatasetId):
+            told[f"drop {node.node_id}"] = impact(knowledge, node, Change("drop"), page)
+    return told
+
+
+def _without_places(answer: Any) -> Any:  # noqa: ANN401  JSON
+    """Without the events' places in the log, which are the order of arrival."""
+    if isinstance(answer, Mapping):
+        return {key: _without_places(value) for key, value in answer.items() if key != "logIndex"}
+    return [_without_places(each) for each in answer] if isinstance(answer, list) else answer
+
+
+@settings(max_examples=30)
+@given(logs, st.integers())
+def test_answers_do_not_hang_on_the_order_in_which_events_came(log: list[bytes], seed: int) -> None:
+    generator = random.Random(seed)  # noqa: S311  a test's order, not a secret
+    shaken = log + [raw for raw in log if generator.random() < 0.3]
+    generator.shuffle(shaken)
+
+    with known(log) as one, known(shaken) as other:
+        assert answers(one) == answers(other)

@@ -1,0 +1,392 @@
+"""Why an output is wrong, held against small pasts whose cause was put there by hand."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.support.app import Body, dataset, event, facet, get, post, served
+from tests.support.days import at, days, read, run, written
+
+MART = "dataset:lake:mart"
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    """Four days on which all went well."""
+    with served(tmp_path) as client:
+        post(client, *days(1, 4))
+        yield client
+
+
+def ask(client: TestClient, node_id: str = MART, **query: str) -> Body:
+    return get(client, f"/api/v1/root-cause?{urlencode({'nodeId': node_id, **query})}")
+
+
+def found(answer: Body) -> list[tuple[str, str, int]]:
+    """Each finding in order: its kind, where, and how far up."""
+    return [(each["kind"], each["nodeId"].split(":")[2], each["distance"]) for each in answer["findings"]]
+
+
+def links(path: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
+    return [(link["reader"], link["dataset"].split(":")[2], link["writer"], link["by"]) for link in path]
+
+
+def version(number: int) -> dict[str, Any]:
+    return facet(datasetVersion=str(number))
+
+
+# Nothing to find
+
+
+def test_where_all_went_well_nothing_is_found_and_it_says_what_was_looked_at(client: TestClient) -> None:
+    answer = ask(client)
+
+    assert answer["findings"] == []
+    assert answer["summary"] == "nothing found in 3 runs of 3 jobs, up to 2 steps up; 3 of these had earlier runs to " \
+        "be compared with"  # fmt: skip
+    assert answer["run"]["id"] == "report-4"
+    assert [(each["run"]["id"], each["distance"], each["comparedWith"]) for each in answer["lookedAt"]] == [
+        ("report-4", 0, 3),
+        ("clean-4", 1, 3),
+        ("load-4", 2, 3),
+    ]
+    assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [("report-4", "stage", "clean-4", "time")]
+    assert answer["lookedAt"][2]["inputs"] == []
+
+
+def test_a_dataset_that_no_run_wrote_has_nothing_to_look_at(client: TestClient) -> None:
+    post(client, *run("probe", 4, inputs=[read("elsewhere")], outputs=[]))
+
+    answer = ask(client, "dataset:lake:elsewhere")
+
+    assert (answer["run"], answer["findings"], answer["lookedAt"]) == (None, [], [])
+    assert answer["summary"].startswith("no run is known to have written it")
+
+
+def test_an_input_that_nobody_writes_is_named_as_the_end_of_what_is_known(client: TestClient) -> None:
+    post(client, *run("probe", 4, inputs=[read("elsewhere")], outputs=[written("probed")]))
+
+    answer = ask(client, "dataset:lake:probed")
+
+    (looked_at,) = answer["lookedAt"][0]["inputs"]
+    assert looked_at["words"] == "no job is known to write it: what lies above is not in the graph"
+
+
+# What changed
+
+
+def test_a_column_that_changed_its_type_is_found_where_it_was_written(client: TestClient) -> None:
+    text = {"id": "int", "amount": "string"}
+    changed = run("load", 5, outputs=[written("raw", columns=text)])
+    post(client, *changed, *run("clean", 5, inputs=[read("raw", columns=text)]), *run("report", 5))
+
+    answer = ask(client)
+
+    assert found(answer) == [("schema-change", "raw", 2)]
+    (finding,) = answer["findings"]
+    assert finding["words"] == "raw: changed amount from double to string"
+    assert finding["score"] == 0.85
+    assert finding["runs"] == ["load-5", "load-4"]
+    assert links(finding["path"]) == [("report-5", "stage", "clean-5", "time"), ("clean-5", "raw", "load-5", "time")]
+    digest = hashlib.sha256(json.dumps(changed[1]).encode()).hexdigest()
+    assert f"sha256:{digest}" in [evidence["digest"] for evidence in finding["events"]]
+
+
+def test_a_run_that_failed_is_found_though_its_reader_used_what_was_there_before(client: TestClient) -> None:
+    why = facet(message="disk full\nat line 1", programmingLanguage="PYTHON")
+    post(client, *run("load", 5), *run("clean", 5, state="FAIL", outputs=[], run_facets={"errorMessage": why}))
+    post(client, *run("report", 5))
+
+    answer = ask(client)
+
+    assert found(answer)[0] == ("failed-run", "clean", 1)
+    assert answer["findings"][0]["words"] == "a run of clean failed: disk full"
+    assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [
+        ("report-5", "stage", "clean-4", "time"),
+        ("report-5", "stage", "clean-5", "attempt"),
+    ]
+
+
+def test_a_failed_last_attempt_to_write_the_output_itself_is_found(client: TestClient) -> None:
+    post(client, *run("load", 5), *run("clean", 5), *run("report", 5, state="ABORT", inputs=[], outputs=[]))
+
+    answer = ask(client)
+
+    assert answer["run"]["id"] == "report-5"
+    assert found(answer) == [("failed-run", "report", 0)]
+    assert answer["findings"][0]["words"] == "a run of report was aborted"
+
+
+def test_a_schema_change_above_a_failed_run_comes_first_and_the_failure_is_its_consequence(client: TestClient) -> None:
+    post(client, *run("load", 5, outputs=[written("raw", columns={"id": "int"})]))
+    post(client, *run("clean", 5, state="FAIL", inputs=[read("raw", columns={"id": "int"})], outputs=[]))
+
+    answer = ask(client, "dataset:lake:stage")
+
+    assert found(answer) == [("schema-change", "raw", 1), ("failed-run", "clean", 0)]
+    assert [finding["consequence"] for finding in answer["findings"]] == [False, True]
+    assert [finding["score"] for finding in answer["findings"]] == [0.85, 0.45]
+
+
+def test_a_run_that_is_overdue_by_its_own_rhythm_is_missing(client: TestClient) -> None:
+    for day in (5, 6, 7):
+        post(client, *run("load", day), *run("report", day))
+
+    answer = ask(client)
+
+    assert found(answer)[0] == ("missing-run", "clean", 1)
+    assert answer["findings"][0]["words"] == (
+        "clean usually ends a run every 1 d, and its last one was 3 d old when stage was read"
+    )
+    assert answer["findings"][0]["runs"] == ["clean-4", "report-7"]
+
+
+def test_a_job_that_had_never_run_before_its_reader_is_missing(client: TestClient) -> None:
+    post(client, *run("mix", 5, hour=1, inputs=[read("late")], outputs=[written("mixed")]))
+    post(client, *run("slow", 5, hour=2, outputs=[written("late")]))
+
+    answer = ask(client, "dataset:lake:mixed")
+
+    assert found(answer) == [("missing-run", "slow", 1)]
+    assert answer["findings"][0]["words"] == "slow writes late and had completed no run when it was read"
+
+
+def failing(severity: str = "error", column: str | None = "amount") -> dict[str, Any]:
+    return facet(assertions=[{"assertion": "not_null", "success": False, "column": column, "severity": severity}])
+
+
+def test_a_failed_check_on_what_was_written_is_found(client: TestClient) -> None:
+    post(client, *run("load", 5, outputs=[written("raw", dataQualityAssertions=failing())]))
+    post(client, *run("clean", 5), *run("report", 5))
+
+    answer = ask(client)
+
+    assert found(answer) == [("failed-check", "raw", 2)]
+    assert answer["findings"][0]["words"] == "raw: not_null on amount failed"
+    assert answer["findings"][0]["score"] == 0.8
+
+
+def test_a_check_that_failed_before_too_says_less(client: TestClient) -> None:
+    for day in (5, 6):
+        post(client, *run("load", day, outputs=[written("raw", dataQualityAssertions=failing())]))
+
+    assert ask(client, "dataset:lake:raw")["findings"][0]["score"] == 0.4
+
+
+def test_a_check_by_another_job_that_read_the_same_data_is_found(client: TestClient) -> None:
+    checked = {**dataset("stage"), "inputFacets": {"dataQualityAssertions": failing()}}
+    post(client, *run("load", 5), *run("clean", 5), *run("report", 5))
+    post(client, *run("expectations", 5, hour=3, inputs=[checked], outputs=[]))
+
+    answer = ask(client)
+
+    assert found(answer) == [("failed-check", "stage", 1)]
+    assert answer["findings"][0]["words"] == "stage: not_null on amount failed, found by expectations"
+    assert answer["findings"][0]["runs"] == ["expectations-5", "clean-5"]
+
+
+def test_tests_that_a_run_carried_out_and_that_failed_are_found(client: TestClient) -> None:
+    tests = facet(tests=[{"name": "unique_id", "status": "fail"}, {"name": "fresh", "status": "pass"}])
+    post(client, *run("report", 5, run_facets={"test": tests}))
+
+    answer = ask(client)
+
+    assert found(answer) == [("failed-check", "report", 0)]
+    assert answer["findings"][0]["words"] == "report: unique_id failed"
+
+
+def test_a_jump_in_rows_is_found_furthest_up_first(client: TestClient) -> None:
+    for day, rows in ((5, 1000), (6, 1010), (7, 990), (8, 1005), (9, 12)):
+        post(client, *run("load", day, outputs=[written("raw", rows)]))
+        post(client, *run("clean", day, inputs=[read("raw", rows)], outputs=[written("stage", rows)]))
+        post(client, *run("report", day))
+
+    answer = ask(client)
+
+    assert found(answer) == [("volume-jump", "raw", 2), ("volume-jump", "raw", 1), ("volume-jump", "stage", 1)]
+    assert [finding["consequence"] for finding in answer["findings"]] == [False, True, True]
+    # Median of 1000, 1010, 990, 1005: 1002.5; absolute deviations 2.5, 7.5, 12.5, 2.5, their median 5.
+    # 0.6745 * (12 - 1002.5) / 5 = -133.6
+    assert answer["findings"][0]["words"] == (
+        "raw: wrote 12 rows, where the 4 runs before had 1,002 in the middle (robust z -133.6)"
+    )
+
+
+def test_other_sql_is_found_and_its_text_stays_where_it_is(client: TestClient) -> None:
+    for day, query in ((5, "SELECT id, amount FROM raw"), (6, "SELECT  id,\n amount FROM raw"), (7, "SELECT 1")):
+        post(client, *run("load", day), *run("clean", day, job_facets={"sql": facet(query=query)}), *run("report", day))
+
+    answer = ask(client)
+
+    assert found(answer) == [("code-change", "clean", 1)]
+    assert answer["findings"][0]["words"] == "clean: the SQL text changed"
+    assert found(ask(client, run="report-6")) == []  # white space is no change
+
+
+def test_other_code_parameters_and_engine_are_found_and_what_changes_each_time_is_not(client: TestClient) -> None:
+    for day in (5, 6, 7):
+        is_last = day == 7
+        location = facet(type="git", url="https://example.org/code.git", version="b2" if is_last else "a1")
+        parameters = [{"key": "limit", "value": "5" if is_last else "9"}, {"key": "date", "value": str(day)}]
+        facets = {
+            "processing_engine": facet(name="spark", version="4.2" if is_last else "4.1"),
+            "executionParameters": facet(parameters=parameters),
+        }
+        post(client, *run("report", day, run_facets=facets, job_facets={"sourceCodeLocation": location}))
+
+    answer = ask(client)
+
+    words = {finding["kind"]: (finding["words"], finding["score"]) for finding in answer["findings"]}
+    assert words["code-change"] == ("report: the version of the code changed from a1 to b2", 0.6)
+    assert words["parameter-change"] == ("report: parameter limit changed", 0.5)
+    assert words["engine-change"] == ("report: the engine changed from spark 4.1 to spark 4.2", 0.4)
+    assert "parameter date" not in json.dumps(answer)
+
+
+def test_a_job_that_reads_another_dataset_than_before_is_found(client: TestClient) -> None:
+    post(client, *run("clean", 5, inputs=[read("raw_copy")]))
+
+    answer = ask(client, "dataset:lake:stage")
+
+    assert [finding["words"] for finding in answer["findings"]] == ["clean: what it reads changed from raw to raw_copy"]
+
+
+# Streams, versions, freshness
+
+STREAM = {
+    "jobType": facet(
+        processingType="STREAMING",
+        integration="FLINK",
+        emissionPattern={"eventTrigger": "TIME", "eventContentMode": "DELTA", "windowDuration": 300},
+    )
+}
+
+
+def stream_event(kind: str, time: str) -> dict[str, Any]:
+    about = {"run": {"runId": "stream"}, "job": {"namespace": "etl", "name": "stream", "facets": STREAM}}
+    return event(eventType=kind, eventTime=time, outputs=[written("events")], **about)
+
+
+@pytest.mark.parametrize(("last", "silent"), [(at(5, 3, 40), True), (at(5, 3, 55), False)])
+def test_a_stream_that_fell_silent_before_it_was_read_is_found(client: TestClient, last: str, silent: bool) -> None:
+    post(client, stream_event("START", at(4, 1)), stream_event("RUNNING", last))
+    post(client, *run("count", 5, inputs=[read("events")], outputs=[written("counted")]))  # at 4:00; window 5 min
+
+    answer = ask(client, "dataset:lake:counted")
+
+    assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [("count-5", "events", "stream", "stream")]
+    assert found(answer) == ([("silent-stream", "stream", 1)] if silent else [])
+    if silent:
+        assert answer["findings"][0]["words"] == "stream runs and had said nothing for 20 min"
+
+
+def test_a_version_that_both_sides_tell_beats_the_clock_and_shows_that_a_newer_one_was_passed_over(
+    client: TestClient,
+) -> None:
+    for day in (5, 6):
+        post(client, *run("clean", day, outputs=[written("stage", version=version(day))]))
+    post(client, *run("report", 6, inputs=[read("stage", version=version(5))]))
+
+    answer = ask(client)
+
+    assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [("report-6", "stage", "clean-5", "version")]
+    assert found(answer) == [("freshness-gap", "stage", 1)]
+    assert answer["findings"][0]["words"] == "stage: the run read a version that clean had written anew before"
+    assert answer["findings"][0]["runs"] == ["report-6", "clean-6", "clean-5"]
+
+
+def test_a_version_that_nobody_says_to_have_written_leaves_it_to_the_clock_and_says_so(client: TestClient) -> None:
+    post(client, *run("report", 5, inputs=[read("stage", version=version(77))]))
+
+    answer = ask(client)
+
+    (looked_at,) = answer["lookedAt"][0]["inputs"]
+    assert links(looked_at["writers"]) == [("report-5", "stage", "clean-4", "time")]
+    assert looked_at["words"] == "the version that was read is none that a run tells it wrote"
+
+
+def test_a_run_that_read_while_its_input_was_being_written_anew_is_found(client: TestClient) -> None:
+    begin, end = run("clean", 5, hour=2)
+    late = {**end, "eventTime": at(5, 3, 30)}
+    post(client, *run("load", 5), begin, late, *run("report", 5))
+
+    answer = ask(client)
+
+    assert found(answer) == [("freshness-gap", "stage", 1)]
+    assert answer["findings"][0]["words"] == (
+        "stage: read while a newer run of clean was under way, which ended 30 min later"
+    )
+
+
+# The walk
+
+
+def test_a_run_may_be_asked_for(client: TestClient) -> None:
+    post(client, *run("load", 5, outputs=[written("raw", columns={"id": "int"})]), *run("clean", 5), *run("report", 5))
+
+    assert found(ask(client, run="report-5")) == [("schema-change", "raw", 2)]
+    assert found(ask(client, run="report-4")) == []
+
+
+def test_a_flow_that_comes_back_to_itself_is_walked_once(client: TestClient) -> None:
+    for day in (5, 6):
+        post(client, *run("load", day, inputs=[read("mart")]), *run("clean", day), *run("report", day))
+
+    answer = ask(client)
+
+    assert [each["run"]["id"] for each in answer["lookedAt"]] == ["report-6", "clean-6", "load-6"]
+
+
+def test_a_walk_goes_no_further_than_it_is_told(client: TestClient) -> None:
+    answer = ask(client, depth="1")
+
+    assert [each["run"]["id"] for each in answer["lookedAt"]] == ["report-4", "clean-4"]
+    assert answer["isCut"] is True
+
+
+def lineage(**sources: tuple[str, str]) -> dict[str, Any]:
+    fields = {
+        column: {"inputFields": [{"namespace": "lake", "name": name, "field": field}]}
+        for column, (name, field) in sources.items()
+    }
+    return facet(fields=fields)
+
+
+def test_a_column_leaves_out_what_does_not_feed_it(client: TestClient) -> None:
+    made = lineage(total=("stage", "amount"), label=("names", "label"))
+    outputs = [written("mart", columns={"total": "double", "label": "string"}, columnLineage=made)]
+    post(client, *run("name", 5, hour=1, outputs=[written("names", columns={"label": "string"})]))
+    post(client, *run("name", 6, hour=1, outputs=[written("names", columns={"label": "int"})]))
+    post(client, *run("load", 6), *run("clean", 6))
+    post(client, *run("report", 6, inputs=[read("stage"), read("names", columns={"label": "int"})], outputs=outputs))
+
+    of_label, of_total = ask(client, column="label"), ask(client, column="total")
+
+    assert ("schema-change", "names", 1) in found(of_label)
+    assert ("schema-change", "names", 1) not in found(of_total)
+    assert [each["run"]["id"] for each in of_label["lookedAt"]] == ["report-6", "name-6"]
+    assert [each["run"]["id"] for each in of_total["lookedAt"]] == ["report-6", "clean-6", "load-6"]
+
+
+def test_a_job_stands_for_its_last_run(client: TestClient) -> None:
+    assert ask(client, "job:etl:clean")["run"]["id"] == "clean-4"
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("nodeId=dataset:lake:mart&run=none", "Run 'none' not found."),
+        ("nodeId=dataset:lake:mart&run=load-4", "Run 'load-4' did not write dataset 'mart'."),
+        ("nodeId=job:etl:clean&run=load-4", "Run 'load-4' is no run of job 'clean'."),
+    ],
+)
+def test_a_run_that_is_not_of_the_output_is_refused(client: TestClient, query: str, message: str) -> None:
+    answer = client.get(f"/api/v1/root-cause?{query}")
+
+    assert (answer.status_code, answer.json()["message"]) == (404, message)
