@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from headwater.graph.column_edges import ColumnEdges, ContentReader
 from headwater.graph.columns import ColumnEdge
+from headwater.graph.edits import Edits
 from headwater.graph.fold import FactKey
 from headwater.graph.identity import Identities
 from headwater.graph.mending import TROUBLE, End, end_of
@@ -24,6 +25,7 @@ from headwater.graph.records import (
     Teller,
     ToldOfRun,
 )
+from headwater.model.edits import target_of
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import (
     Alias,
@@ -32,6 +34,7 @@ from headwater.model.facts import (
     Content,
     ControlFlow,
     Declaration,
+    Edit,
     Ending,
     Fact,
     JobFacet,
@@ -59,6 +62,7 @@ class Graph:
         self.child_runs: dict[str, dict[JobId, set[str]]] = defaultdict(dict)
         """By the id of a run, which may be silent itself: the runs whose parent facets name it, by its job there."""
         self.identities = Identities()
+        self.edits = Edits()
         self.named_in_control: dict[JobId, set[str]] = defaultdict(set)
         """By job: the runs whose `jobDependencies` facets name it."""
         self._content = content
@@ -77,6 +81,7 @@ class Graph:
             Declaration: self._add_declaration,
             Alias: self._add_alias,
             Quarantined: self._add_quarantined,
+            Edit: self.edits.add,
             CatalogEntry: self._add_catalog_entry,
             Ending: self._add_ending,
             ControlFlow: self._add_control_flow,
@@ -123,12 +128,24 @@ class Graph:
         return (not name.is_complete, dataset is None or not dataset.is_known, name)
 
     def shown_datasets(self) -> Iterator[DatasetId]:
-        """Each dataset once, by its shown name; those that nobody can name in full are in quarantine instead."""
+        """Each dataset that is not deleted once, by its shown name.
+
+        Those that nobody can name in full are in quarantine instead.
+        """
         for name, dataset in self.datasets.items():
             if dataset.is_known:
                 shown = self.shown(name)
-                if shown == name and name.is_complete:
+                if shown == name and name.is_complete and not self.hides(name):
                     yield name
+
+    def hides(self, node: DatasetId | JobId) -> bool:
+        """Whether it is deleted, a dataset under all its names, and no event brought it back since."""
+        if not self.edits.deleted:
+            return False
+        if isinstance(node, JobId):
+            return target_of(node) in self.edits.deleted
+        known = [name for name in self.identities.members(node) if name in self.datasets]
+        return all(target_of(name) in self.edits.deleted for name in known if self.datasets[name].is_known)
 
     def facets_of(self, name: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
         """The newest facets over all names of the dataset, by facet name: stamp and digest."""

@@ -20,6 +20,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     ControlFlow     run, way, job, dependency type         union: min and max of times
     JobFlow         run, source, target                    union: min and max of times
     Quarantined     run or job, direction, namespace, name union: min and max of times
+    Edit            target, what                           last writer by place in the log; min and max of times
 
 A facet's value is kept once, by the SHA-256 of its JSON with sorted keys; the other facts point at it by digest.
 """
@@ -35,6 +36,8 @@ Slot = Literal["facets", "direction_facets"]
 Evidence = Literal["symlinks", "rename"]
 TerminalState = Literal["COMPLETE", "FAIL", "ABORT"]
 Way = Literal["upstream", "downstream"]
+Target = tuple[str, ...]
+"""What an edit is about: a kind, then the parts of its name, as in `("dataset", "lake", "orders")`."""
 
 STATE_RANK: Mapping[str, int] = {"OTHER": 0, "START": 1, "RUNNING": 2, "COMPLETE": 3, "FAIL": 3, "ABORT": 3}
 """A terminal state beats RUNNING beats START, whatever their times."""
@@ -318,6 +321,27 @@ class Quarantined(Widening):
     seen: Seen
 
 
+@dataclass(frozen=True, slots=True)
+class Edit(Merging):
+    """Something said over the API; of two about one thing the one that stands later in the log holds.
+
+    The only fact whose merge asks for the order of arrival: people mean what they said last.
+    """
+
+    KEY = ("target", "what")
+    target: Target
+    what: str
+    value: bytes
+    """JSON, keys sorted."""
+    log_index: int
+    seen: Seen
+
+    def merge(self, other: Self) -> Self:
+        """Return the later of the two, with the times of both."""
+        later = max(self, other, key=lambda fact: (fact.log_index, fact.value))
+        return replace(later, seen=self.seen.union(other.seen))
+
+
 Fact = (
     Content
     | RunTimes
@@ -334,13 +358,14 @@ Fact = (
     | ControlFlow
     | JobFlow
     | Quarantined
+    | Edit
 )
 
 
 def happened_us(facts: Iterable[Fact]) -> int:
     """The event time of an event, out of what it says; microseconds since 1970."""
     return max(
-        fact.seen.last_us if isinstance(fact, Widening | RunTimes) else fact.stamp.time_us
+        fact.seen.last_us if isinstance(fact, Widening | RunTimes | Edit) else fact.stamp.time_us
         for fact in facts
         if not isinstance(fact, Content)
     )

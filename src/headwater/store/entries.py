@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from headwater.model.edits import EditEntry
 from headwater.model.events import Event
 from headwater.model.facts import Fact
 
@@ -11,9 +12,9 @@ Verdict = Literal["ok", "tampered", "unknown-key", "unsigned", "malformed"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event to be stored, with what its signature proved when it came."""
+    """An event or edits to be stored, with what the signature proved when it came."""
 
-    event: Event
+    event: Event | EditEntry
     verdict: Verdict
     key_id: str | None
     received_us: int

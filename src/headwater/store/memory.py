@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headwater.errors import InvalidEventError
+from headwater.model.edits import EditEntry, InOrder, parse_edit
 from headwater.model.events import Event, parse_event
 from headwater.model.facts import Fact
 from headwater.store import schema
 from headwater.store.entries import Entry, LoggedEvent
 from headwater.store.numbers import GivenNumbers
 from headwater.store.reader import SqliteReader
-from headwater.store.sqlite import SqliteStore
+from headwater.store.sqlite import EDIT, SqliteStore
 from headwater.store.tables import Row
 
 
@@ -34,6 +35,7 @@ class MemoryStore(SqliteStore):
         self._numbers = GivenNumbers(self._writer)
         self._known_contents = set()
         self._behind = []
+        self._in_order = InOrder(())
         self._waiting_contents = {}
 
     def __len__(self) -> int:
@@ -45,11 +47,11 @@ class MemoryStore(SqliteStore):
         self._writer.close()
 
     def add_logged(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
-        """Add events from `log`, in its order; gives what they say.
+        """Add events and edits from `log`, in its order; gives what they say.
 
         An event that was taken once and would be refused today is passed over, as a service of today would.
         """
-        taken = [(each, event) for each in logged if (event := _event(each.raw)) is not None]
+        taken = [(each, event) for each in logged if (event := _entry(each)) is not None]
         entries = [Entry(replace(event, raw=b""), each.verdict, each.key_id, each.received_us) for each, event in taken]
         self._places += [each.log_index for each, _ in taken]
         told = [fact for stored in self.add(entries) for fact in stored.facts]
@@ -67,8 +69,8 @@ class MemoryStore(SqliteStore):
         return kept._replace(log_index=self._places[kept.log_index], raw=self._log.raw(kept.digest) or b"")
 
 
-def _event(raw: bytes) -> Event | None:
+def _entry(logged: LoggedEvent) -> Event | EditEntry | None:
     try:
-        return parse_event(raw)
+        return parse_edit(logged.raw) if logged.event_type == EDIT else parse_event(logged.raw)
     except InvalidEventError:
         return None

@@ -113,12 +113,14 @@ class SqliteReader:
     # The log
 
     def size(self) -> int:
-        """How many events the log holds."""
+        """How many entries the log holds: events and edits."""
         return int(self._value("SELECT coalesce(max(idx) + 1, 0) FROM log"))
 
     def verdict_counts(self) -> dict[str, int]:
         """How many events were stored with each verdict."""
-        return dict(self._rows("SELECT verdict, count(*) FROM log GROUP BY verdict"))
+        counts: dict[str, int] = dict(self._rows("SELECT verdict, count(*) FROM log GROUP BY verdict"))
+        edits = self._rows("SELECT verdict, count(*) FROM log WHERE event_type = 'EDIT' GROUP BY verdict")
+        return counts | {verdict: counts[verdict] - count for verdict, count in edits}
 
     def raw(self, digest: bytes) -> bytes | None:
         """The bytes of an event, as they came."""
@@ -131,16 +133,38 @@ class SqliteReader:
         """A page of the events with `after_us` <= event time < `before_us`, by event time, and how many there are."""
         where = "WHERE event_us >= ? AND event_us < ?"
         way = "ASC" if order == "asc" else "DESC"
-        page = f"SELECT {_LOGGED} FROM log {where} ORDER BY event_us {way}, idx {way} LIMIT ? OFFSET ?"
+        page = (
+            f"SELECT {_LOGGED} FROM log {where} AND event_type <> 'EDIT' "
+            f"ORDER BY event_us {way}, idx {way} LIMIT ? OFFSET ?"
+        )
         events = [self._logged(row) for row in self._rows(page, (after_us, before_us, limit, offset))]
         total = self._value(f"SELECT count(*) FROM log {where}", (after_us, before_us))
-        return events, total
+        edits = self._value(f"SELECT count(*) FROM log {where} AND event_type = 'EDIT'", (after_us, before_us))
+        return events, total - edits
+
+    def edits(self, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
+        """A page of the edits, the newest first, and how many there are."""
+        page = f"SELECT {_LOGGED} FROM log WHERE event_type = 'EDIT' ORDER BY idx DESC LIMIT ? OFFSET ?"
+        edits = [self._logged(row) for row in self._rows(page, (limit, offset))]
+        return edits, self._value("SELECT count(*) FROM log WHERE event_type = 'EDIT'")
+
+    def event_counts(self, start_us: int, end_us: int) -> dict[str, int]:
+        """How many events of each type there are with `start_us` <= event time < `end_us`."""
+        sql = "SELECT event_type, count(*) FROM log WHERE event_us >= ? AND event_us < ? GROUP BY event_type"
+        return dict(self._rows(sql, (start_us, end_us)))
+
+    def started_us(self, run_id: str) -> int | None:
+        """The time of the first event by which the run was under way or at its end."""
+        sql = f"SELECT min(event_us) FROM log WHERE run = {_RUN} AND event_type <> 'OTHER'"
+        time_us: int | None = self._value(sql, (run_key(run_id),))
+        return time_us
 
     def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
         """A page of the events of the runs of a namespace's jobs, the newest first, and how many there are."""
         joined = (
             "FROM name JOIN run_of_job ON job = name.id JOIN log ON log.run = run_of_job.run WHERE name.namespace = ?"
         )
+        self._wait_for_facts()
         page = f"SELECT {_LOGGED} {joined} ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
         events = [self._logged(row) for row in self._rows(page, (namespace, limit, offset))]
         return events, self._value(f"SELECT count(*) {joined}", (namespace,))

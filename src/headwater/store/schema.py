@@ -8,7 +8,7 @@ CREATE TABLE log (
   digest BLOB NOT NULL UNIQUE,         -- SHA-256 of raw
   received_us INTEGER NOT NULL,
   event_us INTEGER NOT NULL,
-  event_type TEXT NOT NULL,            -- START … OTHER, JOB, DATASET
+  event_type TEXT NOT NULL,            -- START … OTHER, JOB, DATASET, EDIT
   run INTEGER,
   verdict TEXT NOT NULL,
   key_id TEXT,
@@ -110,4 +110,11 @@ CREATE TABLE quarantined (
   subject TEXT, direction TEXT, namespace TEXT, name TEXT, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
   PRIMARY KEY (subject, direction, namespace, name)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE edit (
+  target TEXT, what TEXT, value BLOB NOT NULL, log_idx INTEGER NOT NULL,  -- target: a JSON array
+  first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (target, what)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX log_edits ON log (event_us) WHERE event_type = 'EDIT';  -- few: for leaving them out of lists of events
 """

@@ -17,20 +17,23 @@ from pathlib import Path
 from typing import Final
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
+from headwater.model.edits import DELETED, EditEntry, InOrder, parse_edit
 from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, parse_event
-from headwater.model.extract import facts
-from headwater.model.facts import Content, Fact
+from headwater.model.facts import Content, Fact, Target
 from headwater.store import schema
 from headwater.store.entries import Entry, Stored
 from headwater.store.numbers import GivenNumbers
 from headwater.store.packing import packed, unpacked
 from headwater.store.reader import SqliteReader
-from headwater.store.tables import TABLES
+from headwater.store.tables import TABLES, target_of_key
 
 _KNOWN_CONTENTS: Final = 200_000
 """How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
 _FOLDED_TOGETHER: Final = 64
 """Events whose facts may wait for one transaction; more events are taken only once these are stored."""
+
+EDIT: Final = "EDIT"
+"""The type that an entry of edits has in the log."""
 
 
 class SqliteStore(SqliteReader):
@@ -54,6 +57,7 @@ class SqliteStore(SqliteReader):
         self._numbers = GivenNumbers(self._writer)
         self._known_contents: set[bytes] = set()
         self._behind: list[tuple[Fact, ...]] = []
+        self._in_order = self._order_so_far()
         self._waiting_contents: dict[bytes, bytes] = {}
         self._fold_what_is_left()
 
@@ -124,6 +128,7 @@ class SqliteStore(SqliteReader):
             self._writer.execute("ROLLBACK")
         self._numbers.forget()
         self._known_contents.clear()
+        self._in_order = self._order_so_far()
         self._next_index = self._writer.execute("SELECT coalesce(max(idx) + 1, 0) FROM log").fetchone()[0]
 
     # The log
@@ -146,7 +151,7 @@ class SqliteStore(SqliteReader):
             known = self._writer.execute("SELECT idx FROM log WHERE digest = ?", (event.stamp.digest,)).fetchone()
             return Stored(known[0], is_new=False, facts=())
         self._next_index += 1
-        return Stored(row[0], is_new=True, facts=facts(event))
+        return Stored(row[0], is_new=True, facts=self._in_order.facts(event, row[0]))
 
     # The facts
 
@@ -157,10 +162,20 @@ class SqliteStore(SqliteReader):
 
     def _fold_what_is_left(self) -> None:
         """Fold what the log holds beyond the facts: an earlier process ended between the two."""
-        left = self._writer.execute("SELECT packed FROM log WHERE idx >= (SELECT events FROM folded) ORDER BY idx")
-        for (raw,) in left.fetchall():
-            self._fall_behind([facts(parse_event(unpacked(raw)))])
+        left = "SELECT idx, event_type, packed FROM log WHERE idx >= (SELECT events FROM folded) ORDER BY idx"
+        for log_index, event_type, frame in self._writer.execute(left).fetchall():
+            parse = parse_edit if event_type == EDIT else parse_event
+            self._fall_behind([self._in_order.facts(parse(unpacked(frame)), log_index)])
         self.catch_up()
+
+    def _order_so_far(self) -> InOrder:
+        """What the facts in the tables and those that wait say of what is deleted."""
+        sql = "SELECT target FROM edit WHERE what = ? AND value = ?"
+        deleted: list[Target] = [target_of_key(key) for (key,) in self._writer.execute(sql, (DELETED, b"true"))]
+        in_order = InOrder(deleted)
+        for event_facts in self._behind:
+            in_order.note(event_facts)
+        return in_order
 
     def _merge(self, new_facts: Iterable[Fact]) -> None:
         by_kind: dict[type[Fact], list[Fact]] = defaultdict(list)
@@ -183,7 +198,7 @@ class SqliteStore(SqliteReader):
         return self._waiting_contents.get(digest) or super()._read_content_body(digest)
 
 
-def _event_type(event: Event) -> str:
+def _event_type(event: Event | EditEntry) -> str:
     match event:
         case RunEvent():
             return event.event_type
@@ -191,6 +206,8 @@ def _event_type(event: Event) -> str:
             return "JOB"
         case DatasetEvent():
             return "DATASET"
+        case EditEntry():
+            return EDIT
 
 
 def _connection(path: Path) -> sqlite3.Connection:

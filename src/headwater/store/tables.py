@@ -3,6 +3,7 @@
 The merges are those of `headwater.model.facts`, written in SQL; a property test compares the two.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -17,6 +18,7 @@ from headwater.model.facts import (
     Content,
     ControlFlow,
     Declaration,
+    Edit,
     Ending,
     Fact,
     JobFacet,
@@ -29,6 +31,7 @@ from headwater.model.facts import (
     RunOfJob,
     RunTimes,
     Seen,
+    Target,
 )
 from headwater.model.names import DatasetId, JobId, is_uuid
 
@@ -114,6 +117,18 @@ _RUN_OF_JOB = (
     "WHERE (excluded.parent_run IS NOT NULL, excluded.stamp_us, excluded.stamp_digest) "
     "> (parent_run IS NOT NULL, stamp_us, stamp_digest)"
 )
+
+
+_EDIT = (
+    "ON CONFLICT (target, what) DO UPDATE SET first_us = min(first_us, excluded.first_us), "
+    "last_us = max(last_us, excluded.last_us), log_idx = max(log_idx, excluded.log_idx), "
+    "value = iif((excluded.log_idx, excluded.value) > (log_idx, value), excluded.value, value)"
+)
+
+
+def target_of_key(key: str) -> Target:
+    """The target that a key in the table `edit` stands for."""
+    return tuple(json.loads(key))
 
 
 def _run_of_job_fact(row: Row, names: Names) -> RunOfJob:
@@ -313,6 +328,20 @@ TABLES: tuple[Table[Any], ...] = (
             fact.seen.last_us,
         ),
         lambda row, _: Quarantined(row[0], row[1], row[2], row[3], Seen(*row[4:])),
+    ),
+    Table(
+        Edit,
+        _insert("edit", 6, _EDIT),
+        "SELECT * FROM edit",
+        lambda fact, _: (
+            json.dumps(fact.target),
+            fact.what,
+            fact.value,
+            fact.log_index,
+            fact.seen.first_us,
+            fact.seen.last_us,
+        ),
+        lambda row, _: Edit(target_of_key(row[0]), row[1], row[2], row[3], Seen(*row[4:])),
     ),
 )
 """In this order a graph can be loaded: contents first, runs before what they observed."""

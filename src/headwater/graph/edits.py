@@ -1,0 +1,41 @@
+"""What people said over the API, as it holds now: tags, descriptions, and what is deleted."""
+
+from headwater.model.edits import DELETED, tag_of
+from headwater.model.facts import Edit, Target
+from headwater.model.names import DatasetId
+
+
+class Edits:
+    """The edits that hold, by target."""
+
+    def __init__(self) -> None:
+        self.deleted: set[Target] = set()
+        self._said: dict[Target, dict[str, Edit]] = {}
+        self._fields: dict[DatasetId, set[Target]] = {}
+
+    def add(self, fact: Edit) -> None:
+        """Add one edit; adding it again changes nothing."""
+        about = self._said.setdefault(fact.target, {})
+        known = about.get(fact.what)
+        now = about[fact.what] = fact if known is None else known.merge(fact)
+        if now.target[0] == "field":
+            self._fields.setdefault(DatasetId(*now.target[1:3]), set()).add(now.target)
+        if now.what == DELETED:
+            (self.deleted.add if now.value == b"true" else self.deleted.discard)(now.target)
+
+    def said(self, target: Target, what: str) -> Edit | None:
+        """What holds, or None where nobody ever said it."""
+        return self._said.get(target, {}).get(what)
+
+    def tags(self, target: Target) -> list[str]:
+        """The tags on it, in the order in which they were put there."""
+        put = [edit for edit in self._said.get(target, {}).values() if tag_of(edit.what) and edit.value == b"true"]
+        return [tag_of(edit.what) or "" for edit in sorted(put, key=lambda edit: (edit.log_index, edit.what))]
+
+    def fields_of(self, name: DatasetId) -> set[Target]:
+        """The columns of the dataset that somebody said something about, under this name of it."""
+        return self._fields.get(name, set())
+
+    def targets(self, kind: str) -> list[Target]:
+        """Everything of one kind that somebody said something about."""
+        return [target for target in self._said if target[0] == kind]

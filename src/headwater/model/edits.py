@@ -1,0 +1,180 @@
+"""Edits: what people say over the API that no OpenLineage event can say.
+
+An edit is an entry of the log like any event, so that nothing is known which the log does not explain. Its bytes are a
+JSON object of ours, which can never be taken for an event: it has neither run nor job nor dataset.
+
+    {"headwater": "edit/1", "id": "…", "time": "2026-05-22T14:23:11.000000Z", "by": null,
+     "edits": [{"target": ["dataset", "lake", "orders"], "what": "tag:GOLD", "value": true}]}
+
+    target                           what        value
+    dataset | job, namespace, name   tag:NAME    true or false
+    field, namespace, name, field    tag:NAME    true or false
+    dataset | job, namespace, name   deleted     true, or false again
+    namespace, name                  deleted     true, or false again
+    namespace, name                  described   {"ownerName", "description"}
+    source, name                     described   {"type", "connectionUrl", "description"}
+    tag, name                        described   {"description"}
+
+What stands later in the log holds, for each target and what. What is deleted is only hidden: an event that names it,
+and stands later in the log, brings it back.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Final, Literal
+
+import orjson
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from headwater.errors import InvalidEventError
+from headwater.model import strict_json
+from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, Stamp
+from headwater.model.extract import facts
+from headwater.model.facts import Edit, Fact, RunOfJob, Seen, Target
+from headwater.model.names import DatasetId, JobId
+
+FORMAT: Final = "edit/1"
+DELETED: Final = "deleted"
+DESCRIBED: Final = "described"
+_TAG: Final = "tag:"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """One thing said about one target; `value` is any JSON value."""
+
+    target: Target
+    what: str
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class EditEntry:
+    """An entry of the log that holds edits."""
+
+    raw: bytes
+    stamp: Stamp
+    edits: tuple[Saying, ...]
+
+    def facts(self, log_index: int) -> Iterator[Edit]:
+        """What it says, from its place in the log; of two things about one target, the last."""
+        seen = Seen(self.stamp.time_us, self.stamp.time_us)
+        for edit in {(edit.target, edit.what): edit for edit in self.edits}.values():
+            yield Edit(edit.target, edit.what, orjson.dumps(edit.value, option=orjson.OPT_SORT_KEYS), log_index, seen)
+
+
+def tag(name: str) -> str:
+    """What is said of a target by putting a tag on it."""
+    return f"{_TAG}{name}"
+
+
+def tag_of(what: str) -> str | None:
+    """The name of the tag, if it is a tag that is spoken of."""
+    return what.removeprefix(_TAG) if what.startswith(_TAG) else None
+
+
+def target_of(node: DatasetId | JobId) -> Target:
+    """A job or dataset as the target of an edit."""
+    return ("job" if isinstance(node, JobId) else "dataset", *node)
+
+
+def edit_entry(edit_id: str, time_us: int, by: str | None, edits: Iterable[Saying]) -> EditEntry:
+    """An entry that says these things; `by` is who says them, if that is known.
+
+    Every entry has an id of its own: the same thing may be said, taken back and said again.
+    """
+    body = {
+        "headwater": FORMAT,
+        "id": edit_id,
+        "time": (_EPOCH + timedelta(microseconds=time_us)).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        "by": by,
+        "edits": [{"target": edit.target, "what": edit.what, "value": edit.value} for edit in edits],
+    }
+    return parse_edit(orjson.dumps(body))
+
+
+def parse_edit(raw: bytes) -> EditEntry:
+    """Read an entry of edits.
+
+    Raises:
+        MalformedJsonError: the bytes are no JSON document.
+        InvalidEventError: the message gives the path of the first bad field.
+    """
+    try:
+        wire = _Wire.model_validate(strict_json.parse(raw))
+    except ValidationError as invalid:
+        first = invalid.errors(include_url=False, include_input=False)[0]
+        path = ".".join(str(step) for step in first["loc"]) or "edit"
+        raise InvalidEventError(f"{path}: {first['msg']}") from None
+    stamp = Stamp((wire.time - _EPOCH) // timedelta(microseconds=1), hashlib.sha256(raw).digest())
+    return EditEntry(raw, stamp, tuple(Saying(tuple(each.target), each.what, each.value) for each in wire.edits))
+
+
+class InOrder:
+    """Turns the entries of a log into facts, one entry behind the other, each at its place."""
+
+    def __init__(self, deleted: Iterable[Target]) -> None:
+        self._deleted = set(deleted)
+
+    def facts(self, entry: Event | EditEntry, log_index: int) -> tuple[Fact, ...]:
+        """What the entry says; an event that names what was deleted also brings it back."""
+        if isinstance(entry, EditEntry):
+            edits = tuple(entry.facts(log_index))
+            self.note(edits)
+            return edits
+        said = facts(entry)
+        return (*said, *self._brought_back(entry, said, log_index)) if self._deleted else said
+
+    def note(self, said: Iterable[Fact]) -> None:
+        """Take over what facts of former entries say."""
+        for edit in said:
+            if isinstance(edit, Edit) and edit.what == DELETED:
+                (self._deleted.add if edit.value == b"true" else self._deleted.discard)(edit.target)
+
+    def _brought_back(self, event: Event, said: Sequence[Fact], log_index: int) -> tuple[Edit, ...]:
+        seen = Seen(event.stamp.time_us, event.stamp.time_us)
+        back = sorted(self._deleted.intersection(_named(event, said)))
+        edits = tuple(Edit(target, DELETED, b"false", log_index, seen) for target in back)
+        self.note(edits)
+        return edits
+
+
+def _named(event: Event, said: Iterable[Fact]) -> Iterator[Target]:
+    for node in _nodes(event, said):
+        yield target_of(node)
+        yield ("namespace", node.namespace)
+
+
+def _nodes(event: Event, said: Iterable[Fact]) -> Iterator[DatasetId | JobId]:
+    match event:
+        case DatasetEvent():
+            yield event.dataset.id
+        case JobEvent() | RunEvent():
+            yield event.job
+            yield from (dataset.id for dataset in (*event.inputs, *event.outputs))
+            yield from (fact.parent.job for fact in said if isinstance(fact, RunOfJob) and fact.parent is not None)
+
+
+class _WireEdit(BaseModel):
+    model_config = ConfigDict(strict=True)
+    target: Annotated[list[str], Field(min_length=2)]
+    what: str
+    value: Any
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(strict=True)
+    headwater: Literal["edit/1"]
+    id: str
+    time: Annotated[AwareDatetime, Field(strict=False)]
+    by: str | None
+    edits: Annotated[list[_WireEdit], Field(min_length=1)]
+
+
+def described(value: bytes) -> Mapping[str, Any]:
+    """What a `described` edit says."""
+    said: Mapping[str, Any] = orjson.loads(value)
+    return said

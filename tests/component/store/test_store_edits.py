@@ -1,0 +1,90 @@
+"""Edits in the SQLite store: whatever is known follows from the log, entry by entry."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwater.errors import InvalidEventError
+from headwater.model.edits import EditEntry, InOrder, Saying, edit_entry, parse_edit, tag
+from headwater.model.events import Event, parse_event
+from headwater.store.entries import Entry
+from headwater.store.packing import unpacked
+from headwater.store.sqlite import SqliteStore
+from tests.support.logs import DATASETS, events
+
+TARGETS = [
+    *(("dataset", each["namespace"], each["name"]) for each in DATASETS[:4]),
+    *(("job", "etl", name) for name in ("load", "mart", "dag")),
+    ("namespace", "lake"),
+    ("field", "lake", "t0", "a"),
+]
+_sayings = st.builds(Saying, st.sampled_from(TARGETS), st.sampled_from(["deleted", tag("A"), tag("B")]), st.booleans())
+_edits = st.builds(
+    edit_entry, st.uuids().map(str), st.integers(0, 10**15), st.none(), st.lists(_sayings, min_size=1, max_size=3)
+)
+logs = st.lists(st.one_of(events.map(parse_event), _edits), min_size=1, max_size=14)
+
+
+def entries(log: list[Event | EditEntry]) -> Iterator[Entry]:
+    return (Entry(each, "unsigned", None, received_us=1) for each in log)
+
+
+def folded(store: SqliteStore) -> dict[tuple[object, ...], Any]:
+    """The facts that follow from the log alone."""
+    in_order, merged = InOrder(()), dict[tuple[object, ...], Any]()
+    for index, kind, frame in store._rows("SELECT idx, event_type, packed FROM log ORDER BY idx"):
+        parse = parse_edit if kind == "EDIT" else parse_event
+        for fact in in_order.facts(parse(unpacked(frame)), index):
+            merged[fact.key] = merged[fact.key].merge(fact) if fact.key in merged else fact
+    return merged
+
+
+@given(logs, st.integers(1, 5), st.integers(0, 14))
+@settings(max_examples=60)
+def test_the_store_keeps_what_follows_from_its_log_for_any_batching_and_over_a_restart(
+    log: list[Event | EditEntry], size: int, restart_at: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "headwater.db"
+        for part in (log[:restart_at], log[restart_at:]):
+            with closing(SqliteStore(path)) as store:
+                for start in range(0, len(part), size):
+                    store.add([*entries(part[start : start + size]), *entries(part[:1])])
+        with closing(SqliteStore(path)) as store:
+            assert {fact.key: fact for fact in store.facts()} == folded(store)
+
+
+def test_an_edit_comes_back_from_the_log_as_it_was_said(tmp_path: Path) -> None:
+    said = (
+        Saying(("dataset", "a.b", "c"), tag("GOLD"), True),
+        Saying(("tag", "GOLD"), "described", {"description": None}),
+    )
+    entry = edit_entry("7", 1_779_459_791_000_001, "ann", said)
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        store.add([*entries([entry])])
+
+        (logged,), total = store.edits(10, 0)
+
+    assert (total, logged.event_type, logged.event_us) == (1, "EDIT", 1_779_459_791_000_001)
+    assert parse_edit(logged.raw) == entry
+    assert parse_edit(logged.raw).edits == said
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"{}", "headwater: "),
+        (b'{"headwater": "edit/2"}', "headwater: "),
+        (b'{"headwater": "edit/1", "id": "1", "time": "2026-05-22T14:23:11Z", "by": null, "edits": [{}]}', "edits.0."),
+        (b"[]", "edit: "),
+    ],
+)
+def test_what_is_no_edit_is_refused_with_the_path_of_what_is_wrong(raw: bytes, message: str) -> None:
+    with pytest.raises(InvalidEventError, match=f"^{message}"):
+        parse_edit(raw)
