@@ -26,7 +26,8 @@ OURS = {
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _UUID = re.compile(r"<uuid:\d+>")
-_BY_NAME = {"columnLineage", "jobs"}
+_NOTHING = "00000000-0000-4000-8000-00000000ffff"
+_BY_NAME = {"columnLineage", "jobs", "tags"}
 """Lists that Marquez gives in no order of its own, or by its own clock."""
 
 
@@ -49,6 +50,10 @@ class Recording:
             case _ if not self._same(recorded, ours):
                 yield path, recorded, ours
 
+    def in_our_words(self, text: str) -> str:
+        """A recorded text, with the UUIDs in it that are known by now; for others one that nothing has."""
+        return _UUID.sub(lambda found: self.uuids.get(found[0], _NOTHING), text)
+
     def _in_objects(
         self, recorded: Mapping[str, object], ours: Mapping[str, object], path: str
     ) -> Iterator[tuple[str, object, object]]:
@@ -66,6 +71,8 @@ class Recording:
             return isinstance(ours, int) and ours >= 0
         if isinstance(recorded, str) and _UUID.fullmatch(recorded):
             return isinstance(ours, str) and str(UUID(ours)) == ours == self.uuids.setdefault(recorded, ours)
+        if isinstance(recorded, str):
+            recorded = self.in_our_words(recorded)
         return recorded == ours and type(recorded) is type(ours)
 
 

@@ -64,9 +64,11 @@ class _Reader:
     def read_all(self) -> None:
         for path in ("/healthz", "/metrics", f"{_API}/tags"):
             self.get(path)
-        for path in ("summary", "quarantine", "events", "events/lineage"):
+        for path in ("summary", "quarantine", "events", "events/lineage", "edits"):
             self.get(f"{_API}/{path}")
         self._namespaces()
+        for source in self.get(f"{_API}/sources", limit=1000)["sources"]:
+            self._named(f"{_API}/sources/{{name}}", source["name"])
         self._jobs()
         self._datasets()
         self._unknown()
@@ -75,6 +77,10 @@ class _Reader:
         for namespace in self.get(f"{_API}/namespaces", limit=1000)["namespaces"]:
             self.get(f"{_API}/namespaces/{{name}}", {"name": namespace["name"]})
             self.get(f"{_API}/events/{{namespace}}", {"namespace": namespace["name"]})
+
+    def _named(self, template: str, name: str) -> None:
+        if name not in _STEPS:
+            self.get(template, {"name": name})
 
     def _jobs(self) -> None:
         for job in self.get(f"{_API}/jobs", limit=1000)["jobs"]:
@@ -137,6 +143,6 @@ class _Reader:
 
 def documented_operations(client: TestClient) -> Iterator[tuple[str, str]]:
     """Every method and path of the OpenAPI page, with something in the place of each parameter."""
-    names = {"namespace": "none", "name": "none", "run_id": "none", "version": "none"}
+    names = dict.fromkeys(("namespace", "name", "run_id", "version", "field", "tag"), "none") | {"mark": "start"}
     for path, methods in client.get("/openapi.json").json()["paths"].items():
         yield from ((method.upper(), path.format_map(names)) for method in methods)

@@ -5,6 +5,9 @@ from typing import Final
 
 VERSION: Final = version("headwater")
 PRODUCER: Final = f"https://headwater.dev/producer/{VERSION}"
+API_PRODUCERS: Final = "https://headwater.dev/producer/api/"
+API_PRODUCER: Final = f"{API_PRODUCERS}{VERSION}"
+"""Who we are in events and facets that say what was put over the API."""
 HEADWATER_FACETS: Final = "https://headwater.dev/spec/facets/1-0-0"
 """Facet `X` of our own is described at `HEADWATER_FACETS/X.json`."""
 

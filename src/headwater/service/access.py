@@ -1,5 +1,6 @@
 """How routes get at the service: everything a route needs is in one place, put there by `create_app`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -29,6 +30,10 @@ class Service:
     metrics: Metrics
     ahead: Ahead
     body_limit: int
+    now_us: Callable[[], int]
+    """The clock: microseconds since 1970, UTC."""
+    new_id: Callable[[], str]
+    """An id that nothing else has."""
 
 
 def service_of(request: Request) -> Service:

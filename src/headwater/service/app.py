@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from uuid import uuid4
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from fastapi import APIRouter, FastAPI
@@ -22,6 +23,7 @@ from headwater.service.pages import page_app
 from headwater.service.past import DEFAULT_KEPT_EVENTS, Pasts
 from headwater.service.routes import (
     datasets,
+    edits,
     events,
     health,
     intake,
@@ -32,7 +34,9 @@ from headwater.service.routes import (
     questions,
     runs,
     search,
+    sources,
     tags,
+    writes,
 )
 from headwater.store.entries import Stored
 from headwater.store.sqlite import SqliteStore
@@ -70,7 +74,8 @@ def create_app(
     handle_failures(app)
     intake.add_intake(app)
     api = APIRouter(prefix="/api/v1")
-    for resource in (lineage, namespaces, datasets, runs, jobs, events, search, tags, overview, questions):
+    resources = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, overview, questions)
+    for resource in (*resources, writes, edits):
         api.include_router(resource.router)
     app.include_router(api)
     app.include_router(health.router)
@@ -90,7 +95,8 @@ def _service(
         pasts.learned(stored.log_index, stored.facts)
         ahead.wake()
 
-    return Service(knowledge, pasts, Intake(store, learn, trust, metrics, now_us), feed, metrics, ahead, body_limit)
+    intake = Intake(store, learn, trust, metrics, now_us)
+    return Service(knowledge, pasts, intake, feed, metrics, ahead, body_limit, now_us, new_id=lambda: str(uuid4()))
 
 
 def _lifespan(service: Service) -> Lifespan[FastAPI]:

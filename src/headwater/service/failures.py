@@ -69,9 +69,11 @@ async def _of_http(_: Request, error: Exception) -> Response:
 
 async def _of_parameters(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101  registered for nothing else
-    wrong = [_wording(fault) for fault in error.errors()]
-    body = Failure(code=HTTPStatus.BAD_REQUEST, message="; ".join(wrong), errors=wrong)
-    return answer(body, HTTPStatus.BAD_REQUEST)
+    faults = error.errors()
+    wrong = [_wording(fault) for fault in faults]
+    is_of_body = all(fault["loc"][0] == "body" for fault in faults)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_of_body else HTTPStatus.BAD_REQUEST  # as Marquez tells them apart
+    return answer(Failure(code=status, message="; ".join(wrong), errors=wrong), status)
 
 
 async def _gone(_: Request, __: Exception) -> Response:
@@ -90,8 +92,9 @@ def _failure(status: int, message: str) -> Response:
 def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
     place, *path = fault["loc"]
     name = ".".join(str(step) for step in path)
+    subject = (name or "body") if place == "body" else f"{place} param {name}"
     if fault["type"] == "missing":
-        return f"{place} param {name} must not be null"
+        return f"{subject} must not be null"
     bounds = fault.get("ctx", {})
     match fault["type"]:
         case "greater_than_equal":
@@ -104,6 +107,8 @@ def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
             what = "must be true or false"
         case "literal_error":
             what = f"must be {bounds['expected']}"
+        case "model_attributes_type" | "model_type" | "dict_type" | "mapping_type":
+            what = "must be a JSON object"
         case _:
             what = f"cannot be read: {fault['msg']}"
-    return f"{place} param {name} {what}"
+    return f"{subject} {what}"

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidEventError, MalformedJsonError, UnavailableError, UntrustedEventError
+from headwater.model.edits import EditEntry
 from headwater.model.events import Event, RunEvent, parse_event
 from headwater.service.metrics import Metrics
 from headwater.signing.facet import SIGNATURE
@@ -95,6 +96,17 @@ class Intake:
             raise
         self.metrics.ingest.observe((self.now_us() - received_us) / 1_000_000)
         return answer
+
+    async def edit(self, entry: EditEntry) -> Answer:
+        """Store what somebody said over the API; when this returns, it is on disk and in every answer.
+
+        Raises:
+            UntrustedEventError: signatures are required, and an edit has none.
+            UnavailableError: it could not be stored now.
+        """
+        if self.trust.is_required:
+            raise UntrustedEventError("unsigned: the service takes signed events only, so nothing can be edited here")
+        return await self._stored(Entry(entry, "unsigned", None, self.now_us()))
 
     def _verified(self, event: Event) -> Verification:
         is_signed = isinstance(event, RunEvent) and SIGNATURE in event.run_facets

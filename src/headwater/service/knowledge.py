@@ -100,12 +100,12 @@ class Knowledge:
         """Whether a dataset goes by this name."""
         shown = self.graph.shown(name)
         dataset = self.graph.datasets.get(shown)
-        return dataset is not None and dataset.is_known and shown.is_complete
+        return dataset is not None and dataset.is_known and shown.is_complete and not self.graph.hides(name)
 
     def is_job(self, name: JobId) -> bool:
         """Whether a job goes by this name."""
         job = self.graph.jobs.get(name)
-        return job is not None and job.is_known
+        return job is not None and job.is_known and not self.graph.hides(name)
 
     def dataset(self, name: DatasetId) -> DatasetId:
         """The same name, once a dataset is known to go by it.
@@ -181,6 +181,10 @@ class Knowledge:
     def seen(self, name: DatasetId) -> Seen:
         """When a known dataset was touched or declared, under any of its names."""
         return reduce(Seen.union, (dataset.seen for dataset in self.names(name)))
+
+    def was_touched(self, name: DatasetId) -> bool:
+        """Whether a run read or wrote the dataset, under any of its names."""
+        return any(dataset.observed is not None for dataset in self.names(name))
 
     # What a job did
 

@@ -10,6 +10,7 @@ from headwater.model.facts import (
     Content,
     ControlFlow,
     Declaration,
+    Edit,
     Ending,
     Fact,
     JobFacet,
@@ -52,6 +53,10 @@ def mentions(facts: Iterable[Fact]) -> Mentions:
                 found.declared_jobs.add(job)
             case RunOfJob(run_id=run_id):
                 found.runs.add(run_id)
+            case Edit(target=("dataset", namespace, name_in_it) | ("field", namespace, name_in_it, _)):
+                found.datasets.add(DatasetId(namespace, name_in_it))
+            case Edit(target=("job", namespace, name_in_it)):
+                found.jobs.add(JobId(namespace, name_in_it))
             case Alias(name=name, alias=alias):
                 found.aliases.add((name, alias))
     return found

@@ -24,7 +24,22 @@ class EncodedName(Convertor[str]):
         return quote(value, safe="")
 
 
+class RunMark(Convertor[str]):
+    """What a run did: the last segment of `/jobs/runs/ID/start`, and of no other path."""
+
+    regex = "start|complete|fail|abort"
+
+    def convert(self, value: str) -> str:
+        """The word."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """The segment."""
+        return value
+
+
 register_url_convertor("encoded", EncodedName())
+register_url_convertor("mark", RunMark())
 
 
 class PathsAsSent:

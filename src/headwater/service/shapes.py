@@ -214,7 +214,7 @@ class ColumnSources(TypedDict):
 
 
 class DatasetCore(TypedDict):
-    """What every answer says of a dataset; `symlinks` are its other names."""
+    """What every answer says of a dataset; `symlinks` are its other names, only streams have `schemaLocation`."""
 
     id: Name
     type: str
@@ -229,6 +229,7 @@ class DatasetCore(TypedDict):
     lastModifiedAt: None
     lastLifecycleState: str | None
     description: str | None
+    schemaLocation: NotRequired[str | None]
     symlinks: Sequence[Name]
 
 
@@ -262,7 +263,8 @@ class DatasetVersion(TypedDict):
     fields: Sequence[Field]
     tags: Sequence[str]
     currentSchemaVersion: str
-    lifecycleState: str
+    schemaLocation: NotRequired[str | None]
+    lifecycleState: str | None
     description: str | None
     createdByRun: Run | None
     facets: Facets
@@ -282,7 +284,7 @@ class Namespace(TypedDict):
     createdAt: str
     updatedAt: str
     ownerName: str
-    description: None
+    description: str | None
     isHidden: bool
 
 
@@ -436,9 +438,43 @@ class Tag(TypedDict):
 
 
 class Tags(TypedDict):
-    """All tags."""
+    """A page of the tags, by name."""
 
     tags: Sequence[Tag]
+
+
+class Source(TypedDict):
+    """Where datasets are kept."""
+
+    type: str
+    name: str
+    createdAt: str
+    updatedAt: str
+    connectionUrl: str
+    description: str | None
+
+
+class Sources(TypedDict):
+    """A page of the sources, by name."""
+
+    sources: Sequence[Source]
+    totalCount: int
+
+
+class Edit(TypedDict):
+    """What somebody said over the API, as the log has it: `entry` is what stands there."""
+
+    index: int
+    receivedAt: str
+    digest: str
+    entry: Any
+
+
+class Edits(TypedDict):
+    """A page of the edits, the newest first."""
+
+    edits: Sequence[Edit]
+    totalCount: int
 
 
 class EventCounts(TypedDict):

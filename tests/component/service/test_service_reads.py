@@ -519,7 +519,7 @@ def test_the_columns_of_a_job_are_those_it_writes(client: TestClient) -> None:
         ("dataset:lake:none", "Dataset 'none' not found."),
         ("datasetField:lake:c:none", "Field 'none' of dataset 'c' not found."),
         ("job:etl:none", "Job 'none' not found."),
-        ("run:5", "HTTP 404 Not Found"),
+        ("run:5", "Run '5' not found."),
         ("", "HTTP 404 Not Found"),
     ],
 )
@@ -584,10 +584,10 @@ def test_namespaces_are_those_of_jobs_datasets_and_their_other_names(client: Tes
     link = symlinks(("glue", "t"))
     post(client, event(inputs=[dataset("t", "s3://b/c", symlinks=link)]))
 
-    page = get(client, "/api/v1/namespaces?limit=2&offset=1")
+    page = get(client, "/api/v1/namespaces?limit=2&offset=2")
 
     assert [each["name"] for each in page["namespaces"]] == ["glue", "s3://b/c"]
-    assert page["totalCount"] == 3
+    assert page["totalCount"] == 4
     assert get(client, "/api/v1/namespaces/s3%3A%2F%2Fb%2Fc")["name"] == "s3://b/c"
     assert get(client, "/api/v1/namespaces/glue/datasets")["totalCount"] == 0
     assert client.get("/api/v1/namespaces/none/datasets").status_code == 404

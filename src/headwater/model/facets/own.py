@@ -49,6 +49,16 @@ def counters(run_facets: Mapping[str, Any]) -> Counters | None:
     return None
 
 
+class DeclaredFacet(View):
+    """A dataset, job or run that was put over the API, and what no other facet says of it."""
+
+    key: ClassVar = "headwater_declared"
+    type: str | None = None
+    """Of a job: `BATCH`, `STREAM` or `SERVICE`."""
+    physical_name: str | None = None
+    schema_location: str | None = None
+
+
 class SignatureFacet(View):
     """The signature over the event without this facet."""
 

@@ -1,16 +1,28 @@
-"""Tags."""
+"""Tags: words that people put on jobs, datasets and columns."""
 
-from fastapi import APIRouter, Response
+from typing import Annotated
 
-from headwater.service import shapes
-from headwater.service.access import Known
+from fastapi import APIRouter, Path, Response
+
+from headwater.service import bodies, shapes, writing
+from headwater.service.access import Known, ServiceHere
 from headwater.service.answers import answer
-from headwater.service.routes.parameters import WRONG
+from headwater.service.routes.parameters import WRITTEN, WRONG, By, Limit, Offset
+from headwater.service.views import tags
 
-router = APIRouter(tags=["tags"])
+router = APIRouter(tags=["tags"], route_class=bodies.StrictBody, strict_content_type=False)
+
+TagWord = Annotated[str, Path(description="The tag, percent-encoded.")]
 
 
 @router.get("/tags", response_model=shapes.Tags, responses=WRONG)
-async def get_tags(_: Known) -> Response:
-    """All tags: none, since nobody can set one here yet; what producers tag stands in the facet `tags`."""
-    return answer(shapes.Tags(tags=()))
+async def get_tags(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """Tags by name; what producers tag stands in the facet `tags`."""
+    return answer(tags.tags(knowledge, limit, offset))
+
+
+@router.put("/tags/{name:encoded}", response_model=shapes.Tag, responses=WRITTEN)
+async def put_tag(service: ServiceHere, name: TagWord, body: bodies.TagBody, by: By = None) -> Response:
+    """Say what a tag means."""
+    await writing.put_tag(service, name, body, by)
+    return answer(tags.tag_shape(service.knowledge, name))

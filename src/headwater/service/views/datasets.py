@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import Final
 
 from headwater.errors import NotFoundError
 from headwater.model.facets.about import DocumentationFacet
 from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, LifecycleStateChangeFacet
+from headwater.model.facets.own import DeclaredFacet
 from headwater.model.names import DatasetId
 from headwater.service import shapes
 from headwater.service.activity import known_run
@@ -15,6 +17,9 @@ from headwater.service.versions import DatasetVersion, content_uuid, current_sha
 from headwater.service.views.columns import column_sources
 from headwater.service.views.names import facets_of, name_of, other_names, stored_facets
 from headwater.service.views.runs import run_shapes
+from headwater.service.views.tags import tagged, tags_of
+
+_STREAM: Final = "STREAM"
 
 
 def dataset_shapes(knowledge: Knowledge, names: Sequence[DatasetId]) -> list[shapes.Dataset]:
@@ -39,22 +44,26 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
     """What every answer says of a dataset."""
     digests = _digests(knowledge, name)
     seen = knowledge.seen(name)
-    return shapes.DatasetCore(
+    declared = knowledge.view(DeclaredFacet, digests)
+    core = shapes.DatasetCore(
         id=name_of(name),
         type=_type(knowledge, digests),
         name=name.name,
-        physicalName=knowledge.graph.shown(name).name,
+        physicalName=(declared and declared.physical_name) or knowledge.graph.shown(name).name,
         createdAt=iso(seen.first_us),
         updatedAt=iso(seen.last_us),
         namespace=name.namespace,
         sourceName=_source_name(knowledge, digests),
-        fields=knowledge.fields(digests.get("schema")),
-        tags=(),
+        fields=tagged(knowledge, name, knowledge.fields(digests.get("schema"))),
+        tags=tags_of(knowledge, name),
         lastModifiedAt=None,
-        lastLifecycleState=None if current_shape(knowledge.graph, name) is None else _lifecycle(knowledge, digests),
+        lastLifecycleState=_lifecycle(knowledge, name, digests),
         description=_description(knowledge, digests),
         symlinks=other_names(knowledge, name),
     )
+    if core["type"] == _STREAM:
+        core["schemaLocation"] = None if declared is None else declared.schema_location
+    return core
 
 
 def _digests(knowledge: Knowledge, name: DatasetId) -> dict[str, bytes]:
@@ -64,7 +73,7 @@ def _digests(knowledge: Knowledge, name: DatasetId) -> dict[str, bytes]:
 def _type(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
     """Marquez has two types and calls a topic a table too; `facets.datasetType` says it better."""
     kind = knowledge.view(DatasetTypeFacet, digests)
-    return "STREAM" if kind is not None and kind.dataset_type == "STREAM" else "DB_TABLE"
+    return _STREAM if kind is not None and kind.dataset_type == _STREAM else "DB_TABLE"
 
 
 def _source_name(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
@@ -72,9 +81,13 @@ def _source_name(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
     return (source and source.name) or "default"
 
 
-def _lifecycle(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
+def _lifecycle(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> str | None:
+    """As Marquez has it: None for a dataset without a version, and for one that only was put."""
     change = knowledge.view(LifecycleStateChangeFacet, digests)
-    return "" if change is None else change.lifecycle_state_change
+    if change is not None:
+        return change.lifecycle_state_change
+    was_put = knowledge.view(DeclaredFacet, digests) is not None and not knowledge.was_touched(name)
+    return None if was_put or current_shape(knowledge.graph, name) is None else ""
 
 
 def _description(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str | None:
@@ -115,7 +128,7 @@ def _version(
 ) -> shapes.DatasetVersion:
     bodies = _facets_then(knowledge, version)
     schema = version.shape.schema
-    return shapes.DatasetVersion(
+    shown = shapes.DatasetVersion(
         id=core["id"],
         type=core["type"],
         name=core["name"],
@@ -124,14 +137,17 @@ def _version(
         version=str(version.uuid),
         namespace=core["namespace"],
         sourceName=core["sourceName"],
-        fields=knowledge.fields(schema),
+        fields=tagged(knowledge, DatasetId(core["namespace"], core["name"]), knowledge.fields(schema)),
         tags=core["tags"],
         currentSchemaVersion=str(content_uuid("schema version", None if schema is None else schema.hex())),
-        lifecycleState=core["lastLifecycleState"] or "",
+        lifecycleState=core["lastLifecycleState"],
         description=core["description"],
         createdByRun=None if version.told_by is None else runs.get(version.told_by[0]),
         facets=facets_of(bodies),
     )
+    if "schemaLocation" in core:
+        shown["schemaLocation"] = core["schemaLocation"]
+    return shown
 
 
 def _facets_then(knowledge: Knowledge, version: DatasetVersion) -> dict[str, bytes]:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from headwater.errors import NotFoundError
 from headwater.model.facets.about import DocumentationFacet
 from headwater.model.facets.job import JobTypeFacet, SourceCodeLocationFacet
+from headwater.model.facets.own import DeclaredFacet
 from headwater.model.names import JobId
 from headwater.service import shapes
 from headwater.service.activity import KnownRun
@@ -15,6 +16,7 @@ from headwater.service.knowledge import Knowledge
 from headwater.service.versions import declared_version, job_uuid, job_version
 from headwater.service.views.names import name_of, names_of, stored_facets
 from headwater.service.views.runs import run_shapes
+from headwater.service.views.tags import tags_of
 
 _NEWEST: Final = 10
 """How many runs a job brings with it."""
@@ -43,7 +45,7 @@ def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> sha
     done = knowledge.activity(job)
     return shapes.JobCore(
         id=name_of(job),
-        type="STREAM" if kind is not None and kind.processing_type == "STREAMING" else "BATCH",
+        type=_type(kind, knowledge.view(DeclaredFacet, digests)),
         name=job.name,
         simpleName=_simple_name(job, done.parent),
         parentJobName=None if done.parent is None else done.parent.name,
@@ -68,7 +70,7 @@ def _job(knowledge: Knowledge, job: JobId, runs: Sequence[shapes.Run], facets: s
         facets=facets,
         labels=[label for label in labels if label is not None],
         latestRuns=runs or None,
-        tags=(),
+        tags=tags_of(knowledge, job),
     )
 
 
@@ -76,16 +78,27 @@ def _digests(knowledge: Knowledge, job: JobId) -> Mapping[str, bytes]:
     return {name: facet.content for name, facet in knowledge.graph.jobs[job].facets.items()}
 
 
+def _type(kind: JobTypeFacet | None, declared: DeclaredFacet | None) -> str:
+    """Marquez has three types: a job that events tell of is a stream or not, one that is put may also be a service."""
+    if kind is not None:
+        return "STREAM" if kind.processing_type == "STREAMING" else "BATCH"
+    return (declared and declared.type) or "BATCH"
+
+
 def _simple_name(job: JobId, parent: JobId | None) -> str:
     return job.name if parent is None else job.name.removeprefix(f"{parent.name}.") or job.name
 
 
 def _current_version(knowledge: Knowledge, job: JobId) -> str | None:
-    """That of the newest run that has ended; None where none has, unless the job was declared."""
+    """That of the newest run that has ended; None where none has, unless an event declared the job.
+
+    A job that was put has none until then, as in Marquez.
+    """
     ended = knowledge.activity(job).ended_run
     if ended is not None:
         return str(job_version(knowledge.graph, job, knowledge.graph.runs[ended].observed))
-    if knowledge.graph.jobs[job].declaration is not None:
+    was_put = DeclaredFacet.key in knowledge.graph.jobs[job].facets
+    if knowledge.graph.jobs[job].declaration is not None and not was_put:
         return str(declared_version(knowledge.graph, job))
     return None
 

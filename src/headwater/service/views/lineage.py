@@ -1,6 +1,6 @@
 """The graph of jobs and datasets around a node."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from headwater.graph.records import Edge
 from headwater.graph.walk import jobs_around
@@ -35,10 +35,10 @@ class _Edges:
         self.out_of: dict[str, list[shapes.Edge]] = {}
         self.datasets: set[DatasetId] = set()
         for job in jobs:
-            for name, edge in sorted(knowledge.graph.reads(job).items()):
+            for name, edge in _visible(knowledge, knowledge.graph.reads(job)):
                 self._add(name, job, edge)
                 self.datasets.add(name)
-            for name, edge in sorted(knowledge.graph.writes(job).items()):
+            for name, edge in _visible(knowledge, knowledge.graph.writes(job)):
                 self._add(job, name, edge)
                 self.datasets.add(name)
 
@@ -52,6 +52,11 @@ class _Edges:
         )
         self.out_of.setdefault(origin.node_id, []).append(shape)
         self.into.setdefault(destination.node_id, []).append(shape)
+
+
+def _visible(knowledge: Knowledge, edges: Mapping[DatasetId, Edge]) -> list[tuple[DatasetId, Edge]]:
+    """Those to datasets that are not deleted, by name."""
+    return [(name, edges[name]) for name in sorted(edges) if not knowledge.graph.hides(name)]
 
 
 def _dataset_node(knowledge: Knowledge, name: DatasetId, edges: _Edges) -> shapes.DatasetNode:

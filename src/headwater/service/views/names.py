@@ -1,13 +1,18 @@
 """Names, and when they were seen, as the shapes write them."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 import orjson
 
 from headwater.model.facets.dataset import SymlinksFacet
 from headwater.model.names import DatasetId, JobId
+from headwater.model.producer import API_PRODUCERS
 from headwater.service import shapes
 from headwater.service.knowledge import Knowledge
+
+_PUT: Final = b'{"_producer":"%b' % API_PRODUCERS.encode()
+"""How facets of ours begin: they are stored with their members in order."""
 
 
 def name_of(node: DatasetId | JobId) -> shapes.Name:
@@ -30,8 +35,11 @@ def other_names(knowledge: Knowledge, name: DatasetId) -> list[shapes.Name]:
 
 
 def facets_of(bodies: Mapping[str, bytes]) -> shapes.Facets:
-    """Facets by name as they were stored, byte for byte."""
-    return {name: orjson.Fragment(body) for name, body in sorted(bodies.items())}
+    """Facets by name as they were stored, byte for byte; without those that only say what was put over the API.
+
+    Marquez keeps no facets of what is put: it stands in members of its own.
+    """
+    return {name: orjson.Fragment(body) for name, body in sorted(bodies.items()) if not body.startswith(_PUT)}
 
 
 def stored_facets(knowledge: Knowledge, digests: Iterable[Mapping[str, bytes]]) -> list[shapes.Facets]:

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple, TypeVar
 
 from headwater.model.events import Direction, RunEvent, parse_event
 from headwater.model.extract import content_of
-from headwater.model.facets.own import counters
-from headwater.model.facets.run import NominalTimeFacet, moment
+from headwater.model.facets.own import DeclaredFacet, counters
+from headwater.model.facets.run import ExecutionParametersFacet, NominalTimeFacet, moment
 from headwater.model.names import DatasetId
 from headwater.service import shapes
 from headwater.service.activity import KnownRun
@@ -20,7 +20,13 @@ from headwater.service.views.names import facets_of, name_of
 from headwater.store.reader import ObservedFacetRow, RunFacetRow
 
 _WORST_FIRST: Final[tuple[shapes.Verdict, ...]] = ("tampered", "malformed", "unknown-key", "unsigned", "ok")
-_READ_FACETS: Final[tuple[str, ...]] = ("nominalTime", "headwater_run", "expanso_run")
+_READ_FACETS: Final[tuple[str, ...]] = (
+    "nominalTime",
+    "headwater_run",
+    "expanso_run",
+    DeclaredFacet.key,
+    ExecutionParametersFacet.key,
+)
 _NUMBER_LIMIT: Final = 2**63
 
 NumberT = TypeVar("NumberT", int, int | float)
@@ -52,6 +58,8 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
     read = {name: json.loads(bodies[name]) for name in _READ_FACETS if name in bodies}
     facet = NominalTimeFacet.read(read)
     nominal = facet if isinstance(facet, NominalTimeFacet) else None
+    if DeclaredFacet.key in read and run.started_us is not None:
+        run = run._replace(started_us=knowledge.store.started_us(run.run_id))  # it was created before it started
     return shapes.Run(
         id=run.run_id,
         createdAt=iso(run.seen.first_us),
@@ -62,7 +70,7 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
         startedAt=None if run.started_us is None else iso(run.started_us),
         endedAt=None if run.ended_us is None else iso(run.ended_us),
         durationMs=_duration_ms(run),
-        args=_args(run, nominal),
+        args=_arguments(read) if DeclaredFacet.key in read else _args(run, nominal),
         jobVersion=_job_version(knowledge, run),
         inputDatasetVersions=_versions(knowledge, run, "input", told.observed),
         outputDatasetVersions=_versions(knowledge, run, "output", told.observed),
@@ -93,6 +101,13 @@ def _args(run: KnownRun, nominal: NominalTimeFacet | None) -> dict[str, str]:
     if run.parent is not None:
         args |= {"run_id": run.parent.run_id, "name": run.parent.job.name, "namespace": run.parent.job.namespace}
     return args
+
+
+def _arguments(read: Mapping[str, object]) -> dict[str, str]:
+    """The arguments of a run that was created over the API."""
+    facet = ExecutionParametersFacet.read(read)
+    parameters = facet.parameters if isinstance(facet, ExecutionParametersFacet) else None
+    return {parameter.key: parameter.value or "" for parameter in parameters or ()}
 
 
 def _job_version(knowledge: Knowledge, run: KnownRun) -> shapes.Versioned | None:

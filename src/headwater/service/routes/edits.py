@@ -1,0 +1,142 @@
+"""What no event can say: who owns a namespace, what is tagged, what is deleted; and the list of all that was said."""
+
+from typing import Annotated, Final
+
+import orjson
+from fastapi import APIRouter, Depends, Path, Response
+
+from headwater.model.names import DatasetId, JobId
+from headwater.service import bodies, shapes, writing
+from headwater.service.access import Known, ServiceHere
+from headwater.service.answers import answer, iso
+from headwater.service.routes.parameters import (
+    NOT_FOUND,
+    WRITTEN,
+    WRONG,
+    By,
+    Limit,
+    NamespaceName,
+    Offset,
+    ResourceName,
+)
+from headwater.service.routes.tags import TagWord
+from headwater.service.views.datasets import dataset_shapes
+from headwater.service.views.jobs import job_shapes
+from headwater.service.views.namespaces import namespace
+
+router = APIRouter(route_class=bodies.StrictBody, strict_content_type=False)
+
+_NAMESPACE: Final = "/namespaces/{name:encoded}"
+_DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
+_JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
+_FIELD_TAG: Final = f"{_DATASET}/fields/{{field:encoded}}/tags/{{tag:encoded}}"
+_ANSWERS: Final = NOT_FOUND | WRITTEN
+
+FieldName = Annotated[str, Path(description="The name of a column, percent-encoded.")]
+
+
+async def _dataset(service: ServiceHere, namespace: NamespaceName, name: ResourceName) -> DatasetId:
+    return service.knowledge.dataset(DatasetId(namespace, name))
+
+
+async def _job(service: ServiceHere, namespace: NamespaceName, name: ResourceName) -> JobId:
+    return service.knowledge.job(JobId(namespace, name))
+
+
+DatasetHere = Annotated[DatasetId, Depends(_dataset)]
+JobHere = Annotated[JobId, Depends(_job)]
+
+
+@router.get("/edits", response_model=shapes.Edits, responses=WRONG, tags=["events"])
+async def get_edits(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """Everything that was said over the API and is no event, the newest first."""
+    page, total = knowledge.store.edits(limit, offset)
+    edits = [
+        shapes.Edit(
+            index=logged.log_index,
+            receivedAt=iso(logged.received_us),
+            digest=f"sha256:{logged.digest.hex()}",
+            entry=orjson.Fragment(logged.raw),
+        )
+        for logged in page
+    ]
+    return answer(shapes.Edits(edits=edits, totalCount=total))
+
+
+@router.put(_NAMESPACE, response_model=shapes.Namespace, responses=WRITTEN, tags=["namespaces"])
+async def put_namespace(
+    service: ServiceHere, name: NamespaceName, body: bodies.NamespaceBody, by: By = None
+) -> Response:
+    """Say who owns a namespace and what it is."""
+    await writing.put_namespace(service, name, body, by)
+    return answer(namespace(service.knowledge, name))
+
+
+@router.delete(_NAMESPACE, response_model=shapes.Namespace, responses=_ANSWERS, tags=["namespaces"])
+async def delete_namespace(service: ServiceHere, name: NamespaceName, by: By = None) -> Response:
+    """Hide a namespace with its jobs and datasets, until events name them again."""
+    before = namespace(service.knowledge, name)
+    await writing.delete_namespace(service, name, by)
+    return answer(before)
+
+
+@router.delete(_DATASET, response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
+async def delete_dataset(service: ServiceHere, dataset: DatasetHere, by: By = None) -> Response:
+    """Hide a dataset under all its names, until an event names it again."""
+    (before,) = dataset_shapes(service.knowledge, [dataset])
+    await writing.delete(service, dataset, by)
+    return answer(before)
+
+
+@router.delete(_JOB, response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
+async def delete_job(service: ServiceHere, job: JobHere, by: By = None) -> Response:
+    """Hide a job, until an event names it again."""
+    (before,) = job_shapes(service.knowledge, [job])
+    await writing.delete(service, job, by)
+    return answer(before)
+
+
+@router.post(f"{_DATASET}/tags/{{tag:encoded}}", response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
+async def tag_dataset(service: ServiceHere, dataset: DatasetHere, tag: TagWord, by: By = None) -> Response:
+    """Put a tag on a dataset."""
+    await writing.tag_node(service, dataset, tag, by, is_on=True)
+    return answer(dataset_shapes(service.knowledge, [dataset])[0])
+
+
+@router.delete(f"{_DATASET}/tags/{{tag:encoded}}", response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
+async def untag_dataset(service: ServiceHere, dataset: DatasetHere, tag: TagWord, by: By = None) -> Response:
+    """Take a tag off a dataset."""
+    await writing.tag_node(service, dataset, tag, by, is_on=False)
+    return answer(dataset_shapes(service.knowledge, [dataset])[0])
+
+
+@router.post(_FIELD_TAG, response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
+async def tag_field(
+    service: ServiceHere, dataset: DatasetHere, field: FieldName, tag: TagWord, by: By = None
+) -> Response:
+    """Put a tag, in capital letters, on a column."""
+    await writing.tag_field(service, dataset, field, tag, by, is_on=True)
+    return answer(dataset_shapes(service.knowledge, [dataset])[0])
+
+
+@router.delete(_FIELD_TAG, response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
+async def untag_field(
+    service: ServiceHere, dataset: DatasetHere, field: FieldName, tag: TagWord, by: By = None
+) -> Response:
+    """Take a tag off a column."""
+    await writing.tag_field(service, dataset, field, tag, by, is_on=False)
+    return answer(dataset_shapes(service.knowledge, [dataset])[0])
+
+
+@router.post(f"{_JOB}/tags/{{tag:encoded}}", response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
+async def tag_job(service: ServiceHere, job: JobHere, tag: TagWord, by: By = None) -> Response:
+    """Put a tag on a job."""
+    await writing.tag_node(service, job, tag, by, is_on=True)
+    return answer(job_shapes(service.knowledge, [job])[0])
+
+
+@router.delete(f"{_JOB}/tags/{{tag:encoded}}", response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
+async def untag_job(service: ServiceHere, job: JobHere, tag: TagWord, by: By = None) -> Response:
+    """Take a tag off a job."""
+    await writing.tag_node(service, job, tag, by, is_on=False)
+    return answer(job_shapes(service.knowledge, [job])[0])

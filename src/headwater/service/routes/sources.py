@@ -1,0 +1,35 @@
+"""Sources: where datasets are kept."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+
+from headwater.service import bodies, shapes, writing
+from headwater.service.access import Known, ServiceHere
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, WRONG, By, Limit, Offset
+from headwater.service.views import sources
+
+router = APIRouter(tags=["sources"], route_class=bodies.StrictBody, strict_content_type=False)
+
+_SOURCE = "/sources/{name:encoded}"
+SourceName = Annotated[str, Path(description="The name of a source, percent-encoded, slashes too.")]
+
+
+@router.get("/sources", response_model=shapes.Sources, responses=WRONG)
+async def get_sources(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """Sources that were put, and those that datasets' `dataSource` facets name."""
+    return answer(sources.sources(knowledge, limit, offset))
+
+
+@router.get(_SOURCE, response_model=shapes.Source, responses=NOT_FOUND)
+async def get_source(knowledge: Known, name: SourceName) -> Response:
+    """One source."""
+    return answer(sources.source(knowledge, name))
+
+
+@router.put(_SOURCE, response_model=shapes.Source, responses=WRITTEN)
+async def put_source(service: ServiceHere, name: SourceName, body: bodies.SourceBody, by: By = None) -> Response:
+    """Say where a source is."""
+    await writing.put_source(service, name, body, by)
+    return answer(sources.source(service.knowledge, name))

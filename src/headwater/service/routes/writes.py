@@ -1,0 +1,77 @@
+"""Datasets, jobs and runs that are written over the API: each becomes an event."""
+
+import re
+from datetime import datetime
+from typing import Annotated, Final, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BeforeValidator
+
+from headwater.model.events import EventType
+from headwater.model.names import DatasetId, JobId
+from headwater.service import bodies, shapes, writing
+from headwater.service.access import ServiceHere
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, By, NamespaceName, ResourceName, RunId
+from headwater.service.views.datasets import dataset_shapes
+from headwater.service.views.jobs import job_shapes
+from headwater.service.views.runs import run_shapes
+
+router = APIRouter(route_class=bodies.StrictBody, strict_content_type=False)
+
+_DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
+_JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
+_EVENT_TYPE: Final[dict[str, EventType]] = {
+    "start": "START",
+    "complete": "COMPLETE",
+    "fail": "FAIL",
+    "abort": "ABORT",
+}
+_LOST_PLUS: Final = re.compile(r" (?=\d\d:?\d\d$)")
+At = Annotated[
+    datetime | None,
+    # Clients put `+00:00` into the query as it is, where a plus sign means a space.
+    BeforeValidator(lambda text: _LOST_PLUS.sub("+", text) if isinstance(text, str) else text),
+    Query(description="When; now if it is left out. A time without an offset is in UTC."),
+]
+Mark = Annotated[Literal["start", "complete", "fail", "abort"], Path(description="What the run did.")]
+
+
+@router.put(_DATASET, response_model=shapes.Dataset, responses=NOT_FOUND | WRITTEN, tags=["datasets"])
+async def put_dataset(
+    service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.DatasetBody, by: By = None
+) -> Response:
+    """Declare a dataset: a dataset event, or an event of the run that wrote it."""
+    dataset = DatasetId(namespace, name)
+    await writing.put_dataset(service, dataset, body, by)
+    return answer(dataset_shapes(service.knowledge, [dataset])[0])
+
+
+@router.put(_JOB, response_model=shapes.Job, responses=NOT_FOUND | WRITTEN, tags=["jobs"])
+async def put_job(service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.JobBody) -> Response:
+    """Declare a job, what it reads and what it writes: a job event."""
+    job = JobId(namespace, name)
+    await writing.put_job(service, job, body)
+    return answer(job_shapes(service.knowledge, [job])[0])
+
+
+@router.post(f"{_JOB}/runs", status_code=201, response_model=shapes.Run, responses=NOT_FOUND | WRITTEN, tags=["runs"])
+async def post_run(
+    service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.RunBody
+) -> Response:
+    """Create a run that has not started: a run event of type OTHER."""
+    run_id = await writing.create_run(service, JobId(namespace, name), body)
+    response = answer(run_shapes(service.knowledge, [service.knowledge.run(run_id)])[0], 201)
+    response.headers["location"] = f"/api/v1/jobs/runs/{quote(run_id, safe='')}"
+    return response
+
+
+@router.post(
+    "/jobs/runs/{run_id:encoded}/{mark:mark}", response_model=shapes.Run, responses=NOT_FOUND | WRITTEN, tags=["runs"]
+)
+async def post_mark(service: ServiceHere, run_id: RunId, mark: Mark, at: At = None) -> Response:
+    """Tell that a run started, completed, failed or was aborted: a run event."""
+    run = service.knowledge.run(run_id)
+    await writing.mark_run(service, run, _EVENT_TYPE[mark], at)
+    return answer(run_shapes(service.knowledge, [service.knowledge.run(run_id)])[0])

@@ -1,0 +1,316 @@
+"""What people say over the API: it holds from then on, over a restart too, and every bit of it stands in the log."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import Answer, Body, dataset, event, facet, get, post, schema, served, serving
+from tests.support.reads import read_everything
+
+LAKE = "/api/v1/namespaces/lake"
+ORDERS = f"{LAKE}/datasets/orders"
+LOAD = "/api/v1/namespaces/etl/jobs/load"
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        post(client, loaded(11))
+        yield client
+
+
+def loaded(second: int, **changes: object) -> dict[str, Any]:
+    orders = dataset("orders", schema=schema("id", "price"))
+    return event(eventTime=f"2026-05-22T14:23:{second:02d}Z", outputs=[orders], **changes)
+
+
+def ok(answer: Answer) -> Body:
+    assert answer.status_code == 200, answer.text
+    body: Body = answer.json()
+    return body
+
+
+def test_tags_stand_in_the_order_in_which_they_were_put_and_go_again(client: TestClient) -> None:
+    for word in ("GOLD", "A", "Mine"):
+        ok(client.post(f"{ORDERS}/tags/{word}"))
+
+    after = ok(client.delete(f"{ORDERS}/tags/A"))
+
+    assert after["tags"] == get(client, ORDERS)["tags"] == ["GOLD", "Mine"]
+    assert get(client, f"{ORDERS}/versions")["versions"][0]["tags"] == ["GOLD", "Mine"]
+
+
+def test_tags_of_columns_and_jobs(client: TestClient) -> None:
+    ok(client.post(f"{ORDERS}/fields/price/tags/secret"))
+    ok(client.post(f"{ORDERS}/fields/id/tags/PII"))
+    ok(client.delete(f"{ORDERS}/fields/id/tags/pii"))
+    job = ok(client.post(f"{LOAD}/tags/nightly"))
+
+    assert {field["name"]: field["tags"] for field in get(client, ORDERS)["fields"]} == {"id": [], "price": ["SECRET"]}
+    assert job["tags"] == get(client, LOAD)["tags"] == ["nightly"]
+    assert ok(client.delete(f"{LOAD}/tags/nightly"))["tags"] == []
+
+
+def test_a_tag_put_under_one_name_of_a_dataset_is_on_it_under_every_name(client: TestClient) -> None:
+    symlinks = facet(identifiers=[{"namespace": "glue", "name": "table/orders", "type": "TABLE"}])
+    post(client, loaded(12, inputs=[dataset("orders", symlinks=symlinks)]))
+    other = "/api/v1/namespaces/glue/datasets/table%2Forders"
+
+    ok(client.post(f"{other}/tags/GOLD"))
+    ok(client.post(f"{other}/fields/id/tags/PII"))
+
+    assert get(client, ORDERS)["tags"] == get(client, other)["tags"] == ["GOLD"]
+    assert get(client, ORDERS)["fields"][0]["tags"] == ["PII"]
+    assert ok(client.delete(f"{ORDERS}/tags/GOLD"))["tags"] == get(client, other)["tags"] == []
+
+
+def test_all_tags_are_listed_with_what_they_mean(client: TestClient) -> None:
+    ok(client.put("/api/v1/tags/GOLD", json={"description": "the best"}))
+    ok(client.put("/api/v1/tags/PII", json={}))
+    ok(client.post(f"{ORDERS}/tags/used"))
+
+    listed = get(client, "/api/v1/tags")["tags"]
+
+    assert {tag["name"]: tag["description"] for tag in listed} == {
+        "GOLD": "the best",
+        "PII": None,
+        "SENSITIVE": "Contains sensitive information",
+        "used": None,
+    }
+    assert [tag["name"] for tag in get(client, "/api/v1/tags?limit=2&offset=1")["tags"]] == ["PII", "SENSITIVE"]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("lake/datasets/none/tags/A", "Dataset 'none' not found."),
+        ("lake/datasets/orders/fields/none/tags/A", "Field 'none' not found for dataset 'orders'."),
+        ("etl/jobs/none/tags/A", "Job 'none' not found."),
+    ],
+)
+def test_nothing_can_be_put_on_what_is_not_there(client: TestClient, path: str, message: str) -> None:
+    for method in ("POST", "DELETE"):
+        answer = client.request(method, f"/api/v1/namespaces/{path}")
+
+        assert (answer.status_code, answer.json()["message"]) == (404, message)
+    assert get(client, "/api/v1/edits")["totalCount"] == 0
+
+
+# Deleting
+
+
+def test_a_deleted_dataset_is_hidden_until_an_event_names_it(client: TestClient) -> None:
+    gone = ok(client.delete(ORDERS))
+
+    assert gone["name"] == "orders"
+    assert client.get(ORDERS).json() == {"code": 404, "message": "Dataset 'orders' not found."}
+    assert client.delete(ORDERS).status_code == 404
+    assert get(client, f"{LAKE}/datasets")["totalCount"] == 0
+    assert get(client, "/api/v1/search?q=orders")["totalCount"] == 0
+    assert client.get("/api/v1/lineage?nodeId=dataset:lake:orders").status_code == 404
+    (node,) = get(client, "/api/v1/lineage?nodeId=job:etl:load")["graph"]
+    assert (node["id"], node["outEdges"]) == ("job:etl:load", [])
+
+    post(client, event(eventTime="2026-05-22T14:20:00Z", job={"namespace": "etl", "name": "other"}))
+    assert client.get(ORDERS).status_code == 404
+
+    post(client, loaded(1))  # its time is before everything else: what counts is that it came later
+    assert get(client, ORDERS)["name"] == "orders"
+    assert len(get(client, "/api/v1/lineage?nodeId=job:etl:load")["graph"]) == 2
+
+
+def test_a_deleted_job_is_hidden_until_an_event_names_it(client: TestClient) -> None:
+    ok(client.delete(LOAD))
+
+    assert client.get(LOAD).json()["message"] == "Job 'load' not found."
+    assert get(client, "/api/v1/jobs")["totalCount"] == 0
+    assert get(client, "/api/v1/search?q=load")["totalCount"] == 0
+    post(client, loaded(12))
+    assert get(client, LOAD)["name"] == "load"
+
+
+def test_deleting_again_after_a_return_hides_again(client: TestClient) -> None:
+    for second in (12, 13):
+        ok(client.delete(ORDERS))
+        post(client, loaded(second))
+    ok(client.delete(ORDERS))
+
+    assert client.get(ORDERS).status_code == 404
+    assert get(client, "/api/v1/edits")["totalCount"] == 3
+
+
+def test_a_dataset_is_deleted_and_comes_back_under_all_its_names(client: TestClient) -> None:
+    symlinks = facet(identifiers=[{"namespace": "glue", "name": "table/orders", "type": "TABLE"}])
+    post(client, loaded(12, inputs=[dataset("orders", symlinks=symlinks)]))
+    other = "/api/v1/namespaces/glue/datasets/table%2Forders"
+
+    ok(client.delete(other))
+    assert [client.get(path).status_code for path in (ORDERS, other)] == [404, 404]
+
+    post(client, loaded(13, inputs=[dataset("table/orders", "glue")]))
+    assert [client.get(path).status_code for path in (ORDERS, other)] == [200, 200]
+
+
+def test_a_deleted_namespace_is_hidden_with_all_that_is_in_it(client: TestClient) -> None:
+    ok(client.put(LAKE, json={"ownerName": "ann"}))
+
+    ok(client.delete(LAKE))
+
+    assert "lake" not in {each["name"] for each in get(client, "/api/v1/namespaces")["namespaces"]}
+    assert get(client, LAKE)["isHidden"] is True
+    assert client.get(ORDERS).status_code == 404
+    assert get(client, LOAD)["name"] == "load"
+
+    ok(client.put(LAKE, json={"ownerName": "ann"}))
+    assert get(client, LAKE)["isHidden"] is False
+    assert client.get(ORDERS).status_code == 404, "putting the namespace brings back nothing that was in it"
+    post(client, loaded(12))
+    assert client.get(ORDERS).status_code == 200
+
+
+# Namespaces and sources
+
+
+def test_a_namespace_says_who_owns_it_since_when(client: TestClient) -> None:
+    first = ok(client.put("/api/v1/namespaces/s3%3A%2F%2Fb", json={"ownerName": "ann", "description": "ours"}))
+    second = ok(client.put("/api/v1/namespaces/s3%3A%2F%2Fb", json={"ownerName": "bob"}))
+
+    assert (first["name"], first["ownerName"], first["description"]) == ("s3://b", "ann", "ours")
+    assert (second["ownerName"], second["description"]) == ("bob", None)
+    assert second["createdAt"] == first["createdAt"] < second["updatedAt"]
+    assert get(client, "/api/v1/namespaces/s3%3A%2F%2Fb/datasets") == {"datasets": [], "totalCount": 0}
+
+
+def test_the_default_namespace_is_always_there(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        assert [each["name"] for each in get(client, "/api/v1/namespaces")["namespaces"]] == ["default"]
+
+
+def test_sources_are_those_that_were_put_and_those_that_datasets_name(client: TestClient) -> None:
+    source = facet(name="kafka://broker:9092", uri="kafka://broker:9092")
+    post(client, loaded(12, inputs=[dataset("clicks", "kafka://broker:9092", dataSource=source)]))
+    address = "jdbc:postgresql://ann:s3cret@db:5432/shop?password=s3cret&ssl=true"
+
+    ok(client.put("/api/v1/sources/pg", json={"type": "POSTGRESQL", "connectionUrl": address, "description": "shop"}))
+
+    listed = get(client, "/api/v1/sources")
+    assert [(each["name"], each["type"], each["connectionUrl"]) for each in listed["sources"]] == [
+        ("kafka://broker:9092", "KAFKA", "kafka://broker:9092"),
+        ("pg", "POSTGRESQL", "jdbc:postgresql://db:5432/shop?ssl=true"),
+    ]
+    assert get(client, "/api/v1/sources/kafka%3A%2F%2Fbroker%3A9092") == listed["sources"][0]
+    assert "s3cret" not in client.get("/api/v1/edits").text
+    assert client.get("/api/v1/sources/none").json() == {"code": 404, "message": "Source 'none' not found."}
+
+
+# The log
+
+
+def test_every_edit_stands_in_the_log_and_says_who_said_it(client: TestClient) -> None:
+    client.post(f"{ORDERS}/tags/GOLD", headers={"x-headwater-user": "ann"})
+
+    (edit,) = get(client, "/api/v1/edits")["edits"]
+
+    assert edit["index"] == 1
+    assert edit["entry"]["by"] == "ann"
+    assert edit["entry"]["edits"] == [{"target": ["dataset", "lake", "orders"], "what": "tag:GOLD", "value": True}]
+
+
+def test_edits_are_no_events(client: TestClient) -> None:
+    ok(client.post(f"{ORDERS}/tags/GOLD"))
+    edit = json.dumps(get(client, "/api/v1/edits")["edits"][0]["entry"])
+
+    assert get(client, "/api/v1/events/lineage") == {"events": [loaded(11)], "totalCount": 1}
+    assert get(client, "/api/v1/summary")["events"]["stored"] == 1
+    assert client.post("/api/v1/lineage", content=edit).status_code == 422
+
+
+def test_everything_said_holds_after_a_restart(tmp_path: Path) -> None:
+    paths = (ORDERS, f"{LAKE}/datasets", "/api/v1/tags", "/api/v1/sources", "/api/v1/namespaces", "/api/v1/jobs")
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
+        post(client, loaded(11), loaded(12, inputs=[dataset("gone"), dataset("back")]))
+        for request in (
+            client.post(f"{ORDERS}/tags/GOLD"),
+            client.post(f"{ORDERS}/fields/id/tags/PII"),
+            client.put("/api/v1/sources/pg", json={"type": "POSTGRESQL", "connectionUrl": "pg://db"}),
+            client.put(LAKE, json={"ownerName": "ann"}),
+            client.delete(f"{LAKE}/datasets/gone"),
+            client.delete(f"{LAKE}/datasets/back"),
+        ):
+            ok(request)
+        post(client, loaded(13, inputs=[dataset("back")]))
+        before = [get(client, path) for path in paths]
+        read_everything(client)
+
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
+        after = [get(client, path) for path in paths]
+
+    assert after == before
+    assert [each["name"] for each in after[1]["datasets"]] == ["back", "orders"]
+
+
+def test_a_listener_hears_of_an_edit(client: TestClient) -> None:
+    feed = client.app.state.service.feed  # type: ignore[attr-defined]
+
+    ok(client.post(f"{ORDERS}/tags/GOLD"))
+
+    assert b'"datasets":["dataset:lake:orders"]' in feed._kept[-1].text
+
+
+def test_a_service_that_takes_signed_events_only_takes_no_edits(tmp_path: Path) -> None:
+    with (
+        closing(SqliteStore(tmp_path / "headwater.db")) as store,
+        serving(store, require_signed=True) as client,
+    ):
+        edit = client.put("/api/v1/tags/GOLD", json={})
+        put = client.put("/api/v1/namespaces/default/jobs/load", json={"type": "BATCH"})
+
+        assert (edit.status_code, put.status_code) == (403, 403)
+        assert store.size() == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "message"),
+    [
+        ("namespaces/n", "{", 400, "body: not JSON at line 1"),
+        ("namespaces/n", '{"ownerName": "a", "ownerName": "b"}', 400, "ownerName: the key stands twice"),
+        ("namespaces/n", '{"ownerName": NaN}', 400, "ownerName: NaN is not JSON"),
+        ("namespaces/n", "", 422, "body must not be null"),
+        ("namespaces/n", "[]", 422, "body must be a JSON object"),
+        ("namespaces/n", "{}", 422, "ownerName must not be null"),
+        ("namespaces/n", '{"ownerName": 5}', 422, "ownerName "),
+        ("sources/s", '{"type": "A"}', 422, "connectionUrl must not be null"),
+        ("tags/t", '{"description": []}', 422, "description "),
+        ("namespaces/default/datasets/d", '{"type": "TABLE"}', 422, "type must be 'DB_TABLE' or 'STREAM'"),
+        ("namespaces/default/jobs/j", '{"type": "BATCH", "inputs": [{"name": "a"}]}', 422, "inputs.0.namespace must "),
+    ],
+)
+def test_a_body_that_is_wrong_is_told_where(
+    client: TestClient, path: str, body: str, status: int, message: str
+) -> None:
+    answer = client.put(f"/api/v1/{path}", content=body, headers={"content-type": "application/json"})
+
+    assert answer.status_code == answer.json()["code"] == status
+    assert answer.json()["message"].startswith(message)
+    assert get(client, "/api/v1/edits")["totalCount"] == 0
+
+
+def test_a_lone_surrogate_is_read_as_a_replacement_character(client: TestClient) -> None:
+    headers = {"content-type": "application/json"}
+
+    tag = ok(client.put("/api/v1/tags/t", content=r'{"description": "\ud800x"}', headers=headers))
+
+    assert tag["description"] == "\ufffdx"
+
+
+def test_a_body_beyond_the_limit_is_refused(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store, body_limit=100) as client:
+        answer = client.put("/api/v1/tags/t", json={"description": "x" * 100})
+
+    assert answer.status_code == 413

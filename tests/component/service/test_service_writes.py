@@ -1,0 +1,222 @@
+"""Datasets, jobs and runs written over the API: each is an OpenLineage event that went the way of all events."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.model.facets.registry import unreadable_facets
+from tests.support.app import Body, get, served
+from tests.support.reads import read_everything
+
+TEAM = "/api/v1/namespaces/team"
+RUN = "00000001-0000-4000-8000-000000000001"
+TABLE = {"type": "DB_TABLE", "physicalName": "public.t", "sourceName": "default"}
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        put(client, TEAM, ownerName="ann")
+        yield client
+
+
+def put(client: TestClient, path: str, **body: object) -> Body:
+    answer = client.put(path, json=body)
+    assert answer.status_code == 200, answer.text
+    known: Body = answer.json()
+    return known
+
+
+def create_run(client: TestClient, job: str, status: int = 201, **body: object) -> Body:
+    answer = client.post(f"{TEAM}/jobs/{job}/runs", json=body)
+    assert answer.status_code == status, answer.text
+    known: Body = answer.json()
+    return known
+
+
+def mark(client: TestClient, what: str, at: str = "", run_id: str = RUN) -> Body:
+    answer = client.post(f"/api/v1/jobs/runs/{run_id}/{what}{at and f'?at={at}'}")
+    assert answer.status_code == 200, answer.text
+    known: Body = answer.json()
+    return known
+
+
+def events(client: TestClient) -> list[Any]:
+    listed: list[Any] = get(client, "/api/v1/events/lineage?sortDirection=asc")["events"]
+    return listed
+
+
+def test_a_dataset_that_is_put_is_a_dataset_event(client: TestClient) -> None:
+    put(client, "/api/v1/sources/pg", type="POSTGRESQL", connectionUrl="postgres://db:5432")
+    columns = [{"name": "a", "type": "INT", "description": "x", "tags": ["pii"]}, {"name": "b"}]
+
+    known = put(client, f"{TEAM}/datasets/t", **{**TABLE, "sourceName": "pg"}, fields=columns, tags=["A"])
+
+    (event,) = events(client)
+    facets = event["dataset"]["facets"]
+    assert facets["schema"]["fields"] == [{"name": "a", "type": "INT", "description": "x"}, {"name": "b"}]
+    assert (facets["dataSource"]["name"], facets["dataSource"]["uri"]) == ("pg", "postgres://db:5432")
+    assert unreadable_facets(event) == ()
+    assert event["producer"].startswith("https://headwater.dev/producer/api/")
+    assert known == get(client, f"{TEAM}/datasets/t")
+    assert (known["physicalName"], known["sourceName"], known["tags"]) == ("public.t", "pg", ["A"])
+    assert [(each["name"], each["type"], each["tags"]) for each in known["fields"]] == [
+        ("a", "INT", ["PII"]),
+        ("b", None, []),
+    ]
+
+
+def test_a_dataset_that_is_put_again_has_another_version_only_if_its_columns_changed(client: TestClient) -> None:
+    versions = [
+        put(client, f"{TEAM}/datasets/t", **TABLE, fields=[{"name": column}])["currentVersion"] for column in "aab"
+    ]
+
+    assert versions[0] == versions[1] != versions[2]
+
+
+def test_a_stream_says_where_its_schema_is(client: TestClient) -> None:
+    body = {**TABLE, "type": "STREAM"}
+
+    known = put(client, f"{TEAM}/datasets/t", **body, schemaLocation="http://registry/t.avsc")
+
+    assert (known["type"], known["schemaLocation"]) == ("STREAM", "http://registry/t.avsc")
+    assert get(client, f"{TEAM}/datasets/t/versions")["versions"][0]["schemaLocation"] == "http://registry/t.avsc"
+    assert "schemaLocation" not in put(client, f"{TEAM}/datasets/u", **TABLE)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("none/datasets/t", TABLE, "Namespace 'none' not found."),
+        ("team/datasets/t", {**TABLE, "sourceName": "none"}, "Source 'none' not found."),
+        ("team/datasets/t", {**TABLE, "runId": "none"}, "Run 'none' not found."),
+        ("none/jobs/j", {"type": "BATCH"}, "Namespace 'none' not found."),
+        ("team/jobs/j", {"type": "BATCH", "inputs": [{"namespace": "team", "name": "no"}]}, "Dataset 'no' not found."),
+        ("team/jobs/j", {"type": "BATCH", "runId": "none"}, "Run 'none' not found."),
+    ],
+)
+def test_what_a_write_names_must_be_known(client: TestClient, path: str, body: Body, message: str) -> None:
+    answer = client.put(f"/api/v1/namespaces/{path}", json=body)
+
+    assert answer.json() == {"code": 404, "message": message}
+    assert events(client) == []
+
+
+def test_a_job_that_is_put_is_a_job_event_with_its_edges(client: TestClient) -> None:
+    for name in ("a", "b"):
+        put(client, f"{TEAM}/datasets/{name}", **TABLE)
+    ends = {side: [{"namespace": "team", "name": name}] for side, name in (("inputs", "a"), ("outputs", "b"))}
+
+    known = put(client, f"{TEAM}/jobs/j", type="SERVICE", location="https://git/x", description="d", **ends)
+
+    event = events(client)[-1]
+    assert unreadable_facets(event) == ()
+    assert {side: event[side] for side in ends} == ends == {side: known[side] for side in ends}
+    assert (known["type"], known["location"], known["description"]) == ("SERVICE", "https://git/x", "d")
+    assert known["facets"] == {}
+    assert len(get(client, "/api/v1/lineage?nodeId=job:team:j")["graph"]) == 3
+
+
+def test_a_run_goes_from_new_to_its_end(client: TestClient) -> None:
+    put(client, f"{TEAM}/datasets/a", **TABLE)
+    put(client, f"{TEAM}/jobs/j", type="BATCH", inputs=[{"namespace": "team", "name": "a"}])
+    nominal = {"nominalStartTime": "2026-01-01T00:00:00Z", "nominalEndTime": "2026-01-01T01:00:00+00:00"}
+
+    created = create_run(client, "j", id=RUN, args={"k": "v"}, **nominal)
+    started = mark(client, "start", "2026-05-23T10:00:00%2B02:00")
+    ended = mark(client, "complete", "2026-05-23T08:00:07.5Z")
+
+    assert (created["state"], created["startedAt"], created["args"]) == ("NEW", None, {"k": "v"})
+    assert [each["datasetVersionId"]["name"] for each in created["inputDatasetVersions"]] == ["a"]
+    assert created["nominalEndTime"] == "2026-01-01T01:00:00.000Z"
+    assert (started["state"], started["startedAt"]) == ("RUNNING", "2026-05-23T08:00:00.000Z")
+    assert (ended["state"], ended["durationMs"], ended["args"]) == ("COMPLETED", 7500, {"k": "v"})
+    assert [each["eventType"] for each in events(client)[2:]] == ["OTHER", "START", "COMPLETE"]
+    assert all(unreadable_facets(each) == () for each in events(client))
+    read_everything(client)
+
+
+@pytest.mark.parametrize(("what", "state"), [("fail", "FAILED"), ("abort", "ABORTED"), ("start", "RUNNING")])
+def test_a_run_may_end_otherwise(client: TestClient, what: str, state: str) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    run_id = create_run(client, "j")["id"]
+
+    assert mark(client, what, run_id=run_id)["state"] == state
+
+
+def test_a_run_that_ended_stays_ended(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    create_run(client, "j", id=RUN)
+    mark(client, "fail")
+
+    assert mark(client, "start")["state"] == "FAILED"
+
+
+def test_a_run_says_where_it_is(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+
+    answer = client.post(f"{TEAM}/jobs/j/runs", json={})
+
+    assert get(client, answer.headers["location"]) == answer.json()
+
+
+def test_what_a_run_wrote_is_told_by_putting_it(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    create_run(client, "j", id=RUN)
+
+    put(client, f"{TEAM}/datasets/t", **TABLE, fields=[{"name": "a"}], runId=RUN)
+    job = put(client, f"{TEAM}/jobs/j", type="BATCH", outputs=[{"namespace": "team", "name": "t"}], runId=RUN)
+    mark(client, "complete")
+
+    run = get(client, f"/api/v1/jobs/runs/{RUN}")
+    assert [each["datasetVersionId"]["name"] for each in run["outputDatasetVersions"]] == ["t"]
+    assert get(client, f"{TEAM}/datasets/t/versions")["versions"][0]["createdByRun"]["id"] == RUN
+    assert job["outputs"] == [{"namespace": "team", "name": "t"}]
+
+
+def test_a_run_is_created_once(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    create_run(client, "j", id=RUN)
+
+    again = create_run(client, "j", 400, id=RUN.upper())
+
+    assert again["message"] == f"Run '{RUN}' already exists for 'j' under namespace 'team'."
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "message"),
+    [
+        ("POST", "/api/v1/namespaces/none/jobs/j/runs", {}, 404, "Namespace 'none' not found."),
+        ("POST", f"{TEAM}/jobs/none/runs", {}, 404, "Job 'none' not found."),
+        ("POST", f"{TEAM}/jobs/j/runs", {"id": ""}, 422, "id cannot be read: "),
+        ("POST", f"{TEAM}/jobs/j/runs", {"args": {"a": {}}}, 422, "args.a "),
+        ("POST", f"{TEAM}/jobs/j/runs", {"nominalStartTime": "noon"}, 422, "nominalStartTime "),
+        ("POST", f"{TEAM}/jobs/j/runs", {"nominalEndTime": "2026-01-01T00:00:00Z"}, 400, "nominalStartTime must not "),
+        ("POST", "/api/v1/jobs/runs/none/start", None, 404, "Run 'none' not found."),
+        ("POST", "/api/v1/jobs/runs/none/start?at=noon", None, 400, "query param at cannot be read: "),
+        ("PUT", f"{TEAM}/jobs/a%00b", {"type": "BATCH"}, 422, "job.name: must not hold the character NUL"),
+    ],
+)
+def test_a_wrong_write_is_told_what_is_wrong(
+    client: TestClient, method: str, path: str, body: Body | None, status: int, message: str
+) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+
+    answer = client.request(method, path, json=body)
+
+    assert (answer.status_code, answer.json()["code"]) == (status, status)
+    assert answer.json()["message"].startswith(message)
+
+
+def test_names_of_every_kind_can_be_written(client: TestClient) -> None:
+    odd = "a%2Fb%252F%3Ac%3Fd%23e%20%F0%9F%98%80"
+    put(client, f"/api/v1/namespaces/{odd}", ownerName="ann")
+    put(client, f"/api/v1/namespaces/{odd}/datasets/{odd}", **TABLE, fields=[{"name": "a b"}])
+    put(client, f"/api/v1/namespaces/{odd}/jobs/{odd}", type="STREAM")
+    answer = client.post(f"/api/v1/namespaces/{odd}/datasets/{odd}/fields/a%20b/tags/{odd}")
+
+    assert answer.status_code == 200
+    read_everything(client)
