@@ -1,12 +1,17 @@
 import contextlib
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from emit_processes import HERE, Pipeline, Service
 from emit_receiver import Receiver, server
 
@@ -14,16 +19,48 @@ from emit_receiver import Receiver, server
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     """A service in this process; it is open."""
+    with served(None) as taker:
+        yield taker
+
+
+@pytest.fixture
+def unknown_receiver(tmp_path: Path) -> Iterator[Receiver]:
+    """The same over TLS, with a certificate that it signed itself."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(self_signed(tmp_path / "self-signed.pem"))
+    with served(context) as taker:
+        yield taker
+
+
+@contextlib.contextmanager
+def served(tls: ssl.SSLContext | None) -> Iterator[Receiver]:
     taker = Receiver()
     taker.is_open.set()
     with server(0, taker) as service:
-        taker.url = f"http://127.0.0.1:{service.server_port}/api/v1/lineage"
+        if tls is not None:
+            service.socket = tls.wrap_socket(service.socket, server_side=True)
+        taker.url = f"http{'s' if tls else ''}://127.0.0.1:{service.server_port}/api/v1/lineage"
         thread = threading.Thread(target=service.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield taker
         taker.is_open.set()
         service.shutdown()
         thread.join()
+
+
+def self_signed(file: Path) -> Path:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .sign(key, hashes.SHA256())
+    )
+    kind = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    file.write_bytes(key.private_bytes(*kind) + certificate.public_bytes(serialization.Encoding.PEM))
+    return file
 
 
 @pytest.fixture

@@ -165,6 +165,28 @@ def test_an_answer_that_does_not_come_in_time_is_not_waited_for(receiver: Receiv
     assert set(receiver.numbers) == {0}
 
 
+def test_a_service_without_tls_is_reached_where_no_certificates_can_be_read(
+    receiver: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+
+    with emitter_to(receiver.url, tmp_path / "spool") as emitter:
+        emitter.put(event(1))
+
+        assert emitter.drain(LONG_S)
+    assert receiver.numbers == [1]
+
+
+def test_a_service_whose_certificate_nobody_vouches_for_gets_nothing(
+    unknown_receiver: Receiver, tmp_path: Path
+) -> None:
+    with emitter_to(unknown_receiver.url, tmp_path / "spool") as emitter:
+        emitter.put(event(1))
+
+        assert eventually(lambda: "CERTIFICATE_VERIFY_FAILED" in (emitter.stats().last_error or ""))
+        assert unknown_receiver.posts == []
+
+
 def test_the_connection_is_kept_open(receiver: Receiver, tmp_path: Path) -> None:
     with emitter_to(receiver.url, tmp_path / "spool") as emitter:
         for n in range(10):
