@@ -4,6 +4,7 @@ import re
 import threading
 from collections import defaultdict, deque
 from collections.abc import Container, Iterable
+from functools import cached_property
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -25,9 +26,9 @@ from headwater.pipeline.telling.executions import (
     OBSERVED_ROWS,
     Executions,
     Moved,
+    Plans,
     file_write,
     observed_rows,
-    scans,
 )
 from headwater.pipeline.telling.snapshots import snapshots_of_run
 from headwater.pipeline.telling.streams import Progress
@@ -143,10 +144,11 @@ class Accounts:
 
     def _count_executions(self, thread: str) -> None:
         for called, execution in self._executions[thread].take():
+            plan = execution.executedPlan()
             if self._progress is None:
-                for source, scan in scans(execution):
+                for source, scan in self._plans.scans(plan):
                     self._tally.add_scan(source, scan)
-            if (files := file_write(execution)) is not None:
+            if (files := file_write(plan)) is not None:
                 self._files_written[thread].append(files)
             if called == JDBC_WRITE:
                 for path, observation in self._observations.items():
@@ -162,6 +164,10 @@ class Accounts:
             self._counted_to[table] = self.versions[path] = made[0].id
         for snapshot in made:
             self._tally.add_write(path, snapshot.moved)
+
+    @cached_property
+    def _plans(self) -> Plans:
+        return Plans(self._session)
 
     @property
     def _follows_one_input(self) -> bool:

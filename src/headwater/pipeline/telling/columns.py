@@ -2,25 +2,17 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from openlineage.client.facet_v2 import column_lineage_dataset
-from pyspark.sql import DataFrame
 
-from headwater.graph.sparkplan.leaves import Leaf
-from headwater.graph.sparkplan.lineage import PlanLineage, column_lineage
-from headwater.graph.sparkplan.plan import parse_plan
+from headwater.graph.sparkplan.lineage import PlanLineage
 from headwater.graph.sparkplan.transformation import ColumnInput
 from headwater.model.names import ColumnId, DatasetId
 
 log = logging.getLogger(__name__)
 
 Facet = column_lineage_dataset.ColumnLineageDatasetFacet
-
-
-def columns_of(frame: DataFrame, dataset_of: Callable[[Leaf], DatasetId | None]) -> PlanLineage[DatasetId]:
-    """The lineage of a frame's columns; one call brings the whole plan."""
-    return column_lineage(parse_plan(frame._jdf.queryExecution().analyzed().toJSON()), dataset_of)
 
 
 def facet_of(lineage: PlanLineage[DatasetId]) -> Facet:

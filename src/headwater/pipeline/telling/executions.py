@@ -4,13 +4,15 @@ A listener keeps the executions of the run's session; their plans are walked lat
 Spark's accumulators: attempts of a task that failed do not count in them.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
+from headwater.pipeline.session import java_class
 from headwater.pipeline.telling.relations import Java, items, scan_source
 
 OBSERVED_ROWS: Final = "headwater_rows"
@@ -24,6 +26,7 @@ _DRAIN_MS: Final = 10_000
 _ROWS_METRIC: Final = "numOutputRows"
 _BYTES_METRICS: Final = {"FileSourceScanExec": "filesSize", "BatchScanExec": "totalDataFileSize"}
 _FILES_METRICS: Final = {"FileSourceScanExec": "numFiles", "BatchScanExec": "resultDataFiles"}
+_METRIC: Final = re.compile(r"^(?P<name>\w+) -> SQLMetric\(.*, value: (?P<value>-?\d+)\)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +42,15 @@ class Executions:
     """The query executions that ended in a session since they were last taken."""
 
     def __init__(self, session: SparkSession) -> None:
-        self._session = session
         self._listener = _Listener()
+        self._bus = session.sparkContext._jsc.sc().listenerBus()
+        self._manager = session._jsparkSession.listenerManager()
         ensure_callback_server_started(session.sparkContext._gateway)
         self._manager.register(self._listener)
 
     def take(self) -> list[tuple[str, Java]]:
         """What was called and its execution, since the last call, oldest first, once Spark has told all of them."""
-        self._session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(_DRAIN_MS)
+        self._bus.waitUntilEmpty(_DRAIN_MS)
         taken, self._listener.ended = self._listener.ended, []
         return taken
 
@@ -54,24 +58,42 @@ class Executions:
         """Stop listening."""
         self._manager.unregister(self._listener)
 
-    @property
-    def _manager(self) -> Java:
-        return self._session._jsparkSession.listenerManager()
+
+class Plans:
+    """Executed plans, walked with as few calls into the JVM as will do.
+
+    Spark's own walk, that of EXPLAIN, goes through adaptive plans and their stages by itself. The names of its methods
+    are looked up in the JVM once.
+    """
+
+    def __init__(self, session: SparkSession) -> None:
+        walk = java_class(session, "org.apache.spark.sql.execution.ExplainUtils")
+        self._collect_leaves = walk.collectLeaves
+        self._subqueries_all = walk.subqueriesAll
+
+    def scans(self, plan: Java) -> Iterator[tuple[str, Moved]]:
+        """Every scan of a plan: what it read, and how much; one that is used twice comes twice."""
+        for leaf, name in self._leaves(plan):
+            source = scan_source(leaf, name)
+            if source is not None:
+                yield source, _moved(leaf, _BYTES_METRICS.get(name), _FILES_METRICS.get(name))
+
+    def _leaves(self, plan: Java) -> Iterator[tuple[Java, str]]:
+        """Leaves with their class, through what Spark counts as leaves but is a plan again."""
+        for root in (plan, *items(self._subqueries_all(plan))):
+            for leaf in items(self._collect_leaves(root)):
+                name = leaf.productPrefix()
+                inner = _inner_plan(leaf, name)
+                if inner is None:
+                    yield leaf, name
+                else:
+                    yield from self._leaves(inner)
 
 
-def scans(execution: Java) -> Iterator[tuple[str, Moved]]:
-    """Every scan of an execution: what it read, and how much; one that is used twice in a plan comes twice."""
-    for leaf, name in _physical_leaves(execution.executedPlan()):
-        source = scan_source(leaf, name)
-        if source is not None:
-            yield source, _moved(leaf, _BYTES_METRICS.get(name), _FILES_METRICS.get(name))
-
-
-def file_write(execution: Java) -> Moved | None:
-    """What an execution wrote to files; None where it is no such write."""
-    plan = execution.executedPlan()
+def file_write(plan: Java) -> Moved | None:
+    """What an executed plan wrote to files; None where it is no such write."""
     for _ in range(4):
-        match plan.getClass().getSimpleName():
+        match plan.productPrefix():
             case "AdaptiveSparkPlanExec":
                 plan = plan.executedPlan()
             case "ResultQueryStageExec":
@@ -89,22 +111,8 @@ def observed_rows(execution: Java, observation: str) -> int:
     return int(row.get().getLong(0)) if row.isDefined() else 0
 
 
-def _physical_leaves(plan: Java) -> Iterator[tuple[Java, str]]:
-    """Leaves with their class, through what Spark counts as leaves but is a plan again."""
-    roots = [plan, *items(plan.subqueriesAll())]
-    for leaf in (leaf for root in roots for leaf in items(root.collectLeaves())):
-        name = leaf.getClass().getSimpleName()
-        inner = _inner_plan(leaf, name)
-        if inner is None:
-            yield leaf, name
-        else:
-            yield from _physical_leaves(inner)
-
-
 def _inner_plan(leaf: Java, name: str) -> Java | None:
     match name:
-        case "AdaptiveSparkPlanExec":
-            return leaf.executedPlan()
         case "ReusedExchangeExec" | "ReusedSubqueryExec":
             return leaf.child()
         case "InMemoryTableScanExec":
@@ -112,17 +120,21 @@ def _inner_plan(leaf: Java, name: str) -> Java | None:
         case "CommandResultExec":
             return leaf.commandPhysicalPlan()
         case _:
-            return leaf.plan() if name.endswith("QueryStageExec") else None
+            return None
 
 
 def _moved(node: Java, bytes_metric: str | None, files_metric: str | None) -> Moved:
-    metrics = node.metrics()
-    return Moved(*(_metric(metrics, name) for name in (_ROWS_METRIC, bytes_metric, files_metric)))
+    metrics = metric_values(node.metrics().mkString("\n"))
+    return Moved(*(metrics.get(name) if name else None for name in (_ROWS_METRIC, bytes_metric, files_metric)))
 
 
-def _metric(metrics: Java, name: str | None) -> int | None:
-    found = metrics.get(name) if name else None
-    return int(found.get().value()) if found is not None and found.isDefined() else None
+def metric_values(text: str) -> Mapping[str, int]:
+    """An operator's metrics by name, from the text that Spark makes of each, one a line.
+
+    >>> metric_values("numOutputRows -> SQLMetric(id: 54, name: Some(number of output rows), value: 336776)")
+    {'numOutputRows': 336776}
+    """
+    return {found["name"]: int(found["value"]) for found in _METRIC.finditer(text)}
 
 
 class _Listener:

@@ -10,7 +10,7 @@ The same text names a relation in the analysed plan, where lineage is read, and 
 rows are counted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,31 +35,37 @@ class Relation:
     version: str | None = None
 
 
-def relations(plan: Java, run_id: str) -> Iterator[Relation]:
-    """The leaves of an analysed plan that read something, those of its subqueries included.
+def relations(plan: Java, run_id: str, known: Container[int] = ()) -> Iterator[Relation]:
+    """The leaves of an analysed plan that read something, those of its subqueries included, but for the known keys.
 
     A table's version is the one that the run found: not one that it has written itself meanwhile.
     """
     for leaf in _leaves(plan):
-        source = relation_source(leaf)
         columns = leaf.output()
-        if source is not None and columns.nonEmpty():
-            yield Relation(columns.head().exprId().id(), source, _version(leaf, run_id))
+        if columns.isEmpty() or (key := columns.head().exprId().id()) in known:
+            continue
+        found = _relation(leaf, key, run_id)
+        if found is not None:
+            yield found
 
 
-def relation_source(leaf: Java) -> str | None:
-    """What a leaf of an analysed plan reads; None for one that reads nothing from outside."""
-    match leaf.getClass().getSimpleName():
+def _relation(leaf: Java, key: int, run_id: str) -> Relation | None:
+    """The relation that a leaf of an analysed plan is; None for one that reads nothing from outside."""
+    match leaf.productPrefix():
         case "LogicalRelation":
-            return _base_relation_source(leaf.relation())
-        case "DataSourceV2Relation" | "DataSourceV2ScanRelation":
-            return f"table:{leaf.table().name()}"
-        case "StreamingRelationV2":
-            return f"table:{leaf.table().name()}" if leaf.catalog().isDefined() else f"stream:{leaf.sourceName()}"
-        case "StreamingRelation":
-            return f"stream:{leaf.sourceName()}"
+            source = _base_relation_source(leaf.relation())
+            return None if source is None else Relation(key, source)
+        case "DataSourceV2Relation":
+            table = leaf.table()
+            return Relation(key, f"table:{table.name()}", _version(table, run_id))
+        case "DataSourceV2ScanRelation":
+            return Relation(key, f"table:{leaf.table().name()}")
+        case "StreamingRelationV2" if leaf.catalog().isDefined():
+            return Relation(key, f"table:{leaf.table().name()}")
+        case "StreamingRelationV2" | "StreamingRelation":
+            return Relation(key, f"stream:{leaf.sourceName()}")
         case "Range":
-            return f"range:{leaf.output().head().exprId().id()}"
+            return Relation(key, f"range:{key}")
         case _:
             return None
 
@@ -89,10 +95,7 @@ def _base_relation_source(relation: Java) -> str | None:
             return None
 
 
-def _version(leaf: Java, run_id: str) -> str | None:
-    if leaf.getClass().getSimpleName() != "DataSourceV2Relation":
-        return None
-    table = leaf.table()
+def _version(table: Java, run_id: str) -> str | None:
     if table.getClass().getName() != "org.apache.iceberg.spark.source.SparkTable":
         return None
     chosen = table.snapshotId()

@@ -4,15 +4,16 @@ import json
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from openlineage.client.facet_v2 import schema_dataset
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from headwater.graph.sparkplan.leaves import Leaf
+from headwater.graph.sparkplan.leaves import Leaf, leaves
+from headwater.graph.sparkplan.plan import Plan
 from headwater.model.names import DatasetId
 from headwater.pipeline.catalogs import catalogs_of
+from headwater.pipeline.session import java_class
 from headwater.pipeline.spec import (
     FileInput,
     FileOutput,
@@ -34,7 +35,7 @@ from headwater.pipeline.telling.datasets import (
     has_columns_of_its_table,
 )
 from headwater.pipeline.telling.guard import Guard
-from headwater.pipeline.telling.relations import Relation, relations
+from headwater.pipeline.telling.relations import Java, Relation, relations
 from headwater.pipeline.telling.schema import schema_facet
 from headwater.pipeline.telling.tables import described_table, version_facet
 
@@ -58,6 +59,7 @@ class Datasets:
     outputs: dict[str, Described] = field(default_factory=dict)
     by_source: dict[str, list[Described]] = field(default_factory=dict)
     opaque: set[str] = field(default_factory=set)
+    _source_by_key: dict[int, str] = field(default_factory=dict)
     _by_input: dict[str, list[Described]] = field(default_factory=dict)
     _new_tables: set[str] = field(default_factory=set)
 
@@ -78,27 +80,31 @@ class Datasets:
         """Learn from an input's frame what its relations read, in which version, with which columns."""
         described = self._by_input.get(name, [])
         for relation in relations(frame._jdf.queryExecution().analyzed(), self.run_id):
+            self._source_by_key[relation.key] = relation.source
             self.by_source.setdefault(relation.source, described)
             reads = self.spec.inputs[name].reads
             if isinstance(reads, SqlInput) and not has_columns_of_its_table(reads):
                 self.opaque.add(relation.source)
             self._learn(described, relation, frame.schema)
 
-    def relations_of(self, session: SparkSession, frame: DataFrame) -> dict[int, str]:
-        """The sources of a frame's relations by their key; tables that SQL names by itself become inputs."""
-        found = {}
-        for relation in relations(frame._jdf.queryExecution().analyzed(), self.run_id):
-            found[relation.key] = relation.source
+    def learn_relations(self, session: SparkSession, analysed: Java, plan: Plan) -> None:
+        """Learn the sources of a frame's relations; tables that SQL names by itself become inputs.
+
+        `plan` is the analysed plan as it was read: the JVM is asked only about relations that no earlier plan had.
+        """
+        if all(leaf.key in self._source_by_key for leaf in leaves(plan)):
+            return
+        for relation in relations(analysed, self.run_id, self._source_by_key):
+            self._source_by_key[relation.key] = relation.source
             if relation.source.startswith("table:") and relation.source not in self.by_source:
                 table = relation.source.removeprefix("table:")
                 described = self.guard.attempt("table", partial(self._described_table, session, table), None)
                 self.by_source[relation.source] = [] if described is None else [self._known(described)]
                 self._learn(self.by_source[relation.source], relation, None)
-        return found
 
-    def dataset_of(self, leaf: Leaf, sources: dict[int, str]) -> DatasetId | None:
+    def dataset_of(self, leaf: Leaf) -> DatasetId | None:
         """The one dataset whose columns a leaf has, if there is such."""
-        source = sources.get(leaf.key) if leaf.key is not None else None
+        source = self._source_by_key.get(leaf.key) if leaf.key is not None else None
         datasets = self.by_source.get(source, []) if source is not None and source not in self.opaque else []
         return datasets[0].id if len(datasets) == 1 else None
 
@@ -168,5 +174,5 @@ class Datasets:
 
 
 def _declared_schema(session: SparkSession, ddl: str) -> schema_dataset.SchemaDatasetFacet:
-    java: Any = session._jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)
+    java: Java = java_class(session, "org.apache.spark.sql.types.StructType").fromDDL(ddl)
     return schema_facet(StructType.fromJson(json.loads(java.json())))

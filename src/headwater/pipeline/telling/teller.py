@@ -9,6 +9,8 @@ from openlineage.client.event_v2 import InputDataset, OutputDataset, Run, RunSta
 from openlineage.client.facet_v2 import RunFacet, input_statistics_input_dataset, output_statistics_output_dataset
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.graph.sparkplan.lineage import column_lineage
+from headwater.graph.sparkplan.plan import parse_plan
 from headwater.model.build import run_event
 from headwater.model.names import DatasetId
 from headwater.pipeline.counters import Counters
@@ -16,7 +18,7 @@ from headwater.pipeline.execution import Execution
 from headwater.pipeline.failure import Failure
 from headwater.pipeline.spec import IcebergOutput, Output, PipelineSpec
 from headwater.pipeline.telling.accounts import Accounts
-from headwater.pipeline.telling.columns import Facet, columns_of, facet_of, log_gaps
+from headwater.pipeline.telling.columns import Facet, facet_of, log_gaps
 from headwater.pipeline.telling.executions import Moved
 from headwater.pipeline.telling.guard import Guard
 from headwater.pipeline.telling.job import HeadwaterStreamFacet, counters_facet, failure_facet, job_of, pipeline_facets
@@ -123,8 +125,10 @@ class Teller:
         def lineage() -> Facet | None:
             if self._session is None:
                 return None
-            sources = self._datasets.relations_of(self._session, frame)
-            found = columns_of(frame, lambda leaf: self._datasets.dataset_of(leaf, sources))
+            analysed = frame._jdf.queryExecution().analyzed()
+            plan = parse_plan(analysed.toJSON())
+            self._datasets.learn_relations(self._session, analysed, plan)
+            found = column_lineage(plan, self._datasets.dataset_of)
             self._guard.failures += log_gaps(found)
             return facet_of(found)
 
