@@ -1,8 +1,10 @@
 """`headwater run`: execute a pipeline file on Spark."""
 
+import secrets
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -20,6 +22,7 @@ from headwater.cli.progress import shown_progress
 from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.errors import InvalidPipelineError, SetupError
+from headwater.model.run_ids import RANDOM_BITS, run_id
 from headwater.pipeline.check import load_pipeline
 from headwater.pipeline.spec import LineageSpec, PipelineSpec
 from headwater.pipeline.stop import StopSignal
@@ -131,9 +134,7 @@ def _local_path(location: str) -> Path:
 
 
 def _new_run_id() -> str:
-    from openlineage.client.uuid import generate_new_uuid  # half a second to import, as above
-
-    return str(generate_new_uuid())
+    return run_id(time.time_ns() // 1_000_000, secrets.randbits(RANDOM_BITS))
 
 
 def _overrides(settings: list[str]) -> Mapping[str, str]:

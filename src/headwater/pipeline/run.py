@@ -10,6 +10,7 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -96,18 +97,33 @@ def run_pipeline(
         run_id=around.new_run_id(), started_at=around.now(), node_id=around.node_id, host=socket.gethostname()
     )
     log.info("run starts", extra={"job": spec.name, "run_id": execution.run_id})
-    observer = _observer(spec, execution, around)
-    work = _Work(spec, spark, execution, observer, around, stop)
+    promised: Future[Observer] = Future()
+    work = _Work(spec, spark, execution, promised, around, stop)
+    stop.listen(lambda: work.mailbox.put(None))
+    work.start()
+    observer = _observer(spec, execution, around, promised)
     ended = _supervised(work, observer, stop, spec.lineage.running_interval, around.stop_grace_s)
     result = _told(ended, observer, stop, execution.run_id)
     log.info("run ended", extra={"job": spec.name, "run_id": execution.run_id, "state": result.state})
     return result
 
 
-def _observer(spec: PipelineSpec, execution: Execution, around: Surroundings) -> Observer:
+def _observer(spec: PipelineSpec, execution: Execution, around: Surroundings, promised: "Future[Observer]") -> Observer:
+    """Make the observer and keep the promise: the work comes to need it once Spark has started."""
+    try:
+        observer = _made_observer(spec, execution, around)
+    except BaseException as fault:
+        promised.set_exception(fault)
+        raise
+    promised.set_result(observer)
+    return observer
+
+
+def _made_observer(spec: PipelineSpec, execution: Execution, around: Surroundings) -> Observer:
     if not spec.lineage.enabled:
         return Silent()
-    # Here, not above: the OpenLineage client takes half a second to import, and a run without lineage does without it.
+    # Here, not above: the OpenLineage client takes half a second to import. A run without lineage does without it, one
+    # with it imports it while Spark starts.
     from headwater.pipeline.telling.aside import Aside
     from headwater.pipeline.telling.teller import Teller
 
@@ -129,7 +145,7 @@ class _Work:
         spec: PipelineSpec,
         spark: SparkSession | Callable[[], SparkSession],
         execution: Execution,
-        observer: Observer,
+        observer: "Future[Observer]",
         around: Surroundings,
         stop: StopSignal,
     ) -> None:
@@ -172,19 +188,20 @@ class _Work:
         # The context's tags, not the session's: those can only be cancelled from the thread that set them.
         session.sparkContext.addJobTag(self._tag)
         session.sparkContext.setInterruptOnCancel(True)
-        self._observer.begin(session)
+        observer = self._observer.result()
+        observer.begin(session)
         self._around.progress("reading inputs")
         inputs = input_frames(session, self._spec)
         frames = all_frames(session, self._spec, inputs, self._execution)
         self._stop.check()
-        self._observer.planned(inputs, frames)
+        observer.planned(inputs, frames)
         if self._spec.mode == "stream":
-            self._follow(frames)
+            self._follow(frames, observer)
         else:
-            write_outputs(self._spec, frames, self._observer, self._before)
+            write_outputs(self._spec, frames, observer, self._before)
 
-    def _follow(self, frames: Mapping[str, DataFrame]) -> None:
-        self._streams = Streams(self._spec, frames, self._observer, self._around.home)
+    def _follow(self, frames: Mapping[str, DataFrame], observer: Observer) -> None:
+        self._streams = Streams(self._spec, frames, observer, self._around.home)
         try:
             self._streams.start()
             self._around.progress("streaming")
@@ -229,8 +246,6 @@ class _Work:
 
 def _supervised(work: _Work, observer: Observer, stop: StopSignal, interval_s: float, grace_s: float) -> _Ended | None:
     """Wait for the work to end, telling RUNNING meanwhile; None where it was told to stop and did not."""
-    stop.listen(lambda: work.mailbox.put(None))
-    work.start()
     while True:
         try:
             news = work.mailbox.get(timeout=interval_s)
