@@ -5,6 +5,7 @@ import sys
 
 import typer
 
+from headwater.cli.coverage import coverage
 from headwater.cli.demo.command import demo
 from headwater.cli.impact import impact
 from headwater.cli.key import key
@@ -25,7 +26,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (serve, run, lint, verify, trace, impact, root_cause, demo):
+for command in (serve, run, lint, verify, trace, impact, root_cause, coverage, demo):
     app.command()(command)
 app.add_typer(key)
 

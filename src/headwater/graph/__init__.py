@@ -11,5 +11,6 @@ lineage    the graph itself, grown fact by fact
 walk       what lies around a node, what feeds a column and what it reaches
 impact     what a change reaches, and whether it breaks there
 causes     why an output is wrong: what changed upstream
+coverage   gaps that are known
 sparkplan  the column graph of a Spark plan
 """

@@ -122,6 +122,18 @@ class SqliteReader:
         edits = self._rows("SELECT verdict, count(*) FROM log WHERE event_type = 'EDIT' GROUP BY verdict")
         return counts | {verdict: counts[verdict] - count for verdict, count in edits}
 
+    def verdicts(self) -> Iterator[tuple[str | None, str, str | None, int]]:
+        """How many events were stored with each verdict, by run (None: events without one) and by the key they name."""
+        counts = "SELECT run, verdict, key_id, count(*) AS events FROM log GROUP BY run, verdict, key_id"
+        sql = f"SELECT run_id, verdict, key_id, events FROM ({counts}) LEFT JOIN run ON id = run"
+        for run, verdict, key_id, events in self._rows(sql):
+            yield None if run is None else run_id_of_key(run), verdict, key_id, events
+
+    def runs_that_told(self, event_type: str) -> Iterator[str]:
+        """The runs of which an event of that type is in the log; looks through all of it."""
+        sql = "SELECT run_id FROM run WHERE id IN (SELECT run FROM log WHERE event_type = ?)"
+        return (run_id_of_key(row[0]) for row in self._rows(sql, (event_type,)))
+
     def raw(self, digest: bytes) -> bytes | None:
         """The bytes of an event, as they came."""
         frame: bytes | None = self._value("SELECT packed FROM log WHERE digest = ?", (digest,))

@@ -103,3 +103,18 @@ def test_root_cause_says_what_it_looked_at_where_it_found_nothing(url: str) -> N
 
     assert lines[2].startswith("nothing found in 3 runs of 3 jobs")
     assert lines[3] == "  report-2 of report, compared with 1 earlier runs"
+
+
+def test_coverage_tells_people_the_gaps_by_kind(url: str) -> None:
+    lines = told("coverage", "--namespace", "lake", "--url", url).splitlines()
+
+    assert lines[0] == "0 jobs, 0 runs, 7 datasets"
+    assert "datasets without a schema" in lines
+    assert any(line.startswith("  dataset:lake:flights_copy  no event tells its columns") for line in lines)
+    assert lines[-1] == "4 of 4 gaps"  # the copy twice; stage and mart tell schemas and no columns
+
+
+def test_coverage_tells_a_script_the_answer(url: str) -> None:
+    answer = told_json("coverage", "--limit", "1", "--url", url)
+
+    assert (len(answer["gaps"]), answer["totalCount"]) == (1, sum(answer["total"]["gaps"].values()))

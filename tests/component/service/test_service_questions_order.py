@@ -16,6 +16,7 @@ from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.causes import Question, root_cause
+from headwater.service.views.coverage import Asked, coverage
 from headwater.service.views.impact import Page, impact
 from headwater.store.entries import Entry
 from headwater.store.sqlite import SqliteStore
@@ -37,7 +38,7 @@ def answers(knowledge: Knowledge) -> dict[str, object]:
         *filter(knowledge.is_job, knowledge.graph.jobs),
     ]
     page = Page(1000)
-    told: dict[str, object] = {}
+    told: dict[str, object] = {"coverage": coverage(knowledge, Asked(limit=1000))}
     for node in nodes:
         told[f"impact {node.node_id}"] = impact(knowledge, node, None, page)
         told[f"cause {node.node_id}"] = _without_places(root_cause(knowledge, Question(node, None, 20)))

@@ -1,20 +1,33 @@
-"""Questions about the graph that take reasoning: what a change reaches, why an output is wrong."""
+"""Questions about the graph that take reasoning: what a change reaches, why an output is wrong, what is missing."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from pydantic import BeforeValidator, WithJsonSchema
 
+from headwater.graph.coverage import GapKind
 from headwater.graph.impact.change import Change
-from headwater.service import shapes_causes, shapes_impact
+from headwater.service import shapes_causes, shapes_coverage, shapes_impact
 from headwater.service.access import Known
 from headwater.service.answers import answer
+from headwater.service.as_of import time_us
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
 from headwater.service.views.causes import Question, root_cause
+from headwater.service.views.coverage import Asked, coverage
 from headwater.service.views.impact import Page, column_of, impact
 
 router = APIRouter(tags=["questions"])
 
 Column = Annotated[str | None, Query(description="A column of the dataset; nested fields are written with dots.")]
+At = Annotated[
+    int | None,
+    BeforeValidator(time_us),
+    WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]}),
+    Query(
+        description="When silence is measured: a time with its zone, or milliseconds since 1970. "
+        "By default at the newest event."
+    ),
+]
 
 
 @router.get("/impact", response_model=shapes_impact.Impact, responses=NOT_FOUND | WRONG)
@@ -45,3 +58,16 @@ async def get_root_cause(
     """What changed or went wrong in the runs that made an output and in those that fed them, likeliest cause first."""
     node = column_of(knowledge, knowledge.node(node_id), column)
     return answer(root_cause(knowledge, Question(node, run, depth)))
+
+
+@router.get("/coverage", response_model=shapes_coverage.Coverage, responses=WRONG)
+async def get_coverage(
+    knowledge: Known,
+    namespace: Annotated[str | None, Query(description="Only the gaps of this namespace.")] = None,
+    kind: Annotated[GapKind | None, Query(description="Only gaps of this kind; the numbers stay those of all.")] = None,
+    at: At = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """The gaps that are known: what events should have told and did not, or what could not be taken as it was told."""
+    return answer(coverage(knowledge, Asked(namespace, kind, at, limit, offset)))

@@ -1,0 +1,69 @@
+"""`headwater coverage`: what events should have told and did not."""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
+from headwater.cli.trace import unbroken_console
+
+Answer = Mapping[str, Any]
+"""The JSON answer of `/coverage`, or a part of it."""
+
+_PAGE: Final = 1_000
+_HEADINGS: Final = {
+    "quarantined-name": "names in quarantine",
+    "run-without-start": "runs without a START",
+    "run-without-end": "runs without an end, and silent",
+    "extraction-error": "runs whose lineage could not be worked out",
+    "silent-stream": "silent streams",
+    "edge-without-columns": "datasets of which nobody tells which columns they are made from",
+    "dataset-without-schema": "datasets without a schema",
+}
+
+_NamespaceOption = Annotated[
+    str | None, typer.Option("--namespace", metavar="NAME", help="Only the gaps of this namespace.")
+]
+_LimitOption = Annotated[int, typer.Option("--limit", min=0, max=_PAGE, help="How many gaps to list at most.")]
+_JsonOption = Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")]
+
+
+def coverage(
+    namespace: _NamespaceOption = None,
+    limit: _LimitOption = 50,
+    url: UrlOption = DEFAULT_URL,
+    json_output: _JsonOption = False,
+) -> None:
+    """Show the gaps that are known: what events should have told and did not, or what could not be taken as told.
+
+    Example: headwater coverage --namespace production
+    """
+    asked: dict[str, str | int] = {"limit": limit, "at": time.time_ns() // 1_000_000}
+    with service_at(url) as client:
+        answer = client.get("/coverage", asked if namespace is None else {**asked, "namespace": namespace})
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+        return
+    _print(unbroken_console(), answer)
+
+
+def _print(console: Console, answer: Answer) -> None:
+    total, signed = answer["total"], answer["total"]["signatures"]
+    console.print(Text(f"{total['jobs']} jobs, {total['runs']} runs, {total['datasets']} datasets", style="bold"))
+    kinds = ("verified", "unsigned", "unknownKey", "tampered", "malformed")
+    told = [f"{signed[kind]} {'unknown key' if kind == 'unknownKey' else kind}" for kind in kinds if signed[kind]]
+    console.print(Text(f"{signed['events']} events: {', '.join(told) or 'none'}"))
+    for kind, heading in _HEADINGS.items():
+        gaps = [gap for gap in answer["gaps"] if gap["kind"] == kind]
+        if gaps:
+            console.print(Text(f"\n{heading}", style="bold yellow"))
+        for gap in gaps:
+            node = gap["nodeId"] or gap["namespace"]
+            console.print(Text(f"  {node}  ").append(f"{gap['words']} · {gap['at']}", style="dim"))
+    shown, found = len(answer["gaps"]), answer["totalCount"]
+    console.print(Text("\nno gap is known" if not found else f"\n{shown} of {found} gaps", style="bold"))

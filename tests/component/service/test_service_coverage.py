@@ -1,0 +1,188 @@
+"""The gaps that are known, held against events whose gaps were put there by hand, and against recorded ones."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.signing.keys import NodeKey
+from headwater.signing.sign import sign_event
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import Body, dataset, event, facet, get, post, schema, served, serving
+from tests.support.flights import FLIGHTS
+
+COLUMNS = schema("id")
+LATER = "2026-05-23T14:00:00Z"
+KEY = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
+STRANGER = NodeKey.from_seed("22222222-2222-2222-2222-222222222222", bytes(range(32)))
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        yield client
+
+
+def told(kind: str, run: str, time: str = "2026-05-22T14:00:00Z", **changes: object) -> Body:
+    facets = changes.pop("facets", {})
+    about = {"run": {"runId": run, "facets": facets}, "job": {"namespace": "etl", "name": "load"}}
+    return event(eventType=kind, eventTime=time, **{**about, **changes})
+
+
+def ask(client: TestClient, **query: str) -> Body:
+    return get(client, f"/api/v1/coverage?{urlencode(query)}")
+
+
+def listed(answer: Body) -> list[tuple[str, str | None, str]]:
+    return [(gap["kind"], gap["nodeId"], gap["namespace"]) for gap in answer["gaps"]]
+
+
+def test_where_all_was_told_there_is_no_gap(client: TestClient) -> None:
+    post(client, told("START", "r1"), told("COMPLETE", "r1", outputs=[dataset("t", schema=COLUMNS)]))
+
+    answer = ask(client, at=LATER)
+
+    assert (answer["gaps"], answer["totalCount"]) == ([], 0)
+    assert set(answer["total"]["gaps"].values()) == {0}
+    assert (answer["total"]["jobs"], answer["total"]["runs"], answer["total"]["datasets"]) == (1, 1, 1)
+
+
+def test_a_name_without_a_namespace_is_a_gap_at_the_run_that_mentioned_it(client: TestClient) -> None:
+    post(client, told("START", "r1"), told("COMPLETE", "r1", inputs=[dataset("orders", "")]))
+
+    answer = ask(client)
+
+    assert listed(answer) == [("quarantined-name", "run:r1", "etl")]
+    assert (answer["gaps"][0]["words"], answer["gaps"][0]["related"]) == (
+        "input 'orders' has no namespace",
+        ["job:etl:load"],
+    )
+
+
+def test_runs_that_told_no_start_and_runs_that_told_no_end_are_gaps(client: TestClient) -> None:
+    post(client, told("COMPLETE", "r1"), told("START", "r2"))
+
+    assert listed(ask(client)) == [("run-without-start", "run:r1", "etl")]
+    assert listed(ask(client, at=LATER)) == [
+        ("run-without-start", "run:r1", "etl"),
+        ("run-without-end", "run:r2", "etl"),
+    ]
+    assert ask(client, at=LATER)["gaps"][1]["words"] == "a run of load told no end and has said nothing since"
+
+
+def test_a_run_may_be_silent_for_twice_as_long_as_the_longest_before_it_took(client: TestClient) -> None:
+    post(client, told("START", "r1", time="2026-05-22T00:00:00Z"), told("COMPLETE", "r1", time="2026-05-22T05:00:00Z"))
+    post(client, told("START", "r2", time="2026-05-22T06:00:00Z"))
+
+    assert listed(ask(client, at="2026-05-22T15:59:00Z")) == []
+    assert listed(ask(client, at="2026-05-22T16:01:00Z")) == [("run-without-end", "run:r2", "etl")]
+
+
+def test_a_stream_is_silent_after_twice_the_window_it_names(client: TestClient) -> None:
+    pattern = {"eventTrigger": "TIME", "eventContentMode": "DELTA", "windowDuration": 300}
+    kind = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
+    job = {"namespace": "etl", "name": "stream", "facets": {"jobType": kind}}
+    post(client, told("START", "s1", job=job), told("RUNNING", "s1", time="2026-05-22T14:10:00Z", job=job))
+
+    assert listed(ask(client, at="2026-05-22T14:20:00Z")) == []
+    assert listed(ask(client, at="2026-05-22T14:20:01Z")) == [("silent-stream", "run:s1", "etl")]
+
+
+def test_lineage_that_could_not_be_worked_out_is_a_gap(client: TestClient) -> None:
+    failure = facet(totalTasks=5, failedTasks=2, errors=[{"errorMessage": "no such table"}])
+    post(client, told("START", "r1"), told("COMPLETE", "r1", facets={"extractionError": failure}))
+
+    answer = ask(client)
+
+    assert listed(answer) == [("extraction-error", "run:r1", "etl")]
+    assert answer["gaps"][0]["words"] == "a run of load: the lineage of 2 of 5 tasks could not be worked out"
+
+
+def test_an_edge_that_tells_no_columns_and_a_dataset_that_tells_no_schema_are_gaps(client: TestClient) -> None:
+    post(client, *FLIGHTS)
+
+    answer = ask(client, namespace="lake")
+
+    assert listed(answer) == [
+        ("edge-without-columns", "dataset:lake:flights_copy", "lake"),
+        ("dataset-without-schema", "dataset:lake:flights_copy", "lake"),
+    ]
+    assert answer["gaps"][0]["words"] == "copy makes it from 1 dataset, and no event tells of columns"
+    assert answer["gaps"][0]["related"] == ["job:etl:copy", "dataset:lake:flights"]
+
+
+def test_a_target_that_tells_it_comes_from_nothing_is_no_gap(client: TestClient) -> None:
+    nothing = dataset("t", schema=COLUMNS, lineage=facet(inputs=[]))
+    post(client, told("START", "r1"), told("COMPLETE", "r1", inputs=[dataset("s", schema=COLUMNS)], outputs=[nothing]))
+
+    assert listed(ask(client)) == []
+
+
+def test_gaps_are_counted_by_namespace_and_may_be_asked_for_by_kind_and_page(client: TestClient) -> None:
+    post(client, *FLIGHTS)
+
+    answer = ask(client)
+
+    counts = {each["namespace"]: each["gaps"] for each in answer["namespaces"]}
+    assert counts.keys() == {"etl", "lake"}
+    assert counts["etl"]["runsWithoutStart"] == 5
+    assert (counts["lake"]["edgesWithoutColumns"], counts["lake"]["datasetsWithoutSchema"]) == (1, 1)
+    assert (answer["totalCount"], sum(answer["total"]["gaps"].values())) == (7, 7)
+    of_kind = ask(client, kind="run-without-start", limit="2", offset="1")
+    assert (len(of_kind["gaps"]), of_kind["totalCount"]) == (2, 5)
+    assert of_kind["total"] == answer["total"]
+
+
+def test_signatures_are_counted_by_namespace_and_by_key(tmp_path: Path) -> None:
+    good = sign_event(json.dumps(told("START", "r1")).encode(), KEY)
+    changed = sign_event(json.dumps(told("RUNNING", "r1")).encode(), KEY).replace(b"RUNNING", b"COMPLETE")
+    strange = sign_event(json.dumps(told("START", "r2")).encode(), STRANGER)
+    declared = {key: event()[key] for key in ("eventTime", "producer", "schemaURL", "job")}
+    with (
+        closing(SqliteStore(tmp_path / "headwater.db")) as store,
+        serving(store, {KEY.key_id: KEY.public_key}) as client,
+    ):
+        for raw in (good, changed, strange):
+            client.post("/api/v1/lineage", content=raw)
+        post(client, told("COMPLETE", "r1"), declared)
+
+        answer = ask(client)
+
+    none = {"events": 0, "verified": 0, "unsigned": 0, "unknownKey": 0, "tampered": 0, "malformed": 0}
+    assert answer["total"]["signatures"] == {
+        **none, "events": 5, "verified": 1, "unsigned": 2, "unknownKey": 1, "tampered": 1, "verifiedShare": 0.2
+    }  # fmt: skip
+    (etl,) = answer["namespaces"]
+    assert etl["signatures"]["events"] == 4  # the declaration is of no run
+    by_key = {each["keyId"]: each["signatures"] for each in answer["signers"]}
+    assert [each["keyId"] for each in answer["signers"]][-1] is None
+    assert by_key[KEY.key_id] == {**none, "events": 2, "verified": 1, "tampered": 1, "verifiedShare": 0.5}
+    assert by_key[STRANGER.key_id] == {**none, "events": 1, "unknownKey": 1, "verifiedShare": 0.0}
+    assert by_key[None]["unsigned"] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "at", "jobs"),
+    [
+        # Counted in the recorded lines: runs of which no line says START, runs of which none says how they ended.
+        ("spark-batch", "run-without-start", "", ["batch_orders.drop_table"]),
+        ("spark-stream", "run-without-start", "", ["stream_orders.drop_table", "stream_orders.drop_table"]),
+        ("flink", "run-without-start", "", []),
+        ("flink", "silent-stream", "", []),  # the newest line is six minutes after the last word of the killed job
+        ("flink", "silent-stream", "2026-11-21T12:00:00Z", ["sqlclient-job"]),
+        ("trino", "run-without-end", "2026-11-21T12:00:00Z", []),
+    ],
+)
+def test_gaps_of_what_real_producers_told(
+    client: TestClient, shared: Path, name: str, kind: str, at: str, jobs: list[str]
+) -> None:
+    lines = (shared / "observed" / f"{name}.jsonl").read_text().splitlines()
+    post(client, *map(json.loads, lines))
+
+    answer = ask(client, kind=kind, **({"at": at} if at else {}))
+
+    assert sorted(gap["related"][0].split(":")[-1] for gap in answer["gaps"]) == jobs
