@@ -66,6 +66,9 @@ class _Reader:
             self.get(path)
         for path in ("summary", "quarantine", "events", "events/lineage", "edits"):
             self.get(f"{_API}/{path}")
+        for kind in ("lineage-events", "jobs", "datasets", "sources"):
+            self.get(f"{_API}/stats/{kind}", period="WEEK", timezone="America/St_Johns")
+        self.get("/api/v1-beta/graphql", query="{ datasets { name versions { version } } jobs { name } }")
         self._namespaces()
         for source in self.get(f"{_API}/sources", limit=1000)["sources"]:
             self._named(f"{_API}/sources/{{name}}", source["name"])
@@ -135,7 +138,15 @@ class _Reader:
         nobody = {"namespace": "nobody", "name": "nothing", "run_id": "none", "version": "none"}
         for template in self.documented - self.asked - {ENDLESS}:
             path = template.format_map(nobody)
-            query = "?" + urlencode({"nodeId": "job:nobody:nothing", "type": "run", "q": "nothing", "runId": "none"})
+            query = "?" + urlencode(
+                {
+                    "nodeId": "job:nobody:nothing",
+                    "type": "run",
+                    "q": "nothing",
+                    "runId": "none",
+                    "query": "{ jobs { name } }",
+                }
+            )
             status = self._client.get(path + query).status_code
             assert status in (200, 404), f"{path}: {status}"
             self.asked.add(template)

@@ -4,6 +4,8 @@ app         put together: create_app
 ahead       work done while nobody asks
 intake      an event in: read, verified, stored, in the graph, and only then acknowledged
 body        a request's body, up to a limit
+bodies      what may be sent to be written, as types
+writing     what is written over the API: events of our own, or edits
 feed        tells listeners what each stored event touched
 knowledge   graph and store as the reading routes use them: who is known, by which name
 as_of       which events a read counts: its parameters asOf and logSize
@@ -13,6 +15,7 @@ activity    a job's runs, newest first
 versions    the versions of a dataset and of a job
 shapes      the JSON that goes out, as types
 views       from knowledge to shapes, one file a resource
+graphql     the graph as GraphQL, read only
 routes      from requests to views, one file a resource
 answers     JSON responses, times
 failures    every error in one shape

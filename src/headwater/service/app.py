@@ -25,6 +25,7 @@ from headwater.service.routes import (
     datasets,
     edits,
     events,
+    graphql,
     health,
     intake,
     jobs,
@@ -35,6 +36,7 @@ from headwater.service.routes import (
     runs,
     search,
     sources,
+    stats,
     tags,
     writes,
 )
@@ -74,10 +76,11 @@ def create_app(
     handle_failures(app)
     intake.add_intake(app)
     api = APIRouter(prefix="/api/v1")
-    resources = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, overview, questions)
+    resources = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview, questions)
     for resource in (*resources, writes, edits):
         api.include_router(resource.router)
     app.include_router(api)
+    app.include_router(graphql.router)
     app.include_router(health.router)
     app.router.default = page_app(page)
     return app

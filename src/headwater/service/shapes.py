@@ -461,6 +461,32 @@ class Sources(TypedDict):
     totalCount: int
 
 
+class EventStats(TypedDict):
+    """How many run events of each kind happened in an interval."""
+
+    startInterval: str
+    endInterval: str
+    fail: int
+    start: int
+    complete: int
+    abort: int
+
+
+class TotalStats(TypedDict):
+    """How many there were by the end of an interval."""
+
+    startInterval: str
+    endInterval: str
+    count: int
+
+
+class GraphqlAnswer(TypedDict):
+    """Data in the form of the query, and what is wrong with it."""
+
+    data: Mapping[str, Any] | None
+    errors: NotRequired[Sequence[Mapping[str, Any]]]
+
+
 class Edit(TypedDict):
     """What somebody said over the API, as the log has it: `entry` is what stands there."""
 

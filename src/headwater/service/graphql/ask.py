@@ -1,0 +1,52 @@
+"""One query while it is answered: its objects, and how many it may reach."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from graphql import GraphQLError
+
+from headwater.service import shapes
+from headwater.service.knowledge import Knowledge
+from headwater.service.views.sources import all_sources
+
+MAX_OBJECTS: Final = 10_000
+"""Objects one query may reach: types lead back to each other, so a short query can ask for everything many times."""
+
+
+class Node:
+    """An object: what it is, and its members, which are made only once a query asks for one of them."""
+
+    def __init__(self, identity: Any, make: Callable[[], Mapping[str, Any]]) -> None:  # noqa: ANN401  one kind a type
+        self.id = identity
+        self._make = make
+
+    @cached_property
+    def shape(self) -> Mapping[str, Any]:
+        """Its members by the names they have in the schema."""
+        return self._make()
+
+
+@dataclass
+class Ask:
+    """A query while it is answered."""
+
+    knowledge: Knowledge
+    reached: int = field(default=0, init=False)
+
+    def node(self, identity: Any, make: Callable[[], Mapping[str, Any]]) -> Node:  # noqa: ANN401  as `Node`
+        """An object that the query reaches.
+
+        Raises:
+            GraphQLError: it reached too many before.
+        """
+        self.reached += 1
+        if self.reached > MAX_OBJECTS:
+            raise GraphQLError(f"the query reaches more than {MAX_OBJECTS:,} objects: ask for less at a time")
+        return Node(identity, make)
+
+    @cached_property
+    def sources(self) -> Mapping[str, shapes.Source]:
+        """The sources by name, looked up once a query."""
+        return all_sources(self.knowledge)

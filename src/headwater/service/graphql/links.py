@@ -1,0 +1,304 @@
+"""The fields that lead from one object to others; every other field is a member of its object's shape."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, Final, Literal, NamedTuple
+
+from graphql import GraphQLResolveInfo
+
+from headwater.model.names import DatasetId, JobId
+from headwater.service import shapes
+from headwater.service.activity import KnownRun
+from headwater.service.graphql import objects
+from headwater.service.graphql.ask import Ask, Node
+from headwater.service.graphql.objects import FieldId, JobVersionId, VersionId
+from headwater.service.versions import current_shape, shape_uuid
+from headwater.service.views.jobs import jobs_heard_of_last
+from headwater.service.views.lineage import lineage
+
+Link = Callable[..., Any]
+"""A field: called with the query, what the object is, and the field's arguments by their names."""
+
+
+def resolve(node: Node | None, info: GraphQLResolveInfo[Ask], **arguments: object) -> Any:  # noqa: ANN401  any field
+    """What a field of an object is; the query itself has no object."""
+    link = LINKS.get((info.parent_type.name, info.field_name))
+    if link is not None:
+        return link(info.context, None if node is None else node.id, **arguments)
+    return None if node is None else node.shape.get(info.field_name)
+
+
+# What a query begins with
+
+
+def _page(limit: int | None, offset: int | None) -> slice:
+    start = max(offset or 0, 0)
+    return slice(start, None if limit is None else start + max(limit, 0))
+
+
+def _datasets(ask: Ask, _: None, limit: int | None = None, offset: int | None = None) -> list[Node]:
+    return objects.datasets(ask, sorted(ask.knowledge.graph.shown_datasets())[_page(limit, offset)])
+
+
+def _jobs(ask: Ask, _: None, limit: int | None = None, offset: int | None = None) -> list[Node]:
+    known = [job for job in ask.knowledge.graph.jobs if ask.knowledge.is_job(job)]
+    return [objects.job(ask, job) for job in jobs_heard_of_last(ask.knowledge, known)[_page(limit, offset)]]
+
+
+def _dataset(ask: Ask, _: None, namespace: str, name: str) -> Node | None:
+    return next(iter(objects.datasets(ask, [DatasetId(namespace, name)])), None)
+
+
+def _job(ask: Ask, _: None, namespace: str, name: str) -> Node | None:
+    job = JobId(namespace, name)
+    return objects.job(ask, job) if ask.knowledge.is_job(job) else None
+
+
+def _namespace(ask: Ask, _: None, name: str) -> Node | None:
+    return objects.namespace(ask, name)
+
+
+# Lineage
+
+
+class _Entry(NamedTuple):
+    """A node of the lineage graph."""
+
+    kind: Literal["DATASET", "JOB"]
+    node: shapes.DatasetNode | shapes.JobNode
+
+
+def _lineage(ask: Ask, _: None, namespace: str, name: str, depth: int | None = None) -> Node | None:
+    job = JobId(namespace, name)
+    if not ask.knowledge.is_job(job):
+        return None
+    graph = lineage(ask.knowledge, job, max(10 if depth is None else depth, 0))["graph"]
+    return ask.node(job, lambda: {"graph": [_entry(ask, node) for node in graph]})
+
+
+def _entry(ask: Ask, node: shapes.DatasetNode | shapes.JobNode) -> Node:
+    data = node["data"]
+    named = {"name": data["name"], "namespace": data["namespace"], "type": node["type"]}
+    return ask.node(_Entry(node["type"], node), lambda: named)
+
+
+def _data(ask: Ask, entry: _Entry) -> Node:
+    of = entry.node["data"]["id"]
+    if entry.kind == "JOB":
+        return objects.job(ask, JobId(of["namespace"], of["name"]))
+    return objects.dataset(ask, DatasetId(of["namespace"], of["name"]))
+
+
+def _in_edges(ask: Ask, entry: _Entry) -> list[Node]:
+    return _edges(ask, entry, (edge["origin"] for edge in entry.node["inEdges"]))
+
+
+def _out_edges(ask: Ask, entry: _Entry) -> list[Node]:
+    return _edges(ask, entry, (edge["destination"] for edge in entry.node["outEdges"]))
+
+
+def _edges(ask: Ask, entry: _Entry, node_ids: Iterable[str]) -> list[Node]:
+    """The other ends of a node's edges: those of a job are datasets, those of a dataset are jobs."""
+    kind = "DATASET" if entry.kind == "JOB" else "JOB"
+    ends = (ask.knowledge.node(node_id) for node_id in node_ids)
+    named = [
+        {"name": end.name, "namespace": end.namespace, "type": kind}
+        for end in ends
+        if isinstance(end, DatasetId | JobId)
+    ]
+    return [ask.node(None, partial(dict, each)) for each in named]
+
+
+# Datasets
+
+
+def _current_version(ask: Ask, name: DatasetId) -> Node | None:
+    shape = current_shape(ask.knowledge.graph, name)
+    uuid = None if shape is None else str(shape_uuid(ask.knowledge.graph, name, shape))
+    return next((node for node in objects.versions(ask, name) if node.shape["version"] == uuid), None)
+
+
+def _newest_versions(ask: Ask, jobs: Iterable[JobId]) -> list[Node]:
+    known = (job for job in sorted(jobs) if ask.knowledge.is_job(job))
+    return [node for job in known for node in islice(objects.all_job_versions(ask, job), 1)]
+
+
+def _tags(ask: Ask, words: Sequence[str]) -> list[Node]:
+    return [objects.tag(ask, word) for word in words]
+
+
+def _tagged_datasets(ask: Ask, word: str) -> list[Node]:
+    edits = ask.knowledge.graph.edits
+    names = [DatasetId(*target[1:]) for target in edits.targets("dataset") if word in edits.tags(target)]
+    return objects.datasets(ask, sorted(names))
+
+
+def _tagged_fields(ask: Ask, word: str) -> list[Node]:
+    edits = ask.knowledge.graph.edits
+    targets = sorted(target for target in edits.targets("field") if word in edits.tags(target))
+    known = (_fields_of(ask, DatasetId(*target[1:3]), only=target[3]) for target in targets)
+    return [node for nodes in known for node in nodes]
+
+
+def _fields_of(ask: Ask, name: DatasetId, only: str | None = None) -> list[Node]:
+    if not ask.knowledge.is_dataset(name):
+        return []
+    columns = objects.dataset(ask, name).shape["fields"]
+    return objects.fields(ask, name, (column for column in columns if only in (None, column["name"])))
+
+
+def _versions_of_field(ask: Ask, field: FieldId) -> list[Node]:
+    return [
+        node
+        for node in objects.versions(ask, field.dataset)
+        if field.field["name"] in {column["name"] for column in node.shape["fields"]}
+    ]
+
+
+def _run_of_version(ask: Ask, version: VersionId) -> Node | None:
+    by = version.version["createdByRun"]
+    return None if by is None else objects.run(ask, by["id"])
+
+
+def _datasets_of_source(ask: Ask, name: str) -> list[Node]:
+    nodes = objects.datasets(ask, sorted(ask.knowledge.graph.shown_datasets()))
+    return [node for node in nodes if node.shape["sourceName"] == name]
+
+
+# Jobs and runs
+
+
+def _current_job_version(ask: Ask, job: JobId) -> Node | None:
+    return next(iter(objects.all_job_versions(ask, job)), None)
+
+
+def _latest_run(ask: Ask, version: JobVersionId) -> Node | None:
+    latest = version.version["latestRun"]
+    return None if latest is None else objects.run(ask, latest["id"])
+
+
+def _ends(ask: Ask, names: Iterable[shapes.Name]) -> list[Node]:
+    return objects.datasets(ask, (DatasetId(each["namespace"], each["name"]) for each in names))
+
+
+def _version_of_run(ask: Ask, run: KnownRun) -> Node | None:
+    if run.ended_us is None or not ask.knowledge.is_job(run.job):
+        return None
+    node = objects.run(ask, run.run_id)
+    told = None if node is None else node.shape["jobVersion"]
+    known = () if told is None else objects.all_job_versions(ask, run.job)
+    return next((each for each in known if told is not None and each.shape["version"] == told["version"]), None)
+
+
+def _ends_of_run(ask: Ask, run: KnownRun, side: Literal["inputDatasetVersions", "outputDatasetVersions"]) -> list[Node]:
+    node = objects.run(ask, run.run_id)
+    ids = [] if node is None else [each["datasetVersionId"] for each in node.shape[side]]
+    return [
+        version
+        for each in ids
+        if ask.knowledge.is_dataset(name := DatasetId(each["namespace"], each["name"]))
+        for version in objects.versions(ask, name)
+        if version.shape["version"] == each["version"]
+    ]
+
+
+def _states(ask: Ask, run: KnownRun) -> list[Node]:
+    """Each change of state that an event told of, by event time."""
+    events = ask.knowledge.store.run_events(run.run_id)
+    known = [(_STATE[each.event_type], each.event_us) for each in events if each.event_type in _STATE]
+    return [objects.state(ask, run, state, at_us) for state, at_us in known]
+
+
+def _start_state(ask: Ask, run: KnownRun) -> Node | None:
+    return None if run.started_us is None else objects.state(ask, run, "RUNNING", run.started_us)
+
+
+def _end_state(ask: Ask, run: KnownRun) -> Node | None:
+    return None if run.ended_us is None else objects.state(ask, run, run.state, run.ended_us)
+
+
+_STATE: Final[Mapping[str, str]] = {
+    "OTHER": "NEW",
+    "START": "RUNNING",
+    "COMPLETE": "COMPLETED",
+    "FAIL": "FAILED",
+    "ABORT": "ABORTED",
+}
+
+
+# Namespaces
+
+
+def _owner(ask: Ask, name: str) -> Node | None:
+    node = objects.namespace(ask, name)
+    return None if node is None else objects.owner(ask, node)
+
+
+def _namespaces_of(ask: Ask, owner: str) -> list[Node]:
+    edits = ask.knowledge.graph.edits
+    nodes = (objects.namespace(ask, target[1]) for target in sorted(edits.targets("namespace")))
+    return [node for node in nodes if node is not None and node.shape["ownerName"] == owner]
+
+
+def _jobs_in(ask: Ask, name: str) -> list[Node]:
+    known = [job for job in ask.knowledge.graph.jobs if job.namespace == name and ask.knowledge.is_job(job)]
+    return [objects.job(ask, job) for job in sorted(known)]
+
+
+def _datasets_in(ask: Ask, name: str) -> list[Node]:
+    shown = sorted(each for each in ask.knowledge.graph.shown_datasets() if each.namespace == name)
+    return objects.datasets(ask, shown)
+
+
+LINKS: Final[Mapping[tuple[str, str], Link]] = {
+    ("Query", "datasets"): _datasets,
+    ("Query", "dataset"): _dataset,
+    ("Query", "namespace"): _namespace,
+    ("Query", "jobs"): _jobs,
+    ("Query", "job"): _job,
+    ("Query", "lineageFromJob"): _lineage,
+    ("DatasetLineageEntry", "data"): _data,
+    ("DatasetLineageEntry", "inEdges"): _in_edges,
+    ("DatasetLineageEntry", "outEdges"): _out_edges,
+    ("JobLineageEntry", "data"): _data,
+    ("JobLineageEntry", "inEdges"): _in_edges,
+    ("JobLineageEntry", "outEdges"): _out_edges,
+    ("Namespace", "owners"): lambda ask, name: [_owner(ask, name)],
+    ("Namespace", "currentOwner"): _owner,
+    ("Namespace", "jobs"): _jobs_in,
+    ("Namespace", "datasets"): _datasets_in,
+    ("Owner", "namespaces"): _namespaces_of,
+    ("Tag", "fields"): _tagged_fields,
+    ("Tag", "datasets"): _tagged_datasets,
+    ("Source", "datasets"): _datasets_of_source,
+    ("Dataset", "source"): lambda ask, name: objects.source(ask, objects.dataset(ask, name).shape["sourceName"]),
+    ("Dataset", "fields"): _fields_of,
+    ("Dataset", "jobVersionAsInput"): lambda ask, name: _newest_versions(ask, ask.knowledge.graph.readers(name)),
+    ("Dataset", "jobVersionAsOutput"): lambda ask, name: _newest_versions(ask, ask.knowledge.graph.writers(name)),
+    ("Dataset", "namespace"): lambda ask, name: objects.namespace(ask, name.namespace),
+    ("Dataset", "tags"): lambda ask, name: _tags(ask, objects.dataset(ask, name).shape["tags"]),
+    ("Dataset", "currentVersion"): _current_version,
+    ("Dataset", "versions"): objects.versions,
+    ("DatasetField", "dataset"): lambda ask, field: objects.dataset(ask, field.dataset),
+    ("DatasetField", "versions"): _versions_of_field,
+    ("DatasetField", "tags"): lambda ask, field: _tags(ask, field.field["tags"]),
+    ("DatasetVersion", "dataset"): lambda ask, version: objects.dataset(ask, version.dataset),
+    ("DatasetVersion", "fields"): lambda ask, each: objects.fields(ask, each.dataset, each.version["fields"]),
+    ("DatasetVersion", "run"): _run_of_version,
+    ("Job", "versions"): objects.all_job_versions,
+    ("Job", "namespace"): lambda ask, job: objects.namespace(ask, job.namespace),
+    ("Job", "currentVersion"): _current_job_version,
+    ("JobVersion", "latestRun"): _latest_run,
+    ("JobVersion", "job"): lambda ask, version: objects.job(ask, version.job),
+    ("JobVersion", "inputs"): lambda ask, version: _ends(ask, version.version["inputs"]),
+    ("JobVersion", "outputs"): lambda ask, version: _ends(ask, version.version["outputs"]),
+    ("Run", "jobVersion"): _version_of_run,
+    ("Run", "startState"): _start_state,
+    ("Run", "endState"): _end_state,
+    ("Run", "states"): _states,
+    ("Run", "inputs"): lambda ask, run: _ends_of_run(ask, run, "inputDatasetVersions"),
+    ("Run", "outputs"): lambda ask, run: _ends_of_run(ask, run, "outputDatasetVersions"),
+    ("RunStateRecord", "run"): lambda ask, run: objects.run(ask, run.run_id),
+}
+"""By type and field."""

@@ -1,0 +1,142 @@
+"""An object of each type: what it is, and the members that its shape has under the schema's own names."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from headwater.errors import NotFoundError
+from headwater.model.edits import DESCRIBED
+from headwater.model.names import DatasetId, JobId
+from headwater.service import shapes
+from headwater.service.activity import KnownRun
+from headwater.service.answers import iso
+from headwater.service.graphql.ask import Ask, Node
+from headwater.service.views.datasets import dataset_core, version_shapes
+from headwater.service.views.jobs import job_core, job_versions
+from headwater.service.views.namespaces import namespace as namespace_shape
+from headwater.service.views.runs import run_shapes
+from headwater.service.views.tags import tag_shape
+
+_ALL: Final = 2**31
+
+
+class FieldId(NamedTuple):
+    """A column of a dataset, or of one of its versions."""
+
+    dataset: DatasetId
+    field: shapes.Field
+
+
+class VersionId(NamedTuple):
+    """A version of a dataset."""
+
+    dataset: DatasetId
+    version: shapes.DatasetVersion
+
+
+class JobVersionId(NamedTuple):
+    """A version of a job."""
+
+    job: JobId
+    version: shapes.JobVersion
+
+
+def dataset(ask: Ask, name: DatasetId) -> Node:
+    """A dataset that is known."""
+    return ask.node(name, lambda: dataset_core(ask.knowledge, name))
+
+
+def datasets(ask: Ask, names: Iterable[DatasetId]) -> list[Node]:
+    """Those of the datasets that are known."""
+    return [dataset(ask, name) for name in names if ask.knowledge.is_dataset(name)]
+
+
+def versions(ask: Ask, name: DatasetId) -> list[Node]:
+    """The versions of a dataset, newest first."""
+    known = version_shapes(ask.knowledge, name, _ALL, 0)["versions"]
+    return [version(ask, VersionId(name, each)) for each in known]
+
+
+def version(ask: Ask, version_id: VersionId) -> Node:
+    """A version of a dataset."""
+    return ask.node(version_id, lambda: version_id.version)
+
+
+def fields(ask: Ask, name: DatasetId, columns: Iterable[shapes.Field]) -> list[Node]:
+    """Columns of a dataset, with the dataset's own times."""
+
+    def members(column: shapes.Field) -> Mapping[str, Any]:
+        core = dataset_core(ask.knowledge, name)
+        return {**column, "createdAt": core["createdAt"], "updatedAt": core["updatedAt"]}
+
+    return [ask.node(FieldId(name, column), partial(members, column)) for column in columns]
+
+
+def job(ask: Ask, name: JobId) -> Node:
+    """A job that is known."""
+    return ask.node(name, lambda: job_core(ask.knowledge, name, None))
+
+
+def all_job_versions(ask: Ask, name: JobId) -> list[Node]:
+    """The versions of a job, newest first."""
+    known = job_versions(ask.knowledge, name, _ALL, 0)["versions"]
+    return [ask.node(JobVersionId(name, each), partial(_job_version, each)) for each in known]
+
+
+def _job_version(known: shapes.JobVersion) -> Mapping[str, Any]:
+    latest = known["latestRun"]
+    return {**known, "updatedAt": known["createdAt"] if latest is None else latest["updatedAt"], "jobContext": {}}
+
+
+def run(ask: Ask, run_id: str) -> Node | None:
+    """A run, or None where nobody ever named it."""
+    try:
+        known = ask.knowledge.run(run_id)
+    except NotFoundError:
+        return None
+
+    def members() -> Mapping[str, Any]:
+        (shape,) = run_shapes(ask.knowledge, [known])
+        return {**shape, "runArgs": shape["args"], "currentState": shape["state"]}
+
+    return ask.node(known, members)
+
+
+def namespace(ask: Ask, name: str) -> Node | None:
+    """A namespace, or None where there is none."""
+    try:
+        known = namespace_shape(ask.knowledge, name)
+    except NotFoundError:
+        return None
+    return ask.node(name, lambda: known)
+
+
+def owner(ask: Ask, of: Node) -> Node:
+    """Who owns a namespace, since when as far as is known."""
+    name, since = of.shape["ownerName"], of.shape["createdAt"]
+    return ask.node(name, lambda: {"name": name, "createdAt": since})
+
+
+def state(ask: Ask, of: KnownRun, name: str, at_us: int) -> Node:
+    """A change of a run's state."""
+    return ask.node(of, lambda: {"state": name, "transitionedAt": iso(at_us)})
+
+
+def tag(ask: Ask, word: str) -> Node:
+    """A tag; it has times only where somebody described it."""
+    said = ask.knowledge.graph.edits.said(("tag", word), DESCRIBED)
+    times = None if said is None else said.seen
+    return ask.node(
+        word,
+        lambda: {
+            **tag_shape(ask.knowledge, word),
+            "createdAt": times and iso(times.first_us),
+            "updatedAt": times and iso(times.last_us),
+        },
+    )
+
+
+def source(ask: Ask, name: str) -> Node | None:
+    """A source, or None where there is none."""
+    known = ask.sources.get(name)
+    return None if known is None else ask.node(name, lambda: known)

@@ -1,0 +1,58 @@
+"""GraphQL, read only, where Marquez has it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
+
+from headwater.errors import InvalidEventError, InvalidInputError
+from headwater.model import strict_json
+from headwater.service import shapes
+from headwater.service.access import Known
+from headwater.service.answers import answer
+from headwater.service.bodies import StrictBody
+from headwater.service.graphql.answer import answer_query
+from headwater.service.routes.parameters import WRITTEN, WRONG
+
+router = APIRouter(prefix="/api/v1-beta", tags=["graphql"], route_class=StrictBody, strict_content_type=False)
+
+
+class QueryBody(BaseModel):
+    """A GraphQL query."""
+
+    query: str
+    variables: Mapping[str, Any] | None = None
+    operationName: Annotated[str | None, Field(description="Which one, where the text holds several.")] = None
+
+
+_BODY: dict[int | str, dict[str, Any]] = {status: WRITTEN[status] for status in (400, 413, 415, 422)}
+
+
+@router.post("/graphql", response_model=shapes.GraphqlAnswer, responses=_BODY)
+async def post_query(knowledge: Known, body: QueryBody) -> Response:
+    """Answer a GraphQL query; what is wrong with it stands in `errors`."""
+    return answer(answer_query(knowledge, body.query, body.variables, body.operationName))
+
+
+@router.get("/graphql", response_model=shapes.GraphqlAnswer, responses=WRONG)
+async def get_query(
+    knowledge: Known,
+    query: Annotated[str, Query(description="A GraphQL query.")],
+    variables: Annotated[str | None, Query(description="The values of the query's variables, a JSON object.")] = None,
+    operation: Annotated[
+        str | None, Query(alias="operationName", description="Which query, where the text holds several.")
+    ] = None,
+) -> Response:
+    """Answer a GraphQL query; what is wrong with it stands in `errors`."""
+    return answer(answer_query(knowledge, query, _variables(variables), operation))
+
+
+def _variables(text: str | None) -> Mapping[str, Any] | None:
+    try:
+        read = None if text is None else strict_json.parse(text.encode())
+    except InvalidEventError:
+        read = []
+    if isinstance(read, Mapping | None):
+        return read
+    raise InvalidInputError("query param variables must be a JSON object")

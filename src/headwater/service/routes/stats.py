@@ -1,0 +1,70 @@
+"""Statistics, for the front of Marquez's page."""
+
+from typing import Annotated, Any, Final
+from zoneinfo import ZoneInfo, available_timezones
+
+from fastapi import APIRouter, Depends, Query, Response
+from pydantic import AfterValidator, BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from headwater.errors import InvalidInputError
+from headwater.service import shapes
+from headwater.service.access import Known, ServiceHere
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import WRONG
+from headwater.service.views import stats
+
+router = APIRouter(prefix="/stats", tags=["statistics"])
+
+_ZONES: Final = available_timezones()
+
+
+def _zone(name: str) -> str:
+    if name not in _ZONES:
+        raise PydanticCustomError("zone", "expected the name of a time zone such as Europe/Berlin")
+    return name
+
+
+Period = Annotated[
+    stats.Period,
+    BeforeValidator(lambda text: text.upper() if isinstance(text, str) else text),
+    Query(description="The last 24 hours by the hour, or the last 7 days by the day."),
+]
+Zone = Annotated[
+    str | None, AfterValidator(lambda name: name and _zone(name)), Query(description="Whose days a week has.")
+]
+
+
+async def _edges(service: ServiceHere, period: Period, timezone: Zone = None) -> list[int]:
+    if period == "WEEK" and not timezone:
+        raise InvalidInputError("query param timezone must be specified for period 'WEEK'")
+    return stats.edges_us(period, service.now_us(), ZoneInfo(timezone or "UTC"))
+
+
+Edges = Annotated[list[int], Depends(_edges)]
+_EVENTS: Final[dict[str, Any]] = {"response_model": list[shapes.EventStats], "responses": WRONG}
+_TOTALS: Final[dict[str, Any]] = {"response_model": list[shapes.TotalStats], "responses": WRONG}
+
+
+@router.get("/lineage-events", **_EVENTS)
+async def get_events(knowledge: Known, edges: Edges) -> Response:
+    """How many run events of each kind happened in each hour or day."""
+    return answer(stats.event_stats(knowledge, edges))
+
+
+@router.get("/jobs", **_TOTALS)
+async def get_jobs(knowledge: Known, edges: Edges) -> Response:
+    """How many jobs were known by the end of each hour or day."""
+    return answer(stats.total_stats(stats.jobs_created_us(knowledge), edges))
+
+
+@router.get("/datasets", **_TOTALS)
+async def get_datasets(knowledge: Known, edges: Edges) -> Response:
+    """How many datasets were known by the end of each hour or day."""
+    return answer(stats.total_stats(stats.datasets_created_us(knowledge), edges))
+
+
+@router.get("/sources", **_TOTALS)
+async def get_sources(knowledge: Known, edges: Edges) -> Response:
+    """How many sources were known by the end of each hour or day."""
+    return answer(stats.total_stats(stats.sources_created_us(knowledge), edges))

@@ -1,0 +1,214 @@
+"""GraphQL in Marquez's schema: what a query names comes out, and no query can do harm."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.service.graphql import ask
+from tests.support.app import Body, dataset, event, facet, post, schema, served
+
+PATH = "/api/v1-beta/graphql"
+RUN = "0198f7d0-0000-7000-8000-000000000001"
+NEXT = "0198f7d0-0000-7000-8000-000000000002"
+SOURCE = facet(name="pg", uri="postgres://db:5432")
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        orders = dataset("orders", schema=schema("id", "price"), documentation=facet(description="all of them"))
+        mart = dataset("mart", schema=schema("total"), dataSource=SOURCE)
+        post(
+            client,
+            run(RUN, "START", 10, inputs=[orders]),
+            run(RUN, "COMPLETE", 12, outputs=[mart]),
+            run(NEXT, "START", 20, job={"namespace": "etl", "name": "report"}, inputs=[mart]),
+        )
+        yield client
+
+
+def run(run_id: str, kind: str, second: int, **changes: object) -> dict[str, Any]:
+    changes = {"job": {"namespace": "etl", "name": "mart"}, **changes}
+    return event(eventType=kind, eventTime=f"2026-05-22T14:23:{second}Z", run={"runId": run_id}, **changes)
+
+
+def ask_for(client: TestClient, query: str, **variables: object) -> Body:
+    answer = client.post(PATH, json={"query": query, "variables": variables})
+    assert answer.status_code == 200
+    body: Body = answer.json()
+    assert "errors" not in body, body
+    data: Body = body["data"]
+    return data
+
+
+def test_a_dataset_with_its_columns_and_versions(client: TestClient) -> None:
+    data = ask_for(
+        client,
+        'query ($name: String!) { dataset(namespace: "lake", name: $name) { name type description '
+        "fields { name type dataset { name } } currentVersion { version fields { name } run { id } } "
+        "versions { version } source { name } namespace { name currentOwner { name } } } }",
+        name="orders",
+    )["dataset"]
+
+    assert (data["name"], data["type"], data["description"]) == ("orders", "DB_TABLE", "all of them")
+    assert data["fields"] == [{"name": name, "type": "int", "dataset": {"name": "orders"}} for name in ("id", "price")]
+    assert data["versions"] == [{"version": data["currentVersion"]["version"]}]
+    assert data["currentVersion"]["fields"] == [{"name": "id"}, {"name": "price"}]
+    assert data["source"] is None
+    assert data["namespace"] == {"name": "lake", "currentOwner": {"name": "anonymous"}}
+
+
+def test_a_job_with_its_runs(client: TestClient) -> None:
+    data = ask_for(
+        client,
+        '{ job(namespace: "etl", name: "mart") { name type currentVersion { job { name } inputs { name } '
+        "outputs { name source { connectionUrl datasets { name } } } latestRun { id currentState startState "
+        "{ transitionedAt } endState { state run { id } } states { state } inputs { dataset { name } } "
+        "outputs { fields { name } } jobVersion { version } } } versions { version } } }",
+    )["job"]
+
+    version = data["currentVersion"]
+    latest = version["latestRun"]
+    assert (version["job"], version["inputs"]) == ({"name": "mart"}, [{"name": "orders"}])
+    assert version["outputs"] == [
+        {"name": "mart", "source": {"connectionUrl": "postgres://db:5432", "datasets": [{"name": "mart"}]}}
+    ]
+    assert (latest["id"], latest["currentState"]) == (RUN, "COMPLETED")
+    assert latest["startState"] == {"transitionedAt": "2026-05-22T14:23:10.000Z"}
+    assert latest["endState"] == {"state": "COMPLETED", "run": {"id": RUN}}
+    assert latest["states"] == [{"state": "RUNNING"}, {"state": "COMPLETED"}]
+    assert latest["inputs"] == [{"dataset": {"name": "orders"}}]
+    assert latest["outputs"] == [{"fields": [{"name": "total"}]}]
+    assert data["versions"] == [latest["jobVersion"]]
+
+
+def test_lineage_from_a_job_as_marquez_pages_ask_for_it(client: TestClient) -> None:
+    graph = ask_for(
+        client,
+        "query getLineage($name: String!, $namespace: String!, $depth: Int!) { lineageFromJob(name: $name, "
+        "namespace: $namespace, depth: $depth) { graph { __typename "
+        "... on DatasetLineageEntry { name namespace type data { name physicalName fields { name } } "
+        "inEdges { name namespace type } outEdges { name namespace type } } "
+        "... on JobLineageEntry { name namespace type data { name currentVersion { version location } } "
+        "inEdges { name namespace } outEdges { name namespace } } } } }",
+        name="mart",
+        namespace="etl",
+        depth=1,
+    )["lineageFromJob"]["graph"]
+
+    by_name = {(node["type"], node["name"]): node for node in graph}
+    assert [*by_name] == [("DATASET", "mart"), ("DATASET", "orders"), ("JOB", "mart"), ("JOB", "report")]
+    assert by_name["DATASET", "mart"]["inEdges"] == [{"name": "mart", "namespace": "etl", "type": "JOB"}]
+    assert by_name["DATASET", "mart"]["outEdges"] == [{"name": "report", "namespace": "etl", "type": "JOB"}]
+    assert by_name["JOB", "mart"]["inEdges"] == [{"name": "orders", "namespace": "lake"}]
+    assert by_name["DATASET", "orders"]["data"]["fields"] == [{"name": "id"}, {"name": "price"}]
+    assert by_name["JOB", "report"]["data"]["currentVersion"] is None
+
+
+def test_lists_and_their_pages(client: TestClient) -> None:
+    data = ask_for(
+        client,
+        "{ datasets { name jobVersionAsInput { job { name } } jobVersionAsOutput { job { name } } } jobs { name } "
+        'second: datasets(limit: 1, offset: 1) { name } namespace(name: "etl") { jobs { name } datasets { name } } }',
+    )
+
+    assert data["datasets"] == [
+        {"name": "mart", "jobVersionAsInput": [], "jobVersionAsOutput": [{"job": {"name": "mart"}}]},
+        {"name": "orders", "jobVersionAsInput": [{"job": {"name": "mart"}}], "jobVersionAsOutput": []},
+    ]
+    assert data["second"] == [{"name": "orders"}]
+    assert data["jobs"] == [{"name": "report"}, {"name": "mart"}]
+    assert data["namespace"] == {"jobs": [{"name": "mart"}, {"name": "report"}], "datasets": []}
+
+
+def test_tags_and_owners(client: TestClient) -> None:
+    client.put("/api/v1/namespaces/lake", json={"ownerName": "ann"})
+    client.post("/api/v1/namespaces/lake/datasets/orders/tags/GOLD")
+    client.post("/api/v1/namespaces/lake/datasets/orders/fields/price/tags/GOLD")
+
+    data = ask_for(
+        client,
+        '{ dataset(namespace: "lake", name: "orders") { tags { name datasets { name } fields { name } } '
+        "fields { tags { name description } } namespace { currentOwner { name namespaces { name } } } } }",
+    )["dataset"]
+
+    assert data["tags"] == [{"name": "GOLD", "datasets": [{"name": "orders"}], "fields": [{"name": "price"}]}]
+    assert data["fields"] == [{"tags": []}, {"tags": [{"name": "GOLD", "description": None}]}]
+    assert data["namespace"] == {"currentOwner": {"name": "ann", "namespaces": [{"name": "lake"}]}}
+
+
+def test_what_is_not_there_is_null(client: TestClient) -> None:
+    client.delete("/api/v1/namespaces/lake/datasets/mart")
+
+    data = ask_for(
+        client,
+        '{ dataset(namespace: "lake", name: "mart") { name } job(namespace: "a", name: "b") { name } '
+        'namespace(name: "none") { name } lineageFromJob(namespace: "a", name: "b") { graph { __typename } } }',
+    )
+
+    assert set(data.values()) == {None}
+
+
+def test_a_query_may_stand_in_the_address(client: TestClient) -> None:
+    query = "query Q($n: String!) { namespace(name: $n) { name } } query R { jobs { name } }"
+    parameters = {"query": query, "operationName": "Q", "variables": '{"n": "etl"}'}
+
+    assert client.get(PATH, params=parameters).json() == {"data": {"namespace": {"name": "etl"}}}
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("{", "Syntax Error: Expected Name, found <EOF>."),
+        ("{ nothing }", "Cannot query field 'nothing' on type 'Query'."),
+        ("mutation { jobs { name } }", "mutation"),
+        ("{ dataset(namespace: 5) { name } }", "String cannot represent a non string value: 5"),
+        ("query ($a: String!) { namespace(name: $a) { name } }", "Variable '$a'"),
+        ("{" + "a: __typename " * 700 + "}", "Syntax Error: Document contains more than 2000 tokens"),
+    ],
+)
+def test_what_is_wrong_with_a_query_is_told(client: TestClient, query: str, message: str) -> None:
+    answer = client.post(PATH, json={"query": query})
+
+    assert answer.status_code == 200
+    assert answer.json()["data"] is None
+    assert message in answer.json()["errors"][0]["message"]
+
+
+@pytest.mark.parametrize("variables", ["5", "{", "%ff"])
+def test_variables_that_are_no_object_are_refused(client: TestClient, variables: str) -> None:
+    answer = client.get(f"{PATH}?query=%7Bjobs%7Bname%7D%7D&variables={variables}")
+
+    assert answer.json() == {"code": 400, "message": "query param variables must be a JSON object"}
+
+
+def test_a_body_without_a_query_is_refused(client: TestClient) -> None:
+    assert client.post(PATH, json={}).json() == {
+        "code": 422,
+        "message": "query must not be null",
+        "errors": ["query must not be null"],
+    }
+
+
+def test_a_query_that_goes_round_in_circles_is_ended(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ask, "MAX_OBJECTS", 50)
+    query = '{ namespace(name: "etl") ' + "{ jobs { namespace " * 8 + "{ name }" + "} }" * 8 + "}"
+
+    errors = client.post(PATH, json={"query": query}).json()["errors"]
+
+    assert errors[0]["message"] == "the query reaches more than 50 objects: ask for less at a time"
+
+
+def test_a_fault_of_a_field_is_logged_and_not_told(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    knowledge = client.app.state.service.knowledge  # type: ignore[attr-defined]
+    knowledge.graph.jobs = None
+
+    answer = client.post(PATH, json={"query": "{ jobs { name } datasets { name } }"}).json()
+
+    assert answer["errors"][0]["message"] == "the service has a fault; its log says more"
+    assert answer["data"]["jobs"] is None
+    assert len(answer["data"]["datasets"]) == 2
+    assert [record.name for record in caplog.records] == ["headwater.service.graphql.answer"]
