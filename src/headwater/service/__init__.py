@@ -13,7 +13,8 @@ past        what would be known, had only those come
 mentions    whom the facts of an event are about
 activity    a job's runs, newest first
 versions    the versions of a dataset and of a job
-shapes      the JSON that goes out, as types
+history     the past of runs, as the walk to a root cause asks for it
+shapes      the JSON that goes out, as types; shapes_impact, shapes_causes, shapes_coverage: of questions
 views       from knowledge to shapes, one file a resource
 graphql     the graph as GraphQL, read only
 routes      from requests to views, one file a resource

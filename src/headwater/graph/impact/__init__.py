@@ -1,6 +1,7 @@
 """What a change of a dataset or column reaches, and whether it breaks what it reaches.
 
 change   a change that somebody proposes, and which types can be read as which
+told     column edges between two datasets
 reach    every place downstream, with each step that leads there
 effects  what the change does to each place, and by which step
 """

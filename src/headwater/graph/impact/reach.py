@@ -6,10 +6,11 @@ that reads the dataset writes to: such steps carry no edge.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Literal, NamedTuple
 
 from headwater.graph.columns import ColumnEdge
+from headwater.graph.impact.told import ToldBetween, told_into
 from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId, JobId
 
@@ -104,7 +105,8 @@ class _Onward(NamedTuple):
 
     target: DatasetId
     jobs: tuple[JobId, ...]
-    edges: tuple[ColumnEdge, ...]
+    told: ToldBetween | None
+    """The column edges between the two, where there are any."""
     is_told: bool
     """Whether any event tells what the target's columns are made from."""
 
@@ -115,7 +117,7 @@ class Flow:
     def __init__(self, graph: Graph, columns_of: Callable[[DatasetId], Sequence[str]]) -> None:
         self._graph = graph
         self._columns_of = cache(columns_of)
-        self._edges_into = cache(graph.column_edges_into)
+        self._told_into = cache(partial(told_into, graph))
         self._onward = cache(self._read_onward)
 
     def goes_on(self, step: Step) -> bool:
@@ -127,7 +129,9 @@ class Flow:
             case Place("column"):
                 return True
             case Place("dataset", DatasetId() as name):
-                return step.edge is None or not self._columns_of(name)
+                if step.edge is None:
+                    return True
+                return step.edge.target_column is None and not self._columns_of(name)
         return False
 
     def steps_from(self, name: DatasetId, fronts: Sequence[Place]) -> Iterator[Step]:
@@ -135,10 +139,12 @@ class Flow:
         touched = _Touched(fronts)
         told: set[JobId] = set()
         for onward in self._onward(name):
-            told.update(onward.jobs if onward.edges else ())
-            for edge in onward.edges:
-                for origin in touched.origins(edge.source_column):
-                    yield from self._along(origin, onward, edge)
+            told.update(onward.jobs if onward.told else ())
+            for column in onward.told.source_columns() if onward.told else ():
+                origins = touched.origins(column)
+                for edge in onward.told.edges(column) if onward.told and origins else ():
+                    for origin in origins:
+                        yield from self._along(origin, onward, edge)
             if not onward.is_told:
                 yield Step(fronts[0], Place("dataset", onward.target), None, onward.jobs)
         for job in sorted(self._graph.readers(name) - told):
@@ -159,9 +165,8 @@ class Flow:
         found = []
         for target in sorted(targets):
             jobs = tuple(sorted(readers & self._graph.writers(target)))
-            into = self._edges_into(target)
-            edges = tuple(sorted((edge for edge in into if edge.source == name), key=_order))
-            found.append(_Onward(target, jobs, edges, bool(into)))
+            told = self._told_into(target)
+            found.append(_Onward(target, jobs, told.get(name), bool(told)))
         return tuple(found)
 
 
@@ -195,14 +200,3 @@ def _outer(column: str) -> Iterator[str]:
     while "." in column:
         column = column.rpartition(".")[0]
         yield column
-
-
-def _order(edge: ColumnEdge) -> tuple[str, str, str, str, bool, str]:
-    return (
-        edge.target_column or "",
-        edge.source_column or "",
-        edge.kind,
-        edge.subtype,
-        edge.masking,
-        edge.description,
-    )

@@ -1,0 +1,65 @@
+"""Column edges between two datasets, as numbers until one is needed: a change of one column needs few of them."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from headwater.graph.column_edges import WHOLE
+from headwater.graph.columns import ColumnEdge
+from headwater.graph.lineage import Graph
+from headwater.model.names import DatasetId
+
+
+class _Edge(NamedTuple):
+    """A target column, and what was done on the way to it."""
+
+    into: int
+    how: int
+
+
+class ToldBetween:
+    """What events tell of the columns between one source and one target."""
+
+    def __init__(self, graph: Graph, source: DatasetId) -> None:
+        self._graph = graph
+        self._source = source
+        self._by_column: dict[int, dict[_Edge, None]] = {}
+
+    def add(self, into: int, out_of: int, how: int) -> None:
+        """Note an edge."""
+        self._by_column.setdefault(out_of, {})[_Edge(into, how)] = None
+
+    def source_columns(self) -> list[str | None]:
+        """The columns that edges start at, by name; None: all of the source is meant."""
+        return sorted(map(self._name, self._by_column), key=lambda name: name or "")
+
+    def edges(self, source_column: str | None) -> list[ColumnEdge]:
+        """The edges that start at the column, in an order that does not hang on what came first."""
+        number = WHOLE if source_column is None else self._graph.column_edges.columns.number(source_column)
+        return sorted(self._read(source_column, self._by_column.get(number, {})), key=_order)
+
+    def _read(self, source_column: str | None, edges: Mapping[_Edge, None]) -> Iterator[ColumnEdge]:
+        hows = self._graph.column_edges.hows.things
+        for into, how in edges:
+            yield ColumnEdge(self._name(into), self._source, source_column, *hows[how])
+
+    def _name(self, column: int) -> str | None:
+        return None if column == WHOLE else self._graph.column_edges.columns.things[column]
+
+
+def told_into(graph: Graph, target: DatasetId) -> dict[DatasetId, ToldBetween]:
+    """What events tell of the columns of a target, by source; datasets by their shown names."""
+    shown = cache(graph.shown)
+    told: dict[DatasetId, ToldBetween] = {}
+    datasets = graph.column_edges.datasets.things
+    for member in graph.members(target):
+        known = graph.datasets.get(member)
+        for _, digest in tuple(known.evidence) if known else ():
+            for into, source, out_of, how in graph.column_edges.quads(member, digest):
+                name = shown(datasets[source])
+                told.setdefault(name, ToldBetween(graph, name)).add(into, out_of, how)
+    return told
+
+
+def _order(edge: ColumnEdge) -> tuple[str, str, str, bool, str]:
+    return (edge.target_column or "", edge.kind, edge.subtype, edge.masking, edge.description)
