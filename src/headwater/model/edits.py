@@ -119,13 +119,16 @@ class InOrder:
     def __init__(self, deleted: Iterable[Target]) -> None:
         self._deleted = set(deleted)
 
-    def facts(self, entry: Event | EditEntry, log_index: int) -> tuple[Fact, ...]:
-        """What the entry says; an event that names what was deleted also brings it back."""
+    def facts(self, entry: Event | EditEntry, log_index: int, said: tuple[Fact, ...] | None = None) -> tuple[Fact, ...]:
+        """What the entry says; an event that names what was deleted also brings it back.
+
+        `said` is what the event says by itself, for a caller who knows already.
+        """
         if isinstance(entry, EditEntry):
             edits = tuple(entry.facts(log_index))
             self.note(edits)
             return edits
-        said = facts(entry)
+        said = facts(entry) if said is None else said
         return (*said, *self._brought_back(entry, said, log_index)) if self._deleted else said
 
     def note(self, said: Iterable[Fact]) -> None:

@@ -25,8 +25,9 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
 A facet's value is kept once, by the SHA-256 of its JSON with sorted keys; the other facts point at it by digest.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import ClassVar, Literal, NamedTuple, Self
 
 from headwater.model.events import Direction, Stamp
@@ -66,11 +67,17 @@ class Merging:
     __slots__ = ()
     KEY: ClassVar[tuple[str, ...]]
     """The fields that make up the key."""
+    _key_values: ClassVar[Callable[[Self], object]]
+
+    def __init_subclass__(cls) -> None:
+        """Prepare the reading of the key, which is read for each fact of each event."""
+        if hasattr(cls, "KEY"):
+            cls._key_values = attrgetter(*cls.KEY)
 
     @property
     def key(self) -> tuple[object, ...]:
         """Facts with equal keys merge."""
-        return (type(self).__name__, *(getattr(self, name) for name in self.KEY))
+        return (type(self).__name__, type(self)._key_values(self))
 
 
 class LastWriter(Merging):

@@ -10,11 +10,11 @@ from headwater.model.edits import EditEntry, InOrder, parse_edit
 from headwater.model.events import Event, parse_event
 from headwater.model.facts import Fact
 from headwater.store import schema
+from headwater.store.bulk import Row
 from headwater.store.entries import Entry, LoggedEvent
 from headwater.store.numbers import GivenNumbers
 from headwater.store.reader import SqliteReader
 from headwater.store.sqlite import EDIT, SqliteStore
-from headwater.store.tables import Row
 
 
 class MemoryStore(SqliteStore):

@@ -12,10 +12,11 @@ from headwater.model import strict_json
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import Content, Fact, ObservedFacet, RunFacet
 from headwater.model.names import DatasetId
+from headwater.store.bulk import Row
 from headwater.store.entries import LoggedEvent
 from headwater.store.numbers import ReadNames
 from headwater.store.packing import unpacked
-from headwater.store.tables import TABLES, Row, run_id_of_key, run_key
+from headwater.store.tables import TABLES, run_id_of_key, run_key
 
 _KEPT_CONTENTS: Final = 1_000
 """Contents that are kept as read; one that lists the sources of 100 columns takes 100 kB in memory."""

@@ -7,6 +7,7 @@ sees the difference, because reading catches up first.
 """
 
 import fcntl
+import logging
 import os
 import sqlite3
 import threading
@@ -17,16 +18,21 @@ from pathlib import Path
 from typing import Final
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
+from headwater.graph.fold import fold
 from headwater.model.edits import DELETED, EditEntry, InOrder, parse_edit
 from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, parse_event
 from headwater.model.facts import Content, Fact, Target
 from headwater.store import schema
+from headwater.store.bulk import Insert, Row, select_in
 from headwater.store.entries import Entry, Stored
 from headwater.store.numbers import GivenNumbers
-from headwater.store.packing import packed, unpacked
+from headwater.store.packing import unpacked
 from headwater.store.reader import SqliteReader
 from headwater.store.tables import TABLES, target_of_key
 
+log = logging.getLogger(__name__)
+
+_LOG: Final = Insert("log", 9)
 _KNOWN_CONTENTS: Final = 200_000
 """How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
 _FOLDED_TOGETHER: Final = 64
@@ -86,8 +92,8 @@ class SqliteStore(SqliteReader):
         with self._writing:
             if len(self._behind) >= _FOLDED_TOGETHER:
                 self.catch_up()
-            with self._transaction("FULL"):
-                stored = [self._append(entry) for entry in entries]
+            with self._transaction():
+                stored = self._append(entries)
             self._fall_behind(answer.facts for answer in stored if answer.is_new)
         return stored
 
@@ -100,16 +106,33 @@ class SqliteStore(SqliteReader):
         with self._writing:
             if not self._behind:
                 return
-            with self._transaction("NORMAL"):
-                self._merge(fact for event_facts in self._behind for fact in event_facts)
-                self._writer.execute("UPDATE folded SET events = ?", (self._next_index,))
+            try:
+                self._store_facts(self._behind)
+            except InvalidEventError:
+                self._store_what_can_be(self._behind)
             self._behind.clear()
             self._waiting_contents.clear()
 
-    @contextmanager
-    def _transaction(self, synchronous: str) -> Iterator[None]:
+    def _store_what_can_be(self, behind: Sequence[tuple[Fact, ...]]) -> None:
+        """Store the facts event by event: one that the database does not take must not keep the others out."""
+        for event_facts in behind:
+            try:
+                self._store_facts([event_facts])
+            except InvalidEventError as fault:
+                log.error("facts of an event cannot be stored", extra={"fault": str(fault)})
+
+    def _store_facts(self, behind: Sequence[tuple[Fact, ...]]) -> None:
+        self._writer.execute("PRAGMA synchronous = NORMAL")
         try:
-            self._writer.execute(f"PRAGMA synchronous = {synchronous}")
+            with self._transaction():
+                self._merge(fact for event_facts in behind for fact in event_facts)
+                self._writer.execute("UPDATE folded SET events = ?", (self._next_index,))
+        finally:
+            self._writer.execute("PRAGMA synchronous = FULL")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
             self._writer.execute("BEGIN IMMEDIATE")
             yield
             self._writer.execute("COMMIT")
@@ -133,10 +156,27 @@ class SqliteStore(SqliteReader):
 
     # The log
 
-    def _append(self, entry: Entry) -> Stored:
+    def _append(self, entries: Sequence[Entry]) -> list[Stored]:
+        digests = [entry.event.stamp.digest for entry in entries]
+        places: dict[bytes, int] = dict(select_in(self._writer, "SELECT digest, idx FROM log WHERE digest IN", digests))
+        self._numbers.meet_runs(entry.event.run_id for entry in entries if isinstance(entry.event, RunEvent))
+        stored: list[Stored] = []
+        rows: list[Row] = []
+        for entry, digest in zip(entries, digests, strict=True):
+            if digest in places:
+                stored.append(Stored(places[digest], is_new=False, facts=()))
+                continue
+            place = places[digest] = self._next_index + len(rows)
+            stored.append(Stored(place, is_new=True, facts=self._in_order.facts(entry.event, place, entry.facts)))
+            rows.append(self._log_row(place, entry))
+        _LOG.run(self._writer, rows)
+        self._next_index += len(rows)
+        return stored
+
+    def _log_row(self, place: int, entry: Entry) -> Row:
         event = entry.event
-        row = (
-            self._next_index,
+        return (
+            place,
             event.stamp.digest,
             entry.received_us,
             event.stamp.time_us,
@@ -144,14 +184,8 @@ class SqliteStore(SqliteReader):
             self._numbers.run(event.run_id) if isinstance(event, RunEvent) else None,
             entry.verdict,
             entry.key_id,
-            packed(event.raw),
+            entry.frame,
         )
-        sql = "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING"
-        if self._writer.execute(sql, row).rowcount == 0:
-            known = self._writer.execute("SELECT idx FROM log WHERE digest = ?", (event.stamp.digest,)).fetchone()
-            return Stored(known[0], is_new=False, facts=())
-        self._next_index += 1
-        return Stored(row[0], is_new=True, facts=self._in_order.facts(event, row[0]))
 
     # The facts
 
@@ -178,14 +212,12 @@ class SqliteStore(SqliteReader):
         return in_order
 
     def _merge(self, new_facts: Iterable[Fact]) -> None:
+        unknown = (f for f in new_facts if not (isinstance(f, Content) and f.digest in self._known_contents))
         by_kind: dict[type[Fact], list[Fact]] = defaultdict(list)
-        for fact in new_facts:
-            if not isinstance(fact, Content) or fact.digest not in self._known_contents:
-                by_kind[type(fact)].append(fact)
+        for fact in fold(unknown).values():
+            by_kind[type(fact)].append(fact)
         for table in TABLES:
-            rows = [table.row(fact, self._numbers) for fact in by_kind[table.kind]]
-            if rows:
-                self._writer.executemany(table.upsert, rows)
+            table.insert.run(self._writer, [table.row(fact, self._numbers) for fact in by_kind[table.kind]])
         if len(self._known_contents) > _KNOWN_CONTENTS:
             self._known_contents.clear()
         self._known_contents.update(fact.digest for fact in by_kind[Content] if isinstance(fact, Content))

@@ -34,8 +34,7 @@ from headwater.model.facts import (
     Target,
 )
 from headwater.model.names import DatasetId, JobId, is_uuid
-
-Row = tuple[Any, ...]
+from headwater.store.bulk import Insert, Row
 
 
 class Numbers(Protocol):
@@ -76,15 +75,10 @@ class Table(Generic[FactT]):
     """Where facts of one kind are kept. `row` and `fact` are inverse to each other."""
 
     kind: type[FactT]
-    upsert: str
+    insert: Insert
     select: str
     row: Callable[[FactT, Numbers], Row]
     fact: Callable[[Row, Names], FactT]
-
-
-def _insert(table: str, columns: int, conflict: str) -> str:
-    marks = ", ".join("?" * columns)
-    return f"INSERT INTO {table} VALUES ({marks}) {conflict}"  # noqa: S608  names from this file only
 
 
 def _last_writer(key: str) -> str:
@@ -150,14 +144,14 @@ def _end_of(kind: str, number: int, names: Names) -> JobId | DatasetId | None:
 TABLES: tuple[Table[Any], ...] = (
     Table(
         Content,
-        _insert("content", 2, "ON CONFLICT DO NOTHING"),
+        Insert("content", 2, "ON CONFLICT DO NOTHING"),
         "SELECT * FROM content",
         lambda fact, _: (fact.digest, fact.body),
         lambda row, _: Content(*row),
     ),
     Table(
         RunTimes,
-        _insert("run_times", 7, _RUN_TIMES),
+        Insert("run_times", 7, _RUN_TIMES),
         "SELECT * FROM run_times",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -171,7 +165,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         RunOfJob,
-        _insert("run_of_job", 6, _RUN_OF_JOB),
+        Insert("run_of_job", 6, _RUN_OF_JOB),
         "SELECT * FROM run_of_job",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -184,21 +178,21 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         RunFacet,
-        _insert("run_facet", 5, _last_writer("run, name")),
+        Insert("run_facet", 5, _last_writer("run, name")),
         "SELECT * FROM run_facet",
         lambda fact, numbers: (numbers.run(fact.run_id), fact.name, fact.content, *fact.stamp),
         lambda row, names: RunFacet(names.run(row[0]), row[1], row[2], Stamp(*row[3:])),
     ),
     Table(
         JobFacet,
-        _insert("job_facet", 5, _last_writer("job, name")),
+        Insert("job_facet", 5, _last_writer("job, name")),
         "SELECT * FROM job_facet",
         lambda fact, numbers: (numbers.name(fact.job), fact.name, fact.content, *fact.stamp),
         lambda row, names: JobFacet(JobId(*names.name(row[0])), row[1], row[2], Stamp(*row[3:])),
     ),
     Table(
         Observation,
-        _insert("observation", 5, _widening("run, direction, dataset")),
+        Insert("observation", 5, _widening("run, direction, dataset")),
         "SELECT * FROM observation",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -211,7 +205,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         ObservedFacet,
-        _insert("observed_facet", 8, _last_writer("run, direction, dataset, slot, name")),
+        Insert("observed_facet", 8, _last_writer("run, direction, dataset, slot, name")),
         "SELECT * FROM observed_facet",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -228,7 +222,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         ColumnEvidence,
-        _insert("column_evidence", 6, _widening("run, target, strength, content")),
+        Insert("column_evidence", 6, _widening("run, target, strength, content")),
         "SELECT * FROM column_evidence",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -244,7 +238,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         Declaration,
-        _insert("declaration", 5, _last_writer("kind, node")),
+        Insert("declaration", 5, _last_writer("kind, node")),
         "SELECT * FROM declaration",
         lambda fact, numbers: (fact.kind, numbers.name(fact.node), fact.content, *fact.stamp),
         lambda row, names: Declaration(
@@ -253,7 +247,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         Alias,
-        _insert("alias", 5, _widening("name, alias, evidence")),
+        Insert("alias", 5, _widening("name, alias, evidence")),
         "SELECT * FROM alias",
         lambda fact, numbers: (
             numbers.name(fact.name),
@@ -268,7 +262,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         CatalogEntry,
-        _insert("catalog_entry", 8, _widening("dataset, kind, catalog, metadata_uri, warehouse_uri, table_name")),
+        Insert("catalog_entry", 8, _widening("dataset, kind, catalog, metadata_uri, warehouse_uri, table_name")),
         "SELECT * FROM catalog_entry",
         lambda fact, numbers: (
             numbers.name(fact.dataset),
@@ -281,14 +275,14 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         Ending,
-        _insert("ending", 4, _widening("run, state")),
+        Insert("ending", 4, _widening("run, state")),
         "SELECT * FROM ending",
         lambda fact, numbers: (numbers.run(fact.run_id), fact.state, fact.seen.first_us, fact.seen.last_us),
         lambda row, names: Ending(names.run(row[0]), row[1], Seen(*row[2:])),
     ),
     Table(
         ControlFlow,
-        _insert("control_flow", 6, _widening("run, way, job, dependency")),
+        Insert("control_flow", 6, _widening("run, way, job, dependency")),
         "SELECT * FROM control_flow",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -302,7 +296,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         JobFlow,
-        _insert("job_flow", 7, _widening("run, source_kind, source, target_kind, target")),
+        Insert("job_flow", 7, _widening("run, source_kind, source, target_kind, target")),
         "SELECT * FROM job_flow",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -317,7 +311,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         Quarantined,
-        _insert("quarantined", 6, _widening("subject, direction, namespace, name")),
+        Insert("quarantined", 6, _widening("subject, direction, namespace, name")),
         "SELECT * FROM quarantined",
         lambda fact, _: (
             fact.subject,
@@ -331,7 +325,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         Edit,
-        _insert("edit", 6, _EDIT),
+        Insert("edit", 6, _EDIT),
         "SELECT * FROM edit",
         lambda fact, _: (
             json.dumps(fact.target),
