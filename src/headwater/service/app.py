@@ -74,7 +74,7 @@ def create_app(
     app.add_middleware(paths.PathsAsSent)
     app.add_middleware(SaysAsOf)
     handle_failures(app)
-    intake.add_intake(app)
+    intake.add_intake(app)  # after what else stands before the routes, so that it stands before them all
     api = APIRouter(prefix="/api/v1")
     resources = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview, questions)
     for resource in (*resources, writes, edits):

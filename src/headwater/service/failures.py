@@ -48,6 +48,13 @@ def handle_failures(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unexpected)
 
 
+async def failed(request: Request, error: HeadwaterError | HTTPException | ClientDisconnect) -> Response:
+    """The answer to a request that came to this."""
+    if isinstance(error, HeadwaterError):
+        return await _ours(request, error)
+    return await (_gone if isinstance(error, ClientDisconnect) else _of_http)(request, error)
+
+
 async def _ours(_: Request, error: Exception) -> Response:
     status = next((status for kind, status in STATUS_OF_ERROR if isinstance(error, kind)), None)
     if status is None:

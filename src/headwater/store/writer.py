@@ -36,7 +36,7 @@ class GroupCommit(Generic[Ticket]):
         self._add = add
         self._catch_up = catch_up
         self._deliver = deliver
-        self._waiting: queue.Queue[tuple[Entry, Ticket] | None] = queue.Queue(MAX_WAITING)
+        self._waiting: queue.SimpleQueue[tuple[Entry, Ticket] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="headwater-writer", daemon=True)
         self._thread.start()
 
@@ -51,10 +51,9 @@ class GroupCommit(Generic[Ticket]):
         Raises:
             UnavailableError: too many wait already.
         """
-        try:
-            self._waiting.put_nowait((entry, ticket))
-        except queue.Full:
-            raise UnavailableError("too many events wait to be stored, try again in a second") from None
+        if self._waiting.qsize() >= MAX_WAITING:
+            raise UnavailableError("too many events wait to be stored, try again in a second")
+        self._waiting.put((entry, ticket))
 
     def close(self) -> None:
         """Store what waits, then end the thread."""
