@@ -23,6 +23,10 @@ class Edits:
         if now.what == DELETED:
             (self.deleted.add if now.value == b"true" else self.deleted.discard)(now.target)
 
+    def __len__(self) -> int:
+        """How many targets somebody said something about."""
+        return len(self._said)
+
     def said(self, target: Target, what: str) -> Edit | None:
         """What holds, or None where nobody ever said it."""
         return self._said.get(target, {}).get(what)

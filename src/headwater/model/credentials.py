@@ -3,7 +3,9 @@
 import re
 from typing import Final
 
-_USER: Final = re.compile(r"(?<=//)[^/?#;@]*@")
+_USER: Final = re.compile(r"(?<=//)[^/?#;]*@")
+_JDBC_USER: Final = re.compile(r"(?<=//)[^?;]*@|(?<=:thin:)[^@?]+(?=@)", re.IGNORECASE)
+"""There a password may hold slashes, and Oracle's stands before the address."""
 _SECRET: Final = re.compile(
     r"(?i)(?<=[?&;:])(?:user|username|password|passwd|pwd|secret|token|access_?key)=[^&;]*[&;]?"
 )
@@ -15,4 +17,5 @@ def without_credentials(url: str) -> str:
     >>> without_credentials("jdbc:postgresql://ann:s3cret@db:5432/shop?password=s3cret&ssl=true")
     'jdbc:postgresql://db:5432/shop?ssl=true'
     """
-    return _SECRET.sub("", _USER.sub("", url)).rstrip("?;&") if url else url
+    user = _JDBC_USER if url[:5].lower() == "jdbc:" else _USER
+    return _SECRET.sub("", user.sub("", url)).rstrip("?;&")

@@ -14,7 +14,7 @@ CREATE TABLE log (
   key_id TEXT,
   packed BLOB NOT NULL                 -- raw, as one Zstandard frame
 ) STRICT;
-CREATE INDEX log_by_event_time ON log (event_us);
+CREATE INDEX log_by_event_time ON log (event_us, event_type);  -- whole, for counting by the hour
 CREATE INDEX log_by_run ON log (run, verdict, key_id);  -- whole, so that counting verdicts never reads raw
 
 CREATE TABLE folded (events INTEGER NOT NULL) STRICT;  -- of how many the facts are in the tables below; one row

@@ -255,6 +255,19 @@ def test_everything_said_holds_after_a_restart(tmp_path: Path) -> None:
     assert [each["name"] for each in after[1]["datasets"]] == ["back", "orders"]
 
 
+def test_a_past_knows_what_had_been_said_by_then(client: TestClient) -> None:
+    ok(client.post(f"{ORDERS}/tags/GOLD"))
+    ok(client.delete(ORDERS))
+    post(client, loaded(1))
+    ok(client.delete(ORDERS))
+
+    tags_after = {size: client.get(f"{ORDERS}?logSize={size}").json().get("tags") for size in range(1, 6)}
+
+    assert tags_after == {1: [], 2: ["GOLD"], 3: None, 4: ["GOLD"], 5: None}
+    assert client.get(f"{ORDERS}?asOf=2026-05-22T14:23:11Z").json()["tags"] == []
+    assert client.get(f"{ORDERS}?asOf=2026-05-22T14:23:12Z").status_code == 404
+
+
 def test_a_listener_hears_of_an_edit(client: TestClient) -> None:
     feed = client.app.state.service.feed  # type: ignore[attr-defined]
 

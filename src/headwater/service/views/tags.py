@@ -36,7 +36,7 @@ def tag_shape(knowledge: Knowledge, name: str) -> shapes.Tag:
 def tags_of(knowledge: Knowledge, node: DatasetId | JobId) -> list[str]:
     """The tags on a job, or on a dataset under any of its names."""
     edits = knowledge.graph.edits
-    if isinstance(node, JobId):
+    if not edits or isinstance(node, JobId):
         return edits.tags(target_of(node))
     return list(dict.fromkeys(tag for name in knowledge.graph.members(node) for tag in edits.tags(target_of(name))))
 
@@ -44,6 +44,8 @@ def tags_of(knowledge: Knowledge, node: DatasetId | JobId) -> list[str]:
 def tagged(knowledge: Knowledge, name: DatasetId, fields: Sequence[shapes.Field]) -> Sequence[shapes.Field]:
     """The columns of a dataset with the tags on each of them, under any of the dataset's names."""
     edits = knowledge.graph.edits
+    if not edits:
+        return fields
     on = {
         target[3]: edits.tags(target) for member in knowledge.graph.members(name) for target in edits.fields_of(member)
     }
