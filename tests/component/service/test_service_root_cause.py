@@ -324,6 +324,58 @@ def test_a_run_that_read_while_its_input_was_being_written_anew_is_found(client:
     )
 
 
+def test_a_stream_that_was_stopped_before_it_was_read_has_written_what_was_read(client: TestClient) -> None:
+    post(client, stream_event("START", at(4, 1)), stream_event("ABORT", at(5, 3)))
+    post(client, *run("count", 5, inputs=[read("events")], outputs=[written("counted")]))
+
+    answer = ask(client, "dataset:lake:counted")
+
+    assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [("count-5", "events", "stream", "time")]
+    assert found(answer) == [("failed-run", "stream", 1)]
+
+
+def test_what_a_run_told_first_of_an_input_is_what_it_read(client: TestClient) -> None:
+    begin, end = run("report", 5, inputs=[read("stage", version=version(6))])
+    post(client, *run("clean", 5, outputs=[written("stage", version=version(5))]))
+    post(client, {**begin, "inputs": [read("stage", version=version(5))]}, end)
+
+    (looked_at,) = ask(client)["lookedAt"][0]["inputs"]
+
+    assert looked_at["versions"] == ["5"]
+    assert links(looked_at["writers"]) == [("report-5", "stage", "clean-5", "version")]
+
+
+@pytest.mark.parametrize(
+    ("table", "run_id", "writers"),
+    [
+        # By hand from the recorded lines: which run told of an output with the snapshot that the reader's START tells.
+        (
+            "ctas",
+            "01a1fd5d-0b5a",
+            {"daily": ("115642909456147222", "01a1fd5d-00f8"), "orders": ("2373710473878880286", "01a1fd5c-f0f9")},
+        ),
+        (
+            "daily",
+            "01a1fd5d-1291",
+            {"daily": ("115642909456147222", "01a1fd5d-00f8"), "orders": ("2373710473878880286", "01a1fd5c-f0f9")},
+        ),
+    ],
+)
+def test_spark_reads_the_snapshots_that_recorded_runs_wrote(
+    client: TestClient, shared: Path, table: str, run_id: str, writers: dict[str, tuple[str, str]]
+) -> None:
+    lines = [json.loads(line) for line in (shared / "observed" / "spark-batch.jsonl").read_text().splitlines()]
+    post(client, *lines)
+    (whole_id,) = {line["run"]["runId"] for line in lines if line["run"]["runId"].startswith(run_id)}
+
+    looked_at = ask(client, f"dataset:file:/lab/wh/sales/{table}", run=whole_id)["lookedAt"][0]["inputs"]
+
+    told = {each["dataset"].rpartition("/")[2]: each for each in looked_at}
+    assert {name: each["versions"] for name, each in told.items()} == {name: [of[0]] for name, of in writers.items()}
+    by = {name: [(link["by"], link["writer"][:13]) for link in each["writers"]] for name, each in told.items()}
+    assert {name: links[0] for name, links in by.items()} == {name: ("version", of[1]) for name, of in writers.items()}
+
+
 # The walk
 
 

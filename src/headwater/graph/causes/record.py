@@ -71,11 +71,21 @@ class End:
     facets: dict[str, Said] = field(default_factory=dict)
     own: dict[str, Said] = field(default_factory=dict)
     """Of this one read or write: `inputFacets` or `outputFacets`."""
+    first: dict[str, Said] = field(default_factory=dict)
+    """What was said first of each of `facets`."""
 
     @property
     def versions(self) -> frozenset[str]:
         """The versions that were read or written, as text; an Iceberg snapshot is one."""
-        told = _read(self.facets, VersionFacet)
+        return self._versions(self.facets)
+
+    @property
+    def versions_at_first(self) -> frozenset[str]:
+        """The same by what was said first: at its end Spark's agent tells of inputs what they are by then."""
+        return self._versions(self.first)
+
+    def _versions(self, facets: Mapping[str, Said]) -> frozenset[str]:
+        told = _read(facets, VersionFacet)
         scan, commit = _read(self.own, IcebergScanReportFacet), _read(self.own, IcebergCommitReportFacet)
         snapshots = [report.snapshot_id for report in (scan, commit) if report is not None]
         exact = [str(snapshot) for snapshot in snapshots if isinstance(snapshot, int)]  # a float was rounded
@@ -151,6 +161,7 @@ def record_of(outline: Outline, told: Iterable[Told], shown: Callable[[DatasetId
                 if name.is_complete:
                     end = record.ends.setdefault((direction, name), End())
                     _say(end.facets, dataset.facets, event.stamp, ref)
+                    end.first = {**end.facets, **end.first}
                     _say(end.own, dataset.direction_facets, event.stamp, ref)
     terminal = [ref for event, ref in in_order if event.event_type in ("COMPLETE", "FAIL", "ABORT")]
     record.last = next(reversed(terminal or [ref for _, ref in in_order]), None)

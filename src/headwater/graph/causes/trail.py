@@ -152,7 +152,8 @@ def _feeds(history: History, record: Record, wanted: ColumnsOf | None, columns: 
     for name in sorted(run.reads):
         if columns is not None and wanted is not None and name not in columns:
             continue  # no column of it feeds what is wrong
-        versions = record.ends.get(("input", name), End()).versions
+        end = record.ends.get(("input", name), End())
+        versions = end.versions if is_stream else end.versions_at_first
         jobs = tuple(history.writers(name))
         writers = tuple(_writers(history, run, name, versions, jobs, read_at_us))
         yield Feed(name, versions, jobs, writers, read_at_us)
@@ -162,41 +163,44 @@ def _writers(
     history: History, reader: Outline, name: DatasetId, versions: frozenset[str], jobs: Sequence[JobId], at_us: int
 ) -> Iterator[Writer]:
     runs = [run for job in jobs for run in history.runs_of(job) if run.run_id != reader.run_id]
-    by_version = _by_version(history, name, versions, [run for run in runs if name in run.writes])
+    before = [run for run in runs if name in run.writes and run.started_us <= reader.last_us]
+    by_version = _by_version(history, name, versions, before)
     if by_version is not None:
         yield Writer(by_version, "version")
     for job in jobs:
         own = [run for run in runs if run.job == job]
-        if by_version is None:
-            yield from _by_time(history, job, name, own, at_us)
-        yield from _attempt(own, by_version, at_us)
+        fed = by_version
+        if by_version is None and (found := _by_time(history, job, name, own, at_us)) is not None:
+            yield found
+            fed = found.run
+        yield from _attempt(own, fed, at_us)
 
 
 def _by_version(history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[Outline]) -> Outline | None:
+    """The run that made the version: the first to tell of it; a later one that failed may tell what it found."""
     if not versions:
         return None
     written = history.versions_written([run.run_id for run in runs], name)
     wrote = [run for run in runs if written.get(run.run_id, frozenset()) & versions]
-    return max(wrote, key=lambda run: (run.started_us, run.run_id), default=None)
+    return min(wrote, key=lambda run: (run.state != "COMPLETED", run.last_us, run.run_id), default=None)
 
 
-def _by_time(history: History, job: JobId, name: DatasetId, runs: Sequence[Outline], at_us: int) -> Iterator[Writer]:
+def _by_time(history: History, job: JobId, name: DatasetId, runs: Sequence[Outline], at_us: int) -> Writer | None:
+    """The latest run that had ended by then; a stream writes as it goes, whether it ends well or not."""
+    is_stream = history.is_stream(job)
     wrote = [run for run in runs if name in run.writes]
-    ended = [(run.ended_us, run) for run in wrote if run.state == "COMPLETED" and run.ended_us is not None]
-    done = max((pair for pair in ended if pair[0] <= at_us), key=lambda pair: (pair[0], pair[1].run_id), default=None)
-    if history.is_stream(job):
+    if is_stream:
         meanwhile = [run for run in wrote if run.started_us <= at_us and (run.ended_us is None or run.ended_us > at_us)]
-        running = max(meanwhile, key=lambda run: (run.started_us, run.run_id), default=None)
-        if running is not None:
-            yield Writer(running, "stream")
-            return
-    if done is not None:
-        yield Writer(done[1], "time")
+        if meanwhile:
+            return Writer(max(meanwhile, key=lambda run: (run.started_us, run.run_id)), "stream")
+    ended = [run for run in wrote if run.ended_us is not None and run.ended_us <= at_us]
+    done = [run for run in ended if is_stream or run.state == "COMPLETED"]
+    return Writer(max(done, key=lambda run: (run.ended_us or 0, run.run_id)), "time") if done else None
 
 
-def _attempt(runs: Sequence[Outline], by_version: Outline | None, at_us: int) -> Iterator[Writer]:
-    """The latest attempt of the job that failed before the read and after the last one that went well."""
+def _attempt(runs: Sequence[Outline], fed: Outline | None, at_us: int) -> Iterator[Writer]:
+    """The latest attempt of the job, where it failed before the read and is not what fed it."""
     tried = [run for run in runs if run.ended_us is not None and run.ended_us <= at_us]
     latest = max(tried, key=lambda run: (run.ended_us or 0, run.run_id), default=None)
-    if latest is not None and latest.state in ("FAILED", "ABORTED") and latest != by_version:
+    if latest is not None and latest.state in ("FAILED", "ABORTED") and latest != fed:
         yield Writer(latest, "attempt")
