@@ -85,8 +85,10 @@ class Identities:
         if fact.name.is_complete and fact.alias.is_complete:
             for one, other in ((fact.name, fact.alias), (fact.alias, fact.name)):
                 links = self._links[one]
-                links[other, fact.evidence] = _widened(links.get((other, fact.evidence)), fact.seen)
-            self._join(fact.name, fact.alias)
+                known = links.get((other, fact.evidence))
+                links[other, fact.evidence] = _widened(known, fact.seen)
+            if known is None:
+                self._join(fact.name, fact.alias)
         else:
             claimed, by = (fact.alias, fact.name) if fact.name.is_complete else (fact.name, fact.alias)
             self._claim(claimed, by, fact.evidence, fact.seen)
@@ -101,8 +103,10 @@ class Identities:
         table = _Table(catalog.kind, catalog.metadata_uri, catalog.warehouse_uri, fact.table)
         self._tables_of[fact.dataset].add(table)
         datasets = self._tables[table]
-        datasets[fact.dataset] = _widened(datasets.get(fact.dataset), fact.seen)
-        self._join(fact.dataset, next(iter(datasets)))
+        known = datasets.get(fact.dataset)
+        datasets[fact.dataset] = _widened(known, fact.seen)
+        if known is None:
+            self._join(fact.dataset, next(iter(datasets)))
 
     def keep_apart(self, pairs: Iterable[tuple[DatasetId, DatasetId]]) -> None:
         """The pairs of names that people say are not one dataset: all of them, whatever was said before."""
@@ -144,6 +148,11 @@ class Identities:
     def is_alone(self, name: DatasetId) -> bool:
         """Whether this is the dataset's only name."""
         return name not in self._parent and name not in self._members and name not in self._exceptional()
+
+    @property
+    def only_joins(self) -> bool:
+        """Whether evidence only joins the classes of the names that it is about: no rule takes others apart."""
+        return not (self._apart or self._incomplete)
 
     def claimants(self, incomplete: DatasetId) -> list[DatasetId]:
         """The names that an incomplete name may mean, one a dataset, in order."""

@@ -6,7 +6,8 @@ outside: the graph holds their digests and asks `content` when it must read colu
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Set as AbstractSet
+from typing import Any
 
 from headwater.graph.column_edges import ColumnEdges, ContentReader
 from headwater.graph.columns import ColumnEdge
@@ -177,17 +178,20 @@ class Graph:
         """What the job writes."""
         return self._by_shown_name(self.jobs[job].writes)
 
-    def readers(self, name: DatasetId) -> set[JobId]:
+    def readers(self, name: DatasetId) -> AbstractSet[JobId]:
         """The jobs that read the dataset, under any of its names."""
-        return self._touching(name, "readers")
+        if self.identities.is_alone(name):
+            return self.datasets[name].readers if name in self.datasets else frozenset()
+        return {job for dataset in self._known_under(name) for job in dataset.readers}
 
-    def writers(self, name: DatasetId) -> set[JobId]:
+    def writers(self, name: DatasetId) -> AbstractSet[JobId]:
         """The jobs that write the dataset, under any of its names."""
-        return self._touching(name, "writers")
+        if self.identities.is_alone(name):
+            return self.datasets[name].writers if name in self.datasets else frozenset()
+        return {job for dataset in self._known_under(name) for job in dataset.writers}
 
-    def _touching(self, name: DatasetId, side: Literal["readers", "writers"]) -> set[JobId]:
-        members = (self.datasets[member] for member in self.identities.members(name) if member in self.datasets)
-        return {job for member in members for job in getattr(member, side)}
+    def _known_under(self, name: DatasetId) -> Iterator[Dataset]:
+        return (self.datasets[member] for member in self.identities.members(name) if member in self.datasets)
 
     def _by_shown_name(self, edges: Mapping[DatasetId, Edge]) -> dict[DatasetId, Edge]:
         shown: dict[DatasetId, Edge] = {}
@@ -481,6 +485,13 @@ class Graph:
             self._tell_flow(fact.key, flow, Seen(fact.stamp.time_us, fact.stamp.time_us))
             for name in _datasets_of(flow):
                 self._declare_facets(name, fact.key, DeclaredFacets(fact.stamp, {}))
+
+    def declared_ends(self, job: JobId) -> Iterator[JobId | DatasetId]:
+        """The jobs and datasets between which the job's declaration tells of data flowing."""
+        known = self.jobs.get(job)
+        if known is not None and known.declaration is not None:
+            for flow in _flows(self._content(known.declaration.content), job):
+                yield from (end for end in flow if end is not None)
 
     def _declare_edges(self, job_id: JobId, declaration: Declaration) -> None:
         seen = Seen(declaration.stamp.time_us, declaration.stamp.time_us)

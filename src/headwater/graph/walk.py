@@ -38,12 +38,19 @@ def jobs_around(graph: Graph, node: DatasetId | JobId, max_hops: int) -> dict[Jo
     A neighbour of a job writes what the job reads, or reads what it writes.
     """
     start = [node] if isinstance(node, JobId) else sorted(graph.writers(node) | graph.readers(node))
+    read: set[DatasetId] = set()
+    written: set[DatasetId] = set()
 
     def neighbours(job: JobId) -> Iterable[JobId]:
-        for dataset in graph.reads(job):
-            yield from graph.writers(dataset)
-        for dataset in graph.writes(job):
-            yield from graph.readers(dataset)
+        known = graph.jobs[job]
+        for dataset in known.reads.keys() - read:  # once is enough: a hub has thousands of readers
+            read.add(dataset)
+            if graph.shown(dataset).is_complete:
+                yield from graph.writers(dataset)
+        for dataset in known.writes.keys() - written:
+            written.add(dataset)
+            if graph.shown(dataset).is_complete:
+                yield from graph.readers(dataset)
 
     return reachable(start, neighbours, max_hops)
 

@@ -1,6 +1,7 @@
 """Answers: JSON responses, and times as they are written in them."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 import orjson
@@ -13,7 +14,12 @@ _LAST_US: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(micro
 
 def answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401  any shape of `shapes`
     """A JSON response that nothing on its way may keep."""
-    return Response(orjson.dumps(value), status, {"cache-control": "no-store"}, "application/json")
+    return answer_json(orjson.dumps(value), status)
+
+
+def answer_json(body: bytes, status: int = 200) -> Response:
+    """The same, from JSON that was put together already."""
+    return Response(body, status, {"cache-control": "no-store"}, "application/json")
 
 
 def iso(time_us: int, to: Literal["milliseconds", "microseconds"] = "milliseconds") -> str:
@@ -24,8 +30,16 @@ def iso(time_us: int, to: Literal["milliseconds", "microseconds"] = "millisecond
     >>> iso(1_740_823_200_000_999)
     '2025-03-01T10:00:00.000Z'
     """
-    time = _EPOCH + timedelta(microseconds=min(max(time_us, _FIRST_US), _LAST_US))
-    return time.isoformat(timespec=to).replace("+00:00", "Z")
+    minutes, rest_us = divmod(min(max(time_us, _FIRST_US), _LAST_US), 60_000_000)
+    seconds, us = divmod(rest_us, 1_000_000)
+    fraction = f"{us:06d}" if to == "microseconds" else f"{us // 1_000:03d}"
+    return f"{_minute(minutes)}{seconds:02d}.{fraction}Z"
+
+
+@lru_cache(maxsize=4_096)  # an answer may hold thousands of times, few minutes apart
+def _minute(minutes: int) -> str:
+    """The time up to its seconds, which are left out."""
+    return (_EPOCH + timedelta(minutes=minutes)).isoformat()[: len("2025-03-01T10:00:")]
 
 
 def microseconds(time: datetime) -> int:

@@ -9,10 +9,11 @@ from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset
 from headwater.model.facets.view import View
-from headwater.model.facts import Fact, Seen
+from headwater.model.facts import Declaration, Edit, Fact, ObservedFacet, Seen
 from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings, run_id_of
 from headwater.service.activity import Activity, KnownRun, activity, known_run
 from headwater.service.mentions import Mentions, mentions
+from headwater.service.rendered import Rendered
 from headwater.service.shapes import Field
 from headwater.store.reader import SqliteReader
 
@@ -21,6 +22,9 @@ ViewT = TypeVar("ViewT", bound=View)
 _RUN: Final = "run:"
 _MAX_READINGS: Final = 1_000
 """Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
+
+_KEPT_READ: Final = 2_000
+"""Facets kept as they were read."""
 
 _SLICE: Final = 8
 """Facets that are read ahead in one go: about a millisecond's work."""
@@ -48,8 +52,12 @@ class Knowledge:
         self.store = store
         self.graph = graph
         self._activity: dict[JobId, Activity] = {}
+        self._rendered = Rendered()
+        self._rendered_as_of = 0
+        """How often classes of names had changed when it was rendered."""
         self._counted: dict[DatasetId, ColumnCounts] = {}
-        self._fields_in = lru_cache(maxsize=50_000)(self._read_fields)
+        self._fields_in = lru_cache(maxsize=_KEPT_READ)(self._read_fields)
+        self._view = lru_cache(maxsize=_KEPT_READ)(self._read_view)
 
     # Learning
 
@@ -65,6 +73,7 @@ class Knowledge:
         """Add what a stored event says; says what it touched, also what it moved away from."""
         told = mentions(facts)
         before, changes = self._touched(told), self.graph.identities.changes
+        reshaped, hidden = self._reshaped(facts), self._hidden(before)
         self.graph.add_all(facts)
         joins = changes != self.graph.identities.changes
         after = self._touched(told)
@@ -73,7 +82,50 @@ class Knowledge:
             self._activity.pop(job, None)
         for name in [*self._counted] if joins else touched.datasets:  # joined names may be sources anywhere
             self._counted.pop(name, None)
+        if joins and self._rendered_as_of == changes and self.graph.identities.only_joins:
+            self._rendered_as_of = self.graph.identities.changes  # it is among those touched that names were joined
+        is_renamed = joins or before.datasets != after.datasets or bool(told.declared_jobs)
+        is_renamed |= hidden != self._hidden(before)
+        self._forget(touched, touched.datasets if is_renamed else reshaped)
+        if any(isinstance(fact, Edit) for fact in facts):  # people are slow, and may say anything about anything
+            self._rendered = Rendered()
         return touched
+
+    def _reshaped(self, facts: Iterable[Fact]) -> set[DatasetId]:
+        """The datasets of which it may now be another version that some run has met, called before the facts are added.
+
+        That is none where the newest is just told again.
+        """
+        reshaped: set[DatasetId] = set()
+        for fact in facts:
+            match fact:
+                case ObservedFacet(dataset=name, slot="facets", name="schema" | "version" as facet):
+                    dataset = self.graph.datasets.get(name)
+                    stamp, content = dataset.facets.get(facet, (None, b"")) if dataset else (None, b"")
+                    if stamp is None or content != fact.content or fact.stamp < stamp:
+                        reshaped.add(name)
+                case Declaration(node=DatasetId() as name):
+                    reshaped.add(name)
+                case _:
+                    pass
+        return reshaped
+
+    def _hidden(self, touched: Touched) -> list[DatasetId]:
+        return [name for name in touched.datasets if self.graph.hides(name)]
+
+    def _forget(self, touched: Touched, reshaped: Iterable[DatasetId]) -> None:
+        """Forget what is kept of what was touched, and of the jobs whose runs may have met other versions."""
+        around = (self.graph.readers(name) | self.graph.writers(name) for name in reshaped)
+        members = (self.graph.identities.members(name) for name in touched.datasets)
+        self._rendered.forget(touched.jobs.union(*around), touched.datasets.union(*members))
+
+    @property
+    def rendered(self) -> Rendered:
+        """Parts of answers that still hold; all are forgotten when it may have changed anywhere which names are one."""
+        if self._rendered_as_of != self.graph.identities.changes:
+            self._rendered_as_of = self.graph.identities.changes
+            self._rendered = Rendered()
+        return self._rendered
 
     def _touched(self, told: Mentions) -> Touched:
         jobs = told.jobs | told.declared_jobs
@@ -82,6 +134,8 @@ class Knowledge:
             jobs.update(self._jobs_of(run_id))
         for job in (self.graph.jobs[name] for name in told.declared_jobs if name in self.graph.jobs):
             datasets.update(job.reads, job.writes)
+        for end in (end for name in told.declared_jobs for end in self.graph.declared_ends(name)):
+            (jobs if isinstance(end, JobId) else datasets).add(end)  # type: ignore[arg-type]
         shown = frozenset(name for name in map(self.graph.shown, datasets) if name.is_complete)
         return Touched(frozenset(jobs), shown, next(iter(told.runs), None))
 
@@ -200,7 +254,7 @@ class Knowledge:
     def view(self, kind: type[ViewT], digests: Mapping[str, bytes]) -> ViewT | None:
         """A facet out of digests by facet name, or None where it is absent, deleted or cannot be read."""
         digest = digests.get(kind.key)
-        read = None if digest is None else kind.read({kind.key: self.store.content(digest)})
+        read = None if digest is None else self._view(kind, digest)
         return read if isinstance(read, kind) else None
 
     def fields(self, schema: bytes | None) -> tuple[Field, ...]:
@@ -235,6 +289,9 @@ class Knowledge:
             edges = len(self.graph.column_edges_into(name))
             known = self._counted[name] = ColumnCounts(len(self.columns(name)), edges)
         return known
+
+    def _read_view(self, kind: type[View], digest: bytes) -> object:
+        return kind.read({kind.key: self.store.content(digest)})
 
     def _read_fields(self, schema: bytes) -> tuple[Field, ...]:
         return tuple(_fields(self.store.content(schema).get("fields")))

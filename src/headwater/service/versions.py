@@ -5,6 +5,7 @@ whenever it is computed, and a late event just falls into its place.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import groupby
 from typing import Final, Literal, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -40,6 +41,7 @@ class DatasetVersion(NamedTuple):
     """Run, direction and the name it used, where a run told of the change."""
 
 
+@lru_cache(maxsize=20_000)  # a version stands in the answer of each run that met it
 def content_uuid(*content: str | None) -> UUID:
     """A UUID that equal texts have in common, and no others."""
     return uuid5(_OURS, orjson.dumps(content).decode())

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, cast
 
 from headwater.errors import UnavailableError
+from headwater.graph.mending import TROUBLE
 from headwater.model import strict_json
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import Content, Fact, ObservedFacet, RunFacet
@@ -20,6 +21,12 @@ from headwater.store.tables import TABLES, run_id_of_key, run_key
 
 _KEPT_CONTENTS: Final = 1_000
 """Contents that are kept as read; one that lists the sources of 100 columns takes 100 kB in memory."""
+
+_OF_GRAPH: Final[Mapping[type[Fact], str]] = {
+    ObservedFacet: " WHERE slot = 'facets'",
+    RunFacet: " WHERE name IN ('" + "', '".join(sorted(TROUBLE)) + "')",
+}
+"""Which facts of a kind a graph is made of, where it is not all of them."""
 
 
 class RunFacetRow(NamedTuple):
@@ -93,9 +100,8 @@ class SqliteReader:
         self._wait_for_facts()
         names = ReadNames(self._reader)
         for table in TABLES:
-            if table.kind not in (Content, RunFacet):
-                where = " WHERE slot = 'facets'" if table.kind is ObservedFacet else ""
-                for row in self._rows(table.select + where):
+            if table.kind is not Content:
+                for row in self._rows(table.select + _OF_GRAPH.get(table.kind, "")):
                     yield table.fact(row, names)
 
     def _read_content(self, digest: bytes) -> Mapping[str, Any]:

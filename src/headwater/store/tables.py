@@ -6,6 +6,7 @@ The merges are those of `headwater.model.facts`, written in SQL; a property test
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
@@ -65,6 +66,7 @@ def run_key(run_id: str) -> bytes | str:
     return UUID(run_id).bytes if is_uuid(run_id) else run_id
 
 
+@lru_cache(maxsize=4096)  # rows of one run follow each other
 def run_id_of_key(key: bytes | str) -> str:
     """The run id that a key stands for."""
     return str(UUID(bytes=key)) if isinstance(key, bytes) else key

@@ -5,6 +5,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
+import orjson
 from graphql import GraphQLResolveInfo
 
 from headwater.model.names import DatasetId, JobId
@@ -15,7 +16,7 @@ from headwater.service.graphql.ask import Ask, Node
 from headwater.service.graphql.objects import FieldId, JobVersionId, VersionId
 from headwater.service.versions import current_shape, shape_uuid
 from headwater.service.views.jobs import jobs_heard_of_last
-from headwater.service.views.lineage import lineage
+from headwater.service.views.lineage import lineage_now
 
 Link = Callable[..., Any]
 """A field: called with the query, what the object is, and the field's arguments by their names."""
@@ -73,7 +74,7 @@ def _lineage(ask: Ask, _: None, namespace: str, name: str, depth: int | None = N
     job = JobId(namespace, name)
     if not ask.knowledge.is_job(job):
         return None
-    graph = lineage(ask.knowledge, job, max(10 if depth is None else depth, 0))["graph"]
+    graph = orjson.loads(lineage_now(ask.knowledge, job, max(10 if depth is None else depth, 0)))["graph"]
     return ask.node(job, lambda: {"graph": [_entry(ask, node) for node in graph]})
 
 

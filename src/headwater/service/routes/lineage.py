@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 
 from headwater.service import shapes
 from headwater.service.access import Known
-from headwater.service.answers import answer
+from headwater.service.answers import answer, answer_json
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Depth, NodeId
 from headwater.service.views.columns import column_lineage
 from headwater.service.views.lineage import lineage
@@ -18,7 +18,7 @@ router = APIRouter(tags=["lineage"])
 @router.get("/lineage", response_model=shapes.Lineage, responses=NOT_FOUND | WRONG)
 async def get_lineage(knowledge: Known, node_id: NodeId, depth: Depth = 20) -> Response:
     """Jobs within `depth` jobs of the node, both ways, with everything they read and write."""
-    return answer(lineage(knowledge, knowledge.node(node_id), depth))
+    return answer_json(await lineage(knowledge, knowledge.node(node_id), depth))
 
 
 @router.get("/column-lineage", response_model=shapes.ColumnLineage, responses=NOT_FOUND | WRONG)

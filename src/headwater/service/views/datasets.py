@@ -29,8 +29,9 @@ def dataset_shapes(knowledge: Knowledge, names: Sequence[DatasetId]) -> list[sha
 
 
 def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> shapes.Dataset:
+    digests = _digests(knowledge, name)
     shape = current_shape(knowledge.graph, name)
-    lifecycle = knowledge.view(LifecycleStateChangeFacet, _digests(knowledge, name))
+    lifecycle = knowledge.view(LifecycleStateChangeFacet, digests)
     return shapes.Dataset(
         **dataset_core(knowledge, name),
         columnLineage=column_sources(knowledge, name) or None,

@@ -1,6 +1,10 @@
-"""The graph of jobs and datasets around a node."""
+"""The graph of jobs and datasets around a node, put together from parts that are kept as JSON."""
 
-from collections.abc import Iterable, Mapping
+from asyncio import sleep
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import orjson
 
 from headwater.graph.records import Edge
 from headwater.graph.walk import jobs_around
@@ -8,50 +12,105 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
+from headwater.service.rendered import JobNode, in_slices
 from headwater.service.views.datasets import dataset_core
 from headwater.service.views.jobs import job_core, newest_runs
 
-
-def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> shapes.Lineage:
-    """The jobs within so many jobs of the node, with all that they read and write; a column stands for its dataset."""
-    center = node.dataset if isinstance(node, ColumnId) else node
-    jobs = [job for job in jobs_around(knowledge.graph, center, max_hops) if knowledge.is_job(job)]
-    edges = _Edges(knowledge, jobs)
-    datasets = edges.datasets | ({center} if isinstance(center, DatasetId) else set())
-    latest = newest_runs(knowledge, jobs, most=1)
-    nodes: list[shapes.DatasetNode | shapes.JobNode] = [_dataset_node(knowledge, name, edges) for name in datasets]
-    nodes += [_job_node(knowledge, job, next(iter(latest[job]), None), edges) for job in jobs]
-    return shapes.Lineage(graph=sorted(nodes, key=lambda each: each["id"]))
+_SLICE: Final = 64
+"""Jobs that are rendered in one go: about 5 ms of work, then it is others' turn."""
 
 
-class _Edges:
-    """The edges between jobs and the datasets they touch, by the node id at either end.
+async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
+    """The jobs within so many jobs of the node, with all that they read and write; a column stands for its dataset.
 
-    Not by the node: a job and a dataset of the same name are equal as pairs.
+    JSON of the shape `shapes.Lineage`. What is missing is rendered in slices, between which events are learned; then
+    the answer is put together in one go, from one state of the graph.
     """
+    for jobs in in_slices(knowledge.rendered.job_nodes.missing(_around(knowledge, node, max_hops)), _SLICE):
+        job_nodes(knowledge, jobs)
+        await sleep(0)
+    return lineage_now(knowledge, node, max_hops)
 
-    def __init__(self, knowledge: Knowledge, jobs: Iterable[JobId]) -> None:
-        self.into: dict[str, list[shapes.Edge]] = {}
-        self.out_of: dict[str, list[shapes.Edge]] = {}
-        self.datasets: set[DatasetId] = set()
-        for job in jobs:
-            for name, edge in _visible(knowledge, knowledge.graph.reads(job)):
-                self._add(name, job, edge)
-                self.datasets.add(name)
-            for name, edge in _visible(knowledge, knowledge.graph.writes(job)):
-                self._add(job, name, edge)
-                self.datasets.add(name)
 
-    def _add(self, origin: DatasetId | JobId, destination: DatasetId | JobId, edge: Edge) -> None:
-        shape = shapes.Edge(
-            origin=origin.node_id,
-            destination=destination.node_id,
-            firstSeen=iso(edge.seen.first_us),
-            lastSeen=iso(edge.seen.last_us),
-            runs=edge.runs,
-        )
-        self.out_of.setdefault(origin.node_id, []).append(shape)
-        self.into.setdefault(destination.node_id, []).append(shape)
+def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
+    """The same in one go, for who cannot let others have their turn."""
+    center = node.dataset if isinstance(node, ColumnId) else node
+    return _put_together(knowledge, center, _around(knowledge, node, max_hops))
+
+
+def _around(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> list[JobId]:
+    center = node.dataset if isinstance(node, ColumnId) else node
+    return [job for job in jobs_around(knowledge.graph, center, max_hops) if knowledge.is_job(job)]
+
+
+class _Ends(NamedTuple):
+    """The edges at a dataset."""
+
+    into: list[bytes]
+    out_of: list[bytes]
+
+
+def _put_together(knowledge: Knowledge, center: DatasetId | JobId, jobs: Sequence[JobId]) -> bytes:
+    ends: dict[DatasetId, _Ends] = {}
+    if isinstance(center, DatasetId):
+        ends[knowledge.graph.shown(center)] = _Ends([], [])
+    rendered = job_nodes(knowledge, sorted(jobs, key=_node_id))
+    for node in rendered:
+        for name, edge in node.reads:
+            ends.setdefault(name, _Ends([], [])).out_of.append(edge)
+        for name, edge in node.writes:
+            ends.setdefault(name, _Ends([], [])).into.append(edge)
+    nodes = [_dataset_node(knowledge, name, ends[name]) for name in sorted(ends, key=_node_id)]
+    nodes += [node.node for node in rendered]  # "dataset:" comes before "job:", so all are in the order of their ids
+    return b"".join((b'{"graph":[', b",".join(nodes), b"]}"))
+
+
+def _node_id(node: DatasetId | JobId) -> str:
+    return node.node_id
+
+
+# Datasets
+
+
+def _dataset_node(knowledge: Knowledge, name: DatasetId, ends: _Ends) -> bytes:
+    kept = knowledge.rendered.dataset_nodes
+    node = kept.get(name)
+    if node is None:
+        rest = {"id": name.node_id, "type": "DATASET", "data": dataset_core(knowledge, name)}
+        node = orjson.dumps(rest).removesuffix(b"}")
+        kept.keep(name, node)
+    return b'%b,"inEdges":[%b],"outEdges":[%b]}' % (node, b",".join(ends.into), b",".join(ends.out_of))
+
+
+# Jobs
+
+
+def job_nodes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[JobNode]:
+    """The jobs, in their order, rendered where that was not done before."""
+    kept = knowledge.rendered.job_nodes
+    found = {job: kept.get(job) for job in jobs}
+    missing = [job for job, node in found.items() if node is None]
+    for part in in_slices(missing, _SLICE):
+        latest = newest_runs(knowledge, part, most=1)
+        for job in part:
+            node = found[job] = _job_node(knowledge, job, next(iter(latest[job]), None))
+            kept.keep(job, node)
+    return [node for node in found.values() if node is not None]
+
+
+def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> JobNode:
+    reads = [(name, _edge(name, job, edge)) for name, edge in _visible(knowledge, knowledge.graph.reads(job))]
+    writes = [(name, _edge(job, name, edge)) for name, edge in _visible(knowledge, knowledge.graph.writes(job))]
+    node = {
+        "id": job.node_id,
+        "type": "JOB",
+        "data": shapes.JobInLineage(
+            **job_core(knowledge, job, latest), currentRunUuid=None if latest is None else latest["id"]
+        ),
+        "inEdges": [orjson.Fragment(edge) for _, edge in reads],
+        "outEdges": [orjson.Fragment(edge) for _, edge in writes],
+    }
+    return JobNode(orjson.dumps(node), reads, writes)
 
 
 def _visible(knowledge: Knowledge, edges: Mapping[DatasetId, Edge]) -> list[tuple[DatasetId, Edge]]:
@@ -59,23 +118,12 @@ def _visible(knowledge: Knowledge, edges: Mapping[DatasetId, Edge]) -> list[tupl
     return [(name, edges[name]) for name in sorted(edges) if not knowledge.graph.hides(name)]
 
 
-def _dataset_node(knowledge: Knowledge, name: DatasetId, edges: _Edges) -> shapes.DatasetNode:
-    return shapes.DatasetNode(
-        id=name.node_id,
-        type="DATASET",
-        data=dataset_core(knowledge, name),
-        inEdges=edges.into.get(name.node_id, []),
-        outEdges=edges.out_of.get(name.node_id, []),
+def _edge(origin: DatasetId | JobId, destination: DatasetId | JobId, edge: Edge) -> bytes:
+    shape = shapes.Edge(
+        origin=origin.node_id,
+        destination=destination.node_id,
+        firstSeen=iso(edge.seen.first_us),
+        lastSeen=iso(edge.seen.last_us),
+        runs=edge.runs,
     )
-
-
-def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None, edges: _Edges) -> shapes.JobNode:
-    return shapes.JobNode(
-        id=job.node_id,
-        type="JOB",
-        data=shapes.JobInLineage(
-            **job_core(knowledge, job, latest), currentRunUuid=None if latest is None else latest["id"]
-        ),
-        inEdges=edges.into.get(job.node_id, []),
-        outEdges=edges.out_of.get(job.node_id, []),
-    )
+    return orjson.dumps(shape)
