@@ -51,7 +51,8 @@ class Identities:
         self._parent: dict[DatasetId, DatasetId] = {}
         self._members: dict[DatasetId, set[DatasetId]] = {}
         self._links: dict[DatasetId, dict[tuple[DatasetId, Reason], Seen]] = defaultdict(dict)
-        self._known: set[DatasetId] = set()
+        self.names: dict[DatasetId, None] = {}
+        """Every name that was ever used, in the order in which they came."""
         self._spellings: dict[DatasetId, dict[DatasetId, None]] = defaultdict(dict)
         self._tables: dict[_Table, dict[DatasetId, Seen]] = defaultdict(dict)
         self._tables_of: dict[DatasetId, set[_Table]] = defaultdict(set)
@@ -67,9 +68,9 @@ class Identities:
 
     def note(self, name: DatasetId) -> None:
         """A name that somebody uses: other spellings of it, also later ones, are the same dataset."""
-        if name in self._known:
+        if name in self.names:
             return
-        self._known.add(name)
+        self.names[name] = None
         if not name.is_complete:
             self._incomplete.add(name)
             self._work_out_anew()

@@ -12,6 +12,7 @@ from headwater.model.facets.view import View
 from headwater.model.facts import Declaration, Edit, Fact, ObservedFacet, Seen
 from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings, run_id_of
 from headwater.service.activity import Activity, KnownRun, activity, known_run
+from headwater.service.listing import HeardOfLast, NameIndex
 from headwater.service.mentions import Mentions, mentions
 from headwater.service.rendered import Rendered
 from headwater.service.shapes import Field
@@ -52,6 +53,8 @@ class Knowledge:
         self.store = store
         self.graph = graph
         self._activity: dict[JobId, Activity] = {}
+        self.name_index = NameIndex(graph)
+        self.heard_of_last = HeardOfLast(self._last_us)
         self._rendered = Rendered()
         self._rendered_as_of = 0
         """How often classes of names had changed when it was rendered."""
@@ -64,6 +67,7 @@ class Knowledge:
     def load(self) -> None:
         """Fold everything that the store holds into the graph."""
         self.graph.add_all(self.store.graph_facts())
+        self.heard_of_last.move(self.graph.jobs)
 
     def read_ahead(self) -> bool:
         """Read some of what facets tell of columns; says whether more is left."""
@@ -78,6 +82,7 @@ class Knowledge:
         joins = changes != self.graph.identities.changes
         after = self._touched(told)
         touched = Touched(before.jobs | after.jobs, before.datasets | after.datasets, after.run)
+        self.heard_of_last.move(touched.jobs)
         for job in touched.jobs:
             self._activity.pop(job, None)
         for name in [*self._counted] if joins else touched.datasets:  # joined names may be sources anywhere
@@ -248,6 +253,9 @@ class Knowledge:
         if known is None:
             known = self._activity[job] = activity(self.graph, job)
         return known
+
+    def _last_us(self, job: JobId) -> int | None:
+        return self.activity(job).seen.last_us if self.is_job(job) else None
 
     # Facets and columns
 

@@ -1,6 +1,7 @@
 """What is kept between answers never shows: each answer is the one that a fresh look at the same log gives."""
 
 import json
+import re
 from collections.abc import Coroutine, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +15,9 @@ from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge import Knowledge
+from headwater.service.views.jobs import jobs_heard_of_last
 from headwater.service.views.lineage import lineage
+from headwater.service.views.search import Query, search
 from headwater.store.entries import Entry
 from headwater.store.sqlite import SqliteStore
 from tests.support.logs import logs
@@ -73,3 +76,51 @@ def test_lineage_asked_for_before_and_after_events_is_that_of_a_fresh_look_at_th
         answers = quick_answers(knowledge, max_hops)
 
         assert answers == slow_answers(fresh(store), max_hops)
+
+
+@given(logs, logs)
+@settings(deadline=None, max_examples=60)
+def test_jobs_asked_for_before_and_after_events_are_in_the_order_of_a_fresh_look(
+    log: list[bytes], later: list[bytes]
+) -> None:
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        learn(store, knowledge, log)
+        for raw in later:
+            knowledge.heard_of_last.jobs()
+            learn(store, knowledge, [raw])
+
+        jobs = knowledge.heard_of_last.jobs()
+
+        anew = fresh(store)
+        known = [job for job in anew.graph.jobs if anew.is_job(job)]
+        assert jobs == jobs_heard_of_last(anew, known)
+
+
+@given(logs, logs, st.text("tT01s/%:dlgoai", max_size=4) | st.sampled_from(["job:etl:load", "dataset:lake:t0"]))
+@settings(deadline=None, max_examples=60)
+def test_search_finds_after_events_what_looking_at_every_name_finds(
+    log: list[bytes], later: list[bytes], text: str
+) -> None:
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        learn(store, knowledge, log)
+        query = Query(text, None, None, "NAME")
+        search(knowledge, query, 100)
+        learn(store, knowledge, later)
+
+        hits = search(knowledge, query, 100)
+
+        assert {hit["nodeId"] for hit in hits["results"]} == {
+            node.node_id for node in nodes(fresh(store)) if any(holds(name, text) for name in names(knowledge, node))
+        }
+
+
+def names(knowledge: Knowledge, node: DatasetId | JobId) -> Sequence[DatasetId | JobId]:
+    return [node] if isinstance(node, JobId) else knowledge.graph.members(node)
+
+
+def holds(node: DatasetId | JobId, text: str) -> bool:
+    """As a pattern, `%` standing for anything, or as the whole id."""
+    pattern = ".*".join(re.escape(part) for part in text.split("%"))
+    return re.search(pattern, node.name, re.IGNORECASE) is not None or text.casefold() == node.node_id.casefold()

@@ -10,7 +10,7 @@ from headwater.service.access import Known
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
-from headwater.service.views.jobs import job_shapes, job_version_shape, job_versions, jobs_heard_of_last
+from headwater.service.views.jobs import job_shapes, job_version_shape, job_versions
 from headwater.service.views.namespaces import jobs_in
 from headwater.service.views.runs import run_shapes
 
@@ -34,8 +34,7 @@ Named = Annotated[JobId, Depends(_named)]
 @router.get("/jobs", response_model=shapes.Jobs, responses=WRONG)
 async def get_all_jobs(knowledge: Known, states: States = [], limit: Limit = 100, offset: Offset = 0) -> Response:  # noqa: B006  FastAPI copies it
     """The jobs of all namespaces, those heard of last first."""
-    jobs = [job for job in knowledge.graph.jobs if knowledge.is_job(job)]
-    return _page(knowledge, _in_states(knowledge, jobs, states), limit, offset)
+    return _page(knowledge, _in_states(knowledge, knowledge.heard_of_last.jobs(), states), limit, offset)
 
 
 @router.get("/namespaces/{namespace:encoded}/jobs", response_model=shapes.Jobs, responses=NOT_FOUND | WRONG)
@@ -58,8 +57,8 @@ def _in_states(knowledge: Knowledge, jobs: list[JobId], states: list[shapes.RunS
 
 
 def _page(knowledge: Knowledge, jobs: list[JobId], limit: int, offset: int) -> Response:
-    page = jobs_heard_of_last(knowledge, jobs)[offset : offset + limit]
-    return answer(shapes.Jobs(jobs=job_shapes(knowledge, page), totalCount=len(jobs)))
+    page = job_shapes(knowledge, jobs[offset : offset + limit])
+    return answer(shapes.Jobs(jobs=page, totalCount=len(jobs)))
 
 
 @router.get(_JOB, response_model=shapes.Job, responses=NOT_FOUND | WRONG)

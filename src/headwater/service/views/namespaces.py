@@ -44,12 +44,12 @@ def namespace(knowledge: Knowledge, name: str) -> shapes.Namespace:
 
 
 def jobs_in(knowledge: Knowledge, name: str) -> list[JobId]:
-    """The jobs of a namespace that are not deleted.
+    """The jobs of a namespace that are not deleted, those heard of last first.
 
     Raises:
         NotFoundError: nothing is in it, and nobody put it.
     """
-    jobs = [job for job in knowledge.graph.jobs if job.namespace == name and knowledge.is_job(job)]
+    jobs = [job for job in knowledge.heard_of_last.jobs() if job.namespace == name]
     return jobs if jobs or namespace(knowledge, name) else []
 
 

@@ -36,7 +36,7 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
     A hit has the text in one of its names, in either case, or as its whole node id; `%` in the text stands for any
     characters, as Marquez has it. A dataset is found under each of its names, and shown under one.
     """
-    found = [hit for hit in (*_jobs(knowledge, query), *_datasets(knowledge, query)) if _is_within(hit, query)]
+    found = [hit for hit in _found(knowledge, query) if _is_within(hit, query)]
     if query.order == "NAME":
         found.sort(key=lambda hit: (hit.node.name, hit.node.namespace, hit.kind))
     else:
@@ -44,16 +44,18 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
     return shapes.Hits(totalCount=len(found), results=[_hit(knowledge, hit) for hit in found[:limit]])
 
 
-def _jobs(knowledge: Knowledge, query: Query) -> Iterator[_Found]:
-    for job in knowledge.graph.jobs if query.kind != "DATASET" else ():
-        if _matches(job, query) and knowledge.is_job(job):
-            yield _Found("JOB", job, knowledge.activity(job).seen.last_us)
-
-
-def _datasets(knowledge: Knowledge, query: Query) -> Iterator[_Found]:
-    for name in knowledge.graph.shown_datasets() if query.kind != "JOB" else ():
-        if any(_matches(member, query) for member in knowledge.graph.members(name)):
-            yield _Found("DATASET", name, knowledge.seen(name).last_us)
+def _found(knowledge: Knowledge, query: Query) -> Iterator[_Found]:
+    text = query.text.casefold()
+    may_be_node_id = text.startswith(("job:", "dataset:"))
+    datasets: set[DatasetId] = set()
+    for node in knowledge.name_index.holding([] if may_be_node_id else text.split("%")):
+        if isinstance(node, JobId):
+            if query.kind != "DATASET" and _matches(node, query) and knowledge.is_job(node):
+                yield _Found("JOB", node, knowledge.activity(node).seen.last_us)
+        elif query.kind != "JOB" and _matches(node, query) and knowledge.is_dataset(node):
+            datasets.add(knowledge.graph.shown(node))
+    for name in datasets:
+        yield _Found("DATASET", name, knowledge.seen(name).last_us)
 
 
 def _is_within(hit: _Found, query: Query) -> bool:
