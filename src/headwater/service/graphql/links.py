@@ -1,22 +1,19 @@
 """The fields that lead from one object to others; every other field is a member of its object's shape."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import islice
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
-import orjson
 from graphql import GraphQLResolveInfo
 
 from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.activity import KnownRun
-from headwater.service.graphql import objects
+from headwater.service.graphql import around, objects
 from headwater.service.graphql.ask import Ask, Node
 from headwater.service.graphql.objects import FieldId, JobVersionId, VersionId
 from headwater.service.versions import current_shape, shape_uuid
 from headwater.service.views.jobs import jobs_heard_of_last
-from headwater.service.views.lineage import lineage_now
 
 Link = Callable[..., Any]
 """A field: called with the query, what the object is, and the field's arguments by their names."""
@@ -58,57 +55,6 @@ def _job(ask: Ask, _: None, namespace: str, name: str) -> Node | None:
 
 def _namespace(ask: Ask, _: None, name: str) -> Node | None:
     return objects.namespace(ask, name)
-
-
-# Lineage
-
-
-class _Entry(NamedTuple):
-    """A node of the lineage graph."""
-
-    kind: Literal["DATASET", "JOB"]
-    node: shapes.DatasetNode | shapes.JobNode
-
-
-def _lineage(ask: Ask, _: None, namespace: str, name: str, depth: int | None = None) -> Node | None:
-    job = JobId(namespace, name)
-    if not ask.knowledge.is_job(job):
-        return None
-    graph = orjson.loads(lineage_now(ask.knowledge, job, max(10 if depth is None else depth, 0)))["graph"]
-    return ask.node(job, lambda: {"graph": [_entry(ask, node) for node in graph]})
-
-
-def _entry(ask: Ask, node: shapes.DatasetNode | shapes.JobNode) -> Node:
-    data = node["data"]
-    named = {"name": data["name"], "namespace": data["namespace"], "type": node["type"]}
-    return ask.node(_Entry(node["type"], node), lambda: named)
-
-
-def _data(ask: Ask, entry: _Entry) -> Node:
-    of = entry.node["data"]["id"]
-    if entry.kind == "JOB":
-        return objects.job(ask, JobId(of["namespace"], of["name"]))
-    return objects.dataset(ask, DatasetId(of["namespace"], of["name"]))
-
-
-def _in_edges(ask: Ask, entry: _Entry) -> list[Node]:
-    return _edges(ask, entry, (edge["origin"] for edge in entry.node["inEdges"]))
-
-
-def _out_edges(ask: Ask, entry: _Entry) -> list[Node]:
-    return _edges(ask, entry, (edge["destination"] for edge in entry.node["outEdges"]))
-
-
-def _edges(ask: Ask, entry: _Entry, node_ids: Iterable[str]) -> list[Node]:
-    """The other ends of a node's edges: those of a job are datasets, those of a dataset are jobs."""
-    kind = "DATASET" if entry.kind == "JOB" else "JOB"
-    ends = (ask.knowledge.node(node_id) for node_id in node_ids)
-    named = [
-        {"name": end.name, "namespace": end.namespace, "type": kind}
-        for end in ends
-        if isinstance(end, DatasetId | JobId)
-    ]
-    return [ask.node(None, partial(dict, each)) for each in named]
 
 
 # Datasets
@@ -258,13 +204,13 @@ LINKS: Final[Mapping[tuple[str, str], Link]] = {
     ("Query", "namespace"): _namespace,
     ("Query", "jobs"): _jobs,
     ("Query", "job"): _job,
-    ("Query", "lineageFromJob"): _lineage,
-    ("DatasetLineageEntry", "data"): _data,
-    ("DatasetLineageEntry", "inEdges"): _in_edges,
-    ("DatasetLineageEntry", "outEdges"): _out_edges,
-    ("JobLineageEntry", "data"): _data,
-    ("JobLineageEntry", "inEdges"): _in_edges,
-    ("JobLineageEntry", "outEdges"): _out_edges,
+    ("Query", "lineageFromJob"): around.from_job,
+    ("DatasetLineageEntry", "data"): around.data,
+    ("DatasetLineageEntry", "inEdges"): around.in_edges,
+    ("DatasetLineageEntry", "outEdges"): around.out_edges,
+    ("JobLineageEntry", "data"): around.data,
+    ("JobLineageEntry", "inEdges"): around.in_edges,
+    ("JobLineageEntry", "outEdges"): around.out_edges,
     ("Namespace", "owners"): lambda ask, name: [_owner(ask, name)],
     ("Namespace", "currentOwner"): _owner,
     ("Namespace", "jobs"): _jobs_in,

@@ -1,0 +1,65 @@
+"""The graph around a job: each of its jobs and datasets as an entry, with the other ends of its edges."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Literal, NamedTuple
+
+import orjson
+
+from headwater.model.names import DatasetId, JobId
+from headwater.service import shapes
+from headwater.service.graphql import objects
+from headwater.service.graphql.ask import Ask, Node
+from headwater.service.views.lineage import lineage_now
+
+
+class _Entry(NamedTuple):
+    """A node of the lineage graph."""
+
+    kind: Literal["DATASET", "JOB"]
+    node: shapes.DatasetNode | shapes.JobNode
+
+
+def from_job(ask: Ask, _: None, namespace: str, name: str, depth: int | None = None) -> Node | None:
+    """The graph around a job, or None where there is no such job."""
+    job = JobId(namespace, name)
+    if not ask.knowledge.is_job(job):
+        return None
+    graph = orjson.loads(lineage_now(ask.knowledge, job, max(10 if depth is None else depth, 0)))["graph"]
+    return ask.node(job, lambda: {"graph": [_entry(ask, node) for node in graph]})
+
+
+def _entry(ask: Ask, node: shapes.DatasetNode | shapes.JobNode) -> Node:
+    data = node["data"]
+    named = {"name": data["name"], "namespace": data["namespace"], "type": node["type"]}
+    return ask.node(_Entry(node["type"], node), lambda: named)
+
+
+def data(ask: Ask, entry: _Entry) -> Node:
+    """The job or dataset that the entry is."""
+    of = entry.node["data"]["id"]
+    if entry.kind == "JOB":
+        return objects.job(ask, JobId(of["namespace"], of["name"]))
+    return objects.dataset(ask, DatasetId(of["namespace"], of["name"]))
+
+
+def in_edges(ask: Ask, entry: _Entry) -> list[Node]:
+    """Where the data comes from."""
+    return _edges(ask, entry, (edge["origin"] for edge in entry.node["inEdges"]))
+
+
+def out_edges(ask: Ask, entry: _Entry) -> list[Node]:
+    """Where the data goes."""
+    return _edges(ask, entry, (edge["destination"] for edge in entry.node["outEdges"]))
+
+
+def _edges(ask: Ask, entry: _Entry, node_ids: Iterable[str]) -> list[Node]:
+    """The other ends of a node's edges: those of a job are datasets, those of a dataset are jobs."""
+    kind = "DATASET" if entry.kind == "JOB" else "JOB"
+    ends = (ask.knowledge.node(node_id) for node_id in node_ids)
+    named = [
+        {"name": end.name, "namespace": end.namespace, "type": kind}
+        for end in ends
+        if isinstance(end, DatasetId | JobId)
+    ]
+    return [ask.node(None, partial(dict, each)) for each in named]
