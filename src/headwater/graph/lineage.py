@@ -145,8 +145,10 @@ class Graph:
             return False
         if isinstance(node, JobId):
             return target_of(node) in self.edits.deleted
-        known = [name for name in self.identities.members(node) if name in self.datasets]
-        return all(target_of(name) in self.edits.deleted for name in known if self.datasets[name].is_known)
+        names = [
+            name for name in self.identities.members(node) if name in self.datasets and self.datasets[name].is_known
+        ]
+        return bool(names) and all(target_of(name) in self.edits.deleted for name in names)
 
     def facets_of(self, name: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
         """The newest facets over all names of the dataset, by facet name: stamp and digest."""

@@ -228,7 +228,7 @@ class Knowledge:
                 return job
             case DatasetId() as name if self.is_dataset(name):
                 return self.graph.shown(name)
-            case ColumnId(dataset, column) if column in self.all_columns(dataset):
+            case ColumnId(dataset, column) if not self.graph.hides(dataset) and column in self.all_columns(dataset):
                 return ColumnId(self.graph.shown(dataset), column)
         return None
 

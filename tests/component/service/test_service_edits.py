@@ -125,6 +125,18 @@ def test_a_deleted_dataset_is_hidden_until_an_event_names_it(client: TestClient)
     assert len(get(client, "/api/v1/lineage?nodeId=job:etl:load")["graph"]) == 2
 
 
+def test_columns_of_a_deleted_dataset_are_hidden(client: TestClient) -> None:
+    sources = [{"namespace": "lake", "name": name, "field": "id"} for name in ("orders", "never-seen")]
+    made_from = facet(fields={"total": {"inputFields": sources}})
+    post(client, loaded(12, inputs=[dataset("mart", columnLineage=made_from)]))
+    ok(client.delete(ORDERS))
+
+    columns = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:mart")["graph"]
+
+    assert [node["id"] for node in columns] == ["datasetField:lake:mart:total", "datasetField:lake:never-seen:id"]
+    assert client.get("/api/v1/column-lineage?nodeId=datasetField:lake:orders:id").status_code == 404
+
+
 def test_a_deleted_job_is_hidden_until_an_event_names_it(client: TestClient) -> None:
     ok(client.delete(LOAD))
 

@@ -37,6 +37,7 @@ def column_lineage(
     reached = {**walk.reachable(start, "upstream", max_hops)}
     if with_downstream:
         reached |= walk.reachable(start, "downstream", max_hops)
+    reached = {column: hops for column, hops in reached.items() if not knowledge.graph.hides(column.dataset)}
     steps = {column: [step for step in _steps_into(walk, column) if step.source in reached] for column in reached}
     return shapes.ColumnLineage(graph=_nodes(knowledge, steps))
 
