@@ -4,8 +4,9 @@
 
 For each size a home is filled with a run of each job, straight through the store in big groups (by HTTP it would take
 several times as long, and reads are what is looked at); then a service is started on it, and the load generator of the
-shared folder ($HEADWATER_SHARED, or ../shared beside the checkout) reads over one connection. Printed beside it: what
-the peer was measured to take at 9,200 datasets. Homes kept in a folder are used again.
+shared folder ($HEADWATER_SHARED, or ../shared beside the checkout) reads over one connection, a while after, since a
+service that has nothing to do renders what may be asked for. Printed beside it: what the peer was measured to take at
+9,200 datasets. Homes kept in a folder are used again.
 """
 
 import argparse
@@ -107,6 +108,7 @@ def main() -> None:
     parser.add_argument("--homes", type=Path, help="a folder in which filled homes are kept (default: none are)")
     parser.add_argument("--only", default="", help="the endpoints whose names start so, separated by commas")
     parser.add_argument("--n", type=int, default=50, help="how often each endpoint is read (default 50)")
+    parser.add_argument("--settle", type=float, default=10, help="seconds from listening to reading (default 10)")
     parser.add_argument("--fill", action="store_true", help="only fill the homes")
     asked = parser.parse_args()
     olload = _load_generator()
@@ -148,6 +150,7 @@ def _measured(home: Path, size: int, olload: Path, asked: argparse.Namespace) ->
     started = time.perf_counter()
     with _service(home) as (url, pid):
         listening_s, loaded_mb = time.perf_counter() - started, _rss_mb(pid)
+        time.sleep(asked.settle)
         latency: dict[str, Mapping[str, float]] = {}
         for load in parts(size):
             for question in QUESTIONS:

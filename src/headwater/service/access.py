@@ -28,7 +28,7 @@ class Service:
     intake: Intake
     feed: Feed
     metrics: Metrics
-    ahead: Ahead
+    ahead: tuple[Ahead, ...]
     body_limit: int
     now_us: Callable[[], int]
     """The clock: microseconds since 1970, UTC."""

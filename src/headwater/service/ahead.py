@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 log = logging.getLogger(__name__)
 
@@ -10,11 +10,13 @@ log = logging.getLogger(__name__)
 class Ahead:
     """Does slices of work on the event loop's thread, with everybody else's turn between any two.
 
-    `work` does a slice of about a millisecond and says whether there is more.
+    `slices` begins the work anew and does a millisecond's worth of it with each step, until there is none left. It
+    begins when there was news, and then none for `quiet_s` seconds; further news ends it.
     """
 
-    def __init__(self, work: Callable[[], bool]) -> None:
-        self._work = work
+    def __init__(self, slices: Callable[[], Iterator[None]], quiet_s: float = 0.0) -> None:
+        self._slices = slices
+        self._quiet_s = quiet_s
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -36,8 +38,13 @@ class Ahead:
     async def _go_on(self) -> None:
         while await self._news.wait():
             self._news.clear()
+            await asyncio.sleep(self._quiet_s)
+            if self._quiet_s and self._news.is_set():
+                continue
             try:
-                while self._work():  # noqa: ASYNC110  it is the work that is waited for
+                for _ in self._slices():
                     await asyncio.sleep(0)
+                    if self._quiet_s and self._news.is_set():
+                        break
             except Exception:  # whoever asks for what is missing meets the fault, and is told
                 log.warning("work ahead of time failed", exc_info=True)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Final
 from uuid import uuid4
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -40,8 +41,12 @@ from headwater.service.routes import (
     tags,
     writes,
 )
+from headwater.service.views.lineage import render_ahead
 from headwater.store.entries import Stored
 from headwater.store.sqlite import SqliteStore
+
+_QUIET_S: Final = 1.0
+"""How long no event may have come before answers are rendered ahead of questions."""
 
 
 def create_app(
@@ -90,13 +95,15 @@ def _service(
     store: SqliteStore, graph: Graph, trust: Trust, body_limit: int, now_us: Callable[[], int], kept_events: int
 ) -> Service:
     knowledge, feed = Knowledge(store, graph), Feed()
-    metrics, ahead = Metrics(knowledge), Ahead(knowledge.read_ahead)
+    metrics = Metrics(knowledge)
+    ahead = Ahead(knowledge.read_ahead), Ahead(lambda: render_ahead(knowledge), _QUIET_S)
     pasts = Pasts(knowledge, store.another_reader, metrics, kept_events)
 
     def learn(stored: Stored) -> None:
         feed.publish(stored.log_index, knowledge.learn(stored.facts))
         pasts.learned(stored.log_index, stored.facts)
-        ahead.wake()
+        for each in ahead:
+            each.wake()
 
     intake = Intake(store, learn, trust, metrics, now_us)
     return Service(knowledge, pasts, intake, feed, metrics, ahead, body_limit, now_us, new_id=lambda: str(uuid4()))
@@ -108,11 +115,13 @@ def _lifespan(service: Service) -> Lifespan[FastAPI]:
         service.knowledge.load()
         service.pasts.load()
         service.intake.start()
-        service.ahead.start()
+        for ahead in service.ahead:
+            ahead.start()
         try:
             yield
         finally:
-            await service.ahead.stop()
+            for ahead in service.ahead:
+                await ahead.stop()
             service.feed.close()
             service.pasts.stop()
             await service.intake.stop()

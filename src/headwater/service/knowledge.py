@@ -69,9 +69,10 @@ class Knowledge:
         self.graph.add_all(self.store.graph_facts())
         self.heard_of_last.move(self.graph.jobs)
 
-    def read_ahead(self) -> bool:
-        """Read some of what facets tell of columns; says whether more is left."""
-        return self.graph.column_edges.read_some(_SLICE)
+    def read_ahead(self) -> Iterator[None]:
+        """Read what facets tell of columns, some with each step."""
+        while self.graph.column_edges.read_some(_SLICE):
+            yield
 
     def learn(self, facts: Sequence[Fact]) -> Touched:
         """Add what a stored event says; says what it touched, also what it moved away from."""

@@ -181,7 +181,7 @@ class Pasts:
                     if self._is_stopping.is_set():
                         raise UnavailableError("the service is stopping")
         knowledge.load()
-        while knowledge.read_ahead():
+        for _ in knowledge.read_ahead():
             pass
         self._metrics.replayed(len(store), time.perf_counter() - begin)
         return _Replayed(store, knowledge)

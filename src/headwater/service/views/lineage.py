@@ -1,7 +1,7 @@
 """The graph of jobs and datasets around a node, put together from parts that are kept as JSON."""
 
 from asyncio import sleep
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import orjson
@@ -12,12 +12,16 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
-from headwater.service.rendered import JobNode, in_slices
+from headwater.service.rendered import JobNode, Rendered, in_slices
 from headwater.service.views.datasets import dataset_core
 from headwater.service.views.jobs import job_core, newest_runs
 
 _SLICE: Final = 64
 """Jobs that are rendered in one go: about 5 ms of work, then it is others' turn."""
+
+_FEW_JOBS: Final = 4
+_FEW_DATASETS: Final = 16
+"""What is rendered in one go while nobody waits for it: about a millisecond's work."""
 
 
 async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
@@ -36,6 +40,29 @@ def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_ho
     """The same in one go, for who cannot let others have their turn."""
     center = node.dataset if isinstance(node, ColumnId) else node
     return _put_together(knowledge, center, _around(knowledge, node, max_hops))
+
+
+def render_ahead(knowledge: Knowledge) -> Iterator[None]:
+    """Render jobs, those heard of last first, and datasets while there is room, some with each step."""
+    rendered: Rendered | None = None
+    while rendered is not knowledge.rendered:  # all was forgotten meanwhile
+        rendered = knowledge.rendered
+        yield from _render(knowledge, rendered)
+
+
+def _render(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
+    for jobs in in_slices(rendered.job_nodes.missing(knowledge.heard_of_last.jobs()), _FEW_JOBS):
+        if not rendered.job_nodes.has_room or rendered is not knowledge.rendered:
+            break
+        job_nodes(knowledge, [job for job in jobs if knowledge.is_job(job)])
+        yield
+    for names in in_slices(rendered.dataset_nodes.missing(knowledge.graph.shown_datasets()), _FEW_DATASETS):
+        if not rendered.dataset_nodes.has_room or rendered is not knowledge.rendered:
+            break
+        for name in names:
+            if knowledge.is_dataset(name):
+                _dataset_data(knowledge, name)
+        yield
 
 
 def _around(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> list[JobId]:
@@ -73,13 +100,18 @@ def _node_id(node: DatasetId | JobId) -> str:
 
 
 def _dataset_node(knowledge: Knowledge, name: DatasetId, ends: _Ends) -> bytes:
+    node = _dataset_data(knowledge, name)
+    return b'%b,"inEdges":[%b],"outEdges":[%b]}' % (node, b",".join(ends.into), b",".join(ends.out_of))
+
+
+def _dataset_data(knowledge: Knowledge, name: DatasetId) -> bytes:
     kept = knowledge.rendered.dataset_nodes
     node = kept.get(name)
     if node is None:
         rest = {"id": name.node_id, "type": "DATASET", "data": dataset_core(knowledge, name)}
         node = orjson.dumps(rest).removesuffix(b"}")
         kept.keep(name, node)
-    return b'%b,"inEdges":[%b],"outEdges":[%b]}' % (node, b",".join(ends.into), b",".join(ends.out_of))
+    return node
 
 
 # Jobs

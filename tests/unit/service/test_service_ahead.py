@@ -1,0 +1,55 @@
+"""Work ahead of time takes turns with everybody else."""
+
+import asyncio
+from collections.abc import Iterator
+
+from headwater.service.ahead import Ahead
+
+
+def test_others_have_their_turn_between_two_slices() -> None:
+    done: list[str] = []
+
+    def slices() -> Iterator[None]:
+        for number in range(3):
+            done.append(f"slice {number}")
+            yield
+
+    async def others_beside() -> None:
+        ahead = Ahead(slices)
+        ahead.start()
+        while len(done) < 8:
+            done.append("others")
+            await asyncio.sleep(0)
+        await ahead.stop()
+
+    asyncio.run(others_beside())
+
+    order = [each for each in done if each.startswith("slice")]
+    assert order == ["slice 0", "slice 1", "slice 2"]
+    assert all("others" in done[done.index(one) : done.index(next_one)] for one, next_one in zip(order, order[1:]))  # noqa: B905, RUF007
+
+
+def test_news_ends_work_that_waits_for_quiet_and_it_begins_anew() -> None:
+    begun: list[int] = []
+
+    async def news_while_it_works() -> None:
+        finished = asyncio.Event()
+
+        def slices() -> Iterator[None]:
+            begun.append(0)
+            yield
+            if len(begun) == 1:
+                ahead.wake()
+            yield
+            if len(begun) == 1:
+                raise AssertionError("went on")
+            finished.set()
+
+        ahead = Ahead(slices, quiet_s=0.001)
+        ahead.start()
+        await finished.wait()
+        await ahead.stop()
+
+    asyncio.run(news_while_it_works())
+
+    assert len(begun) == 2
