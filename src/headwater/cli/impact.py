@@ -1,7 +1,7 @@
 """`headwater impact`: what a change of a dataset or column reaches, and whether it breaks there."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import typer
@@ -63,10 +63,14 @@ def _print(console: Console, walked: Walk, answer: Answer) -> None:
         for reached in guesses:
             console.print(Text(f"  {_label(walked, reached)}").append(_note(reached)))
     console.print(Text(f"\n{answer['summary']}", style="bold"))
-    if answer["change"] is not None:
-        for reached in answer["reached"]:
-            if reached["effect"] == "breaks":
-                console.print(Text(f"  {_label(walked, reached)} ").append(reached["reason"], style="dim"))
+    for reached in _to_mend(answer["reached"]):
+        console.print(Text(f"  {_label(walked, reached)} ").append(reached["reason"], style="dim"))
+
+
+def _to_mend(reached: Sequence[Answer]) -> list[Answer]:
+    """What breaks by itself: the jobs, which are what people mend; where no job is known, all else."""
+    breaking = [each for each in reached if each["effect"] == "breaks"]
+    return [each for each in breaking if each["type"] == "JOB"] or breaking
 
 
 def _is_guess(reached: Answer) -> bool:

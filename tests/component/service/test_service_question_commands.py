@@ -62,8 +62,6 @@ def test_impact_tells_people_what_breaks_and_what_nobody_knows(url: str) -> None
         "  board  unknown  · team:planning",
         "",
         "breaking: reaches 2 columns, 3 datasets and 4 jobs; 6 of these 9 break or get no more data",
-        "  legs:delay takes its value from flights:arr_delay (identity): it fails once the column is gone",
-        "  legs takes its value from flights:arr_delay (identity): it fails once the column is gone",
         "  cut takes its value from flights:arr_delay (identity): it fails once the column is gone",
     ]
 

@@ -376,6 +376,16 @@ def test_spark_reads_the_snapshots_that_recorded_runs_wrote(
     assert {name: links[0] for name, links in by.items()} == {name: ("version", of[1]) for name, of in writers.items()}
 
 
+def test_spark_tells_why_a_run_failed_in_a_facet_of_its_own(client: TestClient, shared: Path) -> None:
+    post(client, *map(json.loads, (shared / "observed" / "spark-batch.jsonl").read_text().splitlines()))
+
+    answer = ask(client, "dataset:file:/lab/wh/sales/daily")
+
+    assert answer["findings"][0]["words"] == (
+        "a run of batch_orders.append_data.lake_sales_daily failed: [USER_RAISED_EXCEPTION] boom SQLSTATE: P0001"
+    )
+
+
 # The walk
 
 

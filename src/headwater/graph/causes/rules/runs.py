@@ -7,12 +7,13 @@ from typing import Final
 
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import Outline
+from headwater.graph.causes.record import EventRef, Outline, Record
 from headwater.graph.causes.trail import Feed, Visit
 from headwater.graph.causes.words import clipped, span
 from headwater.model.facets.run import ErrorMessageFacet
 from headwater.model.names import JobId
 
+_SPARK_ERROR: Final = "spark.exception"
 _FAILED: Final = 0.9
 _ABORTED: Final = 0.8
 _NEVER_RAN: Final = 0.85
@@ -28,8 +29,8 @@ def failed_runs(visit: Visit, _: History) -> Iterator[Finding]:
     run = visit.run
     if run.state not in ("FAILED", "ABORTED"):
         return
-    told = visit.record.view(ErrorMessageFacet)
-    why = f": {clipped(told[0].message)}" if told else ""
+    told = _error(visit.record)
+    why = f": {clipped(told[0])}" if told else ""
     what = "failed" if run.state == "FAILED" else "was aborted"
     events = [event for event in (visit.record.last, told and told[1]) if event is not None]
     yield Finding(
@@ -42,6 +43,16 @@ def failed_runs(visit: Visit, _: History) -> Iterator[Finding]:
         (run.run_id,),
         tuple(dict.fromkeys(events)),
     )
+
+
+def _error(record: Record) -> tuple[str, EventRef] | None:
+    """What the run says went wrong, and which event told it; Spark's agent has a facet of its own for it."""
+    told = record.view(ErrorMessageFacet)
+    if told is not None:
+        return told[0].message, told[1]
+    said = record.run_facets.get(_SPARK_ERROR)
+    message = None if said is None else said.facet.get("message")
+    return (message, said.event) if said is not None and isinstance(message, str) else None
 
 
 def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
