@@ -55,9 +55,15 @@ async def failed(request: Request, error: HeadwaterError | HTTPException | Clien
     return await (_gone if isinstance(error, ClientDisconnect) else _of_http)(request, error)
 
 
+def status_of(error: Exception) -> HTTPStatus:
+    """The status that says what a caller can do about the error."""
+    statuses = (status for kind, status in STATUS_OF_ERROR if isinstance(error, kind))
+    return next(statuses, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
 async def _ours(_: Request, error: Exception) -> Response:
-    status = next((status for kind, status in STATUS_OF_ERROR if isinstance(error, kind)), None)
-    if status is None:
+    status = status_of(error)
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         return await _unexpected(_, error)
     response = _failure(status, str(error))
     if status == HTTPStatus.SERVICE_UNAVAILABLE:

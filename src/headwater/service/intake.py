@@ -4,11 +4,17 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from headwater.errors import InvalidEventError, MalformedJsonError, UnavailableError, UntrustedEventError
+from headwater.errors import (
+    HeadwaterError,
+    InvalidEventError,
+    MalformedJsonError,
+    UnavailableError,
+    UntrustedEventError,
+)
 from headwater.model.edits import EditEntry
 from headwater.model.events import Event, RunEvent, parse_event
 from headwater.service.metrics import Metrics
@@ -19,6 +25,9 @@ from headwater.store.sqlite import SqliteStore
 from headwater.store.writer import GroupCommit, Outcome
 
 log = logging.getLogger(__name__)
+
+_TOGETHER: Final = 16
+"""Events of a batch that are read at a stretch."""
 
 _UNSIGNED: Final = Verification("unsigned", None, "run.facets.signature: missing")
 
@@ -96,6 +105,19 @@ class Intake:
             raise
         self.metrics.ingest.observe((self.now_us() - received_us) / 1_000_000)
         return answer
+
+    async def take_all(self, events: Sequence[bytes]) -> list[Answer | HeadwaterError]:
+        """Store many events, each for itself; gives for each, in order, its answer or why it was not stored."""
+        taken: list[asyncio.Task[Answer]] = []
+        for number, raw in enumerate(events, start=1):
+            taken.append(asyncio.create_task(self.take(raw)))
+            if number % _TOGETHER == 0:  # let the writer begin, and others have their turn
+                await asyncio.sleep(0)
+        outcomes = await asyncio.gather(*taken, return_exceptions=True)
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException) and not isinstance(outcome, HeadwaterError):
+                raise outcome
+        return cast(list[Answer | HeadwaterError], outcomes)
 
     async def edit(self, entry: EditEntry) -> Answer:
         """Store what somebody said over the API; when this returns, it is on disk and in every answer.

@@ -1,7 +1,7 @@
-"""POST /lineage: where events come in.
+"""POST /lineage and /lineage/batch: where events come in.
 
-The route is documented like every other, but an event does not go through routing: that, and what goes with it, takes
-as long as the rest of its way through the server.
+The routes are documented like every other, but events do not go through routing: that, and what goes with it, takes
+as long as the rest of an event's way through the server.
 """
 
 from typing import Any, Final
@@ -12,10 +12,12 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headwater.errors import HeadwaterError
-from headwater.service.access import service_of
+from headwater.service.access import Service, service_of
+from headwater.service.answers import answer
+from headwater.service.batch import NDJSON, batch_answer, events_in
 from headwater.service.body import read_body
 from headwater.service.failures import failed
-from headwater.service.shapes import Failure
+from headwater.service.shapes import BatchAnswer, Failure
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Failure, "description": "No JSON; the message gives the position."},
@@ -29,6 +31,7 @@ _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     },
 }
 _PATH: Final = "/api/v1/lineage"
+_BATCH_PATH: Final = f"{_PATH}/batch"
 _BODY: Final = {
     "requestBody": {
         "required": True,
@@ -36,29 +39,40 @@ _BODY: Final = {
         "content": {"application/json": {"schema": {"type": "object"}}},
     }
 }
+_BATCH_BODY: Final = {
+    "requestBody": {
+        "required": True,
+        "description": "Events of any kind: the elements of an array, or one a line.",
+        "content": {
+            "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
+            NDJSON: {"schema": {"type": "string"}},
+        },
+    }
+}
 
 
 class StraightIn:
-    """ASGI middleware: takes posted events, and hands every other request on."""
+    """ASGI middleware: takes what is posted here, and hands every other request on."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Take the event."""
-        if scope["type"] != "http" or scope["path"] != _PATH or scope["method"] != "POST":
+        """Take the events."""
+        take = _TAKEN.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
+        if take is None:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
         try:
-            response = await take_event(request)
+            response = await take(request)
         except (HeadwaterError, HTTPException, ClientDisconnect) as error:
             response = await failed(request, error)
         await response(scope, receive, send)
 
 
 def add_intake(app: FastAPI) -> None:
-    """Add the route."""
+    """Add the routes."""
     app.add_middleware(StraightIn)
     app.router.add_api_route(
         _PATH,
@@ -74,15 +88,41 @@ def add_intake(app: FastAPI) -> None:
         openapi_extra=_BODY,
         tags=["events"],
     )
+    app.router.add_api_route(
+        _BATCH_PATH,
+        take_batch,
+        methods=["POST"],
+        response_class=Response,
+        responses={
+            200: {"model": BatchAnswer, "description": "What became of each event; some may not have been stored."},
+            **{status: _FAILURES[status] for status in (400, 413, 415)},
+        },
+        openapi_extra=_BATCH_BODY,
+        tags=["events"],
+    )
 
 
 async def take_event(request: Request) -> Response:
     """Store an event."""
     service = service_of(request)
+    taken = await service.intake.take(await _body(service, request))
+    return Response(status_code=201 if taken.is_new else 200)
+
+
+async def take_batch(request: Request) -> Response:
+    """Store many events, each for itself."""
+    service = service_of(request)
+    body = await _body(service, request)
+    events = events_in(body, request.headers.get("content-type", ""))
+    return answer(batch_answer(await service.intake.take_all(events)))
+
+
+async def _body(service: Service, request: Request) -> bytes:
     try:
-        raw = await read_body(request, service.body_limit)
+        return await read_body(request, service.body_limit)
     except HTTPException:
         service.metrics.refuse("body")
         raise
-    answer = await service.intake.take(raw)
-    return Response(status_code=201 if answer.is_new else 200)
+
+
+_TAKEN: Final = {_PATH: take_event, _BATCH_PATH: take_batch}

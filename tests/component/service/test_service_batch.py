@@ -1,0 +1,95 @@
+"""Many events in one body: each is taken for itself, with its own bytes and its own answer."""
+
+import hashlib
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.errors import MalformedJsonError
+from headwater.service.batch import events_in
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import event, get, served, serving
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def run(number: int) -> dict[str, Any]:
+    return event(run={"runId": f"run-{number}"})
+
+
+def test_each_event_of_a_batch_has_its_own_answer(tmp_path: Path) -> None:
+    bad = run(1) | {"eventTime": "yesterday"}
+    with served(tmp_path) as client:
+        answer = client.post("/api/v1/lineage/batch", content=json.dumps([run(0), bad, run(2), run(0)]))
+        runs = get(client, "/api/v1/summary")["runs"]
+
+    told = answer.json()
+    assert answer.status_code == 200
+    assert told["status"] == "partial_success"
+    assert told["summary"] == {"received": 4, "successful": 3, "failed": 1, "retriable": 0, "non_retriable": 1}
+    assert [each["status"] for each in told["results"]] == [201, 422, 201, 200]
+    assert [(each["index"], each["retriable"]) for each in told["failed_events"]] == [(1, False)]
+    assert told["failed_events"][0]["reason"].startswith("eventTime: ")
+    assert runs == 2
+
+
+def test_the_bytes_of_each_element_are_kept_as_they_stand(tmp_path: Path) -> None:
+    odd = json.dumps(run(0), indent=1).replace("run-0", "run-\\u0030 é").encode()
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
+        client.post("/api/v1/lineage/batch", content=b" [ " + odd + b" , " + json.dumps(run(1)).encode() + b"\n]")
+
+        assert store.raw(hashlib.sha256(odd).digest()) == odd
+        assert store.size() == 2
+
+
+def test_a_line_that_is_no_json_fails_for_itself(tmp_path: Path) -> None:
+    body = b"\n".join([json.dumps(run(0)).encode(), b"{", b"", json.dumps(run(1)).encode()])
+    with served(tmp_path) as client:
+        answer = client.post(
+            "/api/v1/lineage/batch", content=body, headers={"content-type": "application/x-ndjson; charset=utf-8"}
+        )
+
+    assert [each["status"] for each in answer.json()["results"]] == [201, 400, 201]
+
+
+@pytest.mark.parametrize("body", ["", "{", "{}", "[", "[1", "[1,]", "[1 2]", "[] x", "[" * 200_000, b"\xff"])
+def test_a_body_that_is_no_array_is_refused_whole(tmp_path: Path, body: str | bytes) -> None:
+    with served(tmp_path) as client:
+        answer = client.post("/api/v1/lineage/batch", content=body)
+
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith("batch: ")
+
+
+def test_an_empty_batch_is_a_success(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        told = client.post("/api/v1/lineage/batch", content="[ ]").json()
+
+    assert (told["status"], told["results"]) == ("success", [])
+
+
+@given(st.lists(JSON_VALUES, max_size=5), st.sampled_from([None, 1]), st.booleans())
+def test_elements_are_cut_out_as_they_were_written(values: list[Any], indent: int | None, is_ascii: bool) -> None:
+    texts = [json.dumps(value, indent=indent, ensure_ascii=is_ascii).encode() for value in values]
+
+    assert events_in(b" [\n" + b" ,\t".join(texts) + b"]\r\n", "application/json") == texts
+    assert events_in(b"[" + b",".join(texts) + b"]", "") == texts
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_give_events_or_a_clear_error(body: bytes) -> None:
+    try:
+        events = events_in(body, "")
+    except MalformedJsonError as fault:
+        assert str(fault).startswith("batch: ")  # noqa: PT017
+    else:
+        assert all(isinstance(json.loads(each), object) for each in events)
