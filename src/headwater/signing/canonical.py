@@ -16,10 +16,6 @@ import orjson
 
 from headwater.model import strict_json
 
-_ESCAPED_BEYOND_JSON: Final = tuple(
-    (character.encode(), f"\\u{ord(character):04x}".encode()) for character in ("<", ">", "&", "\u2028", "\u2029")
-)
-
 
 def canonical(raw: bytes) -> bytes:
     """Return the canonical form of a JSON text.
@@ -37,8 +33,4 @@ read: Final = strict_json.reader(parse_int=orjson.Fragment, parse_float=orjson.F
 
 def write(value: object) -> bytes:
     """Write a value of dicts, lists, strings, booleans, None and what `read` keeps for numbers, in canonical form."""
-    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    # Outside of strings none of these can stand, so there is no need to look where they are.
-    for character, escape in _ESCAPED_BEYOND_JSON:
-        text = text.replace(character, escape)
-    return text
+    return strict_json.escaped(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
