@@ -3,9 +3,9 @@
     .venv/bin/python benchmarks/ingest.py [--events 8000]
 
 Starts a service on an empty home, sends it events of about 10 kB with the load generator of the shared folder
-($HEADWATER_SHARED, or ../shared beside the checkout), over 1 and 8 connections, then the same events signed, one by one and
-in batches of 64 (there a wait is that of a whole batch). Printed
-beside it: what the peer was measured to take on such a machine, and the bare cost of the disk in this very run.
+($HEADWATER_SHARED, or ../shared beside the checkout), over 1 and 8 connections, then the same events signed, one by
+one and in batches of 64 (there a wait is that of a whole batch). Printed beside it: what the peer was measured to take
+on such a machine, and the bare cost of the disk in this very run.
 """
 
 import argparse
