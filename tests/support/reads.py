@@ -13,6 +13,7 @@ ENDLESS = "/api/v1/stream"
 _API = "/api/v1"
 _DATASET = f"{_API}/namespaces/{{namespace}}/datasets/{{name}}"
 _JOB = f"{_API}/namespaces/{{namespace}}/jobs/{{name}}"
+_DIFF = f"{_API}/diff"
 _RUN = f"{_API}/jobs/runs/{{run_id}}"
 _PAGE: dict[str, Any] = {}
 _VALIDATORS: dict[str, Any] = {}
@@ -74,6 +75,10 @@ class _Reader:
             self._named(f"{_API}/sources/{{name}}", source["name"])
         self._jobs()
         self._datasets()
+        if self._of_each:
+            self.asked.add(_DIFF)  # has its own two times
+        else:
+            self.get(_DIFF, **{"from": "log:0"})
         self._unknown()
 
     def _namespaces(self) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from headwater.cli.lineage_walk import Target, Walk, find, walk
-from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, service_at
+from headwater.cli.service_client import DEFAULT_URL, AsOfOption, ServiceClient, UrlOption, service_at
 from headwater.cli.trace import JsonOption, TargetArgument, as_json, as_tree, unbroken_console
 
 _PAGE: Final = 1_000
@@ -25,13 +25,17 @@ _ChangeOption = Annotated[
 
 
 def impact(
-    target: TargetArgument, change: _ChangeOption = None, url: UrlOption = DEFAULT_URL, json_output: JsonOption = False
+    target: TargetArgument,
+    change: _ChangeOption = None,
+    as_of: AsOfOption = None,
+    url: UrlOption = DEFAULT_URL,
+    json_output: JsonOption = False,
 ) -> None:
     """Show what a change of a dataset or column reaches, and with --change whether it breaks there.
 
     Example: headwater impact lake.raw.flights:arr_delay --change retype:bigint
     """
-    with service_at(url) as client:
+    with service_at(url, as_of=as_of) as client:
         found = find(client, target)
         answer = _impact(client, found, change)
         walked = walk(client, found, "downstream")

@@ -7,6 +7,7 @@ import typer
 
 from headwater.cli.coverage import coverage
 from headwater.cli.demo.command import demo
+from headwater.cli.diff import diff
 from headwater.cli.impact import impact
 from headwater.cli.key import key
 from headwater.cli.lint import lint
@@ -26,7 +27,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (serve, run, lint, verify, trace, impact, root_cause, coverage, demo):
+for command in (serve, run, lint, verify, trace, impact, diff, root_cause, coverage, demo):
     app.command()(command)
 app.add_typer(key)
 

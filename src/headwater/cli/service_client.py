@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import httpx
 import typer
@@ -14,12 +14,22 @@ DEFAULT_URL = "http://127.0.0.1:5000"
 UrlOption = Annotated[
     str, typer.Option("--url", metavar="URL", envvar="HEADWATER_URL", help="The lineage service to ask.")
 ]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="TIME", help="As it was then: a time with its zone, or milliseconds since 1970."),
+]
+
+
+LONG_S: Final = 600.0
+"""How long the first question about a past may take, for which the service replays its log."""
 
 
 @contextmanager
-def service_at(url: str, timeout_s: float = 30.0) -> Iterator["ServiceClient"]:
-    """A client of the lineage service at a URL such as `http://127.0.0.1:5000`."""
-    with httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout_s) as client:
+def service_at(url: str, timeout_s: float = 30.0, as_of: str | None = None) -> Iterator["ServiceClient"]:
+    """A client of the lineage service at a URL such as `http://127.0.0.1:5000`; with `as_of` it asks about then."""
+    always = {} if as_of is None else {"asOf": as_of}
+    timeout = timeout_s if as_of is None else LONG_S
+    with httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout, params=always) as client:
         yield ServiceClient(url.rstrip("/"), client)
 
 

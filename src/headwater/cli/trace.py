@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headwater.cli.lineage_walk import INDIRECT, Step, Walk, find, walk
-from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
+from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 
 TargetArgument = Annotated[
     str, typer.Argument(metavar="DATASET[:COLUMN]", help="By its name, an alias, or the end of either.")
@@ -19,12 +19,14 @@ TargetArgument = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print nodes and edges as JSON.")]
 
 
-def trace(target: TargetArgument, url: UrlOption = DEFAULT_URL, json_output: JsonOption = False) -> None:
+def trace(
+    target: TargetArgument, as_of: AsOfOption = None, url: UrlOption = DEFAULT_URL, json_output: JsonOption = False
+) -> None:
     """Show what a dataset or column is made from, as a tree.
 
-    Example: headwater trace lake.marts.carrier_delays:avg_arr_delay
+    Example: headwater trace lake.marts.carrier_delays:avg_arr_delay --as-of 2026-05-22T14:23:11Z
     """
-    with service_at(url) as client:
+    with service_at(url, as_of=as_of) as client:
         walked = walk(client, find(client, target), "upstream")
     if json_output:
         typer.echo(json.dumps(as_json(walked), indent=2))

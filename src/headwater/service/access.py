@@ -48,8 +48,13 @@ async def _service(request: Request) -> Service:  # async: a plain function woul
 
 async def _knowledge(request: Request, as_of: AsOfTime = None, log_size: LogSize = None) -> Knowledge:
     past = await service_of(request).pasts.known(AsOf(as_of, log_size))
-    request.scope[_SAID] = past.as_of
+    says_as_of(request, past.as_of)
     return past.knowledge
+
+
+def says_as_of(request: Request, as_of: AsOf) -> None:
+    """Let the answer say which events it counts."""
+    request.scope[_SAID] = as_of
 
 
 ServiceHere = Annotated[Service, Depends(_service)]

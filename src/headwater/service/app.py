@@ -24,6 +24,7 @@ from headwater.service.pages import page_app
 from headwater.service.past import DEFAULT_KEPT_EVENTS, Pasts
 from headwater.service.routes import (
     datasets,
+    diff,
     edits,
     events,
     graphql,
@@ -82,7 +83,7 @@ def create_app(
     intake.add_intake(app)  # after what else stands before the routes, so that it stands before them all
     api = APIRouter(prefix="/api/v1")
     resources = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview, questions)
-    for resource in (*resources, writes, edits):
+    for resource in (*resources, diff, writes, edits):
         api.include_router(resource.router)
     app.include_router(api)
     app.include_router(graphql.router)

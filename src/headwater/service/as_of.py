@@ -8,6 +8,7 @@ from fastapi import Query
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from headwater.errors import InvalidInputError
 from headwater.service.answers import iso, microseconds
 
 _MILLISECONDS: Final = re.compile(r"[+-]?\d{1,15}", re.ASCII)
@@ -23,6 +24,11 @@ class AsOf(NamedTuple):
     time_us: int | None = None
     """Microseconds since 1970, UTC."""
     log_size: int | None = None
+
+    def counts(self, event_us: int, log_index: int) -> bool:
+        """Whether an event is within the bounds."""
+        is_early = self.time_us is None or event_us <= self.time_us
+        return is_early and (self.log_size is None or log_index < self.log_size)
 
     def without_idle_bounds(self, newest: "AsOf") -> "AsOf":
         """The bounds that leave something out; `newest` is the latest event time and the size of the log."""
@@ -75,3 +81,21 @@ LogSize = Annotated[
         "is now.",
     ),
 ]
+
+_SIZE: Final = re.compile(r"log:(\d{1,15})", re.ASCII)
+
+
+def end_of_comparison(name: str, text: str) -> AsOf:
+    """One end of a comparison: a time, or `log:N` for the first N entries of the log.
+
+    Raises:
+        InvalidInputError: it is neither; the message names the parameter.
+    """
+    if size := _SIZE.fullmatch(text):
+        return AsOf(log_size=int(size[1]))
+    try:
+        read = time_us(text)
+    except PydanticCustomError as fault:
+        raise InvalidInputError(f"query param {name} cannot be read: {_EXPECTED}, or log:N") from fault
+    assert isinstance(read, int)  # noqa: S101  as it does for every text
+    return AsOf(read)

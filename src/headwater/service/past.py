@@ -73,7 +73,7 @@ class Pasts:
     ) -> None:
         self._now = now
         self._newest = AsOf(None, 0)
-        self._another_reader = another_reader
+        self.another_reader = another_reader
         self._metrics = metrics
         self._kept_events = kept_events
         self._kept: dict[AsOf, _Kept] = {}
@@ -175,7 +175,7 @@ class Pasts:
         store = MemoryStore(self._now.store)
         knowledge = Knowledge(store, Graph(store.content))
         if until_us is not None:
-            with closing(self._another_reader()) as reader:
+            with closing(self.another_reader()) as reader:
                 for group in _groups(reader.logged(range(size), until_us), _GROUP):
                     store.add_logged(group)
                     if self._is_stopping.is_set():

@@ -198,6 +198,20 @@ class SqliteReader:
         until = _END_OF_TIME_US if until_us is None else until_us
         return (self._logged(row) for row in self._rows(sql, (places.start, places.stop, until)))
 
+    def told_of(self, run_ids: Sequence[str]) -> Iterator[LoggedEvent]:
+        """The events of the runs, and all that declare a job or dataset."""
+        of_runs = f"SELECT {_LOGGED} FROM log WHERE run IN (SELECT id FROM run WHERE run_id IN ({{marks}}))"
+        for begin in range(0, len(run_ids), _IN_ONE_QUESTION):
+            asked = run_ids[begin : begin + _IN_ONE_QUESTION]
+            rows = self._rows(of_runs.format(marks=_marks(asked)), [run_key(run_id) for run_id in asked])
+            yield from map(self._logged, rows)
+        yield from map(self._logged, self._rows(f"SELECT {_LOGGED} FROM log WHERE run IS NULL"))
+
+    def at(self, places: Sequence[int]) -> dict[int, LoggedEvent]:
+        """The events in these places of the log."""
+        rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE idx IN ({_marks(places)})", places)
+        return {event.log_index: event for event in map(self._logged, rows)}
+
     def newest_us(self, log_size: int | None = None, until_us: int | None = None) -> int | None:
         """The latest event time in the first entries of the log, or in all, until then; None where there is none."""
         sql = "SELECT event_us FROM log WHERE event_us <= ? AND idx < ? ORDER BY event_us DESC LIMIT 1"
@@ -285,6 +299,7 @@ class SqliteReader:
 
 
 _END_OF_TIME_US = 2**62
+_IN_ONE_QUESTION = 500
 _LOGGED = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"
 _SHAPES = "slot = 'facets' AND name IN ('schema', 'version')"
 """As in the index `observed_shape`."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from tests.support import logs
-from tests.support.app import RUN, dataset, event, get, post, schema, served
+from tests.support.app import RUN, Body, dataset, event, get, post, schema, served
 from tests.support.reads import read_everything
 
 OWN_TO_A_SERVICE = {"index", "receivedAt"}
@@ -44,7 +44,7 @@ def test_a_past_takes_in_what_happened_before_it_and_came_later(
         _send(client, log)
         read_everything(client, asOf=as_of)
         _send(client, late)
-        past = _plain(read_everything(client, asOf=as_of))
+        past = _comparable(read_everything(client, asOf=as_of))
 
     counted = [raw for raw in dict.fromkeys(log + late) if json.loads(raw)["eventTime"] <= as_of]
     assert past == _answers(counted, {})
@@ -53,12 +53,16 @@ def test_a_past_takes_in_what_happened_before_it_and_came_later(
 def _answers(log: Sequence[bytes], asked: dict[str, Any]) -> object:
     with TemporaryDirectory() as folder, served(Path(folder)) as client:
         _send(client, log)
-        return _plain(read_everything(client, **asked))
+        return _comparable(read_everything(client, **asked))
 
 
 def _send(client: TestClient, log: Sequence[bytes]) -> None:
     for raw in log:
         assert client.post("/api/v1/lineage", content=raw).status_code in (200, 201)
+
+
+def _comparable(answers: dict[str, Body]) -> object:
+    return _plain({path: body for path, body in answers.items() if not path.startswith("/api/v1/diff")})
 
 
 def _plain(answer: object) -> object:

@@ -1,0 +1,84 @@
+"""What a read of the past costs: the replay that makes it, and then each read beside the same read of now.
+
+    .venv/bin/python benchmarks/past.py [--events 8000]
+
+Starts a service on an empty home, sends it events of about 10 kB from the load generator of the shared folder
+($HEADWATER_SHARED, or ../shared beside the checkout), and asks `asOf` a time that only the last event is after: so the
+answers are of equal size.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx
+
+READS = ("summary", "namespaces", "jobs?limit=25", "lineage?nodeId={node}&depth=20", "column-lineage?nodeId={node}")
+TIMES_EACH = 60
+
+
+def main() -> None:
+    """Run the reads and print their figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=8000, help="in the log (default 8000)")
+    count = parser.parse_args().events
+    with tempfile.TemporaryDirectory() as home:
+        command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", "0"]
+        environment = {**os.environ, "HEADWATER_HOME": home}
+        service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        try:
+            url = (service.stdout.readline() if service.stdout else "").removeprefix("listening on ").strip()
+            measure(httpx.Client(base_url=f"{url}/api/v1/", timeout=600), count)
+        finally:
+            service.terminate()
+            service.wait()
+
+
+def measure(client: httpx.Client, count: int) -> None:
+    """Fill the log, make the past, and compare reads of it with reads of now."""
+    events = _events(count)
+    for event in events:
+        client.post("lineage", content=event).raise_for_status()
+    times = sorted({json.loads(event)["eventTime"] for event in events})
+    past = {"asOf": times[-2]}
+    begin = time.perf_counter()
+    client.get("summary", params=past).raise_for_status()
+    took = time.perf_counter() - begin
+    print(f"replay of {count} events: {took:.1f} s, {count / took:.0f} events/s")
+    output = next(name for event in events[::-1] for name in json.loads(event).get("outputs", ()))
+    node = f"dataset:{output['namespace']}:{output['name']}"
+    print(f"{'p50 ms':40}{'now':>8}{'asOf':>8}{'ratio':>8}")
+    for read in READS:
+        path = read.format(node=node)
+        now, then = _p50_ms(client, path, {}), _p50_ms(client, path, past)
+        print(f"{read:40}{now:8.2f}{then:8.2f}{then / now:8.2f}")
+
+
+def _p50_ms(client: httpx.Client, path: str, params: Mapping[str, str]) -> float:
+    took = []
+    url = client.base_url.join(path).copy_merge_params(params)
+    for _ in range(TIMES_EACH):
+        begin = time.perf_counter()
+        client.get(url).raise_for_status()
+        took.append((time.perf_counter() - begin) * 1000)
+    return statistics.median(took)
+
+
+def _events(count: int) -> list[bytes]:
+    shared = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+    generator = shared / "bench" / "olload.py"
+    if not generator.exists():
+        sys.exit(f"no load generator at {generator}: set HEADWATER_SHARED to the folder that has bench/olload.py")
+    generate = [sys.executable, str(generator), "gen", "--events", str(count)]
+    return subprocess.run(generate, capture_output=True, check=True).stdout.splitlines()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""`headwater diff`: what came, went or changed between two times or two runs, and which event did it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final
+
+import typer
+from rich.text import Text
+
+from headwater.cli.lineage_walk import find
+from headwater.cli.service_client import DEFAULT_URL, LONG_S, ServiceClient, UrlOption, service_at
+from headwater.cli.trace import unbroken_console
+
+_PAGE: Final = 1_000
+_SIGNS: Final = {"came": ("+", "green"), "went": ("-", "red"), "changed": ("~", "yellow")}
+_KINDS: Final = {"columnEdge": "column edge", "jobFacet": "facet of job", "runFacet": "facet of the run"}
+_LEFT_OUT: Final = "…"
+_MAX_CHARS: Final = 200
+
+Answer = Mapping[str, Any]
+"""The JSON answer of `/diff`, or one of its changes."""
+
+
+def diff(
+    before: Annotated[
+        str, typer.Argument(metavar="FROM", help="A time with its zone, log:N for the first N events, or a run id.")
+    ],
+    after: Annotated[str | None, typer.Argument(metavar="TO", help="As FROM; now, if it is left out.")] = None,
+    runs: Annotated[bool, typer.Option("--runs", help="FROM and TO are the ids of two runs.")] = False,
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="DATASET[:COLUMN]", help="Only what touches it; as for `headwater trace`."),
+    ] = None,
+    namespace: Annotated[str | None, typer.Option(help="Only what touches something in this namespace.")] = None,
+    url: UrlOption = DEFAULT_URL,
+    json_output: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
+) -> None:
+    """Show what came, went or changed between two times or two runs, and which event did it.
+
+    Example: headwater diff 2026-05-22T00:00:00Z --dataset lake.marts.carrier_delays
+    """
+    if runs and after is None:
+        raise typer.BadParameter("two runs are needed to compare", param_hint="TO")
+    asked = {"fromRun" if runs else "from": before, "toRun" if runs else "to": after, "namespace": namespace}
+    with service_at(url, LONG_S) as client:
+        if dataset is not None:
+            asked["nodeId"] = find(client, dataset).node_id
+        answer = _diff(client, {key: value for key, value in asked.items() if value is not None})
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+        return
+    console = unbroken_console()
+    for line in _lines(answer):
+        console.print(line)
+
+
+def _diff(client: ServiceClient, asked: Mapping[str, str]) -> dict[str, Any]:
+    """The whole answer, page by page."""
+    answer: dict[str, Any] = client.get("/diff", {**asked, "limit": _PAGE})
+    while len(answer["changes"]) < answer["totalCount"]:
+        more = client.get("/diff", {**asked, "limit": _PAGE, "offset": len(answer["changes"])})["changes"]
+        if not more:  # events came in between, and the whole is shorter now
+            break
+        answer["changes"] += more
+    return answer
+
+
+def _lines(answer: Answer) -> Iterator[Text]:
+    for change in answer["changes"]:
+        sign, style = _SIGNS[change["change"]]
+        yield Text(f"{sign} ", style).append(_subject(change), "bold").append(_how(change)).append(_by(change), "dim")
+        if change["facet"] is not None:
+            yield from _members(change)
+    counts = answer["counts"]
+    said = (
+        f"{counts['came']} came, {counts['went']} went, {counts['changed']} changed"
+        if answer["totalCount"]
+        else ("nothing is different")
+    )
+    yield Text(said, "bold")
+
+
+def _subject(change: Answer) -> str:
+    kind = _KINDS.get(change["kind"], change["kind"])
+    node, facet = change["nodeId"] or "", f" {change['facet']}" if change["facet"] else ""
+    if change["origin"]:
+        node = f"{_bare(change['origin'])} → {_bare(change['destination'])}"
+    return f"{kind} {_bare(node)}".rstrip() + facet
+
+
+def _bare(node_id: str) -> str:
+    """Without its kind, which is said already."""
+    head, _, rest = node_id.partition(":")
+    return rest if head in ("job", "dataset", "datasetField") else node_id
+
+
+def _how(change: Answer) -> str:
+    before, after = change["before"], change["after"]
+    match change["kind"]:
+        case "column":
+            return f"  {_arrow(before, after)}" if before or after else ""
+        case "columnEdge":
+            return "  " + _arrow(*(_done(side) for side in (before, after)))
+        case "dataset" if change["change"] == "changed":
+            return "  also called " + ", ".join(_bare(name) for name in after if name not in before)
+    return ""
+
+
+def _arrow(before: str | None, after: str | None) -> str:
+    return f"{before} → {after}" if before and after else before or after or ""
+
+
+def _done(steps: list[Answer] | None) -> str | None:
+    return (steps and ", ".join((step["subtype"] or step["type"]).lower() for step in steps)) or None
+
+
+def _by(change: Answer) -> str:
+    event = change["event"]
+    if event is None:
+        return ""
+    said = [f"{event['eventType']} at {event['eventTime']}", f"entry {event['index']} of the log"]
+    if event["job"] is not None:
+        said.insert(0, f"{event['job']['namespace']}:{event['job']['name']}")
+    return "  · " + " · ".join(said)
+
+
+def _members(change: Answer) -> Iterator[Text]:
+    before, after = (dict(_leaves(change[side] or {}, "")) for side in ("before", "after"))
+    for path in sorted(before.keys() | after.keys()):
+        if before.get(path) != after.get(path):
+            sides = [_short(side[path]) for side in (before, after) if path in side]
+            yield Text(f"    {path}: {' → '.join(sides)}")
+
+
+def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
+    """Values by path; an entry of a list stands under its key or name, where it has one."""
+    match value:
+        case dict():
+            for name, member in value.items():
+                yield from _leaves(member, f"{path}.{name}".lstrip("."))
+        case list():
+            for place, entry in enumerate(value):
+                known = (entry.get("key") or entry.get("name")) if isinstance(entry, dict) else None
+                yield from _leaves(entry, f"{path}[{known or place}]")
+        case _:
+            yield path, value
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_CHARS else text[:_MAX_CHARS] + _LEFT_OUT

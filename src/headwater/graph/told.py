@@ -1,0 +1,203 @@
+"""What single events tell of the elements that a diff compares: to compare two runs, and to find which event did it."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
+
+from headwater.graph.columns import edges_into
+from headwater.graph.diff import (
+    ABOUT_THE_EVENT,
+    Change,
+    Element,
+    Layout,
+    Node,
+    flow,
+    lay_out_edges,
+    lay_out_schema,
+    said,
+)
+from headwater.model.events import Direction
+from headwater.model.facts import (
+    Alias,
+    ColumnEvidence,
+    Content,
+    Declaration,
+    Edit,
+    Fact,
+    JobFacet,
+    JobFlow,
+    Observation,
+    ObservedFacet,
+    RunFacet,
+    RunOfJob,
+)
+from headwater.model.names import ColumnId, DatasetId, JobId
+
+NameOf = Callable[[DatasetId], DatasetId]
+"""The name under which a dataset is told of, from any of its names."""
+RunsBefore = Callable[[JobId], AbstractSet[str]]
+Contents = Mapping[bytes, Mapping[str, Any]]
+
+
+class Told(NamedTuple):
+    """What an event says, and where it stands in the log."""
+
+    log_index: int
+    layout: Layout
+    runs: Mapping[str, JobId]
+    """Its run, and the job that it gives it."""
+    declared: JobId | None
+    """The job that it declares."""
+    deleted: AbstractSet[str]
+    """What it deletes, by node id: a job and a dataset may be equal as pairs."""
+
+
+def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
+    """What the facts of one event say; a dataset's value is whether it is given another name."""
+    event_facts = tuple(facts)
+    contents = {fact.digest: json.loads(fact.body) for fact in event_facts if isinstance(fact, Content)}
+    runs = {fact.run_id: fact.job for fact in event_facts if isinstance(fact, RunOfJob)}
+    layout: Layout = {}
+    declared = None
+    deleted: set[str] = set()
+    schemas: dict[DatasetId, bytes] = {}
+    for fact in event_facts:
+        match fact:
+            case RunOfJob(job=job, parent=parent):
+                layout.update({Element("job", (node,)): None for node in (job, *((parent.job,) if parent else ()))})
+            case RunFacet(name=name) if name not in ABOUT_THE_EVENT:
+                layout[Element("runFacet", (), name)] = said(contents[fact.content])
+            case JobFacet(job=job, name=name):
+                layout[Element("jobFacet", (job,), name)] = said(contents[fact.content])
+            case Observation(run_id=run_id, direction=direction, dataset=name):
+                _flow(layout, runs[run_id], direction, name_of(name))
+            case ObservedFacet(dataset=name, slot="facets", name="schema"):
+                shown = name_of(name)  # of two schemas that one event gives it, the greater digest holds
+                schemas[shown] = max(schemas.get(shown, fact.content), fact.content)
+            case ColumnEvidence(target=target):
+                layout.setdefault(Element("dataset", (name_of(target),)), False)
+                _columns(layout, target, contents[fact.content], name_of)
+            case JobFlow(run_id=run_id, source=source, target=end):
+                _job_flow(layout, (source or runs[run_id], end or runs[run_id]), name_of)
+            case Alias(name=name, alias=alias):
+                layout.update({Element("dataset", (name_of(each),)): True for each in (name, alias)})
+            case Declaration(node=JobId() as job):
+                declared = job
+                layout[Element("job", (job,))] = None
+                _declared_job(layout, job, contents[fact.content], contents, name_of)
+            case Edit(target=("job", namespace, name), what="deleted", value=b"true"):
+                deleted.add(JobId(namespace, name).node_id)
+            case Edit(target=("dataset", namespace, name), what="deleted", value=b"true"):
+                deleted.add(name_of(DatasetId(namespace, name)).node_id)
+            case Declaration():
+                _declared(layout, contents[fact.content], contents, name_of)
+    for name, digest in schemas.items():
+        lay_out_schema(layout, name, contents[digest])
+    return Told(log_index, layout, runs, declared, deleted)
+
+
+def _flow(layout: Layout, job: JobId, direction: Direction, dataset: DatasetId) -> None:
+    layout.setdefault(Element("dataset", (dataset,)), False)
+    layout.update(flow(job, [dataset], []) if direction == "input" else flow(job, [], [dataset]))
+
+
+def _job_flow(layout: Layout, ends: tuple[JobId | DatasetId, JobId | DatasetId], name_of: NameOf) -> None:
+    """Add what others say of jobs; data that goes from job to job without a dataset between is no edge of these."""
+    layout.update({Element("job", (end,)): None for end in ends if isinstance(end, JobId)})
+    match ends:
+        case DatasetId() as name, JobId() as job:
+            _flow(layout, job, "input", name_of(name))
+        case JobId() as job, DatasetId() as name:
+            _flow(layout, job, "output", name_of(name))
+
+
+def _columns(layout: Layout, target: DatasetId, facet: Mapping[str, Any], name_of: NameOf) -> None:
+    edges = (edge._replace(source=name_of(edge.source)) for edge in edges_into(target, facet))
+    lay_out_edges(layout, name_of(target), edges)
+
+
+def _declared_job(layout: Layout, job: JobId, declared: Mapping[str, Any], contents: Contents, name_of: NameOf) -> None:
+    sides: tuple[tuple[Direction, str], ...] = (("input", "inputs"), ("output", "outputs"))
+    for direction, side in sides:
+        for reference in declared[side]:
+            _flow(layout, job, direction, _declared(layout, reference, contents, name_of))
+    for source, end in declared.get("flows", ()):
+        _job_flow(layout, (_node(source) or job, _node(end) or job), name_of)
+
+
+def _node(told: Sequence[str] | None) -> JobId | DatasetId | None:
+    return None if told is None else (JobId if told[0] == "job" else DatasetId)(*told[1:])
+
+
+def _declared(layout: Layout, reference: Mapping[str, Any], contents: Contents, name_of: NameOf) -> DatasetId:
+    own = DatasetId(reference["namespace"], reference["name"])
+    name = name_of(own)
+    layout.setdefault(Element("dataset", (name,)), False)
+    facets = {facet: contents[bytes.fromhex(digest)] for facet, digest in reference["facets"].items()}
+    if "schema" in facets and Element("schema", (name,)) not in layout:  # a declaration's first mention holds
+        lay_out_schema(layout, name, facets["schema"])
+    for facet in ("lineage", "columnLineage"):
+        if facet in facets:
+            _columns(layout, own, facets[facet], name_of)
+    return name
+
+
+def merged(events: Iterable[Told]) -> tuple[Layout, dict[Element, int]]:
+    """What events say together, later ones last; and for each element, which event first gave it that value."""
+    layout: Layout = {}
+    since: dict[Element, int] = {}
+    for event in events:
+        for element, value in event.layout.items():
+            if element not in layout or layout[element] != value:
+                layout[element], since[element] = value, event.log_index
+    return layout, since
+
+
+def did(change: Change, events: Iterable[Told], runs_before: RunsBefore) -> int | None:
+    """Which event made the change, out of those that only the graph after it knows, in order of time.
+
+    That is the first that told of what came; the first of the last ones that agree on a value; the last that took away
+    an edge or a job: by declaring it anew, giving one of its runs (`runs_before`) to another, or deleting it.
+    """
+    found: int | None = None
+    for event in events:
+        match _verdict(change, event, runs_before):
+            case True if found is None or _is_taken_away(change):
+                found = event.log_index
+            case False:
+                found = None
+    return found
+
+
+def _is_taken_away(change: Change) -> bool:
+    return change.way == "went" and change.element.kind in ("job", "edge")
+
+
+def _verdict(change: Change, event: Told, runs_before: RunsBefore) -> bool | None:
+    """Whether the event says what is so after the change; None: it does not speak of it."""
+    element, layout = change.element, event.layout
+    if change.way == "went" and any(node.node_id in event.deleted for end in element.ends for node in _whole(end)):
+        return True
+    match element.kind:
+        case "job" | "edge" if change.way == "went":
+            job = next(end for end in element.ends if isinstance(end, JobId))
+            lost = (run_id for run_id, of_job in event.runs.items() if of_job != job)
+            return event.declared == job or any(run_id in runs_before(job) for run_id in lost) or None
+        case "column" if element not in layout and change.way == "went":
+            (column,) = element.ends
+            assert isinstance(column, ColumnId)  # noqa: S101  what the kind means
+            return Element("schema", (column.dataset,)) in layout or None
+        case "dataset" if change.way == "changed":
+            return layout.get(element) or None
+        case "columnEdge" if change.way == "changed":
+            return bool({*layout.get(element, ())} - {*change.before}) or None
+        case "job" | "dataset" | "edge" | "columnEdge":
+            return element in layout or None
+    return None if element not in layout else layout[element] == change.after
+
+
+def _whole(end: Node) -> Iterator[Node]:
+    yield end
+    if isinstance(end, ColumnId):
+        yield end.dataset

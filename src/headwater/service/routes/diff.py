@@ -1,0 +1,46 @@
+"""What is different between then and now, or between two runs."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from headwater.errors import InvalidInputError
+from headwater.service import shapes_diff
+from headwater.service.access import ServiceHere, says_as_of
+from headwater.service.answers import answer
+from headwater.service.as_of import AsOf, end_of_comparison
+from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset
+from headwater.service.views.diff import Asked, diff, diff_of_runs
+
+router = APIRouter(tags=["questions"])
+
+
+@router.get("/diff", response_model=shapes_diff.Diff, responses=NOT_FOUND | WRONG)
+async def get_diff(
+    request: Request,
+    service: ServiceHere,
+    begin: Annotated[
+        str | None,
+        Query(alias="from", description="A time with its zone, milliseconds since 1970, or `log:N`: N events known."),
+    ] = None,
+    end: Annotated[str | None, Query(alias="to", description="As `from`; else now.")] = None,
+    from_run: Annotated[str | None, Query(alias="fromRun", description="A run, instead of a time.")] = None,
+    to_run: Annotated[str | None, Query(alias="toRun", description="The run that is compared with it.")] = None,
+    node_id: Annotated[str | None, Query(alias="nodeId", description="Only what touches this node.")] = None,
+    namespace: Annotated[str | None, Query(description="Only what touches something in this namespace.")] = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """What came, went or changed, and which event did it: of the graph between two times, or between two runs."""
+    asked = Asked(node_id, namespace, limit, offset)
+    if from_run is not None and to_run is not None and begin is None and end is None:
+        now = await service.pasts.known(AsOf())
+        says_as_of(request, now.as_of)
+        runs = now.knowledge.run(from_run), now.knowledge.run(to_run)
+        return answer(await diff_of_runs(now.knowledge, now.as_of, runs, asked))
+    if begin is None or from_run is not None or to_run is not None:
+        raise InvalidInputError("query params: give from, and to unless it is now; or both fromRun and toRun")
+    before = await service.pasts.known(end_of_comparison("from", begin))
+    after = await service.pasts.known(AsOf() if end is None else end_of_comparison("to", end))
+    says_as_of(request, after.as_of)
+    return answer(await diff(before, after, asked, service.pasts.another_reader))

@@ -1,0 +1,259 @@
+"""What came, went or changed between two times or two runs, and which event did it."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from typing import Any, Final, NamedTuple
+
+from headwater.errors import InvalidEventError, NotFoundError
+from headwater.graph.diff import Change, Element, GraphDiff, Layout, Node, Side, Way, compare, touches
+from headwater.graph.told import NameOf, Told, did, merged, told
+from headwater.model.edits import parse_edit
+from headwater.model.events import parse_event
+from headwater.model.extract import facts
+from headwater.model.facts import Fact
+from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.service import shapes_diff
+from headwater.service.activity import KnownRun
+from headwater.service.answers import iso
+from headwater.service.as_of import AsOf, written
+from headwater.service.knowledge import Knowledge
+from headwater.service.past import Past
+from headwater.service.views.names import name_of
+from headwater.service.views.tellers import tellers
+from headwater.store.entries import LoggedEvent
+from headwater.store.reader import SqliteReader
+from headwater.store.sqlite import EDIT
+
+_STEPS: Final = 100
+"""Of a comparison, before others have their turn."""
+AnotherReader = Callable[[], SqliteReader]
+
+
+class Asked(NamedTuple):
+    """Which of the changes are wanted; None: of every node, in every namespace."""
+
+    node_id: str | None
+    namespace: str | None
+    limit: int
+    offset: int
+
+
+class _Event(NamedTuple):
+    logged: LoggedEvent
+    told: Told
+
+
+async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherReader) -> shapes_diff.Diff:
+    """The changes of the graph from the one past to the other.
+
+    The log is read in another thread, for who told of the changes on the page.
+
+    Raises:
+        NotFoundError: the node was in neither.
+    """
+    was, now = (Side(past.knowledge.graph, past.knowledge.store.content) for past in (before, after))
+    compared = GraphDiff(was, now)
+    node = None if asked.node_id is None else _node(compared, before.knowledge, after.knowledge, asked.node_id)
+    changes = [each for each in await _compared(compared) if touches(each, node, asked.namespace)]
+    page = changes[asked.offset : asked.offset + asked.limit]
+    names = _names(compared, was, now, page)
+    search = _Search(
+        before.as_of,
+        after.as_of,
+        sorted(tellers(was.graph, names, page) | tellers(now.graph, names, page)),
+        lambda name: names.get(name, name),
+        lambda job: was.graph.jobs[job].runs if job in was.graph.jobs else frozenset(),
+        lambda job: now.graph.jobs[job].runs if job in now.graph.jobs else frozenset(),
+    )
+    events = await asyncio.to_thread(search.events, another_reader, page) if page else []
+    return _answer((_end(before.as_of), _end(after.as_of)), changes, page, events)
+
+
+async def _compared(compared: GraphDiff) -> list[Change]:
+    """All changes; others have their turn between steps, since a large graph takes a second."""
+    before: Layout = {}
+    after: Layout = {}
+    for step, _ in enumerate(compared.lay_out(before, after)):
+        if step % _STEPS == 0:
+            await asyncio.sleep(0)
+    return compare(before, after)
+
+
+def _node(compared: GraphDiff, before: Knowledge, after: Knowledge, node_id: str) -> Node:
+    try:
+        return after.node(node_id)
+    except NotFoundError:
+        match before.node(node_id):
+            case DatasetId() as name:
+                return compared.name(name)
+            case ColumnId(dataset, column):
+                return ColumnId(compared.name(dataset), column)
+            case job:
+                return job
+
+
+def _names(compared: GraphDiff, was: Side, now: Side, page: Iterable[Change]) -> dict[DatasetId, DatasetId]:
+    """The names under which the datasets of a page are told of, by each of their names."""
+    names: dict[DatasetId, DatasetId] = {}
+    for name in {dataset for change in page for dataset in _datasets(change.element)}:
+        former = (member for each in compared.names_before(name) for member in was.graph.members(each))
+        names |= dict.fromkeys((name, *now.graph.members(name), *former), name)
+    return names
+
+
+def _datasets(element: Element) -> Iterable[DatasetId]:
+    for end in element.ends:
+        match end:
+            case ColumnId(dataset=dataset) | (DatasetId() as dataset):
+                yield dataset
+
+
+class _Search(NamedTuple):
+    """Looks through the log for who told of changes; pure but for reading it, so it may run in another thread."""
+
+    before: AsOf
+    after: AsOf
+    run_ids: Sequence[str]
+    name_of: NameOf
+    runs_before: Callable[[JobId], Any]
+    runs_after: Callable[[JobId], Any]
+
+    def events(self, another_reader: AnotherReader, page: Iterable[Change]) -> list[_Event | None]:
+        """For each change: the event that made it, or the one that is no longer counted and had made the opposite."""
+        with closing(another_reader()) as reader:
+            known = [*map(self._event, filter(self._differs, reader.told_of(self.run_ids)))]
+        by_place = {event.logged.log_index: event for event in sorted(known, key=_stamp)}
+        new = [event.told for event in by_place.values() if self._is_after(event.logged)]
+        gone = [event.told for event in by_place.values() if not self._is_after(event.logged)]
+        found: list[_Event | None] = []
+        for change in page:
+            place = did(change, new, self.runs_before)
+            if place is None:
+                place = did(_opposite(change), gone, self.runs_after)
+            found.append(None if place is None else by_place[place])
+        return found
+
+    def _differs(self, logged: LoggedEvent) -> bool:
+        return self.before.counts(logged.event_us, logged.log_index) != self._is_after(logged)
+
+    def _is_after(self, logged: LoggedEvent) -> bool:
+        return self.after.counts(logged.event_us, logged.log_index)
+
+    def _event(self, logged: LoggedEvent) -> _Event:
+        return _Event(logged, told(logged.log_index, _facts(logged), self.name_of))
+
+
+def _stamp(event: _Event) -> tuple[int, bytes]:
+    return event.logged.event_us, event.logged.digest
+
+
+def _facts(logged: LoggedEvent) -> tuple[Fact, ...]:
+    try:
+        if logged.event_type == EDIT:
+            return tuple(parse_edit(logged.raw).facts(logged.log_index))
+        return facts(parse_event(logged.raw))
+    except InvalidEventError:  # it was taken once, and would not be today: then no graph knows of it
+        return ()
+
+
+_OPPOSITE: Final[Mapping[Way, Way]] = {"came": "went", "went": "came", "changed": "changed"}
+
+
+def _opposite(change: Change) -> Change:
+    return Change(change.element, _OPPOSITE[change.way], change.after, change.before)
+
+
+async def diff_of_runs(
+    knowledge: Knowledge, as_of: AsOf, runs: tuple[KnownRun, KnownRun], asked: Asked
+) -> shapes_diff.Diff:
+    """The changes from what one run told to what another did."""
+    node = None if asked.node_id is None else knowledge.node(asked.node_id)
+    before, after = [await _of_run(knowledge, run) for run in runs]
+    changes = [each for each in compare(before.layout, after.layout) if touches(each, node, asked.namespace)]
+    page = changes[asked.offset : asked.offset + asked.limit]
+    events = [(before if each.way == "went" else after).events.get(each.element) for each in page]
+    return _answer((_end(as_of, runs[0].run_id), _end(as_of, runs[1].run_id)), changes, page, events)
+
+
+class _OfRun(NamedTuple):
+    layout: Layout
+    events: Mapping[Element, _Event]
+
+
+async def _of_run(knowledge: Knowledge, run: KnownRun) -> _OfRun:
+    logged = knowledge.store.run_events(run.run_id)
+    event_facts = await asyncio.to_thread(lambda: [*map(_facts, logged)])
+    events = {
+        each.log_index: _Event(each, told(each.log_index, said, knowledge.graph.shown))
+        for each, said in zip(logged, event_facts, strict=True)
+    }
+    layout, since = merged(event.told for event in sorted(events.values(), key=_stamp))
+    layout |= {element: None for element in layout if element.kind == "dataset"}
+    return _OfRun(layout, {element: events[place] for element, place in since.items()})
+
+
+# Shapes
+
+
+def _answer(
+    ends: tuple[shapes_diff.DiffEnd, shapes_diff.DiffEnd],
+    changes: Sequence[Change],
+    page: Sequence[Change],
+    events: Sequence[_Event | None],
+) -> shapes_diff.Diff:
+    ways = Counter(change.way for change in changes)
+    return {
+        "from": ends[0],
+        "to": ends[1],
+        "counts": shapes_diff.DiffCounts(came=ways["came"], went=ways["went"], changed=ways["changed"]),
+        "changes": [_change(*each) for each in zip(page, events, strict=True)],
+        "totalCount": len(changes),
+    }
+
+
+def _end(as_of: AsOf, run_id: str | None = None) -> shapes_diff.DiffEnd:
+    return shapes_diff.DiffEnd(asOf=written(as_of.time_us or 0), logSize=as_of.log_size or 0, runId=run_id)
+
+
+def _change(change: Change, event: _Event | None) -> shapes_diff.Change:
+    kind, ends, what = change.element
+    ids = [end.node_id for end in ends]
+    return shapes_diff.Change(
+        change=change.way,
+        kind=kind,
+        nodeId=ids[0] if len(ids) == 1 else None,
+        origin=ids[0] if len(ids) == 2 else None,
+        destination=ids[1] if len(ids) == 2 else None,
+        facet=what if kind in ("jobFacet", "runFacet") else None,
+        before=_value(change.element, change.before),
+        after=_value(change.element, change.after),
+        event=None if event is None else _event(event),
+    )
+
+
+def _value(element: Element, value: Any) -> Any:  # noqa: ANN401  whatever a facet holds
+    match element.kind:
+        case _ if value is None:
+            return None
+        case "dataset":
+            return [name.node_id for name in value]
+        case "schema":
+            return [{"name": name, "type": kind} for name, kind in value]
+        case "columnEdge":
+            return [{"type": kind, "subtype": subtype, "masking": masking} for kind, subtype, masking in value]
+    return value
+
+
+def _event(event: _Event) -> shapes_diff.DiffEvent:
+    logged, said = event
+    run_id, job = next(iter(said.runs.items()), (None, said.declared))
+    return shapes_diff.DiffEvent(
+        index=logged.log_index,
+        digest=f"sha256:{logged.digest.hex()}",
+        eventTime=iso(logged.event_us),
+        eventType=logged.event_type,
+        runId=run_id,
+        job=None if job is None else name_of(job),
+    )

@@ -1,0 +1,42 @@
+"""Which runs may have told of a change: those of the jobs and datasets that it is about."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from headwater.graph.diff import Change
+from headwater.graph.lineage import Graph
+from headwater.model.names import ColumnId, DatasetId, JobId
+
+
+def tellers(graph: Graph, names: Mapping[DatasetId, DatasetId], changes: Iterable[Change]) -> set[str]:
+    """The ids of the runs, in one of the two graphs; `names` are those that datasets are told of under, by any name."""
+    members: dict[DatasetId, list[DatasetId]] = {}
+    for member, name in names.items():
+        members.setdefault(name, []).append(member)
+    ends = {(type(end), end) for change in changes for end in change.element.ends}
+    found: set[str] = set()
+    for _, end in ends:
+        match end:
+            case JobId():
+                found.update(_of_job(graph, end))
+            case ColumnId(dataset=name) | (DatasetId() as name):
+                found.update(run_id for member in members[name] for run_id in _of_dataset(graph, member))
+    return found
+
+
+def _of_job(graph: Graph, job_id: JobId) -> Iterator[str]:
+    job = graph.jobs.get(job_id)
+    if job is not None:
+        yield from job.runs
+        yield from job.children
+        yield from (teller for tellers_of in job.told.values() for teller in tellers_of if isinstance(teller, str))
+
+
+def _of_dataset(graph: Graph, name: DatasetId) -> Iterator[str]:
+    dataset = graph.datasets.get(name)
+    for job in (dataset.readers | dataset.writers) if dataset is not None else ():
+        for run_id in _of_job(graph, job):
+            run = graph.runs.get(run_id)
+            if run is not None and (
+                ("input", name) in run.observed or ("output", name) in run.observed or name in run.evidence
+            ):
+                yield run_id

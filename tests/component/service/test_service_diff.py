@@ -1,0 +1,277 @@
+"""Differences: between two times, and between two runs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from tests.support import logs
+from tests.support.app import Body, dataset, event, facet, get, post, schema, served
+
+MONDAY = "2026-05-18"
+TUESDAY = "2026-05-19"
+Told = tuple[str, str, str]
+"""Way, kind, and the node, or origin > destination, and the facet."""
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        yield client
+
+
+def at(day: str, run: str, **changes: object) -> dict[str, Any]:
+    return event(eventType="COMPLETE", eventTime=f"{day}T10:00:00Z", run={"runId": run, "facets": {}}, **changes)
+
+
+def changes_of(answer: Body) -> list[Told]:
+    return [
+        (each["change"], each["kind"], "".join(filter(None, (each["nodeId"] or _edge(each), each["facet"]))))
+        for each in answer["changes"]
+    ]
+
+
+def _edge(change: Body) -> str:
+    return f"{change['origin']} > {change['destination']}" if change["origin"] else ""
+
+
+def columns_from(source: str, column: str, subtype: str = "IDENTITY") -> dict[str, Any]:
+    step = {"type": "DIRECT", "subtype": subtype, "description": "", "masking": False}
+    inputs = [{"namespace": "lake", "name": source, "field": column, "transformations": [step]}]
+    return facet(fields={column: {"inputFields": inputs}})
+
+
+def test_what_a_run_added_to_the_graph_came(client: TestClient) -> None:
+    post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"))]))
+    mart = {"namespace": "etl", "name": "mart"}
+    outputs = [dataset("mart", schema=schema("id"), columnLineage=columns_from("raw", "id"))]
+    post(client, at(TUESDAY, "second", job=mart, inputs=[dataset("raw")], outputs=outputs))
+
+    answer = get(client, f"/api/v1/diff?from={MONDAY}T23:00:00Z")
+
+    assert changes_of(answer) == [
+        ("came", "job", "job:etl:mart"),
+        ("came", "dataset", "dataset:lake:mart"),
+        ("came", "schema", "dataset:lake:mart"),
+        ("came", "column", "datasetField:lake:mart:id"),
+        ("came", "edge", "dataset:lake:raw > job:etl:mart"),
+        ("came", "edge", "job:etl:mart > dataset:lake:mart"),
+        ("came", "columnEdge", "datasetField:lake:raw:id > datasetField:lake:mart:id"),
+    ]
+    assert answer["counts"] == {"came": 7, "went": 0, "changed": 0}
+    assert {(each["event"]["index"], each["event"]["runId"]) for each in answer["changes"]} == {(1, "second")}
+    assert answer["changes"][0]["event"]["job"] == {"namespace": "etl", "name": "mart"}
+    assert answer["changes"][0]["event"]["eventTime"] == f"{TUESDAY}T10:00:00.000Z"
+
+
+def test_a_schema_change_is_told_by_column_with_the_event_that_first_told_it(client: TestClient) -> None:
+    post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id", "old"))]))
+    changed = facet(fields=[{"name": "id", "type": "bigint"}, {"name": "new", "type": "int"}])
+    post(client, at(TUESDAY, "second", outputs=[dataset("raw", schema=changed)]))
+    post(client, at("2026-05-20", "third", outputs=[dataset("raw", schema=changed)]))
+
+    answer = get(client, f"/api/v1/diff?from=log:1&nodeId={quote('dataset:lake:raw')}")
+
+    assert changes_of(answer) == [
+        ("changed", "schema", "dataset:lake:raw"),
+        ("changed", "column", "datasetField:lake:raw:id"),
+        ("came", "column", "datasetField:lake:raw:new"),
+        ("went", "column", "datasetField:lake:raw:old"),
+    ]
+    assert [(each["before"], each["after"]) for each in answer["changes"][1:]] == [
+        ("int", "bigint"),
+        (None, "int"),
+        ("int", None),
+    ]
+    assert [each["event"]["runId"] for each in answer["changes"]] == ["second"] * 4
+
+
+def test_the_other_way_round_what_came_went_by_the_same_event(client: TestClient) -> None:
+    post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"))]))
+    post(client, at(TUESDAY, "second", outputs=[dataset("raw", schema=schema("id", "new")), dataset("other")]))
+
+    answer = get(client, f"/api/v1/diff?to={MONDAY}T23:00:00Z&from={TUESDAY}T23:00:00Z")
+
+    assert changes_of(answer) == [
+        ("went", "dataset", "dataset:lake:other"),
+        ("changed", "schema", "dataset:lake:raw"),
+        ("went", "column", "datasetField:lake:raw:new"),
+        ("went", "edge", "job:etl:load > dataset:lake:other"),
+    ]
+    assert [each["event"]["index"] for each in answer["changes"]] == [1] * 4
+
+
+def test_an_edge_that_a_new_declaration_leaves_out_went_by_it(client: TestClient) -> None:
+    declared = {key: value for key, value in event().items() if key not in ("run", "eventType")}
+    post(client, {**declared, "eventTime": f"{MONDAY}T10:00:00Z", "inputs": [dataset("a"), dataset("b")]})
+    post(client, {**declared, "eventTime": f"{TUESDAY}T10:00:00Z", "inputs": [dataset("b")]})
+
+    answer = get(client, "/api/v1/diff?from=log:1")
+
+    assert changes_of(answer) == [
+        ("went", "dataset", "dataset:lake:a"),
+        ("went", "edge", "dataset:lake:a > job:etl:load"),
+    ]
+    assert answer["changes"][1]["event"]["index"] == 1
+    assert answer["changes"][1]["event"]["eventType"] == "JOB"
+
+
+def test_a_dataset_that_got_another_name_is_one_change_and_its_edges_none(client: TestClient) -> None:
+    post(client, at(MONDAY, "first", outputs=[dataset("b")]))
+    alias = facet(identifiers=[{"namespace": "glue", "name": "a", "type": "TABLE"}])
+    post(client, at(TUESDAY, "second", outputs=[dataset("b", symlinks=alias)]))
+    post(client, at("2026-05-20", "third", outputs=[dataset("a", "glue")]))
+
+    answer = get(client, "/api/v1/diff?from=log:1")
+
+    assert changes_of(answer) == [("changed", "dataset", "dataset:glue:a")]
+    (change,) = answer["changes"]
+    assert change["before"] == ["dataset:lake:b"]
+    assert change["after"] == ["dataset:glue:a", "dataset:lake:b"]
+    assert change["event"]["index"] == 1
+
+
+def test_a_query_that_changed_is_told_with_both_texts(client: TestClient) -> None:
+    for day, run, query in (
+        (MONDAY, "first", "SELECT 1"),
+        (TUESDAY, "second", "SELECT 2"),
+        ("2026-05-20", "x", "SELECT 2"),
+    ):
+        post(client, at(day, run, job={"namespace": "etl", "name": "load", "facets": {"sql": facet(query=query)}}))
+
+    answer = get(client, f"/api/v1/diff?from={MONDAY}T23:00:00Z")
+
+    assert changes_of(answer) == [("changed", "jobFacet", "job:etl:loadsql")]
+    assert (answer["changes"][0]["before"], answer["changes"][0]["after"]) == (
+        {"query": "SELECT 1"},
+        {"query": "SELECT 2"},
+    )
+    assert answer["changes"][0]["event"]["runId"] == "second"
+
+
+def test_two_runs_differ_in_parameters_inputs_and_schemas(client: TestClient) -> None:
+    def run(day: str, name: str, value: str, source: str, *columns: str) -> dict[str, Any]:
+        parameters = facet(parameters=[{"key": "date", "value": value}])
+        told = at(day, name, inputs=[dataset(source)], outputs=[dataset("mart", schema=schema(*columns))])
+        return {**told, "run": {"runId": name, "facets": {"executionParameters": parameters}}}
+
+    post(client, run(MONDAY, "first", "18", "raw", "id"), run(TUESDAY, "second", "19", "raw2", "id", "day"))
+
+    answer = get(client, "/api/v1/diff?fromRun=first&toRun=second")
+
+    assert changes_of(answer) == [
+        ("changed", "runFacet", "executionParameters"),
+        ("went", "dataset", "dataset:lake:raw"),
+        ("came", "dataset", "dataset:lake:raw2"),
+        ("changed", "schema", "dataset:lake:mart"),
+        ("came", "column", "datasetField:lake:mart:day"),
+        ("went", "edge", "dataset:lake:raw > job:etl:load"),
+        ("came", "edge", "dataset:lake:raw2 > job:etl:load"),
+    ]
+    assert answer["changes"][0]["after"] == {"parameters": [{"key": "date", "value": "19"}]}
+    assert [each["event"]["runId"] for each in answer["changes"]] == [
+        "second",
+        "first",
+        *["second"] * 3,
+        "first",
+        "second",
+    ]
+    assert (answer["from"]["runId"], answer["to"]["runId"]) == ("first", "second")
+
+
+def test_a_page_is_a_part_of_the_whole_in_its_order(client: TestClient) -> None:
+    post(client, at(MONDAY, "first"), at(TUESDAY, "second", outputs=[dataset(name) for name in "cab"]))
+    whole = get(client, "/api/v1/diff?from=log:1")
+
+    pages = [get(client, f"/api/v1/diff?from=log:1&limit=2&offset={offset}") for offset in (0, 2, 4, 6)]
+
+    assert [change for page in pages for change in page["changes"]] == whole["changes"]
+    assert {page["totalCount"] for page in pages} == {6}
+
+
+def test_only_what_touches_a_namespace_is_told_where_one_is_named(client: TestClient) -> None:
+    post(client, at(MONDAY, "first"), at(TUESDAY, "second", outputs=[dataset("a"), dataset("b", "other")]))
+
+    answer = get(client, "/api/v1/diff?from=log:1&namespace=other")
+
+    assert changes_of(answer) == [
+        ("came", "dataset", "dataset:other:b"),
+        ("came", "edge", "job:etl:load > dataset:other:b"),
+    ]
+
+
+def test_nothing_is_different_between_a_time_and_itself(client: TestClient) -> None:
+    post(client, at(MONDAY, "first", outputs=[dataset("a", schema=schema("id"))]), at(TUESDAY, "second"))
+
+    answer = get(client, f"/api/v1/diff?from={MONDAY}T12:00:00Z&to={MONDAY}T12:00:00Z")
+
+    assert answer["changes"] == []
+    assert answer["from"] == answer["to"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "told"),
+    [
+        ("", 400, "from"),
+        ("to=log:1", 400, "from"),
+        ("from=yesterday", 400, "query param from "),
+        ("from=log:-1", 400, "query param from "),
+        ("from=log:1&to=log:x", 400, "query param to "),
+        ("fromRun=first", 400, "toRun"),
+        ("from=log:1&toRun=first", 400, "toRun"),
+        ("fromRun=first&toRun=nobody", 404, "nobody"),
+        ("from=log:1&nodeId=job:etl:nothing", 404, "nothing"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(client: TestClient, query: str, status: int, told: str) -> None:
+    post(client, at(MONDAY, "first"))
+
+    answer = client.get(f"/api/v1/diff?{query}")
+
+    assert answer.status_code == status
+    assert told in answer.json()["message"]
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(log=logs.logs, ends=st.tuples(st.integers(0, 14), st.integers(0, 14)))
+def test_the_way_back_undoes_the_way_there(log: list[bytes], ends: tuple[int, int]) -> None:
+    with TemporaryDirectory() as folder, served(Path(folder)) as client:
+        for raw in log:
+            if b"symlinks" not in raw:  # two datasets that turn out to be one are one change there, and two back
+                client.post("/api/v1/lineage", content=raw)
+
+        there = get(client, f"/api/v1/diff?from=log:{ends[0]}&to=log:{ends[1]}&limit=1000")["changes"]
+        back = get(client, f"/api/v1/diff?from=log:{ends[1]}&to=log:{ends[0]}&limit=1000")["changes"]
+        from_nothing = get(client, "/api/v1/diff?from=log:0&limit=1000")["changes"]
+
+    assert _ways(there) == {(_BACK[way], *what) for way, *what in _ways(back)}
+    assert all(each["change"] == "came" for each in from_nothing)
+    assert [each for each in from_nothing if each["event"] is None] == []
+
+
+_BACK = {"came": "went", "went": "came", "changed": "changed"}
+
+
+def _ways(changes: list[Body]) -> set[tuple[str, ...]]:
+    """Without datasets' own names, which are those of the graph that is compared with."""
+    return {(each["change"], each["kind"], str(each["facet"])) for each in changes}
+
+
+def test_what_was_deleted_went_by_the_edit_and_what_an_event_brought_back_came_by_it(client: TestClient) -> None:
+    post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"))]))
+    assert client.delete("/api/v1/namespaces/lake/datasets/raw").status_code == 200
+    post(client, at(TUESDAY, "second", outputs=[dataset("raw")]))
+
+    gone = get(client, "/api/v1/diff?from=log:1&to=log:2")
+    back = get(client, "/api/v1/diff?from=log:2&to=log:3")
+
+    assert ("went", "dataset", "dataset:lake:raw") in changes_of(gone)
+    assert ("came", "dataset", "dataset:lake:raw") in changes_of(back)
+    assert {(each["event"]["index"], each["event"]["eventType"]) for each in gone["changes"]} == {(1, "EDIT")}
+    assert back["changes"][0]["event"]["index"] == 2

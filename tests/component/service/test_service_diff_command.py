@@ -1,0 +1,94 @@
+"""`headwater diff`, and `--as-of` of the commands that walk, as people and scripts meet them."""
+
+import json
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
+from tests.support.app import dataset, event, facet, schema
+from tests.support.service import running
+
+THEN = "2026-05-18T12:00:00Z"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running(tmp_path_factory.mktemp("home")) as service:
+        for day, run, date, columns in (("18", "first", "17", ["id"]), ("19", "second", "18", ["id", "price"])):
+            told = event(
+                eventType="COMPLETE",
+                eventTime=f"2026-05-{day}T10:00:00Z",
+                run={
+                    "runId": run,
+                    "facets": {"executionParameters": facet(parameters=[{"key": "day", "value": date}])},
+                },
+                inputs=[dataset("raw"), *([dataset("prices")] if run == "second" else [])],
+                outputs=[dataset("orders", schema=schema(*columns))],
+            )
+            httpx.post(f"{service.url}/api/v1/lineage", json=told).raise_for_status()
+        yield service.url
+
+
+def told(*arguments: str) -> str:
+    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_diff_tells_people_what_came_and_by_which_event(url: str) -> None:
+    lines = told("diff", THEN, "--url", url).splitlines()
+
+    by = "  · etl:load · COMPLETE at 2026-05-19T10:00:00.000Z · entry 1 of the log"
+    assert lines == [
+        f"+ dataset lake:prices{by}",
+        f"~ schema lake:orders{by}",
+        f"+ column lake:orders:price  int{by}",
+        f"+ edge lake:prices → etl:load{by}",
+        "3 came, 0 went, 1 changed",
+    ]
+
+
+def test_diff_of_two_runs_shows_each_parameter_that_differs(url: str) -> None:
+    lines = told("diff", "first", "second", "--runs", "--url", url).splitlines()
+
+    assert lines[0].startswith("~ facet of the run executionParameters  · etl:load · ")
+    assert lines[1] == '    parameters[day].value: "17" → "18"'
+    assert lines[-1] == "3 came, 0 went, 2 changed"
+
+
+def test_diff_tells_a_script_the_whole_answer_of_the_service(url: str) -> None:
+    answer = json.loads(told("diff", "log:1", "--dataset", "orders", "--json", "--url", url))
+
+    asked = {"from": "log:1", "nodeId": "dataset:lake:orders"}
+    assert answer["changes"] == httpx.get(f"{url}/api/v1/diff", params=asked).json()["changes"]
+    assert answer["totalCount"] == 2
+
+
+def test_diff_says_so_where_nothing_is_different(url: str) -> None:
+    assert told("diff", "log:2", "--url", url) == "nothing is different\n"
+
+
+def test_trace_shows_what_a_dataset_was_made_from_then(url: str) -> None:
+    now, then = (
+        {node["name"] for node in json.loads(told("trace", "orders", "--json", *bound, "--url", url))["nodes"]}
+        for bound in ((), ("--as-of", THEN))
+    )
+
+    assert now - then == {"prices"}
+
+
+def test_impact_shows_what_a_dataset_reached_then(url: str) -> None:
+    done = CliRunner().invoke(app, ["impact", "prices", "--as-of", THEN, "--url", url])
+
+    assert done.exit_code == 1
+    assert "no dataset is called 'prices'" in str(done.exception)
+
+
+def test_a_time_that_is_none_is_refused_in_the_words_of_the_service(url: str) -> None:
+    done = CliRunner().invoke(app, ["diff", "yesterday", "--url", url])
+
+    assert done.exit_code == 1
+    assert "query param from cannot be read" in str(done.exception)

@@ -1,0 +1,67 @@
+"""Comparing layouts, and finding the event that made a change, as data."""
+
+from headwater.graph.diff import Change, Element, compare, touches
+from headwater.graph.told import Told, did, merged
+from headwater.model.names import ColumnId, DatasetId, JobId
+
+ORDERS = DatasetId("lake", "orders")
+LOAD = JobId("lake", "orders")
+"""A job that is equal to the dataset as a pair."""
+PRICE = Element("column", (ColumnId(ORDERS, "price"),))
+
+
+def told(log_index: int, layout: dict[Element, object]) -> Told:
+    return Told(log_index, layout, {}, None, frozenset())
+
+
+def of_nobody(_: JobId) -> frozenset[str]:
+    return frozenset()
+
+
+def test_changes_stand_by_kind_and_then_by_name() -> None:
+    job, other = Element("job", (LOAD,)), Element("job", (JobId("etl", "x"),))
+
+    changes = compare({PRICE: "int", job: None}, {PRICE: "bigint", other: None})
+
+    assert changes == [
+        Change(other, "came", None, None),
+        Change(job, "went", None, None),
+        Change(PRICE, "changed", "int", "bigint"),
+    ]
+
+
+def test_a_job_and_a_dataset_of_one_name_are_told_apart() -> None:
+    came = Change(Element("job", (LOAD,)), "came", None, None)
+
+    assert touches(came, LOAD, None)
+    assert not touches(came, ORDERS, None)
+
+
+def test_a_column_belongs_to_its_dataset_and_its_namespace() -> None:
+    changed = Change(PRICE, "changed", "int", "bigint")
+
+    assert touches(changed, ORDERS, "lake")
+    assert not touches(changed, ORDERS, "elsewhere")
+
+
+def test_of_what_changed_there_and_back_and_there_again_the_last_time_counts() -> None:
+    events = [told(place, {PRICE: kind}) for place, kind in enumerate(["bigint", "int", "bigint", "bigint"])]
+
+    assert did(Change(PRICE, "changed", "int", "bigint"), events, of_nobody) == 2
+
+
+def test_a_column_went_by_the_first_schema_without_it() -> None:
+    schema = Element("schema", (ORDERS,))
+    events = [told(4, {schema: (("price", "int"),), PRICE: "int"}), told(5, {schema: ()}), told(6, {schema: ()})]
+
+    assert did(Change(PRICE, "went", "int", None), events, of_nobody) == 5
+
+
+def test_what_nobody_speaks_of_was_done_by_nobody() -> None:
+    assert did(Change(PRICE, "came", None, "int"), [told(1, {})], of_nobody) is None
+
+
+def test_events_merge_into_their_last_values_with_the_first_event_that_gave_each() -> None:
+    layout, since = merged([told(1, {PRICE: "int"}), told(2, {PRICE: "bigint"}), told(3, {PRICE: "bigint"})])
+
+    assert (layout, since) == ({PRICE: "bigint"}, {PRICE: 2})
