@@ -43,7 +43,12 @@ def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_ho
 
 
 def render_ahead(knowledge: Knowledge) -> Iterator[None]:
-    """Render jobs, those heard of last first, and datasets while there is room, some with each step."""
+    """Render jobs, those heard of last first, and datasets while there is room, some with each step.
+
+    Before that, names are indexed for search.
+    """
+    knowledge.name_index.catch_up()
+    yield
     rendered: Rendered | None = None
     while rendered is not knowledge.rendered:  # all was forgotten meanwhile
         rendered = knowledge.rendered
