@@ -91,9 +91,9 @@ class Pasts:
         self._newest = AsOf(event_us if newest_us is None else max(newest_us, event_us), max(size or 0, log_index + 1))
 
     def stop(self) -> None:
-        """End a replay that is under way."""
+        """Let a replay that is under way end soon; requests that wait for it are told to come back."""
         self._is_stopping.set()
-        self._thread.shutdown(cancel_futures=True)
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def known(self, asked: AsOf) -> Past:
         """What was known, as of then.
@@ -178,13 +178,16 @@ class Pasts:
             with closing(self.another_reader()) as reader:
                 for group in _groups(reader.logged(range(size), until_us), _GROUP):
                     store.add_logged(group)
-                    if self._is_stopping.is_set():
-                        raise UnavailableError("the service is stopping")
+                    self._go_on()
         knowledge.load()
         for _ in knowledge.read_ahead():
-            pass
+            self._go_on()
         self._metrics.replayed(len(store), time.perf_counter() - begin)
         return _Replayed(store, knowledge)
+
+    def _go_on(self) -> None:
+        if self._is_stopping.is_set():
+            raise UnavailableError("the service is stopping")
 
 
 def _said(asked: AsOf, newest: AsOf) -> AsOf:
