@@ -65,7 +65,7 @@ class _Reader:
     def read_all(self) -> None:
         for path in ("/healthz", "/metrics", f"{_API}/tags"):
             self.get(path)
-        for path in ("summary", "quarantine", "events", "events/lineage", "edits"):
+        for path in ("summary", "quarantine", "events", "events/lineage", "edits", "silent-streams"):
             self.get(f"{_API}/{path}")
         for kind in ("lineage-events", "jobs", "datasets", "sources"):
             self.get(f"{_API}/stats/{kind}", period="WEEK", timezone="America/St_Johns")
@@ -137,6 +137,10 @@ class _Reader:
         self.get(f"{_API}/root-cause", nodeId=node_id)
         if node_id.startswith("dataset:"):
             self.get(f"{_API}/impact", nodeId=node_id, change="drop")
+            for question in ("identity", "quality", "flow"):
+                self.get(f"{_API}/{question}", nodeId=node_id)
+        else:
+            self.get(f"{_API}/control-flow", nodeId=node_id)
 
     def _unknown(self) -> None:
         """Routes that no event so far has led to."""

@@ -9,6 +9,8 @@ mending    what producers got wrong and the evidence puts right
 columns    column edges out of facets
 column_edges  the same kept as numbers
 lineage    the graph itself, grown fact by fact
+flow       which datasets a dataset is made from, and how that is known
+control    which jobs come before and after a job; no data need pass
 walk       what lies around a node, what feeds a column and what it reaches
 impact     what a change reaches, and whether it breaks there
 causes     why an output is wrong: what changed upstream

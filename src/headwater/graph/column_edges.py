@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from headwater.graph.columns import ColumnEdge, Kind, edges_into
+from headwater.graph.spelling import normal
 from headwater.model.names import DatasetId
 
 ContentReader = Callable[[bytes], Mapping[str, Any]]
@@ -46,16 +47,14 @@ class ColumnEdges:
     """What facets tell about the columns of their targets.
 
     A facet is read when its edges are first asked for, or when somebody asks what a dataset feeds: for that all must
-    have been read. `read_some` reads ahead, so that nobody has to wait for many. `note_source` is told each dataset at
-    which edges start.
+    have been read. `read_some` reads ahead, so that nobody has to wait for many.
     """
 
-    def __init__(self, content: ContentReader, note_source: Callable[[DatasetId], None]) -> None:
+    def __init__(self, content: ContentReader) -> None:
         self.datasets: Numbered[DatasetId] = Numbered()
         self.columns: Numbered[str] = Numbered()
         self.hows: Numbered[How] = Numbered()
         self._content = content
-        self._note_source = note_source
         self._unread: dict[tuple[DatasetId, bytes], None] = {}
         self._told: dict[tuple[DatasetId, bytes], array[int]] = {}
         self._fed_by: dict[DatasetId, set[DatasetId]] = {}
@@ -77,9 +76,9 @@ class ColumnEdges:
             self.read_some(len(self._unread))
 
     def fed_by(self, source: DatasetId) -> Iterable[DatasetId]:
-        """The datasets into which columns of the source flow, as facets ever said."""
+        """The datasets into which columns of the source flow, as facets ever said, in whatever spelling."""
         self.read_all()
-        return self._fed_by.get(source, ())
+        return self._fed_by.get(normal(source), ())
 
     def quads(self, target: DatasetId, digest: bytes) -> Iterator[tuple[int, int, int, int]]:
         """Each edge as numbers: target column, source dataset, source column, what was done; in the facet's order."""
@@ -108,6 +107,5 @@ class ColumnEdges:
         self._told[target, digest] = numbers
         self._unread.pop((target, digest), None)
         for number in {*numbers[1::_PER_EDGE]}:
-            source = self.datasets.things[number]
-            self._note_source(source)
+            source = normal(self.datasets.things[number])
             self._fed_by.setdefault(source, set()).add(target)

@@ -1,6 +1,6 @@
 """What people said over the API, as it holds now: tags, descriptions, and what is deleted."""
 
-from headwater.model.edits import DELETED, tag_of
+from headwater.model.edits import APART, DELETED, tag_of
 from headwater.model.facts import Edit, Target
 from headwater.model.names import DatasetId
 
@@ -10,6 +10,8 @@ class Edits:
 
     def __init__(self) -> None:
         self.deleted: set[Target] = set()
+        self.apart: set[tuple[DatasetId, DatasetId]] = set()
+        """Names that are not one dataset, whatever events say."""
         self._said: dict[Target, dict[str, Edit]] = {}
         self._fields: dict[DatasetId, set[Target]] = {}
 
@@ -20,6 +22,10 @@ class Edits:
         now = about[fact.what] = fact if known is None else known.merge(fact)
         if now.target[0] == "field":
             self._fields.setdefault(DatasetId(*now.target[1:3]), set()).add(now.target)
+        if now.what == APART and now.target[0] == "names":
+            _, namespace, name, other_namespace, other_name = now.target
+            names = DatasetId(namespace, name), DatasetId(other_namespace, other_name)
+            (self.apart.add if now.value == b"true" else self.apart.discard)(names)
         if now.what == DELETED:
             (self.deleted.add if now.value == b"true" else self.deleted.discard)(now.target)
 

@@ -53,6 +53,10 @@ class Identities:
         self._links: dict[DatasetId, dict[tuple[DatasetId, Reason], Seen]] = defaultdict(dict)
         self.names: dict[DatasetId, None] = {}
         """Every name that was ever used, in the order in which they came."""
+        self._known: set[DatasetId] = set()
+        """Those of them that are used now."""
+        self._lasting: set[DatasetId] = set()
+        """Names that evidence speaks of: known as long as the log is."""
         self._spellings: dict[DatasetId, dict[DatasetId, None]] = defaultdict(dict)
         self._tables: dict[_Table, dict[DatasetId, Seen]] = defaultdict(dict)
         self._tables_of: dict[DatasetId, set[_Table]] = defaultdict(set)
@@ -68,21 +72,37 @@ class Identities:
 
     def note(self, name: DatasetId) -> None:
         """A name that somebody uses: other spellings of it, also later ones, are the same dataset."""
-        if name in self.names:
+        if name in self._known:
             return
-        self.names[name] = None
+        self._known.add(name)
+        self.names.setdefault(name)
         if not name.is_complete:
             self._incomplete.add(name)
             self._work_out_anew()
             return
         spellings = self._spellings[normal(name)]
         spellings[name] = None
+        if (members := self._members.get(self._root(name))) is not None:
+            members.add(name)  # it was there before, and forgotten
+            self._work_out_anew()
         self._join(name, next(iter(spellings)))
+
+    def forget(self, name: DatasetId) -> None:
+        """A name that nobody uses any more, for only a declaration did which another replaced.
+
+        Nobody else's class changes: what holds names together is lasting, and spellings are all alike.
+        """
+        if name not in self._known or name in self._lasting:
+            return
+        self._known.discard(name)
+        self._incomplete.discard(name)
+        self._spellings[normal(name)].pop(name, None)
+        self._members.get(self._root(name), set()).discard(name)
+        self._work_out_anew()
 
     def add_alias(self, fact: Alias) -> None:
         """Two names that an event calls one; an incomplete one is but claimed, for elsewhere it may mean another."""
-        self.note(fact.name)
-        self.note(fact.alias)
+        self._note_for_good(fact.name, fact.alias)
         if fact.name.is_complete and fact.alias.is_complete:
             for one, other in ((fact.name, fact.alias), (fact.alias, fact.name)):
                 links = self._links[one]
@@ -96,7 +116,7 @@ class Identities:
 
     def add_catalog_entry(self, fact: CatalogEntry) -> None:
         """A dataset that is a table of a catalog: whoever is the same table, is the same dataset."""
-        self.note(fact.dataset)
+        self._note_for_good(fact.dataset)
         catalog = fact.catalog
         self._claim(DatasetId("", f"{catalog.name}.{fact.table}"), fact.dataset, "catalog name", fact.seen)
         if not (catalog.metadata_uri or catalog.warehouse_uri):
@@ -108,6 +128,11 @@ class Identities:
         datasets[fact.dataset] = _widened(known, fact.seen)
         if known is None:
             self._join(fact.dataset, next(iter(datasets)))
+
+    def _note_for_good(self, *names: DatasetId) -> None:
+        for name in names:
+            self._lasting.add(name)
+            self.note(name)
 
     def keep_apart(self, pairs: Iterable[tuple[DatasetId, DatasetId]]) -> None:
         """The pairs of names that people say are not one dataset: all of them, whatever was said before."""
@@ -142,13 +167,25 @@ class Identities:
     # Asking
 
     def members(self, name: DatasetId) -> Iterable[DatasetId]:
-        """Every name of the dataset, this one included; no order."""
+        """Every name of the dataset that somebody uses; no order. One that nobody uses has those of its spellings."""
+        if name not in self._known:
+            return self.members(min(spellings)) if (spellings := self._spellings_of(name)) else (name,)
         exception = self._exceptional().get(name)
         return exception if exception is not None else self._members.get(self._root(name), (name,))
 
+    def knows(self, name: DatasetId) -> bool:
+        """Whether somebody uses this very name, or speaks of it."""
+        return name in self._known
+
     def is_alone(self, name: DatasetId) -> bool:
         """Whether this is the dataset's only name."""
-        return name not in self._parent and name not in self._members and name not in self._exceptional()
+        if name not in self._known:
+            return not self._spellings_of(name)
+        exceptions = self._exceptions if self._exceptions is not None else self._exceptional()
+        return name not in self._parent and name not in self._members and name not in exceptions
+
+    def _spellings_of(self, unused: DatasetId) -> Mapping[DatasetId, None]:
+        return {} if unused in self._apart else self._spellings.get(normal(unused), {})
 
     @property
     def only_joins(self) -> bool:

@@ -14,7 +14,7 @@ from headwater.graph.columns import ColumnEdge
 from headwater.graph.edits import Edits
 from headwater.graph.fold import FactKey
 from headwater.graph.identity import Identities
-from headwater.graph.mending import TROUBLE, End, end_of
+from headwater.graph.mending import End, end_of
 from headwater.graph.records import (
     Dataset,
     DeclaredFacets,
@@ -26,9 +26,10 @@ from headwater.graph.records import (
     Teller,
     ToldOfRun,
 )
-from headwater.model.edits import target_of
+from headwater.model.edits import APART, target_of
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import (
+    TROUBLE,
     Alias,
     CatalogEntry,
     ColumnEvidence,
@@ -67,7 +68,7 @@ class Graph:
         self.named_in_control: dict[JobId, set[str]] = defaultdict(set)
         """By job: the runs whose `jobDependencies` facets name it."""
         self._content = content
-        self.column_edges = ColumnEdges(content, self.identities.note)
+        self.column_edges = ColumnEdges(content)
         self._shown: dict[DatasetId, DatasetId] = {}
         """The shown names of datasets that have several names, until one of these changes its standing."""
         self._shown_as_of = 0
@@ -82,7 +83,7 @@ class Graph:
             Declaration: self._add_declaration,
             Alias: self._add_alias,
             Quarantined: self._add_quarantined,
-            Edit: self.edits.add,
+            Edit: self._add_edit,
             CatalogEntry: self._add_catalog_entry,
             Ending: self._add_ending,
             ControlFlow: self._add_control_flow,
@@ -170,6 +171,14 @@ class Graph:
         """Whether the facet with this digest stands there only to say that it is gone."""
         return self._content(digest).get("_deleted") is True
 
+    def runs_naming(self, name: DatasetId) -> list[str]:
+        """The runs that read or wrote the dataset under this very name; no order."""
+        dataset = self.datasets.get(name)
+        jobs = dataset.readers | dataset.writers if dataset else ()
+        runs = (run_id for job in jobs for run_id in self.jobs[job].runs)
+        ends: tuple[Direction, ...] = ("input", "output")
+        return [run_id for run_id in runs if any((way, name) in self.runs[run_id].observed for way in ends)]
+
     # Edges between jobs and datasets, by shown names
 
     def reads(self, job: JobId) -> dict[DatasetId, Edge]:
@@ -211,7 +220,7 @@ class Graph:
     def column_edges_into(self, name: DatasetId) -> dict[ColumnEdge, Seen]:
         """The column edges into the dataset, each with the times it was seen; sources by their shown names."""
         edges: dict[ColumnEdge, Seen] = {}
-        for member in tuple(self.identities.members(name)):  # reading a facet may add to them
+        for member in self.identities.members(name):
             dataset = self.datasets.get(member)
             for (_, digest), edge in dataset.evidence.items() if dataset else ():
                 for column_edge in self.column_edges.edges(member, digest):
@@ -221,7 +230,6 @@ class Graph:
 
     def fed_by(self, name: DatasetId) -> set[DatasetId]:
         """The datasets, by shown name, into which column edges from this dataset lead."""
-        self.column_edges.read_all()
         targets = (target for member in self.identities.members(name) for target in self.column_edges.fed_by(member))
         return {self.shown(target) for target in targets}
 
@@ -248,7 +256,6 @@ class Graph:
     def _dataset(self, name: DatasetId) -> Dataset:
         dataset = self.datasets.get(name)
         if dataset is None:
-            self.identities.note(name)
             dataset = self.datasets[name] = Dataset()
         return dataset
 
@@ -274,6 +281,11 @@ class Graph:
         if fact.name in TROUBLE:  # all others are read from the store where a run is shown
             troubles = self._told(fact.run_id).facets
             troubles[fact.name] = troubles[fact.name].merge(fact) if fact.name in troubles else fact
+
+    def _add_edit(self, fact: Edit) -> None:
+        self.edits.add(fact)
+        if fact.what == APART:
+            self.identities.keep_apart(self.edits.apart)
 
     def _add_quarantined(self, fact: Quarantined) -> None:
         known = self.quarantined.get(fact.key)
@@ -340,6 +352,7 @@ class Graph:
         dataset = self._dataset(name)
         is_new = not dataset.is_known
         dataset.observe(seen)
+        self.identities.note(name)
         if is_new:
             self._choose_again(name)
 
@@ -392,7 +405,7 @@ class Graph:
         tellers[teller] = _widened(known, seen)
         is_run = isinstance(teller, str)
         if is_run:
-            self._dataset(end[1]).observe(seen)
+            self._observe(end[1], seen)
         self._count_edge(job, *end, seen, is_new_run=known is None and is_run)
 
     def _retract_flow(self, teller: Teller, flow: Flow) -> None:
@@ -506,12 +519,16 @@ class Graph:
         if before is not None and before.stamp >= declared.stamp:
             return
         dataset.declared[by] = declared
+        self.identities.note(name)
         self._choose_again(name)
         if declared.evidence or (before and before.evidence):
             self._rebuild_evidence(name)
 
     def _retract_facets(self, name: DatasetId, by: FactKey) -> None:
-        former = self.datasets[name].declared.pop(by, None)
+        dataset = self.datasets[name]
+        former = dataset.declared.pop(by, None)
+        if not dataset.is_known:
+            self.identities.forget(name)
         self._choose_again(name)
         if former and former.evidence:
             self._rebuild_evidence(name)

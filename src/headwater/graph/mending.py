@@ -3,30 +3,30 @@
     rule                     producers                                    evidence
     completed-after-failing  Spark's agent tells of one run that it       an error facet of the run, and both ends told
                              failed and then that it completed
-    named-by-catalog         Flink names an Iceberg table without a       another event that gives the location for the
-                             namespace                                    same catalog and table
+    started-after-its-end    Flink's listener tells of a failure before   the events' places in the log
+                             it tells of the start
+    namespace-found          Flink names an Iceberg table without a       another event that gives the location for the
+                             namespace                                    same table of a catalog of the same name
     one-table-two-names      Spark guesses a Glue table's folder before   the same table of the same catalog
                              it knows it
-    started-after-its-end    Flink's listener tells of a failure before   the events' own times
-                             it tells of the start
 
 `docs/mending.md` is the same list for users.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
+from headwater.graph.identity import Identities, Link
 from headwater.graph.records import Run
+from headwater.model.facts import ERRORS, TERMINAL_STATES
+from headwater.model.names import DatasetId
 
-Rule = Literal["completed-after-failing", "named-by-catalog", "one-table-two-names", "started-after-its-end"]
-
-_ERRORS: Final = frozenset({"errorMessage", "spark.exception"})
-TROUBLE: Final = _ERRORS | {"extractionError"}
-"""The run facets that say that something went wrong with the run, or with what was told of it."""
-
+Rule = Literal["completed-after-failing", "started-after-its-end", "namespace-found", "one-table-two-names"]
 
 IsDeleted = Callable[[bytes], bool]
 """Whether the facet with this digest stands there only to say that it is gone."""
+
+_CLAIMS: Final = frozenset({"catalog name", "symlinks", "rename"})
 
 
 class Mended(NamedTuple):
@@ -38,11 +38,18 @@ class Mended(NamedTuple):
 
 
 class End(NamedTuple):
-    """The state that a run is taken to be in, by its event type, and since when."""
+    """The state that a run is taken to be in, by its event type, since when, and what of it is mended."""
 
     event_type: str
     time_us: int
-    is_mended: bool
+    mended: Mended | None = None
+
+
+class Told(NamedTuple):
+    """An event of a run as the log has it: its type and its digest in hexadecimal."""
+
+    event_type: str
+    digest: str
 
 
 def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
@@ -56,8 +63,60 @@ def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
     _, stamp, event_type = run.times.state
     told = run.told
     if event_type != "COMPLETE" or told is None or "FAIL" not in told.endings:
-        return End(event_type, stamp.time_us, is_mended=False)
-    errors = [name for name in _ERRORS & told.facets.keys() if not is_deleted(told.facets[name].content)]
+        return End(event_type, stamp.time_us)
+    errors = sorted(name for name in ERRORS & told.facets.keys() if not is_deleted(told.facets[name].content))
     if not errors:
-        return End(event_type, stamp.time_us, is_mended=False)
-    return End("FAIL", told.endings["FAIL"].last_us, is_mended=True)
+        return End(event_type, stamp.time_us)
+    mended = Mended(
+        "completed-after-failing",
+        "the run failed: its producer told that it failed, and why, and only then that it completed",
+        tuple(f"run facet {name}" for name in errors),
+    )
+    return End("FAIL", told.endings["FAIL"].last_us, mended)
+
+
+def started_late(events: Sequence[Told]) -> Mended | None:
+    """Whether a run, by its events in the log's order, was told to start after it was told to end."""
+    ends = [place for place, event in enumerate(events) if event.event_type in TERMINAL_STATES]
+    late = [event for event in events[ends[0] :] if event.event_type == "START"] if ends else []
+    if not late:
+        return None
+    return Mended(
+        "started-after-its-end",
+        f"the run has ended ({events[ends[0]].event_type}), though its start was told later",
+        (f"event sha256:{events[ends[0]].digest}", *(f"event sha256:{event.digest}" for event in late)),
+    )
+
+
+def placed(name: DatasetId, identities: Identities) -> Mended | None:
+    """What an incomplete name was found to mean, and by what evidence; None where nothing tells."""
+    members = [member for member in identities.members(name) if member.is_complete]
+    if name.is_complete or not members:
+        return None
+    links = [link for link in identities.links(name) if name in (link.name, link.other) and link.reason in _CLAIMS]
+    found = min(link.other if link.name == name else link.name for link in links)
+    return Mended(
+        "namespace-found",
+        f"{name.name}, told without a namespace, is {found.name} in {found.namespace}",
+        tuple(map(_worded, links)),
+    )
+
+
+def mended_names(name: DatasetId, identities: Identities) -> Iterator[Mended]:
+    """What was put right about the names of a dataset."""
+    for member in sorted(identities.members(name)):
+        if (found := placed(member, identities)) is not None:
+            yield found
+    tables = [link for link in identities.links(name) if link.reason == "catalog"]
+    if tables:
+        names = sorted({end for link in tables for end in (link.name, link.other)})
+        yield Mended(
+            "one-table-two-names",
+            " and ".join(f"{each.name} in {each.namespace}" for each in names) + " are one table",
+            tuple(map(_worded, tables)),
+        )
+
+
+def _worded(link: Link) -> str:
+    one, other = (f"{end.name} in {end.namespace}" if end.namespace else end.name for end in (link.name, link.other))
+    return f"{link.reason}: {one}, {other}"

@@ -35,7 +35,7 @@ def reachable(
 def jobs_around(graph: Graph, node: DatasetId | JobId, max_hops: int) -> dict[JobId, int]:
     """The jobs around a job or dataset, mapped to their distance in jobs; those that touch the dataset are at 0.
 
-    A neighbour of a job writes what the job reads, or reads what it writes.
+    A neighbour of a job writes what the job reads, or reads what it writes, or hands data over without a dataset.
     """
     start = [node] if isinstance(node, JobId) else sorted(graph.writers(node) | graph.readers(node))
     read: set[DatasetId] = set()
@@ -51,6 +51,7 @@ def jobs_around(graph: Graph, node: DatasetId | JobId, max_hops: int) -> dict[Jo
             written.add(dataset)
             if graph.shown(dataset).is_complete:
                 yield from graph.readers(dataset)
+        yield from (*known.fed_by, *known.feeds)
 
     return reachable(start, neighbours, max_hops)
 

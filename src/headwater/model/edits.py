@@ -14,6 +14,7 @@ JSON object of ours, which can never be taken for an event: it has neither run n
     namespace, name                  described   {"ownerName", "description"}
     source, name                     described   {"type", "connectionUrl", "description"}
     tag, name                        described   {"description"}
+    names, ns, name, ns, name        apart       true, or false again: the two are not one dataset
 
 What stands later in the log holds, for each target and what. What is deleted is only hidden: an event that names it,
 and stands later in the log, brings it back.
@@ -38,6 +39,7 @@ from headwater.model.names import DatasetId, JobId
 FORMAT: Final = "edit/1"
 DELETED: Final = "deleted"
 DESCRIBED: Final = "described"
+APART: Final = "apart"
 _TAG: Final = "tag:"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -79,6 +81,11 @@ def tag_of(what: str) -> str | None:
 def target_of(node: DatasetId | JobId) -> Target:
     """A job or dataset as the target of an edit."""
     return ("job" if isinstance(node, JobId) else "dataset", *node)
+
+
+def target_of_names(name: DatasetId, other: DatasetId) -> Target:
+    """Two names as the target of an edit, whichever of them is named first."""
+    return ("names", *min(name, other), *max(name, other))
 
 
 def edit_entry(edit_id: str, time_us: int, by: str | None, edits: Iterable[Saying]) -> EditEntry:

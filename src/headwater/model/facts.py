@@ -45,6 +45,12 @@ STATE_RANK: Mapping[str, int] = {"OTHER": 0, "START": 1, "RUNNING": 2, "COMPLETE
 
 TERMINAL_STATES: frozenset[TerminalState] = frozenset({"COMPLETE", "FAIL", "ABORT"})
 
+ERRORS: frozenset[str] = frozenset({"errorMessage", "spark.exception"})
+"""The run facets that say why a run failed."""
+
+TROUBLE: frozenset[str] = ERRORS | {"extractionError"}
+"""The run facets that a graph knows: they say that something went wrong with the run, or with what was told of it."""
+
 STRENGTH: Mapping[str, int] = {"lineage": 3, "columnLineage": 2}
 """How strong a facet's evidence of columns is, strongest first; the product of inputs and outputs would be 1."""
 

@@ -57,9 +57,15 @@ def says_as_of(request: Request, as_of: AsOf) -> None:
     request.scope[_SAID] = as_of
 
 
+async def _now(request: Request, as_of: AsOfTime = None) -> int:
+    return service_of(request).intake.now_us() if as_of is None else as_of
+
+
 ServiceHere = Annotated[Service, Depends(_service)]
 Known = Annotated[Knowledge, Depends(_knowledge)]
 """What is known now, or was as of the read's `asOf` and `logSize`."""
+Now = Annotated[int, Depends(_now)]
+"""The time that the read is for: its `asOf`, or now. Microseconds since 1970, UTC."""
 
 
 class SaysAsOf:

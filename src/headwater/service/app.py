@@ -27,6 +27,7 @@ from headwater.service.routes import (
     diff,
     edits,
     events,
+    evidence,
     graphql,
     health,
     intake,
@@ -82,8 +83,9 @@ def create_app(
     handle_failures(app)
     intake.add_intake(app)  # after what else stands before the routes, so that it stands before them all
     api = APIRouter(prefix="/api/v1")
-    resources = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview, questions)
-    for resource in (*resources, diff, writes, edits):
+    answered = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview)
+    resources = (*answered, questions, evidence, diff)
+    for resource in (*resources, writes, edits):
         api.include_router(resource.router)
     app.include_router(api)
     app.include_router(graphql.router)

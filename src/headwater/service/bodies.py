@@ -68,6 +68,13 @@ class NameBody(BaseModel):
     name: str
 
 
+class PartingBody(BaseModel):
+    """Two names that are not one dataset."""
+
+    name: NameBody
+    other: NameBody
+
+
 class JobBody(BaseModel):
     """A job."""
 

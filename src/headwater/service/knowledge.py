@@ -177,6 +177,16 @@ class Knowledge:
             raise NotFoundError(f"Dataset '{name.name}' not found.")
         return name
 
+    def named(self, name: DatasetId) -> DatasetId:
+        """The same name, once an event was heard to use it, be it without a namespace.
+
+        Raises:
+            NotFoundError: none was.
+        """
+        if not self.graph.identities.knows(name):
+            raise NotFoundError(f"Dataset '{name.name}' not found.")
+        return name
+
     def job(self, name: JobId) -> JobId:
         """The same name, once a job is known to go by it.
 

@@ -98,8 +98,34 @@ class Counters(TypedDict):
     stopReason: str | None
 
 
+class Mended(TypedDict):
+    """What a producer got wrong and evidence put right; docs/mending.md lists the rules."""
+
+    rule: Literal["completed-after-failing", "started-after-its-end", "namespace-found", "one-table-two-names"]
+    what: str
+    evidence: Sequence[str]
+
+
+class Gap(TypedDict):
+    """What is known to be missing from a run's lineage, from its `extractionError` facet."""
+
+    failedTasks: int
+    totalTasks: int
+    messages: Sequence[str]
+
+
+class RunOfParent(TypedDict):
+    """Another run, as a `parent` facet names it."""
+
+    runId: str
+    job: Name
+
+
 class Run(TypedDict):
-    """A run; `signature` is None for one that is only named as a parent."""
+    """A run; `signature` is None for one that is only named as a parent.
+
+    `staleAfter` is when a run that goes on counts as stale, if its job promises to be heard of now and then.
+    """
 
     id: str
     createdAt: str
@@ -118,6 +144,11 @@ class Run(TypedDict):
     job: Name
     signature: Signature | None
     counters: Counters | None
+    parent: RunOfParent | None
+    root: RunOfParent | None
+    staleAfter: str | None
+    gap: Gap | None
+    mended: Sequence[Mended]
 
 
 class Runs(TypedDict):
@@ -276,6 +307,7 @@ class Dataset(DatasetCore):
     currentVersion: str | None
     deleted: bool
     facets: Facets
+    mended: Sequence[Mended]
 
 
 class Datasets(TypedDict):
@@ -565,7 +597,7 @@ class Summary(TypedDict):
 
 
 class QuarantinedName(TypedDict):
-    """A dataset that an event mentioned without a full name."""
+    """A dataset that an event mentioned without a full name; `candidates` are those that it may mean, if any."""
 
     subject: str
     direction: Literal["input", "output"]
@@ -573,6 +605,7 @@ class QuarantinedName(TypedDict):
     name: str
     firstSeen: str
     lastSeen: str
+    candidates: Sequence[Name]
 
 
 class Quarantine(TypedDict):

@@ -10,7 +10,7 @@ from datetime import datetime
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.model import declared
 from headwater.model.credentials import without_credentials
-from headwater.model.edits import DELETED, DESCRIBED, Saying, edit_entry, tag, target_of
+from headwater.model.edits import APART, DELETED, DESCRIBED, Saying, edit_entry, tag, target_of, target_of_names
 from headwater.model.events import EventType
 from headwater.model.facts import Target
 from headwater.model.names import DatasetId, JobId, run_id_of
@@ -172,6 +172,17 @@ async def tag_field(service: Service, name: DatasetId, field: str, word: str, by
         raise NotFoundError(f"Field '{field}' not found for dataset '{name.name}'.")
     names = (name,) if is_on else service.knowledge.graph.members(name)
     await _edit(service, by, [Saying(("field", *each, field), tag(word.upper()), is_on) for each in names])
+
+
+async def part(service: Service, name: DatasetId, other: DatasetId, by: str | None, *, is_apart: bool) -> None:
+    """Say that two names are not one dataset, or take it back.
+
+    Raises:
+        InvalidInputError: they are the same name.
+    """
+    if name == other:
+        raise InvalidInputError("other: a name cannot be parted from itself")
+    await _edit(service, by, [Saying(target_of_names(name, other), APART, is_apart)])
 
 
 async def delete(service: Service, node: DatasetId | JobId, by: str | None) -> None:

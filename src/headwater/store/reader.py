@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, cast
 
 from headwater.errors import UnavailableError
-from headwater.graph.mending import TROUBLE
 from headwater.model import strict_json
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import Content, Fact, ObservedFacet, RunFacet
+from headwater.model.facts import TROUBLE, Content, Fact, ObservedFacet, RunFacet
 from headwater.model.names import DatasetId
 from headwater.store.bulk import Row
 from headwater.store.entries import LoggedEvent
@@ -54,6 +53,16 @@ class ShapeChange(NamedTuple):
     direction: Direction
     dataset: DatasetId
     name: Literal["schema", "version"]
+    content: bytes
+
+
+class ToldFacet(NamedTuple):
+    """A facet of a dataset as a run told it, by its digest."""
+
+    stamp: Stamp
+    run_id: str
+    direction: Direction
+    name: str
     content: bytes
 
 
@@ -263,6 +272,17 @@ class SqliteReader:
         for run, direction, namespace, name, *facet in self._rows(sql, [run_key(run_id) for run_id in run_ids]):
             facets[run_id_of_key(run)].append(ObservedFacetRow(direction, DatasetId(namespace, name), *facet))
         return facets
+
+    def told_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
+        """The facets with these names, of either slot, that the runs told of a dataset under this very name."""
+        sql = (
+            "SELECT stamp_us, stamp_digest, run_id, direction, o.name, content "
+            f"FROM {_runs(run_ids)} r JOIN observed_facet o ON run = r.id "
+            f"WHERE dataset = {_NAME} AND o.name IN ({_marks(names)}) ORDER BY stamp_us, stamp_digest, o.name, content"
+        )
+        self._wait_for_facts()
+        rows = self._rows(sql, [*map(run_key, run_ids), *dataset, *names])
+        return [ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
 
     def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
         """The facets of a dataset as one run saw it, as JSON."""

@@ -22,7 +22,7 @@ def test_edges_kept_as_numbers_are_the_edges_of_the_facet_in_its_order(log: list
     found = [fact for raw in log for fact in facts(parse_event(raw))]
     bodies = {fact.digest: json.loads(fact.body) for fact in found if isinstance(fact, Content)}
     told = {(fact.target, fact.content) for fact in found if isinstance(fact, ColumnEvidence)}
-    kept = ColumnEdges(bodies.__getitem__, set().add)
+    kept = ColumnEdges(bodies.__getitem__)
     for target, digest in told:
         kept.note(target, digest)
 
@@ -40,7 +40,7 @@ def test_a_facet_is_read_once_and_not_before_somebody_asks() -> None:
         asked.append(digest)
         return FACET
 
-    kept = ColumnEdges(content, set().add)
+    kept = ColumnEdges(content)
     kept.note(TARGET, b"1")
     kept.note(TARGET, b"2")
 

@@ -6,7 +6,7 @@ import orjson
 from fastapi import APIRouter, Depends, Path, Response
 
 from headwater.model.names import DatasetId, JobId
-from headwater.service import bodies, shapes, writing
+from headwater.service import bodies, shapes, shapes_evidence, writing
 from headwater.service.access import Known, ServiceHere
 from headwater.service.answers import answer, iso
 from headwater.service.routes.parameters import (
@@ -21,6 +21,7 @@ from headwater.service.routes.parameters import (
 )
 from headwater.service.routes.tags import TagWord
 from headwater.service.views.datasets import dataset_shapes
+from headwater.service.views.identity import identity
 from headwater.service.views.jobs import job_shapes
 from headwater.service.views.namespaces import namespace
 
@@ -70,6 +71,24 @@ async def put_namespace(
     """Say who owns a namespace and what it is."""
     await writing.put_namespace(service, name, body, by)
     return answer(namespace(service.knowledge, name))
+
+
+@router.post("/identity/apart", response_model=shapes_evidence.Identity, responses=_ANSWERS, tags=["evidence"])
+async def part_names(service: ServiceHere, body: bodies.PartingBody, by: By = None) -> Response:
+    """Say that two names are not one dataset, whatever events say; answers with what is left of the first."""
+    return await _parted(service, body, by, is_apart=True)
+
+
+@router.delete("/identity/apart", response_model=shapes_evidence.Identity, responses=_ANSWERS, tags=["evidence"])
+async def join_names(service: ServiceHere, body: bodies.PartingBody, by: By = None) -> Response:
+    """Take it back that two names are not one dataset: events decide again."""
+    return await _parted(service, body, by, is_apart=False)
+
+
+async def _parted(service: ServiceHere, body: bodies.PartingBody, by: str | None, *, is_apart: bool) -> Response:
+    name, other = (service.knowledge.named(DatasetId(each.namespace, each.name)) for each in (body.name, body.other))
+    await writing.part(service, name, other, by, is_apart=is_apart)
+    return answer(identity(service.knowledge, name, None))
 
 
 @router.delete(_NAMESPACE, response_model=shapes.Namespace, responses=_ANSWERS, tags=["namespaces"])

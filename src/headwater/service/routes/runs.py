@@ -26,7 +26,7 @@ Named = Annotated[KnownRun, Depends(_named)]
 @router.get(_RUN, response_model=shapes.Run, responses=NOT_FOUND | WRONG)
 async def get_run(knowledge: Known, run: Named) -> Response:
     """One run."""
-    return answer(runs.run_shapes(knowledge, [run])[0])
+    return answer(runs.run_shape(knowledge, run))
 
 
 @router.get(f"{_RUN}/facets", response_model=shapes.RunFacets, responses=NOT_FOUND | WRONG)

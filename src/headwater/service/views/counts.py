@@ -1,11 +1,14 @@
 """The graph in numbers, and what is in quarantine."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from headwater.model.facts import Quarantined
+from headwater.model.names import DatasetId
 from headwater.service import shapes
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
+from headwater.service.views.names import names_of
 
 
 def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> shapes.Summary:
@@ -20,7 +23,7 @@ def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> 
         columns=sum(dataset.columns for dataset in datasets),
         edges=sum(len(graph.reads(job)) + len(graph.writes(job)) for job in jobs),
         columnEdges=sum(dataset.edges for dataset in datasets),
-        quarantined=len(graph.quarantined),
+        quarantined=sum(1 for _ in _unplaced(knowledge)),
         events=shapes.EventCounts(
             stored=sum(verdicts.values()),
             verified=verdicts.get("ok", 0),
@@ -34,8 +37,8 @@ def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> 
 
 
 def quarantine(knowledge: Knowledge, limit: int, offset: int) -> shapes.Quarantine:
-    """A page of the datasets without a full name, those seen last first."""
-    kept = knowledge.graph.quarantined.values()
+    """A page of the datasets without a full name that no evidence places, those seen last first."""
+    kept = list(_unplaced(knowledge))
     newest_first = sorted(kept, key=lambda each: (-each.seen.last_us, each.subject, each.namespace, each.name))
     return shapes.Quarantine(
         quarantine=[
@@ -46,8 +49,15 @@ def quarantine(knowledge: Knowledge, limit: int, offset: int) -> shapes.Quaranti
                 name=each.name,
                 firstSeen=iso(each.seen.first_us),
                 lastSeen=iso(each.seen.last_us),
+                candidates=names_of(knowledge.graph.identities.claimants(DatasetId(each.namespace, each.name))),
             )
             for each in islice(newest_first, offset, offset + limit)
         ],
-        totalCount=len(knowledge.graph.quarantined),
+        totalCount=len(kept),
     )
+
+
+def _unplaced(knowledge: Knowledge) -> Iterator[Quarantined]:
+    for each in knowledge.graph.quarantined.values():
+        if not knowledge.graph.shown(DatasetId(each.namespace, each.name)).is_complete:
+            yield each

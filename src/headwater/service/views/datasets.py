@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Final
 
 from headwater.errors import NotFoundError
+from headwater.graph.mending import mended_names
 from headwater.model.facets.about import DocumentationFacet
 from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet
@@ -15,7 +16,7 @@ from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.versions import DatasetVersion, content_uuid, current_shape, dataset_versions, shape_uuid
 from headwater.service.views.columns import column_sources
-from headwater.service.views.names import facets_of, name_of, other_names, stored_facets
+from headwater.service.views.names import facets_of, mended_shape, name_of, other_names, stored_facets
 from headwater.service.views.runs import run_shapes
 from headwater.service.views.tags import tagged, tags_of
 
@@ -38,6 +39,7 @@ def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> sh
         currentVersion=None if shape is None else str(shape_uuid(knowledge.graph, name, shape)),
         deleted=lifecycle is not None and lifecycle.lifecycle_state_change == "DROP",
         facets=facets,
+        mended=[mended_shape(each) for each in mended_names(name, knowledge.graph.identities)],
     )
 
 

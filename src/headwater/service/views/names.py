@@ -1,10 +1,12 @@
 """Names, and when they were seen, as the shapes write them."""
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 import orjson
 
+from headwater.graph.mending import Mended
 from headwater.model.facets.dataset import SymlinksFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import API_PRODUCERS
@@ -34,12 +36,23 @@ def other_names(knowledge: Knowledge, name: DatasetId) -> list[shapes.Name]:
     return [name_of(member) for member in sorted(others, key=lambda m: told.index(m) if m in told else len(told))]
 
 
-def facets_of(bodies: Mapping[str, bytes]) -> shapes.Facets:
-    """Facets by name as they were stored, byte for byte; without those that only say what was put over the API.
+def mended_shape(mended: Mended) -> shapes.Mended:
+    """What was mended, and by what evidence."""
+    return shapes.Mended(rule=mended.rule, what=mended.what, evidence=mended.evidence)
 
-    Marquez keeps no facets of what is put: it stands in members of its own.
+
+def facets_of(bodies: Mapping[str, bytes]) -> shapes.Facets:
+    """Facets by name as they were stored, byte for byte.
+
+    Without those that stand there to say that they are gone, and those that only say what was put over the API: Marquez
+    keeps no facets of what is put, it stands in members of its own.
     """
-    return {name: orjson.Fragment(body) for name, body in sorted(bodies.items()) if not body.startswith(_PUT)}
+    shown = (item for item in sorted(bodies.items()) if not item[1].startswith(_PUT) and not _is_deleted(item[1]))
+    return {name: orjson.Fragment(body) for name, body in shown}
+
+
+def _is_deleted(body: bytes) -> bool:
+    return b'"_deleted":true' in body and json.loads(body).get("_deleted") is True  # seldom is the second asked
 
 
 def stored_facets(knowledge: Knowledge, digests: Iterable[Mapping[str, bytes]]) -> list[shapes.Facets]:

@@ -2,21 +2,29 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeVar
 
+from headwater.graph.mending import Mended, Told, placed, started_late
 from headwater.model.events import Direction, RunEvent, parse_event
 from headwater.model.extract import content_of
 from headwater.model.facets.own import DeclaredFacet, counters
-from headwater.model.facets.run import ExecutionParametersFacet, NominalTimeFacet, moment
-from headwater.model.names import DatasetId
+from headwater.model.facets.run import (
+    ExecutionParametersFacet,
+    ExtractionErrorFacet,
+    NominalTimeFacet,
+    ParentFacet,
+    moment,
+)
+from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.service import shapes
 from headwater.service.activity import KnownRun
 from headwater.service.answers import iso, microseconds
 from headwater.service.knowledge import Knowledge
 from headwater.service.versions import job_version, shape_at, shape_uuid
-from headwater.service.views.names import facets_of, name_of
+from headwater.service.views.names import facets_of, mended_shape, name_of
+from headwater.service.views.silence import stale_after_us
 from headwater.store.reader import ObservedFacetRow, RunFacetRow
 
 _WORST_FIRST: Final[tuple[shapes.Verdict, ...]] = ("tampered", "malformed", "unknown-key", "unsigned", "ok")
@@ -24,6 +32,8 @@ _READ_FACETS: Final[tuple[str, ...]] = (
     "nominalTime",
     "headwater_run",
     "expanso_run",
+    "parent",
+    "extractionError",
     DeclaredFacet.key,
     ExecutionParametersFacet.key,
 )
@@ -78,7 +88,53 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
         job=name_of(run.job),
         signature=_signature(told.verdicts) if run.has_events else None,
         counters=_counters(read),
+        parent=None if run.parent is None else _run_of_parent(run.parent.run_id, run.parent.job),
+        root=_root(read),
+        staleAfter=None if (stale_us := stale_after_us(knowledge, run)) is None else iso(stale_us),
+        gap=_gap(read),
+        mended=[mended_shape(each) for each in _mended(knowledge, run)],
     )
+
+
+def _run_of_parent(run_id: str, job: JobId) -> shapes.RunOfParent:
+    return shapes.RunOfParent(runId=run_id, job=name_of(job))
+
+
+def _root(read: Mapping[str, object]) -> shapes.RunOfParent | None:
+    facet = ParentFacet.read(read)
+    root = facet.root if isinstance(facet, ParentFacet) else None
+    return None if root is None else _run_of_parent(run_id_of(root.run.run_id), root.job.id)
+
+
+def _gap(read: Mapping[str, object]) -> shapes.Gap | None:
+    facet = ExtractionErrorFacet.read(read)
+    if not isinstance(facet, ExtractionErrorFacet):
+        return None
+    return shapes.Gap(
+        failedTasks=_writable(facet.failed_tasks) or 0,
+        totalTasks=_writable(facet.total_tasks) or 0,
+        messages=[each.error_message for each in facet.errors],
+    )
+
+
+def _mended(knowledge: Knowledge, run: KnownRun) -> Iterator[Mended]:
+    if not run.has_events:
+        return
+    known = knowledge.graph.runs[run.run_id]
+    end = knowledge.graph.end_of(known)
+    if end is not None and end.mended is not None:
+        yield end.mended
+    for name in sorted({name for _, name in known.observed if not name.is_complete}):
+        if (found := placed(name, knowledge.graph.identities)) is not None:
+            yield found
+
+
+def run_shape(knowledge: Knowledge, run: KnownRun) -> shapes.Run:
+    """One run, also with what only the log tells: in which order its events came."""
+    (shape,) = run_shapes(knowledge, [run])
+    logged = sorted(knowledge.store.run_events(run.run_id), key=lambda event: event.log_index)
+    late = started_late([Told(event.event_type, event.digest.hex()) for event in logged])
+    return shape if late is None else {**shape, "mended": [*shape["mended"], mended_shape(late)]}
 
 
 def _nominal(text: str | None) -> str | None:

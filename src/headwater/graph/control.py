@@ -1,0 +1,46 @@
+"""Flow of control: which jobs come before and after a job, as `jobDependencies` facets say. No data need pass."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from headwater.graph.lineage import Graph
+from headwater.graph.records import Edge
+from headwater.model.facts import Seen, Way
+from headwater.model.names import JobId
+
+
+class ControlEdge(NamedTuple):
+    """A job that comes before (upstream) or after another, and the type of the dependency; empty if it is not told."""
+
+    way: Way
+    job: JobId
+    dependency: str
+
+
+def control_edges(graph: Graph, job: JobId) -> dict[ControlEdge, Edge]:
+    """The jobs before and after a job, whichever of the two told of it, with the runs that did."""
+    edges: dict[ControlEdge, Edge] = {}
+    told: set[tuple[str, ControlEdge]] = set()
+    for run_id, edge, seen in (*_told_by(graph, job), *_told_of(graph, job)):
+        if edge not in edges:
+            edges[edge] = Edge(seen, 1)
+        else:
+            edges[edge].count(seen, is_new_run=(run_id, edge) not in told)
+        told.add((run_id, edge))
+    return edges
+
+
+def _told_by(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]]:
+    for run_id in graph.jobs[job].runs if job in graph.jobs else ():
+        told = graph.runs[run_id].told
+        for (way, other, dependency), seen in told.control.items() if told else ():
+            yield run_id, ControlEdge(way, other, dependency), seen
+
+
+def _told_of(graph: Graph, job: JobId) -> Iterator[tuple[str, ControlEdge, Seen]]:
+    for run_id in graph.named_in_control.get(job, ()):
+        run = graph.runs[run_id]
+        for (way, other, dependency), seen in run.told.control.items() if run.told and run.of_job else ():
+            if other == job and run.of_job is not None:
+                turned: Way = "downstream" if way == "upstream" else "upstream"
+                yield run_id, ControlEdge(turned, run.of_job.job, dependency), seen

@@ -1,0 +1,84 @@
+"""Which datasets a dataset is made from, and how that is known.
+
+Of the evidence that a run gives for a dataset the strongest counts: the `lineage` facet, then `columnLineage`, then all
+that the run read. A `lineage` facet without sources says that there are none.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, NamedTuple
+
+from headwater.graph.lineage import Graph
+from headwater.graph.records import Edge
+from headwater.model.facts import STRENGTH, Seen
+from headwater.model.names import DatasetId, JobId
+
+Derivation = Literal["lineage", "columnLineage", "inputs and outputs"]
+
+_DERIVATION: Final[Mapping[int, Derivation]] = {
+    STRENGTH["lineage"]: "lineage",
+    STRENGTH["columnLineage"]: "columnLineage",
+}
+
+
+class Source(NamedTuple):
+    """A dataset that another is made from, by its shown name, and how that is known."""
+
+    dataset: DatasetId
+    derivation: Derivation
+
+
+def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
+    """What the dataset is made from, under any of its names; `runs` 0 means it was only declared."""
+    sources: dict[Source, Edge] = {}
+    for member in tuple(graph.members(name)):
+        for source, edge in (*_told(graph, member), *_multiplied(graph, member)):
+            known = sources.get(source)
+            sources[source] = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
+    return {source: edge for source, edge in sources.items() if source.dataset.is_complete}
+
+
+def derived_from(graph: Graph, name: DatasetId) -> dict[DatasetId, Seen]:
+    """What dataset events say that the dataset is derived from, without a job: a view's tables for example."""
+    sources: dict[DatasetId, Seen] = {}
+    for member in tuple(graph.members(name)):
+        dataset = graph.datasets.get(member)
+        declared = dataset.declared.get(member) if dataset else None
+        if declared is not None and declared.evidence is not None:
+            seen = Seen(declared.stamp.time_us, declared.stamp.time_us)
+            for edge in graph.column_edges.edges(member, declared.evidence[1]):
+                source = graph.shown(edge.source)
+                sources[source] = sources[source].union(seen) if source in sources else seen
+    return sources
+
+
+def _told(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
+    dataset = graph.datasets.get(target)
+    for (strength, digest), edge in dataset.evidence.items() if dataset else ():
+        for source in {column_edge.source for column_edge in graph.column_edges.edges(target, digest)}:
+            yield Source(graph.shown(source), _DERIVATION[strength]), edge
+
+
+def _multiplied(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
+    """What was read by runs, and declared for jobs, that write the dataset and tell nothing of where it comes from."""
+    dataset = graph.datasets.get(target)
+    for job in dataset.writers if dataset else ():
+        for run_id in graph.jobs[job].runs:
+            run = graph.runs[run_id]
+            if ("output", target) in run.observed and target not in run.evidence:
+                for (way, source), seen in run.observed.items():
+                    if way == "input":
+                        yield Source(graph.shown(source), "inputs and outputs"), Edge(seen, 1)
+        yield from _declared(graph, job, target)
+
+
+def _declared(graph: Graph, job_id: JobId, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
+    job = graph.jobs[job_id]
+    if job.declaration is None:
+        return
+    by = job.declaration.key
+    declared = graph.datasets[target].declared.get(by)
+    if declared is not None and declared.evidence is None:
+        seen = Seen(declared.stamp.time_us, declared.stamp.time_us)
+        for source in job.reads:
+            if by in graph.datasets[source].declared:
+                yield Source(graph.shown(source), "inputs and outputs"), Edge(seen, 0)

@@ -1,0 +1,84 @@
+"""Evidence: which names are one and why, quality over time, what waits for what, and who has fallen silent."""
+
+from itertools import islice
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Response
+
+from headwater.errors import InvalidNameError, NotFoundError
+from headwater.model.names import ColumnId, DatasetId, JobId, readings
+from headwater.service import shapes_evidence
+from headwater.service.access import Known, Now
+from headwater.service.answers import answer
+from headwater.service.knowledge import Knowledge
+from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
+from headwater.service.views.control import control_flow
+from headwater.service.views.flow import flow
+from headwater.service.views.identity import identity
+from headwater.service.views.silence import silent_streams
+from headwater.service.views.timeline import quality_timeline
+
+router = APIRouter(tags=["evidence"])
+
+_MAX_READINGS: Final = 1_000
+"""Of one node id: there are as many as it has pairs of colons."""
+
+
+@router.get("/identity", response_model=shapes_evidence.Identity, responses=NOT_FOUND | WRONG)
+async def get_identity(
+    knowledge: Known,
+    node_id: Annotated[str | None, Query(alias="nodeId", description="`dataset:NAMESPACE:NAME`.")] = None,
+    namespace: Annotated[str, Query(description="Instead of `nodeId`, with `name`: the dataset's namespace.")] = "",
+    name: Annotated[str | None, Query(description="Instead of `nodeId`: the dataset's name.")] = None,
+    other: Annotated[str | None, Query(description="A node id: the evidence that leads there is `path`.")] = None,
+) -> Response:
+    """Every name of a dataset, and the evidence that they are one; a name in quarantine has no namespace."""
+    asked = _very_name(knowledge, node_id) if name is None else knowledge.named(DatasetId(namespace, name))
+    return answer(identity(knowledge, asked, None if other is None else _very_name(knowledge, other)))
+
+
+@router.get("/quality", response_model=shapes_evidence.QualityTimeline, responses=NOT_FOUND | WRONG)
+async def get_quality(knowledge: Known, node_id: NodeId, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """What was asserted and measured of a dataset or a column, newest first."""
+    node = knowledge.node(node_id)
+    if isinstance(node, JobId):
+        raise NotFoundError(f"Dataset '{node.name}' not found.")
+    return answer(quality_timeline(knowledge, node, limit, offset))
+
+
+@router.get("/flow", response_model=shapes_evidence.Flow, responses=NOT_FOUND | WRONG)
+async def get_flow(knowledge: Known, node_id: NodeId) -> Response:
+    """The datasets that a dataset is made from, each with how that is known: told, read from columns, or inferred."""
+    return answer(flow(knowledge, _dataset(knowledge, node_id)))
+
+
+@router.get("/control-flow", response_model=shapes_evidence.ControlFlow, responses=NOT_FOUND | WRONG)
+async def get_control_flow(knowledge: Known, node_id: NodeId) -> Response:
+    """The jobs that come before and after a job by `jobDependencies`, which are no flow of data."""
+    node = knowledge.node(node_id)
+    if not isinstance(node, JobId):
+        raise NotFoundError(f"Job '{node_id}' not found.")
+    return answer(control_flow(knowledge, node))
+
+
+@router.get("/silent-streams", response_model=shapes_evidence.SilentStreams, responses=WRONG)
+async def get_silent_streams(knowledge: Known, now_us: Now, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """Runs that have been silent for longer than their job's `emissionPattern` lets pass."""
+    return answer(silent_streams(knowledge, now_us, limit, offset))
+
+
+def _very_name(knowledge: Knowledge, node_id: str | None) -> DatasetId:
+    """The name that is meant, which need not be the one that the dataset is shown under."""
+    if node_id is None:
+        raise InvalidNameError("nodeId: give a node id, or namespace and name")
+    for reading in islice(readings(node_id), _MAX_READINGS):
+        if isinstance(reading.node, DatasetId) and knowledge.graph.identities.knows(reading.node):
+            return reading.node
+    raise NotFoundError(f"Dataset '{node_id}' not found.")
+
+
+def _dataset(knowledge: Knowledge, node_id: str) -> DatasetId:
+    node = knowledge.node(node_id)
+    if isinstance(node, DatasetId):
+        return node
+    raise NotFoundError(f"Dataset '{node.column if isinstance(node, ColumnId) else node.name}' not found.")

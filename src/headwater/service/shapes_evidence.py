@@ -1,0 +1,106 @@
+"""The JSON of answers about evidence: what is one and why, quality over time, what waits for what, who is silent."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+from headwater.service.shapes import Name
+
+
+class NameOfDataset(Name):
+    """One of the names of a dataset; `runs` read or wrote it under this very name."""
+
+    isShown: bool
+    runs: int
+
+
+class NameEvidence(TypedDict):
+    """Evidence that two names are one dataset; no times and no runs where the spelling alone says so."""
+
+    name: Name
+    other: Name
+    reason: Literal["symlinks", "rename", "catalog", "spelling", "catalog name"]
+    firstSeen: str | None
+    lastSeen: str | None
+    runs: int
+
+
+class Identity(TypedDict):
+    """The names of a dataset, the evidence that they are one, and the way from one to another if it was asked for."""
+
+    shown: Name
+    names: Sequence[NameOfDataset]
+    evidence: Sequence[NameEvidence]
+    path: Sequence[NameEvidence] | None
+
+
+class QualityPoint(TypedDict):
+    """What was asserted or measured of a dataset at one time; `run` is None where a declaration says it."""
+
+    at: str
+    run: str | None
+    direction: Literal["input", "output"] | None
+    kind: Literal["dataQualityAssertions", "dataQualityMetrics"]
+    passed: bool | None
+    assertions: Sequence[Any]
+    metrics: Any
+
+
+class QualityTimeline(TypedDict):
+    """A page of a dataset's or a column's quality, newest first."""
+
+    timeline: Sequence[QualityPoint]
+    totalCount: int
+
+
+class JobBesides(TypedDict):
+    """A job that comes before or after another."""
+
+    job: Name
+    dependency: str | None
+    firstSeen: str
+    lastSeen: str
+    runs: int
+
+
+class ControlFlow(TypedDict):
+    """The jobs before a job and after it; no data need pass between them."""
+
+    job: Name
+    upstream: Sequence[JobBesides]
+    downstream: Sequence[JobBesides]
+
+
+class SilentStream(TypedDict):
+    """A run that goes on by its events, and has been silent for longer than its job lets pass between two events."""
+
+    job: Name
+    run: str
+    lastHeard: str
+    windowSeconds: int
+    staleSince: str
+
+
+class SilentStreams(TypedDict):
+    """A page of the silent streams, the longest silent first."""
+
+    silentStreams: Sequence[SilentStream]
+    totalCount: int
+
+
+class FlowSource(TypedDict):
+    """A dataset that another is made from, and how that is known; `runs` 0: it was only declared."""
+
+    dataset: Name
+    derivation: Literal["lineage", "columnLineage", "inputs and outputs"]
+    firstSeen: str
+    lastSeen: str
+    runs: int
+
+
+class Flow(TypedDict):
+    """What a dataset is made from."""
+
+    dataset: Name
+    sources: Sequence[FlowSource]

@@ -1,0 +1,30 @@
+"""Flow of control around a job."""
+
+from headwater.graph.control import ControlEdge, control_edges
+from headwater.graph.records import Edge
+from headwater.model.facts import Way
+from headwater.model.names import JobId
+from headwater.service import shapes_evidence as shapes
+from headwater.service.answers import iso
+from headwater.service.knowledge import Knowledge
+from headwater.service.views.names import name_of
+
+
+def control_flow(knowledge: Knowledge, job: JobId) -> shapes.ControlFlow:
+    """The jobs that come before and after a job."""
+    edges = sorted(control_edges(knowledge.graph, job).items(), key=lambda item: item[0])
+
+    def besides(way: Way) -> list[shapes.JobBesides]:
+        return [_besides(named, edge) for named, edge in edges if named.way == way]
+
+    return shapes.ControlFlow(job=name_of(job), upstream=besides("upstream"), downstream=besides("downstream"))
+
+
+def _besides(named: ControlEdge, edge: Edge) -> shapes.JobBesides:
+    return shapes.JobBesides(
+        job=name_of(named.job),
+        dependency=named.dependency or None,
+        firstSeen=iso(edge.seen.first_us),
+        lastSeen=iso(edge.seen.last_us),
+        runs=edge.runs,
+    )

@@ -1,0 +1,225 @@
+"""Every facet of the standard goes in, and some read gives it back as it was sent."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.model.facets.registry import VIEWS
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import RUN, Body, dataset, event, facet, get, post, served, serving
+
+OF_JOB = "/api/v1/namespaces/etl/jobs/load"
+OF_INPUT = "/api/v1/namespaces/lake/datasets/in"
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        yield client
+
+
+def examples(shared: Path) -> Iterator[tuple[str, Any]]:
+    for file in sorted((shared / "openlineage/examples").glob("*/*.json")):
+        ((name, value),) = json.loads(file.read_bytes()).items()
+        yield name, value
+
+
+def carrying(run: str, second: int, name: str, value: object) -> dict[str, Any]:
+    """An event in which the facet hangs on whatever the standard hangs it on."""
+
+    def on(entity: str) -> dict[str, Any]:
+        return {name: value} if (entity, name) in VIEWS else {}
+
+    return event(
+        eventTime=f"2026-05-22T14:{second // 60:02d}:{second % 60:02d}Z",
+        run={"runId": run, "facets": on("run")},
+        job={"namespace": "etl", "name": "load", "facets": on("job")},
+        inputs=[{"namespace": "lake", "name": "in", "facets": on("dataset"), "inputFacets": on("inputDataset")}],
+        outputs=[{"namespace": "lake", "name": "out", "facets": {}, "outputFacets": on("outputDataset")}],
+    )
+
+
+def places(client: TestClient, run: str) -> Iterator[tuple[str, Body]]:
+    known = get(client, f"/api/v1/jobs/runs/{run}")
+    yield "run", known["facets"]
+    yield "job", get(client, OF_JOB)["facets"]
+    yield "dataset", get(client, OF_INPUT)["facets"]
+    yield "inputDataset", known["inputDatasetVersions"][0]["facets"]
+    yield "outputDataset", known["outputDatasetVersions"][0]["facets"]
+
+
+def test_every_example_of_the_standard_is_given_back_by_a_read_as_it_was_sent(client: TestClient, shared: Path) -> None:
+    count = 0
+    for second, (name, value) in enumerate(examples(shared)):
+        post(client, carrying(f"run-{second}", second, name, value))
+        for entity, facets in places(client, f"run-{second}"):
+            if (entity, name) in VIEWS:
+                count += 1
+                assert facets[name] == value, f"{entity} {name}"
+
+    assert count > 60
+
+
+def test_a_facet_that_nobody_knows_is_kept_and_given_back(client: TestClient) -> None:
+    strange = {"anything": [{"goes": 2**80, "здесь": None}], "_producer": 5}
+    body = carrying(RUN, 1, "none", {})
+    body["run"]["facets"] = body["job"]["facets"] = {"acme_x": strange}
+    body["inputs"][0] |= {"facets": {"acme_x": strange}, "inputFacets": {"acme_x": strange}}
+    body["outputs"][0] |= {"outputFacets": {"acme_x": strange}}
+    post(client, body)
+
+    assert [facets["acme_x"] for _, facets in places(client, RUN)] == [strange] * 5
+
+
+@pytest.mark.parametrize("entity", ["run", "job", "dataset"])
+def test_a_facet_that_is_deleted_is_gone_until_it_comes_again(client: TestClient, entity: str) -> None:
+    name = {"run": "tags", "job": "ownership", "dataset": "schema"}[entity]
+    shown = []
+    for second, value in enumerate([facet(x=1), facet(_deleted=True), facet(x=2)]):
+        post(client, carrying(RUN, second, name, value))
+        shown.append(dict(places(client, RUN))[entity].get(name, {}).get("x"))
+
+    assert shown == [1, None, 2]
+
+
+def test_deleted_column_lineage_gives_no_edges(client: TestClient) -> None:
+    post(client, event(outputs=[dataset("t", columnLineage=facet(_deleted=True, fields={"a": {"inputFields": []}}))]))
+
+    assert get(client, "/api/v1/column-lineage?nodeId=dataset:lake:t")["graph"] == []
+
+
+def test_a_run_shows_its_parent_its_root_and_what_is_missing_from_its_lineage(client: TestClient) -> None:
+    dag = {"namespace": "etl", "name": "dag"}
+    parent = facet(run={"runId": "p"}, job=dag, root={"run": {"runId": "r"}, "job": dag})
+    missing = facet(totalTasks=3, failedTasks=1, errors=[{"errorMessage": "cannot parse", "task": "SELECT"}])
+    post(client, event(run={"runId": RUN, "facets": {"parent": parent, "extractionError": missing}}))
+
+    run = get(client, f"/api/v1/jobs/runs/{RUN}")
+
+    assert (run["parent"], run["root"]) == ({"runId": "p", "job": dag}, {"runId": "r", "job": dag})
+    assert run["gap"] == {"failedTasks": 1, "totalTasks": 3, "messages": ["cannot parse"]}
+
+
+# Control flow
+
+
+def depending(run: str, job: str, **ways: str) -> dict[str, Any]:
+    named = {
+        way: [{"job": {"namespace": "etl", "name": other}, "dependency_type": "DIRECT_INVOCATION"}]
+        for way, other in ways.items()
+    }
+    return event(
+        run={"runId": run, "facets": {"jobDependencies": facet(**named)}}, job={"namespace": "etl", "name": job}
+    )
+
+
+def test_flow_of_control_is_told_from_both_ends_and_is_no_flow_of_data(client: TestClient) -> None:
+    post(client, depending("r1", "load", upstream="extract"), depending("r2", "load", upstream="extract"))
+    post(client, depending("r3", "mart", upstream="load", downstream="report"))
+
+    load = get(client, "/api/v1/control-flow?nodeId=job:etl:load")
+    around = get(client, "/api/v1/lineage?nodeId=job:etl:load")["graph"]
+
+    assert [(each["job"]["name"], each["dependency"], each["runs"]) for each in load["upstream"]] == [
+        ("extract", "DIRECT_INVOCATION", 2)
+    ]
+    assert [each["job"]["name"] for each in load["downstream"]] == ["mart"]
+    assert [(node["id"], node["inEdges"], node["outEdges"]) for node in around] == [("job:etl:load", [], [])]
+
+
+# Streams
+
+
+def stream(second: int, kind: str = "RUNNING", trigger: str = "PERIODIC", window: int | None = 60) -> dict[str, Any]:
+    pattern = {"eventTrigger": trigger, "eventContentMode": "ACCUMULATIVE", "windowDuration": window}
+    kind_of_job = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
+    return event(
+        eventType=kind,
+        eventTime=f"2026-05-22T14:23:{second:02d}Z",
+        job={"namespace": "etl", "name": "stream", "facets": {"jobType": kind_of_job}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("time", "silent"),
+    [("2026-05-22T14:24:09Z", []), ("2026-05-22T14:24:11Z", [RUN]), ("2026-05-22T14:23:09Z", [])],
+)
+def test_a_stream_is_stale_when_it_is_silent_for_longer_than_its_window(
+    client: TestClient, time: str, silent: list[str]
+) -> None:
+    post(client, stream(5, "START"), stream(10))
+
+    found = get(client, f"/api/v1/silent-streams?asOf={time}")
+
+    assert [each["run"] for each in found["silentStreams"]] == silent
+    assert get(client, f"/api/v1/jobs/runs/{RUN}")["staleAfter"] == "2026-05-22T14:24:10.000Z"
+
+
+@pytest.mark.parametrize(
+    "last", [stream(20, "COMPLETE"), stream(20, trigger="EVENT_BASED"), stream(20, window=None), stream(20, window=0)]
+)
+def test_who_has_ended_or_promises_nothing_is_never_stale(client: TestClient, last: dict[str, Any]) -> None:
+    post(client, stream(10), last)
+
+    assert get(client, f"/api/v1/jobs/runs/{RUN}")["staleAfter"] is None
+    assert get(client, "/api/v1/silent-streams?asOf=2027-01-01T00:00:00Z")["totalCount"] == 0
+
+
+# Quality
+
+
+def measured(run: str, second: int, *, passed: bool, rows: int) -> dict[str, Any]:
+    checks = [
+        {"assertion": "not_null", "success": passed, "column": "id"},
+        {"assertion": "row_count", "success": True},
+    ]
+    metrics = facet(rowCount=rows, columnMetrics={"id": {"nullCount": 2**70}})
+    put_in = {
+        **dataset("t", dataQualityAssertions=facet(assertions=checks)),
+        "inputFacets": {"dataQualityMetrics": metrics},
+    }
+    return event(run={"runId": run}, eventTime=f"2026-05-22T14:23:{second:02d}Z", inputs=[put_in])
+
+
+def test_quality_is_a_timeline_of_the_dataset_and_of_each_column(client: TestClient) -> None:
+    post(client, measured("late", 30, passed=True, rows=7), measured("early", 10, passed=False, rows=9))
+
+    of_dataset = get(client, "/api/v1/quality?nodeId=dataset:lake:t")
+    of_column = get(client, "/api/v1/quality?nodeId=datasetField:lake:t:id") if knows_columns(client) else None
+
+    assert [(each["run"], each["kind"], each["passed"]) for each in of_dataset["timeline"]] == [
+        ("late", "dataQualityMetrics", None),
+        ("late", "dataQualityAssertions", True),
+        ("early", "dataQualityMetrics", None),
+        ("early", "dataQualityAssertions", False),
+    ]
+    assert [each["metrics"]["rowCount"] for each in of_dataset["timeline"][::2]] == [7, 9]
+    assert of_column is None or of_column["timeline"][0]["metrics"] == {"nullCount": 2**70}
+
+
+def knows_columns(client: TestClient) -> bool:
+    post(client, event(run={"runId": "s"}, inputs=[dataset("t", schema=facet(fields=[{"name": "id"}]))]))
+    return True
+
+
+def test_what_was_told_before_a_restart_is_told_after_it(tmp_path: Path) -> None:
+    """The graph that is loaded from merged facts is the one that grew event by event."""
+    failed = event(eventType="FAIL", run={"runId": RUN, "facets": {"errorMessage": facet(message="boom")}})
+    path = tmp_path / "headwater.db"
+    with closing(SqliteStore(path)) as store, serving(store) as client:
+        post(client, failed, event(eventType="COMPLETE", eventTime="2026-05-22T14:23:20Z"))
+        post(client, depending("r1", "load", upstream="extract"))
+        before = [
+            get(client, each) for each in (f"/api/v1/jobs/runs/{RUN}", "/api/v1/control-flow?nodeId=job:etl:load")
+        ]
+    with closing(SqliteStore(path)) as store, serving(store) as client:
+        after = [get(client, each) for each in (f"/api/v1/jobs/runs/{RUN}", "/api/v1/control-flow?nodeId=job:etl:load")]
+
+    assert before == after
+    assert before[0]["state"] == "FAILED"
+    assert [each["rule"] for each in before[0]["mended"]] == ["completed-after-failing"]

@@ -1,0 +1,141 @@
+"""Which names are one, why, and how people part them: over the API."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import Answer, dataset, event, facet, get, post, served, serving
+
+ORDERS, TABLE = {"namespace": "s3://b", "name": "wh/orders"}, {"namespace": "glue", "name": "sales.orders"}
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        yield client
+
+
+def ran(run: str, second: int, **ends: object) -> dict[str, Any]:
+    return event(
+        run={"runId": run}, eventTime=f"2026-05-22T14:23:{second:02d}Z", job={"namespace": "etl", "name": run}, **ends
+    )
+
+
+def linked(run: str, second: int) -> dict[str, Any]:
+    symlinks = facet(identifiers=[{**TABLE, "type": "TABLE"}])
+    return ran(run, second, outputs=[dataset("wh/orders", "s3://b", symlinks=symlinks)])
+
+
+def parting(client: TestClient, method: str, **names: object) -> Answer:
+    return client.request(method, "/api/v1/identity/apart", json=names, headers={"x-headwater-user": "ada"})
+
+
+def test_the_evidence_says_who_told_that_names_are_one_when_and_in_how_many_runs(client: TestClient) -> None:
+    post(client, ran("reader", 1, inputs=[dataset("sales.orders", "glue")]), linked("w1", 5), linked("w2", 9))
+
+    found = get(client, "/api/v1/identity?nodeId=dataset:s3://b:wh/orders&other=dataset:glue:sales.orders")
+
+    assert found["shown"] == TABLE
+    assert found["names"] == [TABLE | {"isShown": True, "runs": 1}, ORDERS | {"isShown": False, "runs": 2}]
+    assert (
+        found["evidence"]
+        == found["path"]
+        == [
+            {
+                "name": TABLE,
+                "other": ORDERS,
+                "reason": "symlinks",
+                "firstSeen": "2026-05-22T14:23:05.000Z",
+                "lastSeen": "2026-05-22T14:23:09.000Z",
+                "runs": 2,
+            }
+        ]
+    )
+
+
+def test_a_rename_keeps_the_dataset_under_both_names(client: TestClient) -> None:
+    post(client, ran("w", 1, outputs=[dataset("old")]))
+    change = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "lake", "name": "old"})
+    post(client, ran("r", 2, outputs=[dataset("new", lifecycleStateChange=change)]))
+
+    found = get(client, "/api/v1/identity?namespace=lake&name=new")
+    writers = get(client, "/api/v1/lineage?nodeId=dataset:lake:new")["graph"]
+
+    assert [(each["reason"], each["runs"]) for each in found["evidence"]] == [("rename", 1)]
+    assert [node["id"] for node in writers] == ["dataset:lake:new", "job:etl:r", "job:etl:w"]
+
+
+def test_names_that_people_part_are_two_datasets_until_they_take_it_back(client: TestClient) -> None:
+    post(client, ran("reader", 1, inputs=[dataset("sales.orders", "glue")]), linked("w1", 5))
+
+    parted = parting(client, "POST", name=ORDERS, other=TABLE)
+    around = get(client, "/api/v1/lineage?nodeId=job:etl:reader")["graph"]
+    again = parting(client, "DELETE", name=TABLE, other=ORDERS)
+
+    assert (parted.status_code, [each["name"] for each in parted.json()["names"]]) == (200, ["wh/orders"])
+    assert [node["id"] for node in around] == ["dataset:glue:sales.orders", "job:etl:reader"]
+    assert [each["name"] for each in again.json()["names"]] == ["sales.orders", "wh/orders"]
+    assert get(client, "/api/v1/edits")["edits"][0]["entry"]["by"] == "ada"
+
+
+def test_evidence_that_comes_later_does_not_join_what_was_parted_also_after_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    with closing(SqliteStore(path)) as store, serving(store) as client:
+        post(
+            client,
+            ran("reader", 1, inputs=[dataset("sales.orders", "glue")]),
+            ran("w0", 2, outputs=[dataset("wh/orders", "s3://b")]),
+        )
+        assert parting(client, "POST", name=ORDERS, other=TABLE).status_code == 200
+        post(client, linked("w1", 5))
+        before = get(client, "/api/v1/identity?nodeId=dataset:s3://b:wh/orders")
+    with closing(SqliteStore(path)) as store, serving(store) as client:
+        after = get(client, "/api/v1/identity?nodeId=dataset:s3://b:wh/orders")
+
+    assert before == after
+    assert [each["name"] for each in after["names"]] == ["wh/orders"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("", 400),
+        ("?namespace=lake&name=none", 404),
+        ("?nodeId=dataset:lake:none", 404),
+        ("?nodeId=job:etl:reader", 404),
+    ],
+)
+def test_a_name_that_nobody_uses_has_no_identity(client: TestClient, query: str, status: int) -> None:
+    post(client, ran("reader", 1))
+
+    assert client.get(f"/api/v1/identity{query}").status_code == status
+
+
+def test_a_name_cannot_be_parted_from_itself_or_from_one_that_nobody_uses(client: TestClient) -> None:
+    post(client, linked("w1", 5))
+
+    assert parting(client, "POST", name=ORDERS, other=ORDERS).status_code == 400
+    assert parting(client, "POST", name=ORDERS, other={"namespace": "x", "name": "y"}).status_code == 404
+
+
+def test_a_name_in_quarantine_tells_whom_it_may_mean(client: TestClient) -> None:
+    def table(place: str, warehouse: str) -> dict[str, Any]:
+        catalog = facet(framework="iceberg", type="hadoop", name="ice", warehouseUri=warehouse)
+        return dataset(f"{place}/s/t", "file", catalog=catalog)
+
+    post(client, ran("flink", 1, inputs=[dataset("ice.s.t", "")]))
+    post(client, ran("spark", 2, inputs=[table("/one", "file:///one"), table("/two", "file:///two")]))
+    doubtful = get(client, "/api/v1/quarantine")["quarantine"]
+    settled = parting(
+        client, "POST", name={"namespace": "", "name": "ice.s.t"}, other={"namespace": "file", "name": "/two/s/t"}
+    )
+
+    assert [each["name"] for each in doubtful[0]["candidates"]] == ["/one/s/t", "/two/s/t"]
+    assert settled.json()["shown"] == {"namespace": "file", "name": "/one/s/t"}
+    assert get(client, "/api/v1/quarantine")["totalCount"] == 0
+    assert get(client, "/api/v1/namespaces/etl/jobs/flink")["inputs"] == [{"namespace": "file", "name": "/one/s/t"}]

@@ -1,0 +1,154 @@
+"""Which datasets a dataset is made from: the precedence of evidence, and what explicit lineage means where it stands.
+
+Source: OpenLineage, proposals/explicit_lineage_facet/ExplicitLineageGuide.md, "Semantic rules" and "Precedence rules"
+"""
+
+import json
+from typing import Any
+
+from headwater.graph.flow import sources_of
+from headwater.graph.lineage import Graph
+from headwater.model.names import DatasetId, JobId
+from tests.unit.graph.test_graph_order import facts_of, graph_of
+
+OWN, OTHER, THIRD = (JobId("etl", name) for name in ("load", "other", "third"))
+
+
+def lake(name: str, **facets: object) -> dict[str, Any]:
+    return {"namespace": "lake", "name": name, "facets": facets}
+
+
+def source(name: str, **members: object) -> dict[str, Any]:
+    return {"namespace": "lake", "name": name, "type": "DATASET", **members}
+
+
+def job(name: str) -> dict[str, Any]:
+    return {"namespace": "etl", "name": name, "type": "JOB"}
+
+
+def entries(*found: dict[str, Any]) -> dict[str, Any]:
+    return {"lineage": {"entries": list(found)}}
+
+
+def run_event(second: int = 0, run: str = "r", facets: object = None, **members: object) -> dict[str, Any]:
+    return {
+        "eventType": "RUNNING",
+        "eventTime": f"2026-05-22T14:23:{second:02d}Z",
+        "producer": "p",
+        "run": {"runId": run},
+        "job": {"namespace": "etl", "name": "load", "facets": facets or {}},
+        **members,
+    }
+
+
+def job_event(second: int, facets: object, **members: object) -> dict[str, Any]:
+    body = run_event(second, facets=facets, **members)
+    return {name: value for name, value in body.items() if name not in ("run", "eventType")}
+
+
+def graph(*events: dict[str, Any]) -> Graph:
+    return graph_of(facts_of(json.dumps(event).encode() for event in events))
+
+
+def sources(found: Graph, name: str) -> set[tuple[str, str]]:
+    return {(each.dataset.name, each.derivation) for each in sources_of(found, DatasetId("lake", name))}
+
+
+BOTH_ENDS: dict[str, Any] = {"inputs": [lake("a"), lake("b")], "outputs": [lake("c"), lake("d")]}
+
+
+def test_without_any_evidence_everything_read_feeds_everything_written() -> None:
+    assert sources(graph(run_event(**BOTH_ENDS)), "c") == {("a", "inputs and outputs"), ("b", "inputs and outputs")}
+
+
+def test_column_lineage_beats_the_product_and_explicit_lineage_beats_both() -> None:
+    columns = {"fields": {"x": {"inputFields": [{"namespace": "lake", "name": "b", "field": "x"}]}}}
+    by_columns = run_event(inputs=BOTH_ENDS["inputs"], outputs=[lake("c", columnLineage=columns)])
+    explicit = run_event(1, facets=entries({**source("c"), "inputs": [source("a")]}))
+
+    assert sources(graph(by_columns), "c") == {("b", "columnLineage")}
+    assert sources(graph(by_columns, explicit), "c") == {("a", "lineage")}
+
+
+def test_no_sources_means_that_there_are_none() -> None:
+    found = graph(run_event(facets=entries({**source("c"), "inputs": []}), **BOTH_ENDS))
+
+    assert sources(found, "c") == set()
+    assert sources(found, "d") == {("a", "inputs and outputs"), ("b", "inputs and outputs")}
+
+
+def test_what_a_run_tells_in_several_events_accumulates() -> None:
+    first = run_event(0, facets=entries({**source("c"), "inputs": [source("a")]}), **BOTH_ENDS)
+    second = run_event(1, facets=entries({**source("c"), "inputs": [source("b")]}))
+
+    assert sources(graph(first, second), "c") == {("a", "lineage"), ("b", "lineage")}
+
+
+def test_what_a_job_event_declares_replaces_what_the_job_declared_before() -> None:
+    first = job_event(0, entries({**source("c"), "inputs": [source("a")]}), **BOTH_ENDS)
+    second = job_event(1, entries({**source("c"), "inputs": [source("b")]}), **BOTH_ENDS)
+
+    assert sources(graph(second, first), "c") == {("b", "lineage")}
+
+
+def test_a_dataset_event_derives_a_view_from_its_tables_without_a_job() -> None:
+    def view(second: int, *tables: str) -> dict[str, Any]:
+        lineage = {"inputs": [source(table) for table in tables]}
+        return {
+            "eventTime": f"2026-05-22T14:23:{second:02d}Z",
+            "producer": "p",
+            "dataset": lake("v", lineage=lineage),
+        }
+
+    assert sources(graph(view(1, "b"), view(0, "a", "c")), "v") == {("b", "lineage")}
+
+
+def test_entries_that_name_other_jobs_are_edges_of_those_jobs() -> None:
+    found = graph(
+        run_event(
+            facets=entries(
+                {**source("c"), "inputs": [job("other")]},
+                {**job("other"), "inputs": [source("a"), job("third")]},
+            )
+        )
+    )
+
+    assert set(found.writes(OTHER)) == {DatasetId("lake", "c")}
+    assert set(found.reads(OTHER)) == {DatasetId("lake", "a")}
+    assert (set(found.jobs[OTHER].fed_by), set(found.jobs[THIRD].feeds)) == ({THIRD}, {OTHER})
+    assert found.reads(OWN) == found.writes(OWN) == {}
+
+
+def test_an_entry_without_a_name_is_the_job_itself() -> None:
+    found = graph(
+        run_event(
+            facets=entries(
+                {"type": "JOB", "inputs": [source("a"), job("other")]},
+                {**source("c"), "inputs": [], "fields": {"x": {"inputs": [{"type": "JOB"}]}}},
+            )
+        )
+    )
+
+    assert (set(found.reads(OWN)), set(found.writes(OWN))) == ({DatasetId("lake", "a")}, {DatasetId("lake", "c")})
+    assert set(found.jobs[OWN].fed_by) == {OTHER}
+
+
+def test_what_a_job_event_declares_of_other_jobs_goes_when_it_is_replaced() -> None:
+    declared = job_event(0, entries({**source("c"), "inputs": [job("other")]}))
+    replaced = job_event(1, {})
+
+    assert set(graph(declared).writes(OTHER)) == {DatasetId("lake", "c")}
+    assert not graph(declared, replaced).jobs[OTHER].is_known
+
+
+def test_a_complete_without_its_parent_facet_makes_no_new_job_also_where_it_tells_of_flow() -> None:
+    parent = {"run": {"runId": "p"}, "job": {"namespace": "etl", "name": "dag"}}
+    named = run_event(0)
+    named["run"] = {"runId": "r", "facets": {"parent": parent}}
+    ghost = run_event(1, facets=entries({"type": "JOB", "inputs": [job("other")]}))
+    ghost["job"]["name"] = "ghost"
+
+    found = graph(ghost, named)
+
+    assert {name.name for name, known in found.jobs.items() if known.is_known} == {"load", "dag", "other"}
+    assert set(found.jobs[OWN].fed_by) == {OTHER}

@@ -1,0 +1,213 @@
+"""Which names are one dataset, why, and how people part them."""
+
+import random
+from collections.abc import Callable, Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.graph.identity import Identities
+from headwater.graph.mending import mended_names, placed
+from headwater.graph.spelling import normal
+from headwater.model.facts import Alias, Catalog, CatalogEntry, Seen
+from headwater.model.names import DatasetId
+
+SEEN = Seen(1, 2)
+NAMES = [
+    DatasetId("a", "x"),
+    DatasetId("b", "x"),
+    DatasetId("s3://l", "t"),
+    DatasetId("s3a://l", "t/"),
+    DatasetId("c", "x"),
+]
+INCOMPLETE = DatasetId("", "ice.s.t")
+Step = Callable[[Identities], None]
+
+
+def aliased(name: DatasetId, alias: DatasetId) -> Step:
+    return lambda identities: identities.add_alias(Alias(name, alias, "symlinks", SEEN))
+
+
+def entered(name: DatasetId, uri: str, catalog: str = "ice") -> Step:
+    entry = CatalogEntry(name, Catalog("hadoop", catalog, "", uri), "s.t", SEEN)
+    return lambda identities: identities.add_catalog_entry(entry)
+
+
+def noted(name: DatasetId) -> Step:
+    return lambda identities: identities.note(name)
+
+
+def identities_of(steps: Iterable[Step], apart: Iterable[tuple[DatasetId, DatasetId]] = ()) -> Identities:
+    identities = Identities()
+    for step in steps:
+        step(identities)
+    identities.keep_apart(apart)
+    return identities
+
+
+def classes(identities: Identities) -> set[frozenset[DatasetId]]:
+    return {frozenset(identities.members(name)) for name in (*NAMES, INCOMPLETE)}
+
+
+_names = st.sampled_from([*NAMES, INCOMPLETE])
+_steps = st.lists(
+    st.builds(aliased, _names, _names)
+    | st.builds(entered, st.sampled_from(NAMES), st.sampled_from(["", "s3://l", "s3://m"]))
+    | st.builds(noted, _names),
+    max_size=8,
+)
+_apart = st.lists(st.tuples(_names, _names).filter(lambda pair: pair[0] != pair[1]), max_size=3)
+
+
+@given(_steps, _apart, st.randoms(use_true_random=False))
+def test_names_are_one_by_what_is_known_and_not_by_the_order_in_which_it_came(
+    steps: list[Step], apart: list[tuple[DatasetId, DatasetId]], generator: random.Random
+) -> None:
+    shaken = steps + [step for step in steps if generator.random() < 0.3]
+    generator.shuffle(shaken)
+    asked_in_between = identities_of(steps[:1], apart)
+    for step in steps:
+        classes(asked_in_between)
+        step(asked_in_between)
+
+    straight, other = identities_of(steps, apart), identities_of(shaken, apart)
+
+    assert classes(straight) == classes(other) == classes(asked_in_between)
+    assert [straight.links(name) for name in NAMES] == [other.links(name) for name in NAMES]
+
+
+@given(_steps, _apart)
+def test_parted_names_are_never_one_and_every_other_pair_has_a_path_of_evidence(
+    steps: list[Step], apart: list[tuple[DatasetId, DatasetId]]
+) -> None:
+    identities = identities_of(steps, apart)
+
+    for one, other in apart:
+        assert other not in identities.members(one)
+    for name in NAMES:
+        members = set(identities.members(name))
+        for member in members if name in members else ():
+            path = identities.path(name, member)
+            assert path is not None
+            assert all({link.name, link.other} <= set(identities.members(name)) for link in path)
+
+
+def test_the_path_is_the_shortest_way_of_evidence() -> None:
+    a, b, c = DatasetId("n", "a"), DatasetId("n", "b"), DatasetId("n", "c")
+    identities = identities_of([aliased(a, b), aliased(b, c)])
+
+    path = identities.path(a, c)
+
+    assert path is not None
+    assert [(link.name, link.other, link.reason) for link in path] == [(a, b, "symlinks"), (b, c, "symlinks")]
+    assert identities.path(a, DatasetId("n", "d")) is None
+
+
+def test_parting_the_ends_of_a_chain_cuts_it_where_the_last_link_would_join_them() -> None:
+    a, b, c = DatasetId("n", "a"), DatasetId("n", "b"), DatasetId("n", "c")
+    identities = identities_of([aliased(a, b), aliased(b, c)], [(a, c)])
+
+    assert set(identities.members(a)) == {a, b}
+    assert set(identities.members(c)) == {c}
+
+
+def test_people_may_take_a_parting_back() -> None:
+    a, b = DatasetId("n", "a"), DatasetId("n", "b")
+    identities = identities_of([aliased(a, b)], [(a, b)])
+
+    identities.keep_apart([])
+
+    assert set(identities.members(a)) == {a, b}
+
+
+def test_an_incomplete_name_belongs_to_the_one_dataset_that_claims_it() -> None:
+    table = DatasetId("file", "/wh/s/t")
+    identities = identities_of([noted(INCOMPLETE), entered(table, "file:/wh")])
+
+    found = placed(INCOMPLETE, identities)
+
+    assert set(identities.members(table)) == {table, INCOMPLETE}
+    assert found is not None
+    assert (found.rule, found.what) == (
+        "namespace-found",
+        "ice.s.t, told without a namespace, is /wh/s/t in file",
+    )
+    assert found.evidence == ("catalog name: ice.s.t, /wh/s/t in file",)
+
+
+def test_an_incomplete_name_that_two_datasets_claim_belongs_to_none_until_one_of_them_is_ruled_out() -> None:
+    one, other = DatasetId("file", "/wh/s/t"), DatasetId("s3://wh", "s/t")
+    identities = identities_of([entered(one, "file:/wh"), entered(other, "s3://wh"), noted(INCOMPLETE)])
+
+    assert set(identities.members(INCOMPLETE)) == {INCOMPLETE}
+    assert identities.claimants(INCOMPLETE) == [one, other]
+    assert placed(INCOMPLETE, identities) is None
+
+    identities.keep_apart([(INCOMPLETE, other)])
+    assert set(identities.members(INCOMPLETE)) == {INCOMPLETE, one}
+
+
+def test_claimants_that_turn_out_to_be_one_dataset_are_no_doubt() -> None:
+    one, other = DatasetId("file", "/wh/s/t"), DatasetId("s3://wh", "s/t")
+    steps = [entered(one, "file:/wh"), entered(other, "s3://wh"), noted(INCOMPLETE), aliased(one, other)]
+
+    assert set(identities_of(steps).members(INCOMPLETE)) == {INCOMPLETE, one, other}
+
+
+def test_symlinks_of_an_incomplete_name_do_not_join_what_it_means_elsewhere() -> None:
+    one, other = DatasetId("kafka://a", "orders"), DatasetId("kafka://b", "orders")
+    identities = identities_of([aliased(INCOMPLETE, one), aliased(INCOMPLETE, other)])
+
+    assert set(identities.members(one)) == {one}
+
+
+def test_one_table_of_one_catalog_is_one_dataset_and_a_catalog_without_address_is_any() -> None:
+    one, other = DatasetId("s3://wh", "s.db/t"), DatasetId("s3://wh", "s/t")
+    addressed = identities_of([entered(one, "s3://wh", "glue"), entered(other, "s3://wh", "lake")])
+    nameless = identities_of([entered(one, ""), entered(other, "")])
+
+    assert set(addressed.members(one)) == {one, other}
+    assert [each.rule for each in mended_names(one, addressed)] == ["one-table-two-names"]
+    assert set(nameless.members(one)) == {one}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("s3a://b", "k"), ("s3://b", "k")),
+        (("s3n://b/", "k/"), ("S3://b", "k")),
+        (("postgresql://h:5432", "d.s.t"), ("postgres://h", "d.s.t")),
+        (("mysql://h:3306", "d.t"), ("mysql://h", "d.t")),
+        (("file:///", "/a/b/"), ("file", "/a/b")),
+        (("hdfs://nn:8020", "/a/"), ("hdfs://nn:8020", "/a")),
+    ],
+)
+def test_spellings_that_systems_do_not_tell_apart_are_one(one: tuple[str, str], other: tuple[str, str]) -> None:
+    assert normal(DatasetId(*one)) == normal(DatasetId(*other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("postgres://h:5433", "d.s.t"), ("postgres://h", "d.s.t")),
+        (("kafka://h:9092", "t"), ("kafka://h", "t")),
+        (("s3://b", "k"), ("gs://b", "k")),
+        (("trino://h:8080", "lake.sales.o"), ("s3://warehouse", "sales.db/o")),
+        (("s3://b", "k"), ("s3://b", "K")),
+        (("kafka://h", "t/"), ("kafka://h", "t")),
+    ],
+)
+def test_names_that_only_look_alike_are_not_one(one: tuple[str, str], other: tuple[str, str]) -> None:
+    assert normal(DatasetId(*one)) != normal(DatasetId(*other))
+
+
+def test_a_name_that_nobody_uses_any_more_is_forgotten_and_its_spellings_stay_one() -> None:
+    used, former, third = DatasetId("s3://l", "t"), DatasetId("s3a://l", "t"), DatasetId("s3n://l", "t")
+    identities = identities_of([noted(former), noted(used), noted(third)])
+
+    identities.forget(former)
+
+    assert set(identities.members(used)) == set(identities.members(former)) == {used, third}
+    identities.note(former)
+    assert set(identities.members(used)) == {used, former, third}
