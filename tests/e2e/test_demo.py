@@ -19,6 +19,7 @@ from headwater.model.events import RunEvent, parse_event
 from headwater.pipeline.catalogs import lake_properties
 from headwater.signing.jwks import read_jwks
 from headwater.signing.verify import verify_event
+from headwater.store.packing import unpacked
 from tests.e2e.conftest import Demo
 from tests.support.service import eventually, free_port, running
 from tests.support.spec import Specification
@@ -82,7 +83,8 @@ def test_one_changed_byte_anywhere_in_an_event_is_found(demo: Demo, jwks: Path) 
 
 def test_the_service_stored_each_event_byte_for_byte_and_verified(demo: Demo) -> None:
     with closing(sqlite3.connect(demo.home / "headwater.db")) as database:
-        stored = dict(database.execute("SELECT raw, verdict FROM log").fetchall())
+        rows = database.execute("SELECT packed, verdict FROM log").fetchall()
+    stored = {unpacked(frame): verdict for frame, verdict in rows}
 
     assert stored == dict.fromkeys(demo.events, "ok")
 
