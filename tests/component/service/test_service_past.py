@@ -15,7 +15,7 @@ from tests.support import logs
 from tests.support.app import RUN, Body, dataset, event, get, post, schema, served
 from tests.support.reads import read_everything
 
-OWN_TO_A_SERVICE = {"index", "receivedAt"}
+OWN_TO_A_SERVICE = {"index", "logIndex", "receivedAt"}
 """What a service that got other events, or at other times, says otherwise of the same event."""
 
 

@@ -7,6 +7,7 @@ Of several steps into one place the worst counts: one broken input is enough.
 from collections import deque
 from typing import Final, Literal, NamedTuple
 
+from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.change import Change, fit
 from headwater.graph.impact.reach import USES, Place, Reach, Step
 from headwater.model.names import ColumnId
@@ -76,9 +77,14 @@ def _order(found: Reach, step: Step) -> tuple[object, ...]:
         found.distance.get(step.origin, 0),
         USES.index(step.use),
         step.origin,
-        () if edge is None else (edge.subtype, edge.masking, edge.description, edge.source_column or ""),
+        () if edge is None else _edge_order(edge),
         step.jobs,
     )
+
+
+def _edge_order(edge: ColumnEdge) -> tuple[object, ...]:
+    columns = (edge.source_column or "", edge.target_column or "")
+    return (edge.kind, edge.subtype, edge.masking, edge.description, *columns)
 
 
 def _judged(proposal: Proposal, step: Step) -> Verdict:

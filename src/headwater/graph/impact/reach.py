@@ -161,11 +161,13 @@ class Flow:
 
     def _read_onward(self, name: DatasetId) -> tuple[_Onward, ...]:
         readers = self._graph.readers(name)
-        targets = {target for job in readers for target in self._graph.writes(job)} | self._graph.fed_by(name)
+        written = {target for job in readers for target in self._graph.writes(job)}
         found = []
-        for target in sorted(targets):
+        for target in sorted(written | self._graph.fed_by(name)):
             jobs = tuple(sorted(readers & self._graph.writers(target)))
             told = self._told_into(target)
+            if target not in written and name not in told:
+                continue  # a facet said so that no longer counts
             found.append(_Onward(target, jobs, told.get(name), bool(told)))
         return tuple(found)
 
