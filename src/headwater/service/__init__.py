@@ -3,6 +3,7 @@
 app         put together: create_app
 ahead       work done while nobody asks
 intake      an event in: read, verified, stored, in the graph, and only then acknowledged
+batch       many events in one body, cut apart
 body        a request's body, up to a limit
 bodies      what may be sent to be written, as types
 writing     what is written over the API: events of our own, or edits

@@ -1,6 +1,7 @@
 """The SQLite store against the fold it must agree with."""
 
 import random
+import shutil
 import sqlite3
 import tempfile
 import threading
@@ -90,6 +91,24 @@ def test_a_closed_store_opens_again_with_everything(tmp_path: Path) -> None:
 
         assert answers[0].log_index == 1
         assert [logged.log_index for logged in store.run_events(RUN_IDS[0])] == [0, 1]
+
+
+def test_facts_that_a_crash_took_are_folded_again_from_the_log(tmp_path: Path) -> None:
+    crashed = tmp_path / "crashed"
+    crashed.mkdir()
+    raws = [event(second, run) for second in range(3) for run in range(2)]
+    with opened(tmp_path / "headwater.db") as store:
+        store.add([entry(raw) for raw in raws])
+        for file in tmp_path.glob("headwater.db*"):  # as they are on disk before the facts follow
+            shutil.copy(file, crashed)
+    with sqlite3.connect(crashed / "headwater.db") as database:
+        assert database.execute("SELECT events, (SELECT count(*) FROM run_times) FROM folded").fetchone() == (0, 0)
+    database.close()
+
+    with opened(crashed / "headwater.db") as store:
+        kept = {fact.key: fact for fact in store.facts()}
+
+    assert kept == fold(fact for raw in raws for fact in facts(parse_event(raw)))
 
 
 def test_a_second_process_on_one_database_is_told_so(tmp_path: Path) -> None:
