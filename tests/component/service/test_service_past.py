@@ -19,7 +19,7 @@ OWN_TO_A_SERVICE = {"index", "logIndex", "receivedAt"}
 """What a service that got other events, or at other times, says otherwise of the same event."""
 
 
-@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=logs.logs, second=st.none() | st.integers(-1, 60), size=st.none() | st.integers(0, 15))
 def test_a_past_answers_as_a_service_that_was_given_only_its_events(
     log: list[bytes], second: int | None, size: int | None
@@ -34,7 +34,7 @@ def test_a_past_answers_as_a_service_that_was_given_only_its_events(
     assert past == _answers(counted, {})
 
 
-@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=logs.logs, late=logs.logs, second=st.integers(0, 59))
 def test_a_past_takes_in_what_happened_before_it_and_came_later(
     log: list[bytes], late: list[bytes], second: int
