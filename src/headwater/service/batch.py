@@ -10,7 +10,7 @@ import orjson
 from headwater.errors import HeadwaterError, MalformedJsonError, UnavailableError
 from headwater.service.failures import status_of
 from headwater.service.intake import Answer
-from headwater.service.shapes import BatchAnswer, BatchSummary, EventAnswer, FailedEvent
+from headwater.service.shapes_batch import BatchAnswer, BatchSummary, EventAnswer, FailedEvent
 
 NDJSON: Final = "application/x-ndjson"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")

@@ -17,7 +17,8 @@ from headwater.service.answers import answer
 from headwater.service.batch import NDJSON, batch_answer, events_in
 from headwater.service.body import read_body
 from headwater.service.failures import failed
-from headwater.service.shapes import BatchAnswer, Failure
+from headwater.service.shapes import Failure
+from headwater.service.shapes_batch import BatchAnswer
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Failure, "description": "No JSON; the message gives the position."},
