@@ -32,7 +32,8 @@ def _jobs_around(knowledge: Knowledge, center: DatasetId | JobId, max_hops: int)
 
     def neighbours(job: JobId) -> list[JobId]:
         writers = [other for name in graph.reads(job) for other in graph.writers(name)]
-        return writers + [other for name in graph.writes(job) for other in graph.readers(name)]
+        readers = [other for name in graph.writes(job) for other in graph.readers(name)]
+        return [*writers, *readers, *graph.jobs[job].fed_by, *graph.jobs[job].feeds]
 
     return reachable(start, neighbours, max_hops)
 

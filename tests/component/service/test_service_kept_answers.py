@@ -62,7 +62,7 @@ def slow_answers(knowledge: Knowledge, max_hops: int) -> list[Body]:
 
 
 @given(logs, logs, _HOPS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_lineage_asked_for_before_and_after_events_is_that_of_a_fresh_look_at_the_log(
     log: list[bytes], later: list[bytes], max_hops: int
 ) -> None:
