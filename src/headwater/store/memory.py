@@ -1,18 +1,16 @@
 """A store without a file: the facts of some of the log's events, for looking at a past."""
 
 import sqlite3
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
 from headwater.errors import InvalidEventError
-from headwater.model.edits import EditEntry, InOrder, parse_edit
+from headwater.model.edits import EditEntry, parse_edit
 from headwater.model.events import Event, parse_event
 from headwater.model.facts import Fact
 from headwater.store import schema
 from headwater.store.bulk import Row
 from headwater.store.entries import Entry, LoggedEvent
-from headwater.store.numbers import GivenNumbers
 from headwater.store.reader import SqliteReader
 from headwater.store.sqlite import EDIT, SqliteStore
 
@@ -30,13 +28,7 @@ class MemoryStore(SqliteStore):
         self._writer.execute("PRAGMA query_only = OFF")  # reading and writing share the one connection
         self._log = log
         self._places: list[int] = []
-        self._writing = threading.RLock()
-        self._next_index = 0
-        self._numbers = GivenNumbers(self._writer)
-        self._known_contents = set()
-        self._behind = []
-        self._in_order = InOrder(())
-        self._waiting_contents = {}
+        self._begin_writing()
 
     def __len__(self) -> int:
         """How many events it holds."""

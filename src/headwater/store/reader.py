@@ -97,20 +97,18 @@ class SqliteReader:
 
     def facts(self, *, with_contents: bool = True) -> Iterator[Fact]:
         """Every merged fact, contents first, runs before what they observed."""
+        return self._read_facts(with_contents, {})
+
+    def graph_facts(self) -> Iterator[Fact]:
+        """The merged facts that a graph is made of: neither contents nor what is read from here when a run is shown."""
+        return self._read_facts(False, _OF_GRAPH)
+
+    def _read_facts(self, with_contents: bool, where: Mapping[type[Fact], str]) -> Iterator[Fact]:
         self._wait_for_facts()
         names = ReadNames(self._reader)
         for table in TABLES:
             if with_contents or table.kind is not Content:
-                for row in self._rows(table.select):
-                    yield table.fact(row, names)
-
-    def graph_facts(self) -> Iterator[Fact]:
-        """The merged facts that a graph is made of: neither contents nor what is read from here when a run is shown."""
-        self._wait_for_facts()
-        names = ReadNames(self._reader)
-        for table in TABLES:
-            if table.kind is not Content:
-                for row in self._rows(table.select + _OF_GRAPH.get(table.kind, "")):
+                for row in self._rows(table.select + where.get(table.kind, "")):
                     yield table.fact(row, names)
 
     def _read_content(self, digest: bytes) -> Mapping[str, Any]:

@@ -57,15 +57,19 @@ class SqliteStore(SqliteReader):
             super().__init__(_connection(path))
         except sqlite3.Error as fault:
             raise SetupError(f"cannot open the database {path}: {fault}; is it a Headwater database?") from fault
-        self._writing = threading.RLock()
         self._path = path
+        self._begin_writing()
+        self._fold_what_is_left()
+
+    def _begin_writing(self) -> None:
+        """Find out where the database stands; `_writer` is open."""
+        self._writing = threading.RLock()
         self._next_index: int = self._writer.execute("SELECT coalesce(max(idx) + 1, 0) FROM log").fetchone()[0]
         self._numbers = GivenNumbers(self._writer)
         self._known_contents: set[bytes] = set()
         self._behind: list[tuple[Fact, ...]] = []
         self._in_order = self._order_so_far()
         self._waiting_contents: dict[bytes, bytes] = {}
-        self._fold_what_is_left()
 
     def close(self) -> None:
         """Bring the facts up to the log, close the file and give up the lock."""
