@@ -37,20 +37,6 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
     return {source: edge for source, edge in sources.items() if source.dataset.is_complete}
 
 
-def derived_from(graph: Graph, name: DatasetId) -> dict[DatasetId, Seen]:
-    """What dataset events say that the dataset is derived from, without a job: a view's tables for example."""
-    sources: dict[DatasetId, Seen] = {}
-    for member in tuple(graph.members(name)):
-        dataset = graph.datasets.get(member)
-        declared = dataset.declared.get(member) if dataset else None
-        if declared is not None and declared.evidence is not None:
-            seen = Seen(declared.stamp.time_us, declared.stamp.time_us)
-            for edge in graph.column_edges.edges(member, declared.evidence[1]):
-                source = graph.shown(edge.source)
-                sources[source] = sources[source].union(seen) if source in sources else seen
-    return sources
-
-
 def _told(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
     dataset = graph.datasets.get(target)
     for (strength, digest), edge in dataset.evidence.items() if dataset else ():

@@ -5,6 +5,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
+from headwater.graph.causes.finding import Kind
 from headwater.service.shapes import Name, RunState
 
 
@@ -39,18 +40,7 @@ class CauseFinding(TypedDict):
     """What changed or went wrong. A consequence is explained by another finding further up, and counts half."""
 
     rank: int
-    kind: Literal[
-        "failed-run",
-        "missing-run",
-        "schema-change",
-        "failed-check",
-        "volume-jump",
-        "code-change",
-        "parameter-change",
-        "engine-change",
-        "silent-stream",
-        "freshness-gap",
-    ]
+    kind: Kind
     score: float
     words: str
     nodeId: str

@@ -1,9 +1,10 @@
 """The JSON that `/coverage` answers with, as types."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+from headwater.graph.coverage import GapKind
 
 
 class GapCounts(TypedDict):
@@ -56,15 +57,7 @@ class Signer(TypedDict):
 class KnownGap(TypedDict):
     """One gap; `nodeId` is the node it is at (None where a dataset event has no full name), `related` are others."""
 
-    kind: Literal[
-        "quarantined-name",
-        "run-without-start",
-        "run-without-end",
-        "extraction-error",
-        "silent-stream",
-        "edge-without-columns",
-        "dataset-without-schema",
-    ]
+    kind: GapKind
     nodeId: str | None
     namespace: str
     words: str
