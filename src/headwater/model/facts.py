@@ -376,8 +376,8 @@ Fact = (
 
 
 def happened_us(facts: Iterable[Fact]) -> int:
-    """The event time of an event, out of what it says; microseconds since 1970."""
-    return max(
+    """The event time of an event, out of what it says, all of which has it; microseconds since 1970."""
+    return next(
         fact.seen.last_us if isinstance(fact, Widening | RunTimes | Edit) else fact.stamp.time_us
         for fact in facts
         if not isinstance(fact, Content)

@@ -45,18 +45,14 @@ def _elements(body: bytes) -> Iterator[bytes]:
     except UnicodeDecodeError as fault:
         raise MalformedJsonError(f"batch: not UTF-8 at byte {fault.start}") from None
     place = _expect(text, 0, "[")
-    if text[place : place + 1] == "]":
-        place -= 1
-    else:
-        while True:
-            end = _end_of_value(text, place)
-            yield text[place:end].encode()
-            place = _after_space(text, end)
-            if text[place : place + 1] != ",":
-                break
+    is_more = not text.startswith("]", place)
+    while is_more:
+        end = _end_of_value(text, place)
+        yield text[place:end].encode()
+        place = _after_space(text, end)
+        if is_more := text.startswith(",", place):
             place = _after_space(text, place + 1)
-        place -= 1
-    if _expect(text, _after_space(text, place + 1), "]") != len(text):
+    if _expect(text, place, "]") != len(text):
         raise MalformedJsonError("batch: something follows the array")
 
 
@@ -71,7 +67,7 @@ def _end_of_value(text: str, place: int) -> int:
 
 def _expect(text: str, place: int, character: str) -> int:
     place = _after_space(text, place)
-    if text[place : place + 1] != character:
+    if not text.startswith(character, place):
         raise MalformedJsonError(f"batch: expected {character!r} at character {place}")
     return _after_space(text, place + 1)
 
@@ -97,8 +93,13 @@ def batch_answer(outcomes: Sequence[Answer | HeadwaterError]) -> BatchAnswer:
         retriable=retriable,
         non_retriable=len(failed) - retriable,
     )
-    some: Literal["partial_success", "failure"] = "partial_success" if len(failed) < len(results) else "failure"
-    return BatchAnswer(status="success" if not failed else some, summary=summary, failed_events=failed, results=results)
+    return BatchAnswer(status=_status(summary), summary=summary, failed_events=failed, results=results)
+
+
+def _status(summary: BatchSummary) -> Literal["success", "partial_success", "failure"]:
+    if not summary["failed"]:
+        return "success"
+    return "partial_success" if summary["successful"] else "failure"
 
 
 def _event_answer(index: int, outcome: Answer | HeadwaterError) -> EventAnswer:
