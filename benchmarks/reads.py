@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from headwater.model.events import parse_event
-from headwater.store.entries import Entry
+from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 
 PEER_P50_MS: Final[Mapping[str, float]] = {
@@ -134,7 +134,7 @@ def _home(folder: Path, size: int, olload: Path) -> Path:
         with closing(SqliteStore(home / "headwater.db")) as store:
             events = (raw for load in parts(size) for raw in _generated(olload, load))
             while group := list(islice(events, _GROUP)):
-                store.add([Entry(parse_event(raw), "unsigned", None, time.time_ns() // 1_000) for raw in group])
+                store.add([entry_of(parse_event(raw), "unsigned", None, time.time_ns() // 1_000) for raw in group])
         filled.touch()
         print(f"filled {home.name} in {time.perf_counter() - started:.0f} s", file=sys.stderr)
     return home

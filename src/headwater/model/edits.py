@@ -21,7 +21,7 @@ and stands later in the log, brings it back.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal
@@ -31,7 +31,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from headwater.errors import InvalidEventError
 from headwater.model import strict_json
-from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, Stamp
+from headwater.model.events import DatasetEvent, Event, Stamp
 from headwater.model.extract import facts
 from headwater.model.facts import Edit, Fact, RunOfJob, Seen, Target
 from headwater.model.names import DatasetId, JobId
@@ -42,6 +42,7 @@ DESCRIBED: Final = "described"
 APART: Final = "apart"
 _TAG: Final = "tag:"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+Node = DatasetId | JobId
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +127,22 @@ class InOrder:
     def __init__(self, deleted: Iterable[Target]) -> None:
         self._deleted = set(deleted)
 
-    def facts(self, entry: Event | EditEntry, log_index: int, said: tuple[Fact, ...] | None = None) -> tuple[Fact, ...]:
-        """What the entry says; an event that names what was deleted also brings it back.
-
-        `said` is what the event says by itself, for a caller who knows already.
-        """
+    def facts(self, entry: Event | EditEntry, log_index: int) -> tuple[Fact, ...]:
+        """What the entry says; an event that names what was deleted also brings it back."""
         if isinstance(entry, EditEntry):
-            edits = tuple(entry.facts(log_index))
-            self.note(edits)
-            return edits
-        said = facts(entry) if said is None else said
-        return (*said, *self._brought_back(entry, said, log_index)) if self._deleted else said
+            return self.of_edits(entry, log_index)
+        said = facts(entry)
+        return self.of_event(said, named(entry, said), entry.stamp.time_us, log_index)
+
+    def of_edits(self, entry: EditEntry, log_index: int) -> tuple[Fact, ...]:
+        """What the edits say."""
+        edits = tuple(entry.facts(log_index))
+        self.note(edits)
+        return edits
+
+    def of_event(self, said: tuple[Fact, ...], named: Iterable[Node], time_us: int, log_index: int) -> tuple[Fact, ...]:
+        """What the event says by itself, and what it brings back of that which was deleted, by naming it."""
+        return (*said, *self._brought_back(named, time_us, log_index)) if self._deleted else said
 
     def note(self, said: Iterable[Fact]) -> None:
         """Take over what facts of former entries say."""
@@ -144,28 +150,21 @@ class InOrder:
             if isinstance(edit, Edit) and edit.what == DELETED:
                 (self._deleted.add if edit.value == b"true" else self._deleted.discard)(edit.target)
 
-    def _brought_back(self, event: Event, said: Sequence[Fact], log_index: int) -> tuple[Edit, ...]:
-        seen = Seen(event.stamp.time_us, event.stamp.time_us)
-        back = sorted(self._deleted.intersection(_named(event, said)))
-        edits = tuple(Edit(target, DELETED, b"false", log_index, seen) for target in back)
+    def _brought_back(self, named: Iterable[Node], time_us: int, log_index: int) -> tuple[Edit, ...]:
+        seen = Seen(time_us, time_us)
+        targets = {target for node in named for target in (target_of(node), ("namespace", node.namespace))}
+        edits = tuple(Edit(target, DELETED, b"false", log_index, seen) for target in sorted(self._deleted & targets))
         self.note(edits)
         return edits
 
 
-def _named(event: Event, said: Iterable[Fact]) -> Iterator[Target]:
-    for node in _nodes(event, said):
-        yield target_of(node)
-        yield ("namespace", node.namespace)
-
-
-def _nodes(event: Event, said: Iterable[Fact]) -> Iterator[DatasetId | JobId]:
-    match event:
-        case DatasetEvent():
-            yield event.dataset.id
-        case JobEvent() | RunEvent():
-            yield event.job
-            yield from (dataset.id for dataset in (*event.inputs, *event.outputs))
-            yield from (fact.parent.job for fact in said if isinstance(fact, RunOfJob) and fact.parent is not None)
+def named(event: Event, said: Iterable[Fact]) -> tuple[Node, ...]:
+    """The jobs and datasets that an event names, where `said` is what it says."""
+    if isinstance(event, DatasetEvent):
+        return (event.dataset.id,)
+    datasets = (dataset.id for dataset in (*event.inputs, *event.outputs))
+    parents = (fact.parent.job for fact in said if isinstance(fact, RunOfJob) and fact.parent is not None)
+    return (event.job, *datasets, *parents)
 
 
 class _WireEdit(BaseModel):

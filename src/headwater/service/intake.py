@@ -20,7 +20,7 @@ from headwater.model.events import Event, RunEvent, parse_event
 from headwater.service.metrics import Metrics
 from headwater.signing.facet import SIGNATURE
 from headwater.signing.verify import Verification, verify_event
-from headwater.store.entries import Entry, Stored
+from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.sqlite import SqliteStore
 from headwater.store.writer import GroupCommit, Outcome
 
@@ -99,7 +99,7 @@ class Intake:
         try:
             event = _parsed(raw)
             verified = self._verified(event)
-            answer = await self._stored(Entry(event, verified.verdict, verified.key_id, received_us))
+            answer = await self._stored(entry_of(event, verified.verdict, verified.key_id, received_us))
         except (InvalidEventError, UntrustedEventError, UnavailableError) as refusal:
             self.metrics.refuse(_REASONS[type(refusal)])
             raise
@@ -128,7 +128,7 @@ class Intake:
         """
         if self.trust.is_required:
             raise UntrustedEventError("unsigned: the service takes signed events only, so nothing can be edited here")
-        return await self._stored(Entry(entry, "unsigned", None, self.now_us()))
+        return await self._stored(entry_of(entry, "unsigned", None, self.now_us()))
 
     def _verified(self, event: Event) -> Verification:
         is_signed = isinstance(event, RunEvent) and SIGNATURE in event.run_facets

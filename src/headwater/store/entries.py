@@ -1,35 +1,61 @@
 """What goes into the log, and what comes out of it."""
 
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from headwater.model.edits import EditEntry
-from headwater.model.events import Event
+from headwater.model.edits import EditEntry, Node, named
+from headwater.model.events import DatasetEvent, Event, RunEvent
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
 from headwater.store.packing import packed
 
 Verdict = Literal["ok", "tampered", "unknown-key", "unsigned", "malformed"]
 
+EDIT: Literal["EDIT"] = "EDIT"
+"""The type that an entry of edits has in the log."""
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An event or edits to be stored, with what the signature proved when it came."""
 
-    event: Event | EditEntry
+class Entry(NamedTuple):
+    """An event or edits to be stored, with what the signature proved when it came.
+
+    It holds what the store needs of an event and no more, because it may come from another process.
+    """
+
+    digest: bytes
+    event_us: int
+    event_type: str
+    """That of a run event; `JOB`, `DATASET` or `EDIT` for the others."""
+    run_id: str | None
     verdict: Verdict
     key_id: str | None
     received_us: int
     """Microseconds since 1970, UTC."""
-    frame: bytes = field(init=False)
+    frame: bytes
     """The raw bytes, packed."""
-    facts: tuple[Fact, ...] = field(init=False)
+    facts: tuple[Fact, ...]
     """What an event says; what edits say depends on their place in the log."""
+    named: tuple[Node, ...]
+    edits: EditEntry | None
 
-    def __post_init__(self) -> None:
-        """Pack and extract: whoever makes an entry does the work, and not the writer's thread."""
-        object.__setattr__(self, "frame", packed(self.event.raw))
-        object.__setattr__(self, "facts", () if isinstance(self.event, EditEntry) else facts(self.event))
+
+def entry_of(event: Event | EditEntry, verdict: Verdict, key_id: str | None, received_us: int) -> Entry:
+    """Pack and extract: whoever makes an entry does the work, and not the writer's thread."""
+    run_id = event.run_id if isinstance(event, RunEvent) else None
+    frame = packed(event.raw)
+    if isinstance(event, EditEntry):
+        return Entry(*_stamped(event), EDIT, None, verdict, key_id, received_us, frame, (), (), event)
+    said = facts(event)
+    names = named(event, said)
+    return Entry(*_stamped(event), _type(event), run_id, verdict, key_id, received_us, frame, said, names, None)
+
+
+def _stamped(event: Event | EditEntry) -> tuple[bytes, int]:
+    return event.stamp.digest, event.stamp.time_us
+
+
+def _type(event: Event) -> str:
+    if isinstance(event, RunEvent):
+        return event.event_type
+    return "DATASET" if isinstance(event, DatasetEvent) else "JOB"
 
 
 class Stored(NamedTuple):

@@ -10,9 +10,9 @@ from headwater.model.events import Event, parse_event
 from headwater.model.facts import Fact
 from headwater.store import schema
 from headwater.store.bulk import Row
-from headwater.store.entries import Entry, LoggedEvent
+from headwater.store.entries import EDIT, LoggedEvent, entry_of
 from headwater.store.reader import SqliteReader
-from headwater.store.sqlite import EDIT, SqliteStore
+from headwater.store.sqlite import SqliteStore
 
 
 class MemoryStore(SqliteStore):
@@ -44,7 +44,9 @@ class MemoryStore(SqliteStore):
         An event that was taken once and would be refused today is passed over, as a service of today would.
         """
         taken = [(each, event) for each in logged if (event := _entry(each)) is not None]
-        entries = [Entry(replace(event, raw=b""), each.verdict, each.key_id, each.received_us) for each, event in taken]
+        entries = [
+            entry_of(replace(event, raw=b""), each.verdict, each.key_id, each.received_us) for each, event in taken
+        ]
         self._places += [each.log_index for each, _ in taken]
         told = [fact for stored in self.add(entries) for fact in stored.facts]
         self.catch_up()

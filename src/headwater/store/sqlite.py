@@ -19,12 +19,12 @@ from typing import Final
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
 from headwater.graph.fold import fold
-from headwater.model.edits import DELETED, EditEntry, InOrder, parse_edit
-from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, parse_event
+from headwater.model.edits import DELETED, InOrder, parse_edit
+from headwater.model.events import parse_event
 from headwater.model.facts import Content, Fact, Target
 from headwater.store import schema
 from headwater.store.bulk import Insert, Row, select_in
-from headwater.store.entries import Entry, Stored
+from headwater.store.entries import EDIT, Entry, Stored
 from headwater.store.numbers import GivenNumbers
 from headwater.store.packing import unpacked
 from headwater.store.reader import SqliteReader
@@ -37,9 +37,6 @@ _KNOWN_CONTENTS: Final = 200_000
 """How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
 _FOLDED_TOGETHER: Final = 64
 """Events whose facts may wait for one transaction; more events are taken only once these are stored."""
-
-EDIT: Final = "EDIT"
-"""The type that an entry of edits has in the log."""
 
 
 class SqliteStore(SqliteReader):
@@ -161,9 +158,9 @@ class SqliteStore(SqliteReader):
     # The log
 
     def _append(self, entries: Sequence[Entry]) -> list[Stored]:
-        digests = [entry.event.stamp.digest for entry in entries]
+        digests = [entry.digest for entry in entries]
         places: dict[bytes, int] = dict(select_in(self._writer, "SELECT digest, idx FROM log WHERE digest IN", digests))
-        self._numbers.meet_runs(entry.event.run_id for entry in entries if isinstance(entry.event, RunEvent))
+        self._numbers.meet_runs(entry.run_id for entry in entries if entry.run_id is not None)
         stored: list[Stored] = []
         rows: list[Row] = []
         for entry, digest in zip(entries, digests, strict=True):
@@ -171,21 +168,25 @@ class SqliteStore(SqliteReader):
                 stored.append(Stored(places[digest], is_new=False, facts=()))
                 continue
             place = places[digest] = self._next_index + len(rows)
-            stored.append(Stored(place, is_new=True, facts=self._in_order.facts(entry.event, place, entry.facts)))
+            stored.append(Stored(place, is_new=True, facts=self._facts(entry, place)))
             rows.append(self._log_row(place, entry))
         _LOG.run(self._writer, rows)
         self._next_index += len(rows)
         return stored
 
+    def _facts(self, entry: Entry, place: int) -> tuple[Fact, ...]:
+        if entry.edits is not None:
+            return self._in_order.of_edits(entry.edits, place)
+        return self._in_order.of_event(entry.facts, entry.named, entry.event_us, place)
+
     def _log_row(self, place: int, entry: Entry) -> Row:
-        event = entry.event
         return (
             place,
-            event.stamp.digest,
+            entry.digest,
             entry.received_us,
-            event.stamp.time_us,
-            _event_type(event),
-            self._numbers.run(event.run_id) if isinstance(event, RunEvent) else None,
+            entry.event_us,
+            entry.event_type,
+            None if entry.run_id is None else self._numbers.run(entry.run_id),
             entry.verdict,
             entry.key_id,
             entry.frame,
@@ -232,18 +233,6 @@ class SqliteStore(SqliteReader):
 
     def _read_content_body(self, digest: bytes) -> bytes:
         return self._waiting_contents.get(digest) or super()._read_content_body(digest)
-
-
-def _event_type(event: Event | EditEntry) -> str:
-    match event:
-        case RunEvent():
-            return event.event_type
-        case JobEvent():
-            return "JOB"
-        case DatasetEvent():
-            return "DATASET"
-        case EditEntry():
-            return EDIT
 
 
 def _connection(path: Path) -> sqlite3.Connection:

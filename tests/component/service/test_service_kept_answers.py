@@ -18,7 +18,7 @@ from headwater.service.knowledge import Knowledge
 from headwater.service.views.jobs import jobs_heard_of_last
 from headwater.service.views.lineage import lineage
 from headwater.service.views.search import Query, search
-from headwater.store.entries import Entry
+from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.support.logs import logs
 from tests.support.slow_lineage import Body, slow_lineage
@@ -28,7 +28,7 @@ _HOPS = st.integers(0, 3)
 
 def learn(store: SqliteStore, knowledge: Knowledge, events: Sequence[bytes]) -> None:
     for raw in events:
-        for stored in store.add([Entry(parse_event(raw), "unsigned", None, 0)]):
+        for stored in store.add([entry_of(parse_event(raw), "unsigned", None, 0)]):
             if stored.is_new:
                 knowledge.learn(stored.facts)
 

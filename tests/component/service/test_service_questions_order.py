@@ -18,7 +18,7 @@ from headwater.service.knowledge import Knowledge
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.coverage import Asked, coverage
 from headwater.service.views.impact import Page, impact
-from headwater.store.entries import Entry
+from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.support.logs import logs
 
@@ -26,7 +26,7 @@ from tests.support.logs import logs
 @contextmanager
 def known(log: list[bytes]) -> Iterator[Knowledge]:
     with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
-        store.add([Entry(parse_event(raw), "unsigned", None, 0) for raw in log])
+        store.add([entry_of(parse_event(raw), "unsigned", None, 0) for raw in log])
         knowledge = Knowledge(store, Graph(store.content))
         knowledge.load()
         yield knowledge

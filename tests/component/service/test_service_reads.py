@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from headwater.model.events import parse_event
-from headwater.store.entries import Entry
+from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, served, serving
 from tests.support.reads import read_everything
@@ -269,7 +269,7 @@ def test_reads_go_on_while_the_store_is_ahead_of_the_graph(tmp_path: Path) -> No
         post(client, first)
         for run in ("r", "another"):
             body = run_event(run, "COMPLETE", 2, outputs=written, inputs=written)
-            store.add([Entry(parse_event(json.dumps(body).encode()), "unsigned", None, received_us=1)])
+            store.add([entry_of(parse_event(json.dumps(body).encode()), "unsigned", None, received_us=1)])
 
         read_everything(client)
 

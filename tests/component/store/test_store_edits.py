@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwater.errors import InvalidEventError
 from headwater.model.edits import EditEntry, InOrder, Saying, edit_entry, parse_edit, tag
 from headwater.model.events import Event, parse_event
-from headwater.store.entries import Entry
+from headwater.store.entries import Entry, entry_of
 from headwater.store.packing import unpacked
 from headwater.store.sqlite import SqliteStore
 from tests.support.logs import DATASETS, events
@@ -32,7 +32,7 @@ logs = st.lists(st.one_of(events.map(parse_event), _edits), min_size=1, max_size
 
 
 def entries(log: list[Event | EditEntry]) -> Iterator[Entry]:
-    return (Entry(each, "unsigned", None, received_us=1) for each in log)
+    return (entry_of(each, "unsigned", None, received_us=1) for each in log)
 
 
 def folded(store: SqliteStore) -> dict[tuple[object, ...], Any]:

@@ -11,7 +11,7 @@ from headwater.errors import UnavailableError
 from headwater.model.events import parse_event
 from headwater.model.facts import Content
 from headwater.model.names import DatasetId
-from headwater.store.entries import Entry, Stored
+from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.sqlite import SqliteStore
 from headwater.store.writer import GroupCommit, Outcome
 from tests.support.app import dataset, event, facet, schema
@@ -26,7 +26,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 def entry(body: object, verdict: str = "unsigned") -> Entry:
-    return Entry(parse_event(json.dumps(body).encode()), verdict, None, received_us=1)  # type: ignore[arg-type]
+    return entry_of(parse_event(json.dumps(body).encode()), verdict, None, received_us=1)  # type: ignore[arg-type]
 
 
 def written(run: str, second: int, *columns: str, **facets: object) -> Entry:

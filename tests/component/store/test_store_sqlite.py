@@ -7,7 +7,6 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from headwater.errors import InvalidEventError, SetupError
 from headwater.graph.fold import fold
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
-from headwater.store.entries import Entry, Stored
+from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.sqlite import SqliteStore
 from headwater.store.writer import GroupCommit, Outcome
 from tests.support.logs import RUN_IDS, logs
@@ -34,7 +33,7 @@ def opened(path: Path) -> Iterator[SqliteStore]:
 
 
 def entry(raw: bytes) -> Entry:
-    return Entry(parse_event(raw), "unsigned", None, received_us=1)
+    return entry_of(parse_event(raw), "unsigned", None, received_us=1)
 
 
 def event(second: int = 0, run: int = 0) -> bytes:
@@ -159,7 +158,7 @@ def test_an_event_that_cannot_be_stored_does_not_take_its_group_with_it(tmp_path
         writer = GroupCommit[str](add, store.catch_up, delivered.extend)
         writer.submit(entry(event(0)), "first")  # the others gather behind it, into one group
         writer.submit(entry(event(1)), "whole")
-        writer.submit(replace(entry(event(2)), verdict=None), "broken")  # type: ignore[arg-type]  the column is NOT NULL
+        writer.submit(entry(event(2))._replace(verdict=None), "broken")  # type: ignore[arg-type]  the column is NOT NULL
         writer.submit(entry(event(3)), "whole too")
         may_begin.set()
         writer.close()

@@ -22,9 +22,8 @@ from headwater.service.knowledge import Knowledge
 from headwater.service.past import Past
 from headwater.service.views.names import name_of
 from headwater.service.views.tellers import tellers
-from headwater.store.entries import LoggedEvent
+from headwater.store.entries import EDIT, LoggedEvent
 from headwater.store.reader import SqliteReader
-from headwater.store.sqlite import EDIT
 
 _STEPS: Final = 100
 """Of a comparison, before others have their turn."""
