@@ -224,7 +224,8 @@ class Graph:
             dataset = self.datasets.get(member)
             for (_, digest), edge in dataset.evidence.items() if dataset else ():
                 for column_edge in self.column_edges.edges(member, digest):
-                    shown = column_edge._replace(source=self.shown(column_edge.source))
+                    source = self.shown(column_edge.source)
+                    shown = column_edge if source is column_edge.source else column_edge._replace(source=source)
                     edges[shown] = edges[shown].union(edge.seen) if shown in edges else edge.seen
         return edges
 

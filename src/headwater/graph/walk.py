@@ -2,6 +2,8 @@
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cache
+from itertools import chain
 from typing import Literal, NamedTuple, TypeVar
 
 from headwater.graph.columns import ColumnEdge
@@ -65,7 +67,7 @@ class ColumnStep(NamedTuple):
 
 
 ColumnsOf = Callable[[DatasetId], Sequence[str]]
-"""The columns of a dataset, by its schema: what a dataset-wide edge spreads over."""
+"""The columns of a dataset, all that edges end at among them: what a dataset-wide edge spreads over."""
 
 
 class ColumnWalk:
@@ -73,7 +75,7 @@ class ColumnWalk:
 
     def __init__(self, graph: Graph, columns_of: ColumnsOf) -> None:
         self._graph = graph
-        self._columns_of = columns_of
+        self._columns_of = cache(columns_of)
         self._into: dict[DatasetId, dict[str, list[ColumnStep]]] = {}
         self._from: dict[DatasetId, dict[str, list[ColumnStep]]] = {}
 
@@ -88,10 +90,7 @@ class ColumnWalk:
 
         A dataset-wide edge counts for every column of the target, a whole source for every column of its own.
         """
-        name = column.dataset
-        if name not in self._into:
-            self._into[name] = self._laid_out(name)
-        return self._into[name].get(column.column, [])
+        return self._steps_within(column.dataset).get(column.column, [])
 
     def steps_from(self, column: ColumnId) -> list[ColumnStep]:
         """The edges that start at the column."""
@@ -99,25 +98,26 @@ class ColumnWalk:
         if name not in self._from:
             steps: dict[str, list[ColumnStep]] = {}
             for target in sorted(self._graph.fed_by(name)):
-                for reached in self.columns(target):
-                    for step in self.steps_into(ColumnId(target, reached)):
-                        if step.source.dataset == name:
-                            steps.setdefault(step.source.column, []).append(step)
+                for step in chain.from_iterable(self._steps_within(target).values()):
+                    if step.source.dataset == name:
+                        steps.setdefault(step.source.column, []).append(step)
             self._from[name] = steps
         return self._from[name].get(column.column, [])
 
-    def columns(self, name: DatasetId) -> list[str]:
-        """The dataset's columns: those of its schema, then those that only edges speak of."""
-        spoken_of = (edge.target_column for edge in self._graph.column_edges_into(name))
-        return list(dict.fromkeys([*self._columns_of(name), *(column for column in spoken_of if column is not None)]))
+    def _steps_within(self, target: DatasetId) -> dict[str, list[ColumnStep]]:
+        """The edges that end at columns of the target, by column."""
+        if target not in self._into:
+            self._into[target] = self._laid_out(target)
+        return self._into[target]
 
     def _laid_out(self, name: DatasetId) -> dict[str, list[ColumnStep]]:
         steps: dict[str, list[ColumnStep]] = {}
+        ends = cache(ColumnId)
         for edge in self._graph.column_edges_into(name):
-            targets = self.columns(name) if edge.target_column is None else [edge.target_column]
-            sources = self._columns_of(edge.source) if edge.source_column is None else [edge.source_column]
+            targets = self._columns_of(name) if edge.target_column is None else (edge.target_column,)
+            sources = self._columns_of(edge.source) if edge.source_column is None else (edge.source_column,)
             for target in targets:
                 steps.setdefault(target, []).extend(
-                    ColumnStep(ColumnId(edge.source, source), ColumnId(name, target), edge) for source in sources
+                    ColumnStep(ends(edge.source, source), ends(name, target), edge) for source in sources
                 )
         return steps

@@ -138,15 +138,18 @@ class _Wording:
 
     def description(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
         """How the column came to be, in words; None for a column that comes from nowhere."""
-        return self._said(column, "transformationDescription", [step.edge.description for step in steps])
+        if not steps:
+            return None
+        said = self._said(column, "transformationDescription")
+        return said or next((text for step in steps if (text := step.edge.description)), "")
 
     def type(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
         """The kind of transformation; None for a column that comes from nowhere."""
-        return self._said(column, "transformationType", [step.edge.subtype or step.edge.kind for step in steps])
-
-    def _said(self, column: str, member: str, by_steps: Sequence[str]) -> str | None:
-        if not by_steps:
+        if not steps:
             return None
+        return self._said(column, "transformationType") or steps[0].edge.subtype or steps[0].edge.kind
+
+    def _said(self, column: str, member: str) -> str | None:
         entry = self._fields.get(column)
         said = entry.get(member) if isinstance(entry, dict) else None
-        return said if isinstance(said, str) and said else next((text for text in by_steps if text), "")
+        return said if isinstance(said, str) else None
