@@ -78,6 +78,10 @@ class ColumnEdges:
     def fed_by(self, source: DatasetId) -> Iterable[DatasetId]:
         """The datasets into which columns of the source flow, as facets ever said, in whatever spelling."""
         self.read_all()
+        return self.known_to_be_fed_by(source)
+
+    def known_to_be_fed_by(self, source: DatasetId) -> Iterable[DatasetId]:
+        """The same, as far as facets have been read by now."""
         return self._fed_by.get(normal(source), ())
 
     def quads(self, target: DatasetId, digest: bytes) -> Iterator[tuple[int, int, int, int]]:

@@ -16,7 +16,9 @@ activity    a job's runs, newest first
 versions    the versions of a dataset and of a job
 history     the past of runs, as the walk to a root cause asks for it
 shapes      the JSON that goes out, as types; shapes_impact, shapes_causes, shapes_coverage: of questions, shapes_batch
-listing     names by the texts in them, jobs by when they were heard of
+listing     names by the texts in them
+tallies     what all jobs and all datasets come to: numbers, orders, namespaces, sources
+ordered     sets in their order, times by group
 rendered    parts of answers, kept until what they tell of changes
 views       from knowledge to shapes, one file a resource
 graphql     the graph as GraphQL, read only

@@ -1,5 +1,6 @@
 """How routes get at the service: everything a route needs is in one place, put there by `create_app`."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -66,6 +67,16 @@ Known = Annotated[Knowledge, Depends(_knowledge)]
 """What is known now, or was as of the read's `asOf` and `logSize`."""
 Now = Annotated[int, Depends(_now)]
 """The time that the read is for: its `asOf`, or now. Microseconds since 1970, UTC."""
+
+
+async def _counted(knowledge: Known) -> Knowledge:
+    for _ in knowledge.count_up():
+        await asyncio.sleep(0)
+    return knowledge
+
+
+Counted = Annotated[Knowledge, Depends(_counted)]
+"""The same, once all jobs and datasets are counted; others have their turn meanwhile."""
 
 
 class SaysAsOf:

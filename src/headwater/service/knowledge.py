@@ -8,14 +8,16 @@ from typing import Any, Final, NamedTuple, TypeVar
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset
+from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facets.view import View
 from headwater.model.facts import Declaration, Edit, Fact, ObservedFacet, Seen
 from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings, run_id_of
 from headwater.service.activity import Activity, KnownRun, activity, known_run
-from headwater.service.listing import HeardOfLast, NameIndex
+from headwater.service.listing import NameIndex
 from headwater.service.mentions import Mentions, mentions
 from headwater.service.rendered import Rendered
 from headwater.service.shapes import Field
+from headwater.service.tallies import DatasetTallies, DatasetTally, JobTallies, JobTally, Source
 from headwater.store.reader import SqliteReader
 
 ViewT = TypeVar("ViewT", bound=View)
@@ -39,13 +41,6 @@ class Touched(NamedTuple):
     run: str | None
 
 
-class ColumnCounts(NamedTuple):
-    """How many columns a dataset has, and how many column edges end at it."""
-
-    columns: int
-    edges: int
-
-
 class Knowledge:
     """The graph and the store it was folded from."""
 
@@ -54,11 +49,11 @@ class Knowledge:
         self.graph = graph
         self._activity: dict[JobId, Activity] = {}
         self.name_index = NameIndex(graph)
-        self.heard_of_last = HeardOfLast(self._last_us)
+        self.job_tallies = JobTallies(self._job_tally)
+        self.dataset_tallies = DatasetTallies(self._dataset_tally)
         self._rendered = Rendered()
         self._rendered_as_of = 0
         """How often classes of names had changed when it was rendered."""
-        self._counted: dict[DatasetId, ColumnCounts] = {}
         self._fields_in = lru_cache(maxsize=_KEPT_READ)(self._read_fields)
         self._view = lru_cache(maxsize=_KEPT_READ)(self._read_view)
 
@@ -67,7 +62,8 @@ class Knowledge:
     def load(self) -> None:
         """Fold everything that the store holds into the graph."""
         self.graph.add_all(self.store.graph_facts())
-        self.heard_of_last.move(self.graph.jobs)
+        self.job_tallies.touch(self.graph.jobs)
+        self.dataset_tallies.touch(map(self.graph.shown, self.graph.datasets))
 
     def read_ahead(self) -> Iterator[None]:
         """Read what facets tell of columns, some with each step."""
@@ -78,16 +74,18 @@ class Knowledge:
         """Add what a stored event says; says what it touched, also what it moved away from."""
         told = mentions(facts)
         before, changes = self._touched(told), self.graph.identities.changes
+        only_joined = self.graph.identities.only_joins
         reshaped, hidden = self._reshaped(facts), self._hidden(before)
         self.graph.add_all(facts)
         joins = changes != self.graph.identities.changes
         after = self._touched(told)
         touched = Touched(before.jobs | after.jobs, before.datasets | after.datasets, after.run)
-        self.heard_of_last.move(touched.jobs)
         for job in touched.jobs:
             self._activity.pop(job, None)
-        for name in [*self._counted] if joins else touched.datasets:  # joined names may be sources anywhere
-            self._counted.pop(name, None)
+        self.job_tallies.touch(touched.jobs)
+        self.dataset_tallies.touch(touched.datasets)
+        if joins:
+            self._count_again(touched, only_joined=only_joined and self.graph.identities.only_joins)
         if joins and self._rendered_as_of == changes and self.graph.identities.only_joins:
             self._rendered_as_of = self.graph.identities.changes  # it is among those touched that names were joined
         is_renamed = joins or before.datasets != after.datasets or bool(told.declared_jobs)
@@ -96,6 +94,28 @@ class Knowledge:
         if any(isinstance(fact, Edit) for fact in facts):  # people are slow, and may say anything about anything
             self._rendered = Rendered()
         return touched
+
+    def _count_again(self, touched: Touched, *, only_joined: bool) -> None:
+        """Look again at whoever may add something else because classes of names changed.
+
+        Where names were only joined, these are all that now go by one name, what reads and writes them, and what their
+        columns feed: two edges may have become one.
+        """
+        if not only_joined:
+            self.job_tallies.touch_all()
+            self.dataset_tallies.touch_all()
+            return
+        for name in touched.datasets:
+            members = tuple(self.graph.identities.members(name))
+            self.dataset_tallies.touch(members)
+            self.job_tallies.touch(self.graph.readers(name) | self.graph.writers(name))
+            for member in members:
+                self.dataset_tallies.touch(map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(member)))
+
+    def count_up(self) -> Iterator[None]:
+        """Look at jobs and datasets that were touched since somebody asked about all of them, some with each step."""
+        yield from self.job_tallies.count_up()
+        yield from self.dataset_tallies.count_up()
 
     def _reshaped(self, facts: Iterable[Fact]) -> set[DatasetId]:
         """The datasets of which it may now be another version that some run has met, called before the facts are added.
@@ -265,8 +285,24 @@ class Knowledge:
             known = self._activity[job] = activity(self.graph, job)
         return known
 
-    def _last_us(self, job: JobId) -> int | None:
-        return self.activity(job).seen.last_us if self.is_job(job) else None
+    def _job_tally(self, name: JobId) -> JobTally | None:
+        job = self.graph.jobs.get(name)
+        if job is None or not job.is_known:
+            return None
+        edges = len(self.graph.reads(name)) + len(self.graph.writes(name))
+        return JobTally(self.activity(name).seen, not self.graph.hides(name), edges)
+
+    def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
+        if self.graph.shown(name) != name or not self.names(name):
+            return None
+        namespaces = {member.namespace for member in self.graph.identities.members(name) if member.is_complete}
+        dataset = self.graph.datasets.get(name)
+        is_shown = dataset is not None and dataset.is_known and name.is_complete and not self.graph.hides(name)
+        digests = {facet: digest for facet, (_, digest) in self.graph.facets_of(name).items()} if is_shown else {}
+        columns, edges = self._column_counts(name) if is_shown else (0, 0)
+        facet = self.view(DataSourceFacet, digests)
+        source = None if facet is None or not facet.name else Source(facet.name, facet.uri or "")
+        return DatasetTally(self.seen(name), is_shown, tuple(sorted(namespaces)), columns, edges, source)
 
     # Facets and columns
 
@@ -301,13 +337,9 @@ class Knowledge:
         }
         return tuple(dict.fromkeys((*self.columns(name), *sorted(read))))
 
-    def counted(self, name: DatasetId) -> ColumnCounts:
-        """The columns of a dataset in numbers, by its shown name; kept until an event touches the dataset."""
-        known = self._counted.get(name)
-        if known is None:
-            edges = len(self.graph.column_edges_into(name))
-            known = self._counted[name] = ColumnCounts(len(self.columns(name)), edges)
-        return known
+    def _column_counts(self, name: DatasetId) -> tuple[int, int]:
+        """How many columns a dataset has, and how many column edges end at it."""
+        return len(self.columns(name)), len(self.graph.column_edges_into(name))
 
     def _read_view(self, kind: type[View], digest: bytes) -> object:
         return kind.read({kind.key: self.store.content(digest)})

@@ -3,6 +3,7 @@
 # ruff: noqa: S608  SQL is put together from the constants of this file only; values go in as parameters
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, cast
@@ -75,6 +76,8 @@ class SqliteReader:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._reader = connection
         self._reader.execute("PRAGMA query_only = ON")
+        self._counted: Counter[str] = Counter()
+        """Entries of the log by verdict, as many of its first ones as that makes: there are no holes."""
         self.content = lru_cache(maxsize=_KEPT_CONTENTS)(self._read_content)
 
     def _wait_for_facts(self) -> None:
@@ -132,9 +135,11 @@ class SqliteReader:
 
     def verdict_counts(self) -> dict[str, int]:
         """How many events were stored with each verdict."""
-        counts: dict[str, int] = dict(self._rows("SELECT verdict, count(*) FROM log GROUP BY verdict"))
-        edits = self._rows("SELECT verdict, count(*) FROM log WHERE event_type = 'EDIT' GROUP BY verdict")
-        return counts | {verdict: counts[verdict] - count for verdict, count in edits}
+        new = " WHERE idx >= ?" if self._counted else ""  # the first time, an index that has it all is read instead
+        sql = f"SELECT verdict, count(*) FROM log{new} GROUP BY verdict"
+        self._counted.update(dict(self._rows(sql, [self._counted.total()] if new else [])))
+        edits = "SELECT verdict, count(*) FROM log WHERE event_type = 'EDIT' AND +idx < ? GROUP BY verdict"
+        return self._counted - Counter(dict(self._rows(edits, [self._counted.total()])))
 
     def verdicts(self) -> Iterator[tuple[str | None, str, str | None, int]]:
         """How many events were stored with each verdict, by run (None: events without one) and by the key they name."""
@@ -164,9 +169,14 @@ class SqliteReader:
             f"ORDER BY event_us {way}, idx {way} LIMIT ? OFFSET ?"
         )
         events = [self._logged(row) for row in self._rows(page, (after_us, before_us, limit, offset))]
-        total = self._value(f"SELECT count(*) FROM log {where}", (after_us, before_us))
-        edits = self._value(f"SELECT count(*) FROM log {where} AND event_type = 'EDIT'", (after_us, before_us))
-        return events, total - edits
+        return events, self._events_between(after_us, before_us)
+
+    def _events_between(self, after_us: int, before_us: int) -> int:
+        if -after_us >= _END_OF_TIME_US <= before_us:  # all of them: their places tell how many, for there are no holes
+            return self.size() - int(self._value("SELECT count(*) FROM log WHERE event_type = 'EDIT'"))
+        where, bounds = "WHERE event_us >= ? AND event_us < ?", (after_us, before_us)
+        edits = self._value(f"SELECT count(*) FROM log {where} AND event_type = 'EDIT'", bounds)
+        return int(self._value(f"SELECT count(*) FROM log {where}", bounds)) - int(edits)
 
     def edits(self, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
         """A page of the edits, the newest first, and how many there are."""

@@ -15,13 +15,16 @@ from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge import Knowledge
-from headwater.service.views.jobs import jobs_heard_of_last
+from headwater.service.views.counts import summary
 from headwater.service.views.lineage import lineage
+from headwater.service.views.namespaces import datasets_in, jobs_in, namespaces
 from headwater.service.views.search import Query, search
+from headwater.service.views.stats import dataset_stats, job_stats
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.support.logs import logs
 from tests.support.slow_lineage import Body, slow_lineage
+from tests.support.slow_overview import EDGES_US, slow_overview
 
 _HOPS = st.integers(0, 3)
 
@@ -79,22 +82,36 @@ def test_lineage_asked_for_before_and_after_events_is_that_of_a_fresh_look_at_th
 
 
 @given(logs, logs)
-@settings(deadline=None, max_examples=60)
-def test_jobs_asked_for_before_and_after_events_are_in_the_order_of_a_fresh_look(
+@settings(deadline=None, max_examples=100)
+def test_what_is_told_of_all_jobs_and_datasets_is_what_a_look_at_each_of_them_gives(
     log: list[bytes], later: list[bytes]
 ) -> None:
     with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
         knowledge = Knowledge(store, Graph(store.content))
         learn(store, knowledge, log)
         for raw in later:
-            knowledge.heard_of_last.jobs()
+            overview(knowledge)
             learn(store, knowledge, [raw])
 
-        jobs = knowledge.heard_of_last.jobs()
+        answers = overview(knowledge)
 
-        anew = fresh(store)
-        known = [job for job in anew.graph.jobs if anew.is_job(job)]
-        assert jobs == jobs_heard_of_last(anew, known)
+        assert answers == slow_overview(fresh(store))
+
+
+def overview(knowledge: Knowledge) -> Body:
+    counted = summary(knowledge, {}, 0)
+    listed = namespaces(knowledge, 1_000, 0)["namespaces"]
+    return {
+        "counts": [counted[member] for member in ("jobs", "datasets", "columns", "edges", "columnEdges")],
+        "jobs": knowledge.job_tallies.newest_first().page(None),
+        "namespaces": {each["name"]: (each["createdAt"], each["updatedAt"]) for each in listed},
+        "in": {each["name"]: inside(knowledge, each["name"]) for each in listed},
+        "known by": [each["count"] for stats in (job_stats, dataset_stats) for each in stats(knowledge, EDGES_US)],
+    }
+
+
+def inside(knowledge: Knowledge, namespace: str) -> list[list[DatasetId] | list[JobId]]:
+    return [datasets_in(knowledge, namespace).page(None), jobs_in(knowledge, namespace).page(None)]
 
 
 @given(logs, logs, st.text("tT01s/%:dlgoai", max_size=4) | st.sampled_from(["job:etl:load", "dataset:lake:t0"]))

@@ -13,7 +13,6 @@ from headwater.service.graphql import around, objects
 from headwater.service.graphql.ask import Ask, Node
 from headwater.service.graphql.objects import FieldId, JobVersionId, VersionId
 from headwater.service.versions import current_shape, shape_uuid
-from headwater.service.views.jobs import jobs_heard_of_last
 
 Link = Callable[..., Any]
 """A field: called with the query, what the object is, and the field's arguments by their names."""
@@ -40,8 +39,8 @@ def _datasets(ask: Ask, _: None, limit: int | None = None, offset: int | None = 
 
 
 def _jobs(ask: Ask, _: None, limit: int | None = None, offset: int | None = None) -> list[Node]:
-    known = [job for job in ask.knowledge.graph.jobs if ask.knowledge.is_job(job)]
-    return [objects.job(ask, job) for job in jobs_heard_of_last(ask.knowledge, known)[_page(limit, offset)]]
+    jobs = ask.knowledge.job_tallies.newest_first().page(None)
+    return [objects.job(ask, job) for job in jobs[_page(limit, offset)]]
 
 
 def _dataset(ask: Ask, _: None, namespace: str, name: str) -> Node | None:

@@ -6,10 +6,11 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 
 from headwater.model.names import JobId
 from headwater.service import shapes
-from headwater.service.access import Known
+from headwater.service.access import Counted, Known
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
+from headwater.service.tallies import Nodes
 from headwater.service.views.jobs import job_shapes, job_version_shape, job_versions
 from headwater.service.views.namespaces import jobs_in
 from headwater.service.views.runs import run_shapes
@@ -32,33 +33,33 @@ Named = Annotated[JobId, Depends(_named)]
 
 
 @router.get("/jobs", response_model=shapes.Jobs, responses=WRONG)
-async def get_all_jobs(knowledge: Known, states: States = [], limit: Limit = 100, offset: Offset = 0) -> Response:  # noqa: B006  FastAPI copies it
+async def get_all_jobs(knowledge: Counted, states: States = [], limit: Limit = 100, offset: Offset = 0) -> Response:  # noqa: B006  FastAPI copies it
     """The jobs of all namespaces, those heard of last first."""
-    return _page(knowledge, _in_states(knowledge, knowledge.heard_of_last.jobs(), states), limit, offset)
+    return _page(knowledge, knowledge.job_tallies.newest_first(), states, limit, offset)
 
 
 @router.get("/namespaces/{namespace:encoded}/jobs", response_model=shapes.Jobs, responses=NOT_FOUND | WRONG)
 async def get_jobs(
-    knowledge: Known,
+    knowledge: Counted,
     namespace: NamespaceName,
     states: States = [],  # noqa: B006  FastAPI copies it
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
     """The jobs of a namespace, those heard of last first."""
-    return _page(knowledge, _in_states(knowledge, jobs_in(knowledge, namespace), states), limit, offset)
+    return _page(knowledge, jobs_in(knowledge, namespace), states, limit, offset)
+
+
+def _page(knowledge: Knowledge, jobs: Nodes[JobId], states: list[shapes.RunState], limit: int, offset: int) -> Response:
+    if states:
+        chosen = _in_states(knowledge, jobs.page(None), states)
+        return answer(shapes.Jobs(jobs=job_shapes(knowledge, chosen[offset : offset + limit]), totalCount=len(chosen)))
+    return answer(shapes.Jobs(jobs=job_shapes(knowledge, jobs.page(limit, offset)), totalCount=len(jobs)))
 
 
 def _in_states(knowledge: Knowledge, jobs: list[JobId], states: list[shapes.RunState]) -> list[JobId]:
-    if not states:
-        return jobs
     newest = {job: knowledge.activity(job).runs[:1] for job in jobs}
     return [job for job, runs in newest.items() if runs and knowledge.run(runs[0]).state in states]
-
-
-def _page(knowledge: Knowledge, jobs: list[JobId], limit: int, offset: int) -> Response:
-    page = job_shapes(knowledge, jobs[offset : offset + limit])
-    return answer(shapes.Jobs(jobs=page, totalCount=len(jobs)))
 
 
 @router.get(_JOB, response_model=shapes.Job, responses=NOT_FOUND | WRONG)

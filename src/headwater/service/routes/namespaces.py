@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Response
 
 from headwater.service import shapes
-from headwater.service.access import Known
+from headwater.service.access import Counted
 from headwater.service.answers import answer
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset
 from headwater.service.views.namespaces import namespace, namespaces
@@ -12,12 +12,12 @@ router = APIRouter(tags=["namespaces"])
 
 
 @router.get("/namespaces", response_model=shapes.Namespaces, responses=WRONG)
-async def get_namespaces(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
+async def get_namespaces(knowledge: Counted, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Namespaces of jobs and datasets, by name."""
     return answer(namespaces(knowledge, limit, offset))
 
 
 @router.get("/namespaces/{name:encoded}", response_model=shapes.Namespace, responses=NOT_FOUND | WRONG)
-async def get_namespace(knowledge: Known, name: NamespaceName) -> Response:
+async def get_namespace(knowledge: Counted, name: NamespaceName) -> Response:
     """One namespace."""
     return answer(namespace(knowledge, name))

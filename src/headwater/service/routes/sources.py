@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 
 from headwater.service import bodies, shapes, writing
-from headwater.service.access import Known, ServiceHere
+from headwater.service.access import Counted, ServiceHere
 from headwater.service.answers import answer
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, WRONG, By, Limit, Offset
 from headwater.service.views import sources
@@ -17,13 +17,13 @@ SourceName = Annotated[str, Path(description="The name of a source, percent-enco
 
 
 @router.get("/sources", response_model=shapes.Sources, responses=WRONG)
-async def get_sources(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
+async def get_sources(knowledge: Counted, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Sources that were put, and those that datasets' `dataSource` facets name."""
     return answer(sources.sources(knowledge, limit, offset))
 
 
 @router.get(_SOURCE, response_model=shapes.Source, responses=NOT_FOUND)
-async def get_source(knowledge: Known, name: SourceName) -> Response:
+async def get_source(knowledge: Counted, name: SourceName) -> Response:
     """One source."""
     return answer(sources.source(knowledge, name))
 

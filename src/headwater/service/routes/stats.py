@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from headwater.errors import InvalidInputError
 from headwater.service import shapes
-from headwater.service.access import Known, ServiceHere
+from headwater.service.access import Counted, Known, ServiceHere
 from headwater.service.answers import answer
 from headwater.service.routes.parameters import WRONG
 from headwater.service.views import stats
@@ -53,18 +53,18 @@ async def get_events(knowledge: Known, edges: Edges) -> Response:
 
 
 @router.get("/jobs", **_TOTALS)
-async def get_jobs(knowledge: Known, edges: Edges) -> Response:
+async def get_jobs(knowledge: Counted, edges: Edges) -> Response:
     """How many jobs were known by the end of each hour or day."""
-    return answer(stats.total_stats(stats.jobs_created_us(knowledge), edges))
+    return answer(stats.job_stats(knowledge, edges))
 
 
 @router.get("/datasets", **_TOTALS)
-async def get_datasets(knowledge: Known, edges: Edges) -> Response:
+async def get_datasets(knowledge: Counted, edges: Edges) -> Response:
     """How many datasets were known by the end of each hour or day."""
-    return answer(stats.total_stats(stats.datasets_created_us(knowledge), edges))
+    return answer(stats.dataset_stats(knowledge, edges))
 
 
 @router.get("/sources", **_TOTALS)
-async def get_sources(knowledge: Known, edges: Edges) -> Response:
+async def get_sources(knowledge: Counted, edges: Edges) -> Response:
     """How many sources were known by the end of each hour or day."""
-    return answer(stats.total_stats(stats.sources_created_us(knowledge), edges))
+    return answer(stats.source_stats(knowledge, edges))

@@ -13,16 +13,14 @@ from headwater.service.views.names import names_of
 
 def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> shapes.Summary:
     """The graph in numbers, and the events by verdict."""
-    graph = knowledge.graph
-    jobs = [job for job in graph.jobs if knowledge.is_job(job)]
-    datasets = [knowledge.counted(name) for name in graph.shown_datasets()]
+    jobs, datasets = knowledge.job_tallies, knowledge.dataset_tallies
     return shapes.Summary(
-        jobs=len(jobs),
-        runs=len(graph.runs),
-        datasets=len(datasets),
-        columns=sum(dataset.columns for dataset in datasets),
-        edges=sum(len(graph.reads(job)) + len(graph.writes(job)) for job in jobs),
-        columnEdges=sum(dataset.edges for dataset in datasets),
+        jobs=jobs.shown,
+        runs=len(knowledge.graph.runs),
+        datasets=datasets.shown,
+        columns=datasets.columns,
+        edges=jobs.edges,
+        columnEdges=datasets.column_edges,
         quarantined=sum(1 for _ in _unplaced(knowledge)),
         events=shapes.EventCounts(
             stored=sum(verdicts.values()),

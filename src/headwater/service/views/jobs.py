@@ -103,11 +103,6 @@ def _current_version(knowledge: Knowledge, job: JobId) -> str | None:
     return None
 
 
-def jobs_heard_of_last(knowledge: Knowledge, jobs: Iterable[JobId]) -> list[JobId]:
-    """The jobs, those with the latest event first."""
-    return sorted(jobs, key=lambda job: (-knowledge.activity(job).seen.last_us, job))
-
-
 class _Version(NamedTuple):
     newest: KnownRun
     since_us: int

@@ -45,10 +45,10 @@ def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_ho
 def render_ahead(knowledge: Knowledge) -> Iterator[None]:
     """Render jobs, those heard of last first, and datasets while there is room, some with each step.
 
-    Before that, names are indexed for search.
+    Before that, names are indexed for search, and jobs and datasets are counted.
     """
-    knowledge.name_index.catch_up()
-    yield
+    yield from knowledge.name_index.catch_up()
+    yield from knowledge.count_up()
     rendered: Rendered | None = None
     while rendered is not knowledge.rendered:  # all was forgotten meanwhile
         rendered = knowledge.rendered
@@ -56,7 +56,7 @@ def render_ahead(knowledge: Knowledge) -> Iterator[None]:
 
 
 def _render(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
-    for jobs in in_slices(rendered.job_nodes.missing(knowledge.heard_of_last.jobs()), _FEW_JOBS):
+    for jobs in in_slices(rendered.job_nodes.missing(knowledge.job_tallies.newest_first().page(None)), _FEW_JOBS):
         if not rendered.job_nodes.has_room or rendered is not knowledge.rendered:
             break
         job_nodes(knowledge, [job for job in jobs if knowledge.is_job(job)])

@@ -1,8 +1,8 @@
 """Namespaces: those that jobs and datasets are in, under any of their names, and those that were put."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from functools import reduce
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from headwater.errors import NotFoundError
@@ -12,6 +12,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
+from headwater.service.tallies import Nodes
 
 DEFAULT: Final = "default"
 """A namespace that is always there, as in Marquez."""
@@ -23,12 +24,9 @@ _ALWAYS: Final = Seen(0, 0)
 
 def namespaces(knowledge: Knowledge, limit: int, offset: int) -> shapes.Namespaces:
     """A page of the namespaces that are not deleted, by name."""
-    seen: dict[str, Seen] = {}
-    for namespace, when in _mentions(knowledge):
-        seen[namespace] = seen[namespace].union(when) if namespace in seen else when
-    known = sorted((name, when) for name, when in seen.items() if not _is_deleted(knowledge, name))
+    known = sorted(name for name in {*chain(*_mentions(knowledge))} if not _is_deleted(knowledge, name))
     page = islice(known, offset, offset + limit)
-    return shapes.Namespaces(namespaces=[_namespace(knowledge, *each) for each in page], totalCount=len(known))
+    return shapes.Namespaces(namespaces=[namespace(knowledge, each) for each in page], totalCount=len(known))
 
 
 def namespace(knowledge: Knowledge, name: str) -> shapes.Namespace:
@@ -37,46 +35,45 @@ def namespace(knowledge: Knowledge, name: str) -> shapes.Namespace:
     Raises:
         NotFoundError: nothing is in it, and nobody put it.
     """
-    seen = [when for namespace, when in _mentions(knowledge) if namespace == name]
+    seen = [mentions[name] for mentions in _mentions(knowledge) if name in mentions]
     if not seen:
         raise NotFoundError(f"Namespace '{name}' not found.")
     return _namespace(knowledge, name, reduce(Seen.union, seen))
 
 
-def jobs_in(knowledge: Knowledge, name: str) -> list[JobId]:
+def jobs_in(knowledge: Knowledge, name: str) -> Nodes[JobId]:
     """The jobs of a namespace that are not deleted, those heard of last first.
 
     Raises:
         NotFoundError: nothing is in it, and nobody put it.
     """
-    jobs = [job for job in knowledge.heard_of_last.jobs() if job.namespace == name]
-    return jobs if jobs or namespace(knowledge, name) else []
+    jobs = knowledge.job_tallies.newest_first(name)
+    if not jobs:
+        namespace(knowledge, name)
+    return jobs
 
 
-def datasets_in(knowledge: Knowledge, name: str) -> list[DatasetId]:
+def datasets_in(knowledge: Knowledge, name: str) -> Nodes[DatasetId]:
     """The datasets that are shown under a name in this namespace, by name.
 
     Raises:
         NotFoundError: nothing is in it, and nobody put it.
     """
-    datasets = sorted(dataset for dataset in knowledge.graph.shown_datasets() if dataset.namespace == name)
-    return datasets if datasets or namespace(knowledge, name) else []
+    datasets = knowledge.dataset_tallies.by_name(name)
+    if not datasets:
+        namespace(knowledge, name)
+    return datasets
 
 
-def _mentions(knowledge: Knowledge) -> Iterator[tuple[str, Seen]]:
-    yield DEFAULT, _ALWAYS
+def _mentions(knowledge: Knowledge) -> tuple[Mapping[str, Seen], ...]:
     edits = knowledge.graph.edits
-    for target in edits.targets("namespace"):
-        if (said := edits.said(target, DESCRIBED)) is not None:
-            yield target[1], said.seen
-    for name, job in knowledge.graph.jobs.items():
-        if job.is_known:
-            yield name.namespace, knowledge.activity(name).seen
-    for dataset_name, dataset in knowledge.graph.datasets.items():
-        if dataset.is_known:
-            seen = dataset.seen
-            members = knowledge.graph.identities.members(dataset_name)
-            yield from ((member.namespace, seen) for member in members if member.is_complete)
+    put = ((target[1], edits.said(target, DESCRIBED)) for target in edits.targets("namespace"))
+    return (
+        {DEFAULT: _ALWAYS},
+        {name: said.seen for name, said in put if said is not None},
+        knowledge.job_tallies.namespaces(),
+        knowledge.dataset_tallies.namespaces(),
+    )
 
 
 def _is_deleted(knowledge: Knowledge, name: str) -> bool:

@@ -45,14 +45,12 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
 
 
 def _found(knowledge: Knowledge, query: Query) -> Iterator[_Found]:
-    text = query.text.casefold()
-    may_be_node_id = text.startswith(("job:", "dataset:"))
     datasets: set[DatasetId] = set()
-    for node in knowledge.name_index.holding([] if may_be_node_id else text.split("%")):
+    for node in _named(knowledge, query):
         if isinstance(node, JobId):
-            if query.kind != "DATASET" and _matches(node, query) and knowledge.is_job(node):
+            if query.kind != "DATASET" and knowledge.is_job(node):
                 yield _Found("JOB", node, knowledge.activity(node).seen.last_us)
-        elif query.kind != "JOB" and _matches(node, query) and knowledge.is_dataset(node):
+        elif query.kind != "JOB" and knowledge.is_dataset(node):
             datasets.add(knowledge.graph.shown(node))
     for name in datasets:
         yield _Found("DATASET", name, knowledge.seen(name).last_us)
@@ -63,11 +61,16 @@ def _is_within(hit: _Found, query: Query) -> bool:
     return is_before and (query.after_us is None or hit.updated_us > query.after_us)
 
 
-def _matches(node: DatasetId | JobId, query: Query) -> bool:
-    if query.namespace is not None and node.namespace != query.namespace:
-        return False
+def _named(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
+    """All, known or not, that have the text in this name of theirs."""
     text = query.text.casefold()
-    return _stand_in_order(text.split("%"), node.name.casefold()) or text == node.node_id.casefold()
+    parts = text.split("%")
+    may_be_node_id = text.startswith(("job:", "dataset:"))
+    for node in knowledge.name_index.holding([] if may_be_node_id else parts):
+        if query.namespace is not None and node.namespace != query.namespace:
+            continue
+        if _stand_in_order(parts, node.name.casefold()) or (may_be_node_id and text == node.node_id.casefold()):
+            yield node
 
 
 def _stand_in_order(parts: Sequence[str], name: str) -> bool:

@@ -6,11 +6,11 @@ from itertools import islice
 from headwater.errors import NotFoundError
 from headwater.model.credentials import without_credentials
 from headwater.model.edits import DESCRIBED, described
-from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facts import Edit, Seen
 from headwater.service import shapes
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
+from headwater.service.tallies import Source
 
 
 def sources(knowledge: Knowledge, limit: int, offset: int) -> shapes.Sources:
@@ -36,23 +36,11 @@ def source(knowledge: Knowledge, name: str) -> shapes.Source:
 def all_sources(knowledge: Knowledge) -> Mapping[str, shapes.Source]:
     """The sources by name; one that was put is as it was put."""
     edits = knowledge.graph.edits
-    known = {name: _told(name, uri, seen) for name, (uri, seen) in _told_by_datasets(knowledge).items()}
+    known = {told.name: _told(told, seen) for told, seen in knowledge.dataset_tallies.sources()}
     for kind, name in edits.targets("source"):
         if (said := edits.said((kind, name), DESCRIBED)) is not None:
             known[name] = _put(name, said)
     return known
-
-
-def _told_by_datasets(knowledge: Knowledge) -> dict[str, tuple[str, Seen]]:
-    """The names and addresses of `dataSource` facets, each from when to when datasets had it."""
-    told: dict[str, tuple[str, Seen]] = {}
-    for name in knowledge.graph.shown_datasets():
-        digests = {facet: digest for facet, (_, digest) in knowledge.graph.facets_of(name).items()}
-        facet = knowledge.view(DataSourceFacet, digests)
-        if facet is not None and facet.name:
-            uri, seen = told.get(facet.name, (facet.uri or "", knowledge.seen(name)))
-            told[facet.name] = (uri or facet.uri or "", seen.union(knowledge.seen(name)))
-    return told
 
 
 def _put(name: str, said: Edit) -> shapes.Source:
@@ -67,12 +55,12 @@ def _put(name: str, said: Edit) -> shapes.Source:
     )
 
 
-def _told(name: str, uri: str, seen: Seen) -> shapes.Source:
+def _told(source: Source, seen: Seen) -> shapes.Source:
     return shapes.Source(
-        type=uri.removeprefix("jdbc:").partition(":")[0].upper() or "UNKNOWN",
-        name=name,
+        type=source.uri.removeprefix("jdbc:").partition(":")[0].upper() or "UNKNOWN",
+        name=source.name,
         createdAt=iso(seen.first_us),
         updatedAt=iso(seen.last_us),
-        connectionUrl=without_credentials(uri),
+        connectionUrl=without_credentials(source.uri),
         description=None,
     )

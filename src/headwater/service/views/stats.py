@@ -1,7 +1,7 @@
 """Statistics as Marquez's page draws them: what happened in each hour of a day, or in each day of a week."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Final, Literal
@@ -47,26 +47,31 @@ def event_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes.Event
     ]
 
 
-def total_stats(created_us: Iterable[int], edges: Sequence[int]) -> list[shapes.TotalStats]:
-    """How many there were by the end of each interval, from when each was first heard of."""
-    ordered = sorted(created_us)
+def job_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes.TotalStats]:
+    """How many jobs were known by the end of each interval."""
+    heard = knowledge.job_tallies.first_heard()
+    return _total_stats(edges, lambda end: bisect_left(heard, end, key=_time_us))
+
+
+def dataset_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes.TotalStats]:
+    """How many datasets were known by the end of each interval."""
+    heard = knowledge.dataset_tallies.first_heard()
+    return _total_stats(edges, lambda end: bisect_left(heard, end, key=_time_us))
+
+
+def source_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes.TotalStats]:
+    """How many sources were known by the end of each interval."""
+    created = (datetime.fromisoformat(each["createdAt"]) for each in all_sources(knowledge).values())
+    heard = sorted(map(microseconds, created))
+    return _total_stats(edges, lambda end: bisect_left(heard, end))
+
+
+def _total_stats(edges: Sequence[int], known_by: Callable[[int], int]) -> list[shapes.TotalStats]:
     return [
-        shapes.TotalStats(startInterval=iso(start), endInterval=iso(end), count=bisect_left(ordered, end))
+        shapes.TotalStats(startInterval=iso(start), endInterval=iso(end), count=known_by(end))
         for start, end in pairwise(edges)
     ]
 
 
-def jobs_created_us(knowledge: Knowledge) -> Iterator[int]:
-    """When each job was first heard of."""
-    known = (job for job in knowledge.graph.jobs if knowledge.is_job(job))
-    return (knowledge.activity(job).seen.first_us for job in known)
-
-
-def datasets_created_us(knowledge: Knowledge) -> Iterator[int]:
-    """When each dataset was first heard of."""
-    return (knowledge.seen(name).first_us for name in knowledge.graph.shown_datasets())
-
-
-def sources_created_us(knowledge: Knowledge) -> Iterator[int]:
-    """When each source was first heard of."""
-    return (microseconds(datetime.fromisoformat(each["createdAt"])) for each in all_sources(knowledge).values())
+def _time_us(heard: tuple[int, object]) -> int:
+    return heard[0]

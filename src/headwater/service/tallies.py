@@ -1,0 +1,242 @@
+"""What all jobs and all datasets come to: numbers, orders, namespaces, sources.
+
+Each job and dataset is looked at once, and again when an event touched it: so that an answer about all of them takes as
+long as what is new since the last one. Who was touched is kept until somebody asks.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from headwater.errors import HeadwaterError
+from headwater.model.facts import Seen
+from headwater.model.names import DatasetId, JobId
+from headwater.service.ordered import Membership, Ordered, Spans
+
+NodeT = TypeVar("NodeT", JobId, DatasetId)
+TallyT = TypeVar("TallyT", "JobTally", "DatasetTally")
+
+_SLICE: Final = 16
+"""Nodes that are looked at in one go: a millisecond's work where columns must be counted."""
+
+
+class JobTally(NamedTuple):
+    """What one job adds."""
+
+    seen: Seen
+    is_shown: bool
+    """False for one that is deleted."""
+    edges: int
+
+
+class Source(NamedTuple):
+    """Where a dataset is kept, by its `dataSource` facet; the address may be empty."""
+
+    name: str
+    uri: str
+
+
+class DatasetTally(NamedTuple):
+    """What one dataset adds, under all its names."""
+
+    seen: Seen
+    is_shown: bool
+    namespaces: tuple[str, ...]
+    columns: int
+    column_edges: int
+    source: Source | None
+
+
+class Tallies(Generic[NodeT, TallyT]):
+    """Every node by what it adds; `look` gives that, None for what is no node (now)."""
+
+    def __init__(self, look: Callable[[NodeT], TallyT | None]) -> None:
+        self._look: Callable[[NodeT], TallyT | None] = look
+        self._known: dict[NodeT, TallyT] = {}
+        self._touched: dict[NodeT, None] = {}
+        self._namespaces = Spans(lambda: (self._in_namespaces(node, self._known[node]) for node in self._known))
+        self._first_heard: Ordered[tuple[int, NodeT]] = Ordered()
+        self._shown = 0
+
+    def touch(self, nodes: Iterable[NodeT]) -> None:
+        """These may add something else by now."""
+        self._touched.update(dict.fromkeys(nodes))
+
+    def touch_all(self) -> None:
+        """Whoever was looked at may add something else by now."""
+        self.touch(self._known)
+
+    def count_up(self) -> Iterator[None]:
+        """Look at who was touched, some with each step."""
+        while self._touched:
+            for _ in range(min(_SLICE, len(self._touched))):
+                self._look_at(self._touched.popitem()[0])
+            yield
+
+    def _look_at(self, node: NodeT) -> None:
+        try:
+            tally = self._look(node)
+        except HeadwaterError:  # the disk does not answer: whoever asks next tries again
+            self._touched[node] = None
+            raise
+        self._change(node, self._known.get(node), tally)
+
+    def _caught_up(self) -> None:
+        for _ in self.count_up():
+            pass
+
+    def _change(self, node: NodeT, before: TallyT | None, after: TallyT | None) -> None:
+        if before == after:
+            return
+        self._namespaces.change(
+            before and self._in_namespaces(node, before), after and self._in_namespaces(node, after)
+        )
+        if after is None:
+            del self._known[node]
+        else:
+            self._known[node] = after
+        if before is not None and before.is_shown:
+            self._take_out(node, before)
+        if after is not None and after.is_shown:
+            self._take_in(node, after)
+
+    def _in_namespaces(self, node: NodeT, tally: TallyT) -> Membership:
+        raise NotImplementedError
+
+    def _take_in(self, node: NodeT, tally: TallyT) -> None:
+        """Count a node that is shown."""
+        self._shown += 1
+        self._first_heard.add((tally.seen.first_us, node))
+
+    def _take_out(self, node: NodeT, tally: TallyT) -> None:
+        """Undo what `_take_in` did."""
+        self._shown -= 1
+        self._first_heard.remove((tally.seen.first_us, node))
+
+    @property
+    def shown(self) -> int:
+        """How many there are, but for deleted ones."""
+        self._caught_up()
+        return self._shown
+
+    def namespaces(self) -> Mapping[str, Seen]:
+        """The namespaces that nodes are in, under any of their names, deleted ones too."""
+        self._caught_up()
+        return self._namespaces.times()
+
+    def first_heard(self) -> Sequence[tuple[int, NodeT]]:
+        """When each was first heard of, the earliest first; deleted ones are left out."""
+        self._caught_up()
+        return self._first_heard.items()
+
+
+class JobTallies(Tallies[JobId, JobTally]):
+    """All jobs."""
+
+    def __init__(self, look: Callable[[JobId], JobTally | None]) -> None:
+        super().__init__(look)
+        self._edges = 0
+        self._newest: Ordered[tuple[int, JobId]] = Ordered()
+        self._newest_in: dict[str, Ordered[tuple[int, JobId]]] = defaultdict(Ordered)
+
+    def _in_namespaces(self, node: JobId, tally: JobTally) -> Membership:
+        return (node.namespace,), tally.seen
+
+    def _take_in(self, node: JobId, tally: JobTally) -> None:
+        super()._take_in(node, tally)
+        self._edges += tally.edges
+        for order in (self._newest, self._newest_in[node.namespace]):
+            order.add((-tally.seen.last_us, node))
+
+    def _take_out(self, node: JobId, tally: JobTally) -> None:
+        super()._take_out(node, tally)
+        self._edges -= tally.edges
+        for order in (self._newest, self._newest_in[node.namespace]):
+            order.remove((-tally.seen.last_us, node))
+
+    @property
+    def edges(self) -> int:
+        """How many edges there are between jobs and datasets."""
+        self._caught_up()
+        return self._edges
+
+    def newest_first(self, namespace: str | None = None) -> "Nodes[JobId]":
+        """The jobs of a namespace, or all, those with the latest event first; deleted ones are left out."""
+        self._caught_up()
+        return Nodes(self._newest if namespace is None else self._newest_in.get(namespace, Ordered()))
+
+
+class DatasetTallies(Tallies[DatasetId, DatasetTally]):
+    """All datasets, each by its shown name."""
+
+    def __init__(self, look: Callable[[DatasetId], DatasetTally | None]) -> None:
+        super().__init__(look)
+        self._columns = self._column_edges = 0
+        self._in: dict[str, Ordered[tuple[str, DatasetId]]] = defaultdict(Ordered)
+        self._sources = Spans(lambda: (_in_source(tally) for tally in self._known.values() if tally.is_shown))
+        self._addresses: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def _in_namespaces(self, node: DatasetId, tally: DatasetTally) -> Membership:
+        return tally.namespaces, tally.seen
+
+    def _take_in(self, node: DatasetId, tally: DatasetTally) -> None:
+        super()._take_in(node, tally)
+        self._columns += tally.columns
+        self._column_edges += tally.column_edges
+        self._in[node.namespace].add((node.name, node))
+        self._sources.change(None, _in_source(tally))
+        if tally.source is not None:
+            self._addresses[tally.source.name][tally.source.uri] += 1
+
+    def _take_out(self, node: DatasetId, tally: DatasetTally) -> None:
+        super()._take_out(node, tally)
+        self._columns -= tally.columns
+        self._column_edges -= tally.column_edges
+        self._in[node.namespace].remove((node.name, node))
+        self._sources.change(_in_source(tally), None)
+        if tally.source is not None:
+            self._addresses[tally.source.name][tally.source.uri] -= 1
+
+    @property
+    def columns(self) -> int:
+        """How many columns the datasets have."""
+        self._caught_up()
+        return self._columns
+
+    @property
+    def column_edges(self) -> int:
+        """How many edges there are between columns."""
+        self._caught_up()
+        return self._column_edges
+
+    def by_name(self, namespace: str) -> "Nodes[DatasetId]":
+        """The datasets that are shown under a name in this namespace; deleted ones are left out."""
+        self._caught_up()
+        return Nodes(self._in.get(namespace, Ordered()))
+
+    def sources(self) -> Iterator[tuple[Source, Seen]]:
+        """The sources that datasets are said to be in, and when these were heard of; of several addresses the first."""
+        self._caught_up()
+        for name, seen in self._sources.times().items():
+            addresses = [uri for uri, count in self._addresses[name].items() if uri and count]
+            yield Source(name, min(addresses, default="")), seen
+
+
+class Nodes(Generic[NodeT]):
+    """Nodes in an order, of which somebody wants a page."""
+
+    def __init__(self, order: Ordered[Any]) -> None:
+        self._order = order.items()
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._order)
+
+    def page(self, limit: int | None, offset: int = 0) -> list[NodeT]:
+        """So many of them from there on; None: all the rest."""
+        end = None if limit is None else offset + limit
+        return [node for _, node in self._order[offset:end]]
+
+
+def _in_source(tally: DatasetTally) -> Membership:
+    return () if tally.source is None else (tally.source.name,), tally.seen
