@@ -6,7 +6,7 @@ JARS := src/headwater/pipeline/jars
 PAGE := src/headwater/service/page
 WEB_SOURCES := $(shell find web/src web/public web/index.html web/.npmrc web/*.json web/*.ts -type f 2>/dev/null)
 
-.PHONY: help setup demo test check format lock clean
+.PHONY: help setup demo lab test check format lock clean
 help:  ## list what make can do
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
@@ -39,6 +39,9 @@ build/page.stamp: $(WEB_SOURCES)
 
 demo: setup  ## run three pipelines over real flights and show their lineage; ends on Ctrl-C
 	$(VENV)/headwater demo
+
+lab: build/python.stamp  ## start Kafka, Connect, a schema registry, S3 and Glue on this machine; `headwater lab down` ends them
+	$(VENV)/headwater lab up kafka
 
 test: setup build/system.stamp  ## run every test
 	$(VENV)/python -m pytest

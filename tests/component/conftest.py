@@ -1,11 +1,14 @@
-"""One Spark for all component tests: whichever comes first starts it, by the same door as a pipeline does."""
+"""One Spark and one Kafka for all component tests: whichever comes first starts them, by the same doors as users do."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
 
+from headwater.lab.lab import Lab
 from headwater.pipeline.session import open_session
+from tests.support.ports import free_ports
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +17,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
     os.environ.setdefault("AWS_ACCESS_KEY_ID", "test")
     os.environ.setdefault("AWS_SECRET_ACCESS_KEY", "test")
     return open_session(tmp_path_factory.mktemp("spark"), master="local[2]", options={"spark.driver.memory": "1g"})
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A broker and a schema registry, on ports nobody else uses."""
+    ports = dict(zip(("broker", "registry"), free_ports(2), strict=True))
+    lab = Lab("kafka", tmp_path_factory.mktemp("lab"), ports)
+    try:
+        lab.up(["broker", "registry"], lambda _: None)
+        yield lab
+    finally:
+        lab.down(lambda _: None)

@@ -10,6 +10,7 @@ from headwater.cli.demo.command import demo
 from headwater.cli.diff import diff
 from headwater.cli.impact import impact
 from headwater.cli.key import key
+from headwater.cli.lab import lab
 from headwater.cli.lint import lint
 from headwater.cli.root_cause import root_cause
 from headwater.cli.run import run
@@ -30,6 +31,7 @@ app = typer.Typer(
 for command in (serve, run, lint, verify, trace, impact, diff, root_cause, coverage, demo):
     app.command()(command)
 app.add_typer(key)
+app.add_typer(lab)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,122 @@
+"""`headwater lab`: real components on this machine, to try things with."""
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from headwater.cli.home import headwater_home
+from headwater.errors import SetupError
+
+if TYPE_CHECKING:
+    from headwater.lab.lab import Lab, PartStatus
+
+lab = typer.Typer(
+    name="lab", help="Real components on this machine: Kafka and what goes with it.", no_args_is_help=True
+)
+_MIB = 1 << 20
+
+
+@lab.callback()
+def _group() -> None:
+    """Real components on this machine: Kafka and what goes with it."""
+
+
+@lab.command()
+def up(
+    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka.", show_default=False)],
+    parts: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PART]...", help="Only these, and what they need.", show_default=False),
+    ] = None,
+    port: Annotated[
+        list[str] | None, typer.Option("--port", metavar="PART=PORT", help="Where a part is to listen.")
+    ] = None,
+) -> None:
+    """Start a lab: broker, schema registry, Connect, S3 with Glue, all on 127.0.0.1.
+
+    What is up already stays; what is left of an earlier start is cleared away first.
+
+    Example: headwater lab up kafka broker registry --port broker=19092
+    """
+    started = _lab(name, _ports(port or []))
+    started.up(parts or [], lambda line: typer.echo(line, err=True))
+    _show(started.status())
+
+
+@lab.command()
+def status(
+    json_output: Annotated[bool, typer.Option("--json", help="Print a JSON array, one object a part.")] = False,
+) -> None:
+    """Show each part: whether it is up, where, how much memory it has and how long it took to start.
+
+    Example: headwater lab status --json
+    """
+    found = _lab("kafka").status()
+    if json_output:
+        sys.stdout.buffer.write(orjson.dumps([asdict(one) for one in found]) + b"\n")
+        sys.stdout.flush()
+    else:
+        _show(found)
+
+
+@lab.command()
+def logs(
+    part: Annotated[str, typer.Argument(metavar="PART", help="broker, registry, connect or s3.", show_default=False)],
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines.")] = 50,
+) -> None:
+    """Show what a part printed last.
+
+    Example: headwater lab logs connect -n 200
+    """
+    printed = _lab("kafka").log(part).read_text(errors="replace").splitlines()
+    typer.echo("\n".join(printed[-lines:]))
+
+
+@lab.command()
+def down(
+    keep: Annotated[bool, typer.Option("--keep", help="Keep data and logs, for the next start.")] = False,
+) -> None:
+    """Stop every part, and remove its data.
+
+    Example: headwater lab down
+    """
+    _lab("kafka").down(lambda line: typer.echo(line, err=True), keep=keep)
+
+
+def _lab(name: str, ports: dict[str, int] | None = None) -> "Lab":
+    try:
+        from headwater.lab.lab import Lab
+    except ModuleNotFoundError as missing:
+        raise SetupError(f"{missing.name} is not installed: pip install 'headwater[lab]'") from missing
+    return Lab(name, headwater_home(), ports)
+
+
+def _ports(settings: list[str]) -> dict[str, int]:
+    pairs = [setting.partition("=") for setting in settings]
+    if any(not (part and port.isdecimal() and 0 < int(port) < 65_535) for part, _, port in pairs):
+        raise typer.BadParameter("--port: expected PART=PORT, such as broker=19092")
+    return {part: int(port) for part, _, port in pairs}
+
+
+def _show(found: "list[PartStatus]") -> None:
+    table = Table("part", "", "state", "address", "pid", "memory", "ready after", box=None, header_style="dim")
+    for one in found:
+        table.add_row(
+            one.name,
+            one.title,
+            one.state,
+            one.address,
+            " ".join(map(str, one.pids)),
+            f"{one.rss_bytes // _MIB} MiB" if one.pids else "",
+            f"{one.ready_after_s} s" if one.pids and one.ready_after_s is not None else "",
+        )
+    total = sum(one.rss_bytes for one in found)
+    if total:
+        table.add_section()
+        table.add_row("", "", "", "", "", f"{total // _MIB} MiB", "")
+    Console(width=None if sys.stdout.isatty() else 140).print(table)

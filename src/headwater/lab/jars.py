@@ -1,0 +1,64 @@
+"""What Maven fetches for the parts: once, into the project's `build/` folder."""
+
+import shutil
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import headwater
+from headwater.errors import SetupError
+
+PROJECT: Final = Path(headwater.__file__).parents[2]
+_DONE: Final = "fetched"
+
+
+def pom_of(part: str, project: Path = PROJECT) -> Path:
+    """The pom that says what a part is made of.
+
+    Raises:
+        SetupError: there is none, as where Headwater was installed without its sources.
+    """
+    pom = project / "jvm" / part / "pom.xml"
+    if not pom.is_file():
+        raise SetupError(
+            f"the lab needs Headwater's sources ({pom} is missing): clone the project and run `make setup`"
+        )
+    return pom
+
+
+def is_fetched(part: str, project: Path = PROJECT) -> bool:
+    """Whether all is there, as the pom says now."""
+    done = folder_of(part, project) / _DONE
+    return done.is_file() and done.read_text() == _digest(pom_of(part, project))
+
+
+def folder_of(part: str, project: Path = PROJECT) -> Path:
+    """Where a part's jars are, or will be."""
+    return project / "build" / "lab" / part
+
+
+def fetch(part: str, project: Path = PROJECT) -> None:
+    """Have Maven fetch what the part's pom names; what half a fetch left is thrown away.
+
+    Raises:
+        SetupError: Maven is missing, or it failed.
+    """
+    pom, folder = pom_of(part, project), folder_of(part, project)
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise SetupError("Maven (mvn) is missing: install it, the lab fetches its servers with it")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    quiet = ("--batch-mode", "--quiet", "--no-transfer-progress")
+    done = subprocess.run(  # noqa: S603
+        [maven, *quiet, "-f", str(pom), f"-DoutputDirectory={folder}"], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        first = next((line for line in done.stdout.splitlines() if "[ERROR]" in line), "it says nothing")
+        raise SetupError(f"Maven could not fetch what {pom} names: {first.strip()[:400]}")
+    (folder / _DONE).write_text(_digest(pom))
+
+
+def _digest(pom: Path) -> str:
+    return sha256(pom.read_bytes()).hexdigest()

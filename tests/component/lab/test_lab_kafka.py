@@ -1,0 +1,122 @@
+"""The lab with a real broker and a real registry; the session's own lab is in `component/conftest.py`."""
+
+import os
+import signal
+import uuid
+from pathlib import Path
+
+import psutil
+import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+
+from headwater.errors import SetupError
+from headwater.lab.lab import Lab
+from tests.support.ports import free_ports
+
+
+def test_what_is_produced_to_the_broker_can_be_consumed(kafka: Lab) -> None:
+    topic = f"lab-{uuid.uuid4().hex}"
+    producer = Producer({"bootstrap.servers": kafka.address("broker")})
+    producer.produce(topic, key=b"7", value=b"seven")
+    producer.flush(30)
+
+    consumer = Consumer(
+        {"bootstrap.servers": kafka.address("broker"), "group.id": topic, "auto.offset.reset": "earliest"}
+    )
+    consumer.subscribe([topic])
+    message = consumer.poll(30)
+    consumer.close()
+
+    assert message is not None
+    assert (message.key(), message.value()) == (b"7", b"seven")
+
+
+def test_the_registry_speaks_to_confluents_client_and_refuses_what_is_not_backward_compatible(kafka: Lab) -> None:
+    subject = f"lab-{uuid.uuid4().hex}-value"
+    first = '{"type":"record","name":"r","fields":[{"name":"a","type":"int"}]}'
+    without_default = '{"type":"record","name":"r","fields":[{"name":"a","type":"int"},{"name":"b","type":"int"}]}'
+
+    with SchemaRegistryClient({"url": kafka.address("registry")}) as client:
+        client.register_schema(subject, Schema(first, "AVRO"))
+        compatible = client.test_compatibility(subject, Schema(without_default, "AVRO"))
+
+        assert not compatible
+        assert client.get_latest_version(subject).version == 1
+
+
+def test_status_tells_state_memory_and_start_up_time_of_each_part(kafka: Lab) -> None:
+    found = {one.name: one for one in kafka.status()}
+
+    assert {name: one.state for name, one in found.items()} == {
+        "broker": "up",
+        "registry": "up",
+        "s3": "down",
+        "connect": "down",
+    }
+    assert found["broker"].rss_bytes > 50 << 20
+    assert found["broker"].ready_after_s is not None
+    assert found["s3"].pids == ()
+
+
+def test_a_second_up_leaves_what_is_up_alone(kafka: Lab) -> None:
+    before = [one.pids for one in kafka.status()]
+    told: list[str] = []
+
+    kafka.up(["broker", "registry"], told.append)
+
+    assert [one.pids for one in kafka.status()] == before
+    assert [line.partition(" at ")[0] for line in told] == ["broker: up already", "registry: up already"]
+
+
+def test_a_port_that_is_taken_is_told_with_the_process_that_has_it(kafka: Lab, tmp_path: Path) -> None:
+    taken = kafka.ports["registry"]
+    other = Lab("kafka", tmp_path, {"s3": taken})
+    owner = next(one for one in kafka.status() if one.name == "registry").pids[0]
+
+    with pytest.raises(SetupError, match=rf"port {taken}, where s3 .*process {owner} \(java .*--port s3=PORT"):
+        other.up(["s3"], lambda _: None)
+
+    assert [one.state for one in other.status()] == ["down"] * 4
+
+
+def test_what_is_half_dead_is_started_anew_and_down_leaves_nothing_behind(tmp_path: Path) -> None:
+    lab = Lab("kafka", tmp_path, {"s3": free_ports(1)[0]})
+    lab.up(["s3"], lambda _: None)
+    stuck = _pid_of(lab, "s3")
+    os.kill(stuck, signal.SIGSTOP)  # alive, and does not answer
+    told: list[str] = []
+
+    lab.up(["s3"], told.append)
+    revived = _pid_of(lab, "s3")
+    lab.down(told.append)
+
+    assert "s3: half dead, clearing away what is left of it" in told
+    assert revived != stuck
+    assert not psutil.pid_exists(stuck)
+    assert not psutil.pid_exists(revived)
+    assert not (tmp_path / "lab").exists()
+
+
+def test_a_broker_that_was_killed_comes_back_with_its_data(kafka: Lab) -> None:
+    topic = f"lab-{uuid.uuid4().hex}"
+    producer = Producer({"bootstrap.servers": kafka.address("broker")})
+    producer.produce(topic, value=b"kept")
+    producer.flush(30)
+    os.kill(_pid_of(kafka, "broker"), signal.SIGKILL)
+
+    kafka.up(["broker"], lambda _: None)
+
+    consumer = Consumer(
+        {"bootstrap.servers": kafka.address("broker"), "group.id": topic, "auto.offset.reset": "earliest"}
+    )
+    consumer.subscribe([topic])
+    message = consumer.poll(30)
+    consumer.close()
+    assert message is not None
+    assert message.value() == b"kept"
+
+
+def _pid_of(lab: Lab, part: str) -> int:
+    (pid,) = next(one for one in lab.status() if one.name == part).pids
+    return pid
