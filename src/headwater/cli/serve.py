@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import os
 import signal
 import socket
 import time
@@ -27,6 +28,7 @@ from headwater.store.sqlite import SqliteStore
 _GRACE_S: Final = 10
 """How long requests under way may still take once the service is told to stop."""
 _KEEP_ALIVE_S: Final = 75
+_MOST_READERS: Final = 4
 
 
 def serve(
@@ -38,6 +40,10 @@ def serve(
     kept_events: Annotated[
         int, typer.Option(min=0, help="Events that the pasts (`asOf`, `logSize`) kept in memory hold together.")
     ] = DEFAULT_KEPT_EVENTS,
+    readers: Annotated[
+        int | None,
+        typer.Option(min=0, help="Processes that read and verify events; by default the spare cores, up to 4."),
+    ] = None,
 ) -> None:
     """Run the lineage service; it says "listening on http://…" when it is ready, and stops on SIGTERM or Ctrl-C.
 
@@ -54,6 +60,7 @@ def serve(
             page=BUILT_PAGE,
             now_us=lambda: time.time_ns() // 1_000,
             kept_events=kept_events,
+            readers=_spare_cores() if readers is None else readers,
         )
         _warn_of_strangers(listener)
 
@@ -63,6 +70,10 @@ def serve(
 
         gc.disable()  # until all is loaded, which takes twice as long with it
         _Server(app, ready).run(sockets=[listener])
+
+
+def _spare_cores() -> int:
+    return min(len(os.sched_getaffinity(0)) - 1, _MOST_READERS)
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -25,10 +25,11 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
 A facet's value is kept once, by the SHA-256 of its JSON with sorted keys; the other facts point at it by digest.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
 from operator import attrgetter
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 from headwater.model.events import Direction, Stamp
 from headwater.model.names import DatasetId, JobId
@@ -55,8 +56,7 @@ STRENGTH: Mapping[str, int] = {"lineage": 3, "columnLineage": 2}
 """How strong a facet's evidence of columns is, strongest first; the product of inputs and outputs would be 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """The first and the last time something was seen, microseconds since 1970."""
 
     first_us: int
@@ -84,6 +84,16 @@ class Merging:
     def key(self) -> tuple[object, ...]:
         """Facts with equal keys merge."""
         return (type(self).__name__, type(self)._key_values(self))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        """What another process needs to make it again: a third of what is sent of slots by default."""
+        return type(self), _values_of(cast(Hashable, type(self)))(self)
+
+
+@cache
+def _values_of(kind: Hashable) -> Callable[[object], tuple[object, ...]]:
+    names = [each.name for each in fields(cast(Any, kind))]
+    return attrgetter(*names) if len(names) > 1 else lambda fact: (getattr(fact, names[0]),)
 
 
 class LastWriter(Merging):

@@ -2,6 +2,8 @@
 
 app         put together: create_app
 ahead       work done while nobody asks
+reading     an event's bytes read: parsed, verified, made ready; reading_process: a process that does it
+readers     such processes, from the service's side
 intake      an event in: read, verified, stored, in the graph, and only then acknowledged
 batch       many events in one body, cut apart
 body        a request's body, up to a limit

@@ -17,11 +17,13 @@ from headwater.service.access import SaysAsOf, Service
 from headwater.service.ahead import Ahead
 from headwater.service.failures import handle_failures
 from headwater.service.feed import Feed
-from headwater.service.intake import Intake, Trust
+from headwater.service.intake import Intake
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
 from headwater.service.pages import page_app
 from headwater.service.past import DEFAULT_KEPT_EVENTS, Pasts
+from headwater.service.readers import Readers
+from headwater.service.reading import Trust
 from headwater.service.routes import (
     datasets,
     diff,
@@ -61,13 +63,17 @@ def create_app(
     page: Path | None,
     now_us: Callable[[], int],
     kept_events: int = DEFAULT_KEPT_EVENTS,
+    readers: int = 0,
 ) -> FastAPI:
     """Make the app over an open store and an empty graph.
 
     While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
-    store. `kept_events` is how many events the pasts hold together that are kept in memory.
+    store. `kept_events` is how many events the pasts hold together that are kept in memory. `readers` is how
+    many processes read events beside this one.
     """
-    service = _service(store, graph, Trust(trusted_keys, require_signed), body_limit, now_us, kept_events)
+    service = _service(
+        store, graph, Readers(Trust(trusted_keys, require_signed), readers), body_limit, now_us, kept_events
+    )
     app = FastAPI(
         title="Headwater",
         version=VERSION,
@@ -95,7 +101,7 @@ def create_app(
 
 
 def _service(
-    store: SqliteStore, graph: Graph, trust: Trust, body_limit: int, now_us: Callable[[], int], kept_events: int
+    store: SqliteStore, graph: Graph, readers: Readers, body_limit: int, now_us: Callable[[], int], kept_events: int
 ) -> Service:
     knowledge, feed = Knowledge(store, graph), Feed()
     metrics = Metrics(knowledge)
@@ -108,7 +114,7 @@ def _service(
         for each in ahead:
             each.wake()
 
-    intake = Intake(store, learn, trust, metrics, now_us)
+    intake = Intake(store, readers, learn, metrics, now_us)
     return Service(knowledge, pasts, intake, feed, metrics, ahead, body_limit, now_us, new_id=lambda: str(uuid4()))
 
 

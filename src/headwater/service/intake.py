@@ -4,9 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, cast
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from typing import Final, NamedTuple
 
 from headwater.errors import (
     HeadwaterError,
@@ -16,10 +14,8 @@ from headwater.errors import (
     UntrustedEventError,
 )
 from headwater.model.edits import EditEntry
-from headwater.model.events import Event, RunEvent, parse_event
 from headwater.service.metrics import Metrics
-from headwater.signing.facet import SIGNATURE
-from headwater.signing.verify import Verification, verify_event
+from headwater.service.readers import Readers
 from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.sqlite import SqliteStore
 from headwater.store.writer import GroupCommit, Outcome
@@ -27,17 +23,7 @@ from headwater.store.writer import GroupCommit, Outcome
 log = logging.getLogger(__name__)
 
 _TOGETHER: Final = 16
-"""Events of a batch that are read at a stretch."""
-
-_UNSIGNED: Final = Verification("unsigned", None, "run.facets.signature: missing")
-
-
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """Whose signatures are accepted, and whether there must be one."""
-
-    keys: Mapping[str, Ed25519PublicKey]
-    is_required: bool
+"""Events of a batch that go their way together."""
 
 
 class Answer(NamedTuple):
@@ -51,9 +37,8 @@ class Answer(NamedTuple):
 class _Post:
     """Who waits for what."""
 
-    answer: "asyncio.Future[Answer]"
+    outcome: "asyncio.Future[Answer | Exception]"
     verdict: str
-    received_us: int
 
 
 @dataclass(slots=True)
@@ -64,8 +49,8 @@ class Intake:
     """
 
     store: SqliteStore
+    readers: Readers
     learn: Callable[[Stored], None]
-    trust: Trust
     metrics: Metrics
     now_us: Callable[[], int]
     _loop: asyncio.AbstractEventLoop = field(init=False)
@@ -73,12 +58,14 @@ class Intake:
     _last_failure: str | None = field(init=False, default=None)
 
     def start(self) -> None:
-        """Start the writer's thread; called on the event loop's thread."""
+        """Start the writer's thread and the readers' processes; called on the event loop's thread."""
         self._loop = asyncio.get_running_loop()
         self._writer = GroupCommit(self._add, self.store.catch_up, self._hand_over)
+        self.readers.start()
 
     async def stop(self) -> None:
         """Store and acknowledge what waits, then end the writer's thread."""
+        await self.readers.stop()
         await asyncio.to_thread(self._writer.close)
 
     @property
@@ -95,29 +82,38 @@ class Intake:
             UntrustedEventError: it lacks the good signature that is required.
             UnavailableError: it could not be stored now.
         """
-        received_us = self.now_us()
-        try:
-            event = _parsed(raw)
-            verified = self._verified(event)
-            answer = await self._stored(entry_of(event, verified.verdict, verified.key_id, received_us))
-        except (InvalidEventError, UntrustedEventError, UnavailableError) as refusal:
-            self.metrics.refuse(_REASONS[type(refusal)])
-            raise
-        self.metrics.ingest.observe((self.now_us() - received_us) / 1_000_000)
-        return answer
+        (outcome,) = await self._take_some([raw])
+        if isinstance(outcome, HeadwaterError):
+            raise outcome
+        return outcome
 
     async def take_all(self, events: Sequence[bytes]) -> list[Answer | HeadwaterError]:
         """Store many events, each for itself; gives for each, in order, its answer or why it was not stored."""
-        taken: list[asyncio.Task[Answer]] = []
-        for number, raw in enumerate(events, start=1):
-            taken.append(asyncio.create_task(self.take(raw)))
-            if number % _TOGETHER == 0:  # let the writer begin, and others have their turn
-                await asyncio.sleep(0)
-        outcomes = await asyncio.gather(*taken, return_exceptions=True)
-        for outcome in outcomes:
-            if isinstance(outcome, BaseException) and not isinstance(outcome, HeadwaterError):
-                raise outcome
-        return cast(list[Answer | HeadwaterError], outcomes)
+        taken: list[asyncio.Task[list[Answer | HeadwaterError]]] = []
+        for begin in range(0, len(events), _TOGETHER):
+            taken.append(asyncio.create_task(self._take_some(events[begin : begin + _TOGETHER])))
+            await asyncio.sleep(0)  # let the readers and the writer begin, and others have their turn
+        return [outcome for some in await asyncio.gather(*taken) for outcome in some]
+
+    async def _take_some(self, events: Sequence[bytes]) -> list[Answer | HeadwaterError]:
+        received_us = self.now_us()
+        try:
+            read: Sequence[Entry | HeadwaterError] = await self.readers.read([(raw, received_us) for raw in events])
+        except UnavailableError as fault:
+            read = [fault] * len(events)
+        submitted = [each if isinstance(each, HeadwaterError) else self._submitted(each) for each in read]
+        outcomes = [each if isinstance(each, HeadwaterError) else await each for each in submitted]
+        took_s = (self.now_us() - received_us) / 1_000_000
+        return [self._told(outcome, took_s) for outcome in outcomes]
+
+    def _told(self, outcome: Answer | Exception, took_s: float) -> Answer | HeadwaterError:
+        if isinstance(outcome, Answer):
+            self.metrics.ingest.observe(took_s)
+        elif isinstance(outcome, HeadwaterError):
+            self.metrics.refuse(_REASONS[type(outcome)])
+        else:
+            raise outcome
+        return outcome
 
     async def edit(self, entry: EditEntry) -> Answer:
         """Store what somebody said over the API; when this returns, it is on disk and in every answer.
@@ -126,21 +122,20 @@ class Intake:
             UntrustedEventError: signatures are required, and an edit has none.
             UnavailableError: it could not be stored now.
         """
-        if self.trust.is_required:
+        if self.readers.trust.is_required:
             raise UntrustedEventError("unsigned: the service takes signed events only, so nothing can be edited here")
-        return await self._stored(entry_of(entry, "unsigned", None, self.now_us()))
+        outcome = await self._submitted(entry_of(entry, "unsigned", None, self.now_us()))
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
-    def _verified(self, event: Event) -> Verification:
-        is_signed = isinstance(event, RunEvent) and SIGNATURE in event.run_facets
-        verified = verify_event(event.raw, self.trust.keys, event.body) if is_signed else _UNSIGNED
-        if self.trust.is_required and verified.verdict != "ok":
-            raise UntrustedEventError(f"{verified.verdict}: {verified.reason}")
-        return verified
-
-    async def _stored(self, entry: Entry) -> Answer:
-        post = _Post(self._loop.create_future(), entry.verdict, entry.received_us)
-        self._writer.submit(entry, post)
-        return await post.answer
+    def _submitted(self, entry: Entry) -> "asyncio.Future[Answer | Exception]":
+        post = _Post(self._loop.create_future(), entry.verdict)
+        try:
+            self._writer.submit(entry, post)
+        except UnavailableError as fault:
+            post.outcome.set_result(fault)
+        return post.outcome
 
     # On the writer's thread
 
@@ -155,24 +150,22 @@ class Intake:
 
     def _settle(self, outcomes: Sequence[tuple[_Post, Outcome]]) -> None:
         for post, outcome in outcomes:
-            try:
-                answer = self._learned(post, outcome)
-            except Exception as fault:  # every post is answered, whatever happens to its neighbours
-                if not post.answer.done():
-                    post.answer.set_exception(fault)
-            else:
-                if not post.answer.done():
-                    post.answer.set_result(answer)
+            told = self._learned(post, outcome)
+            if not post.outcome.done():
+                post.outcome.set_result(told)
 
-    def _learned(self, post: _Post, outcome: Outcome) -> Answer:
+    def _learned(self, post: _Post, outcome: Outcome) -> Answer | Exception:
         if isinstance(outcome, Exception):
             if self._last_failure is None:
                 log.error("events cannot be stored", extra={"fault": str(outcome)})
             self._last_failure = str(outcome)
-            raise outcome
+            return outcome
         self._last_failure = None
-        if outcome.is_new:
-            self.learn(outcome)
+        try:
+            if outcome.is_new:
+                self.learn(outcome)
+        except Exception as fault:  # every post is answered, whatever happens to its neighbours
+            return fault
         self.metrics.events.labels("stored" if outcome.is_new else "known", post.verdict).inc()
         return Answer(outcome.log_index, outcome.is_new)
 
@@ -183,9 +176,3 @@ _REASONS: Final[Mapping[type[Exception], str]] = {
     UntrustedEventError: "untrusted",
     UnavailableError: "unavailable",
 }
-
-
-def _parsed(raw: bytes) -> Event:
-    if not raw or raw.isspace():
-        raise MalformedJsonError("event: the body is empty")
-    return parse_event(raw)

@@ -1,0 +1,53 @@
+"""An event's bytes read: parsed, verified, made ready for the store.
+
+All of it is pure, so it may be done in another process, and most of what an event costs is done here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from headwater.errors import InvalidEventError, MalformedJsonError, UntrustedEventError
+from headwater.model.events import Event, RunEvent, parse_event
+from headwater.signing.facet import SIGNATURE
+from headwater.signing.verify import Verification, verify_event
+from headwater.store.entries import Entry, entry_of
+
+Refusal = InvalidEventError | UntrustedEventError
+"""Why an event is not taken."""
+
+_UNSIGNED: Final = Verification("unsigned", None, "run.facets.signature: missing")
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Whose signatures are accepted, and whether there must be one."""
+
+    keys: Mapping[str, Ed25519PublicKey]
+    is_required: bool
+
+
+def read(raw: bytes, received_us: int, trust: Trust) -> Entry | Refusal:
+    """Read an event; gives why it cannot be taken where it cannot."""
+    try:
+        event = _parsed(raw)
+        verified = _verified(event, trust)
+        return entry_of(event, verified.verdict, verified.key_id, received_us)
+    except (InvalidEventError, UntrustedEventError) as refusal:
+        return refusal
+
+
+def _parsed(raw: bytes) -> Event:
+    if not raw or raw.isspace():
+        raise MalformedJsonError("event: the body is empty")
+    return parse_event(raw)
+
+
+def _verified(event: Event, trust: Trust) -> Verification:
+    is_signed = isinstance(event, RunEvent) and SIGNATURE in event.run_facets
+    verified = verify_event(event.raw, trust.keys, event.body) if is_signed else _UNSIGNED
+    if trust.is_required and verified.verdict != "ok":
+        raise UntrustedEventError(f"{verified.verdict}: {verified.reason}")
+    return verified
