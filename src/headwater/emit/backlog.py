@@ -22,11 +22,18 @@ MEMORY_MAX_BYTES: Final = 16 << 20
 """What is held in memory for a target while the disk takes nothing."""
 
 
+TOGETHER_MAX: Final = 64
+"""How many events may go to the target together."""
+
+TOGETHER_MAX_BYTES: Final = 1 << 20
+"""How large they may be together, unless the first alone is larger."""
+
+
 class Waiting(NamedTuple):
-    """The oldest event of a backlog, and the spool it is in."""
+    """The oldest events of a backlog, one at least, and the spool they are in."""
 
     spool: Spool
-    event: Spooled
+    events: Sequence[Spooled]
 
 
 class Backlog:
@@ -86,25 +93,24 @@ class Backlog:
             self._metrics.failed(f"spool: {failure.strerror}")
         self._has_adopted_all = True
 
-    def first(self) -> Waiting | None:
-        """The oldest event; None if nothing waits that can be read."""
+    def first_some(self) -> Waiting | None:
+        """The oldest events; None if nothing waits that can be read."""
         self._close_delivered()
         if not self._has_adopted_all and not self._adopted:
             self.adopt()
         with self._lock:
             for spool in self._spools():
-                event = self._first_of(spool)
-                if event is not None:
-                    return Waiting(spool, event)
+                if events := self._first_of(spool):
+                    return Waiting(spool, events)
             return None
 
     def remove(self, waiting: Waiting) -> None:
-        """Forget the event that `first` gave."""
+        """Forget events that `first_some` gave, from the first of them on."""
         with self._lock:
             if self._is_closed or waiting.spool not in self._spools():
-                return  # the event was moved to the disk meanwhile: it will be delivered once more
+                return  # the events were moved to the disk meanwhile: they will be delivered once more
             try:
-                waiting.spool.remove(waiting.event)
+                waiting.spool.remove(waiting.events)
             except UnavailableError as failure:
                 self._metrics.failed(str(failure))
             self._metrics.spooled(self._transport, len(self))
@@ -200,14 +206,14 @@ class Backlog:
             self._memory = Spool(None)
             self._to_memory(rest)
 
-    def _first_of(self, spool: Spool) -> Spooled | None:
+    def _first_of(self, spool: Spool) -> Sequence[Spooled]:
         try:
-            return spool.first()
+            return spool.first_some(TOGETHER_MAX, TOGETHER_MAX_BYTES)
         except DamagedSpoolError as damage:
             self._set_aside(spool, damage)
         except UnavailableError as failure:
             self._metrics.failed(str(failure))
-        return None
+        return ()
 
     def _note(self, failure: UnavailableError) -> None:
         """Keep the failure of our own spool; log the first of a row."""

@@ -95,11 +95,11 @@ class Courier:
 
     def _step(self) -> None:
         self._arrived.clear()
-        waiting = self._backlog.first()
+        waiting = self._backlog.first_some()
         if waiting is None:
             self._idle()
         else:
-            self._settle(waiting, self._transport.send(waiting.event.body))
+            self._settle(waiting, self._transport.send_some([event.body for event in waiting.events]))
 
     def _idle(self) -> None:
         with self._emptied:
@@ -111,20 +111,24 @@ class Courier:
         self._backlog.adopt()
         self._adopt_at = time.monotonic() + self._adopt_every_s
 
-    def _settle(self, waiting: Waiting, outcome: Outcome) -> None:
-        match outcome:
-            case Acknowledged():
-                self._metrics.delivered(self._transport.name, self._clock() - waiting.event.put_at)
-                self._recovered()
-                self._backlog.remove(waiting)
-            case Refused(why):
-                log.warning("lineage event refused", extra={"target": self._transport.target, "why": why})
-                self._metrics.dropped("refused", 1, why)
-                self._recovered()
-                self._backlog.remove(waiting)
-            case Unavailable(why, after_s):
-                self._fail(why)
-                self._pause(after_s)
+    def _settle(self, waiting: Waiting, outcomes: Sequence[Outcome]) -> None:
+        settled = 0
+        for event, outcome in zip(waiting.events, outcomes, strict=False):
+            match outcome:
+                case Acknowledged():
+                    self._metrics.delivered(self._transport.name, self._clock() - event.put_at)
+                case Refused(why):
+                    log.warning("lineage event refused", extra={"target": self._transport.target, "why": why})
+                    self._metrics.dropped("refused", 1, why)
+                case Unavailable():
+                    break
+            settled += 1
+        if settled:
+            self._recovered()
+            self._backlog.remove(waiting._replace(events=waiting.events[:settled]))
+        if settled < len(outcomes) and isinstance(failure := outcomes[settled], Unavailable):
+            self._fail(failure.why)
+            self._pause(failure.after_s)
 
     def _recovered(self) -> None:
         if self._failures:

@@ -11,7 +11,7 @@ import contextlib
 import errno
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -43,6 +43,15 @@ class FileTransport:
     def target(self) -> str:
         """The file's absolute path."""
         return str(self._path)
+
+    def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+        """Append the events."""
+        outcomes: list[Outcome] = []
+        for event in events:
+            outcomes.append(self.send(event))
+            if isinstance(outcomes[-1], Unavailable):
+                break
+        return outcomes
 
     def send(self, event: bytes) -> Outcome:
         """Append the event; a disk that does not take the whole line keeps nothing of it."""

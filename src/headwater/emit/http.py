@@ -1,24 +1,35 @@
-"""Events by HTTP: each is a POST of its own, over a connection that is kept open."""
+"""Events by HTTP, over a connection that is kept open: one by one, or many in one body where the service takes that.
+
+The answer to many tells of each event whether it was stored, if not why, and whether the same bytes may be sent again.
+A service that has no such route is noticed by its answer, and has its events one by one from then on.
+"""
 
 import contextlib
 import json
+import logging
 import os
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from itertools import takewhile
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
+from pydantic import BaseModel, ValidationError
 
 from headwater.emit.config import HttpConfig
 from headwater.emit.retry import retry_after_s
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
 from headwater.model.producer import VERSION
 
+log = logging.getLogger(__name__)
+
 _ACKNOWLEDGED: Final = frozenset({200, 201, 202, 204})
 _WORTH_A_RETRY: Final = frozenset({408, 425, 429})
+_NOT_ABOUT_MANY: Final = frozenset({401, 403, 413})
 _ANSWER_MAX_BYTES: Final = 4096
+"""For each event that was sent."""
 _MESSAGE_MAX_CHARS: Final = 200
 
 
@@ -44,26 +55,62 @@ class HttpTransport:
         self._network = network
         self._now = now
         self._client: httpx.Client | None = None
+        self._takes_many = True
+        """Until it is known better."""
+        self._is_next_alone = False
 
     @property
     def target(self) -> str:
         """The endpoint without its query, which may hold a key."""
         return urlsplit(self._config.endpoint)._replace(query="", fragment="").geturl()
 
+    def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+        """Post the events in one body, if the service takes that, else the first."""
+        lines = [*takewhile(lambda event: b"\n" not in event, events)]
+        is_alone, self._is_next_alone = self._is_next_alone, False
+        if len(lines) > 1 and self._takes_many and not is_alone:
+            outcomes = self._sent_together(lines)
+            if outcomes:
+                return outcomes
+        return [self.send(events[0])]
+
     def send(self, event: bytes) -> Outcome:
         """Post the event once.
 
         Source: RFC 9110, section 15, for what a status says about trying again
         """
-        headers = {"Content-Type": "application/json", "User-Agent": f"headwater/{VERSION}"}
+        answer = self._posted(self._config.endpoint, "application/json", event, _ANSWER_MAX_BYTES)
+        return answer if isinstance(answer, Unavailable) else self._outcome(answer)
+
+    def _sent_together(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+        """Post the events in one body; gives nothing if they must be sent one by one."""
+        url = httpx.URL(self._config.endpoint)
+        url = url.copy_with(path=f"{url.path.rstrip('/')}/batch")
+        answer = self._posted(str(url), "application/x-ndjson", b"\n".join(events), _ANSWER_MAX_BYTES * len(events))
+        if isinstance(answer, Unavailable):
+            return [answer]
+        if answer.status == 200 and (outcomes := _outcomes(answer.body, len(events))):
+            return outcomes
+        outcome = self._outcome(answer)
+        if isinstance(outcome, Unavailable):
+            self._is_next_alone = True  # if it is only this route that fails, the events go on
+            return [outcome]
+        if answer.status not in _NOT_ABOUT_MANY:
+            self._takes_many = False
+            log.info("events go one by one", extra={"target": self.target, "status": answer.status})
+        return []
+
+    def _posted(self, url: str, content_type: str, body: bytes, answer_max_bytes: int) -> "_Answer | Unavailable":
+        headers = {"Content-Type": content_type, "User-Agent": f"headwater/{VERSION}"}
         if self._config.token_env is not None:
             token = self._environ.get(self._config.token_env, "").strip()
             if not _fits_a_header(token):
                 return Unavailable(f"environment variable {self._config.token_env} holds no bearer token")
             headers["Authorization"] = f"Bearer {token}"
         try:
-            with self._opened().stream("POST", self._config.endpoint, content=event, headers=headers) as response:
-                return self._outcome(response, _beginning(response))
+            with self._opened().stream("POST", url, content=body, headers=headers) as response:
+                retry_after = response.headers.get("Retry-After")
+                return _Answer(response.status_code, _beginning(response, answer_max_bytes), retry_after)
         except httpx.HTTPError as failure:
             return Unavailable(f"{type(failure).__name__}: {failure}")
 
@@ -83,15 +130,49 @@ class HttpTransport:
             )
         return self._client
 
-    def _outcome(self, response: httpx.Response, answer: bytes) -> Outcome:
-        status = response.status_code
-        if status in _ACKNOWLEDGED:
+    def _outcome(self, answer: "_Answer") -> Outcome:
+        if answer.status in _ACKNOWLEDGED:
             return Acknowledged()
-        why = f"{status} {_message(answer)}".rstrip()
-        if 400 <= status < 500 and status not in _WORTH_A_RETRY:
+        why = f"{answer.status} {_message(answer.body)}".rstrip()
+        if 400 <= answer.status < 500 and answer.status not in _WORTH_A_RETRY:
             return Refused(why)
         # What is neither: 5xx, and a redirect, which is not followed since it would carry the token elsewhere.
-        return Unavailable(why, retry_after_s(response.headers.get("Retry-After"), self._now()))
+        return Unavailable(why, retry_after_s(answer.retry_after, self._now()))
+
+
+class _Answer(NamedTuple):
+    status: int
+    body: bytes
+    retry_after: str | None
+
+
+def _outcomes(answer: bytes, sent: int) -> Sequence[Outcome]:
+    """What became of each event; nothing if the answer does not tell that."""
+    try:
+        told = _BatchAnswer.model_validate_json(answer)
+    except ValidationError:
+        return []
+    outcomes: list[Outcome] = [Acknowledged()] * sent
+    if told.summary.received != sent or any(not 0 <= failed.index < sent for failed in told.failed_events):
+        return []
+    for failed in told.failed_events:
+        outcomes[failed.index] = (Unavailable if failed.retriable else Refused)(failed.reason[:_MESSAGE_MAX_CHARS])
+    return outcomes
+
+
+class _Failed(BaseModel):
+    index: int
+    reason: str = ""
+    retriable: bool
+
+
+class _Summary(BaseModel):
+    received: int
+
+
+class _BatchAnswer(BaseModel):
+    summary: _Summary
+    failed_events: list[_Failed]
 
 
 def _trusted(endpoint: str) -> ssl.SSLContext | bool:
@@ -106,15 +187,15 @@ def _fits_a_header(token: str) -> bool:
     return bool(token) and all("!" <= character <= "~" for character in token)
 
 
-def _beginning(response: httpx.Response) -> bytes:
+def _beginning(response: httpx.Response, max_bytes: int) -> bytes:
     """The answer, as far as it is of interest; one that is read whole leaves the connection open for the next event."""
     read = b""
     with contextlib.suppress(httpx.HTTPError):  # the status is what counts, and it is here already
         for chunk in response.iter_bytes():
             read += chunk
-            if len(read) > _ANSWER_MAX_BYTES:
+            if len(read) > max_bytes:
                 break
-    return read[:_ANSWER_MAX_BYTES]
+    return read[:max_bytes]
 
 
 def _message(answer: bytes) -> str:

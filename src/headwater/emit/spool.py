@@ -23,6 +23,7 @@ CREATE TABLE IF NOT EXISTS event (
     crc32 INTEGER NOT NULL                  -- of the body: SQLite itself would not notice a change within it
 ) STRICT
 """
+_OLDEST: Final = "SELECT seq, put_at, body, crc32 FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
 _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 _WORTH_SHRINKING_BYTES: Final = 8 << 20
 
@@ -78,29 +79,31 @@ class Spool:
         self.event_count += len(events)
         self.event_bytes += sum(len(event.body) for event in events)
 
-    def first(self) -> Spooled | None:
-        """The oldest event that was not removed."""
-        with _translated():
-            row = self._db.execute(
-                "SELECT seq, put_at, body, crc32 FROM event WHERE seq > ? ORDER BY seq LIMIT 1", (self._delivered_seq,)
-            ).fetchone()
-        if row is None:
-            return None
-        *event, checksum = row
-        if crc32(event[-1]) != checksum:
-            raise DamagedSpoolError(f"spool: event {event[0]} was changed on the disk")
-        return Spooled(*event)
+    def first_some(self, count: int, size_bytes: int) -> list[Spooled]:
+        """The oldest events that were not removed: `count` at most, and one or as many as fit into the size."""
+        found: list[Spooled] = []
+        with _translated(), closing(self._db.execute(_OLDEST, (self._delivered_seq, count))) as rows:
+            for seq, put_at, body, checksum in rows:
+                size_bytes -= len(body)
+                if found and size_bytes < 0:
+                    break
+                if crc32(body) != checksum:
+                    if found:
+                        break  # those before it are whole
+                    raise DamagedSpoolError(f"spool: event {seq} was changed on the disk")
+                found.append(Spooled(seq, put_at, body))
+        return found
 
-    def remove(self, event: Spooled) -> None:
-        """Forget the first event.
+    def remove(self, events: Sequence[Spooled]) -> None:
+        """Forget the first events.
 
-        `first` does not give it again even if the disk refuses the removal; then the next removal makes up for it.
+        `first_some` does not give them again even if the disk refuses the removal; the next removal makes up for it.
         """
-        self._delivered_seq = event.seq
-        self.event_count -= 1
-        self.event_bytes -= len(event.body)
+        self._delivered_seq = events[-1].seq
+        self.event_count -= len(events)
+        self.event_bytes -= sum(len(event.body) for event in events)
         with _translated():
-            self._db.execute("DELETE FROM event WHERE seq <= ?", (event.seq,))
+            self._db.execute("DELETE FROM event WHERE seq <= ?", (self._delivered_seq,))
             if self.event_count == 0 and self.path and self.path.stat().st_size > _WORTH_SHRINKING_BYTES:
                 self._db.execute("VACUUM")
 

@@ -1,5 +1,6 @@
 """What a transport promises, and the three ways a delivery ends."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,8 +39,11 @@ class Transport(Protocol):
     def target(self) -> str:
         """Where events go, without credentials: two transports with one target share what a dead process left."""
 
-    def send(self, event: bytes) -> Outcome:
-        """Deliver one signed event. Whatever the network or the disk does is an outcome, not an exception."""
+    def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+        """Deliver signed events, from the first on as many as go together; gives the outcome of each that was sent.
+
+        That is at least one. Whatever the network or the disk does is an outcome, not an exception.
+        """
 
     def close(self) -> None:
-        """Let go of connections and files; a later `send` opens them again."""
+        """Let go of connections and files; a later `send_some` opens them again."""

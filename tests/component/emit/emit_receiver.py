@@ -1,7 +1,8 @@
 """A lineage service reduced to its door: it writes down what is posted, and answers what it is told to.
 
-As a program, `python emit_receiver.py PORT FILE`, it can be killed: each body is one line of FILE, written before the
-answer. In a test's own process, `Receiver` can be told what to answer, and can be held.
+As a program, `python emit_receiver.py PORT FILE`, it can be killed: each event is one line of FILE, written before the
+answer, and many may come together. In a test's own process, `Receiver` can be told what to answer, and can be held; it
+has no route for many.
 """
 
 import json
@@ -88,7 +89,7 @@ def server(port: int, taker: Receiver | Diary) -> Server:
             if len(body) < int(self.headers["Content-Length"]):
                 self.close_connection = True  # the client was killed while it sent
                 return
-            answer = taker.take(Post(body, dict(self.headers), time.monotonic()))
+            answer = self.answer(body)
             try:
                 self.send_response(answer.status)
                 for name, value in answer.headers.items():
@@ -98,6 +99,16 @@ def server(port: int, taker: Receiver | Diary) -> Server:
                 self.wfile.write(answer.body)
             except OSError:
                 self.close_connection = True  # the client did not wait for the answer
+
+        def answer(self, body: bytes) -> Answer:
+            if not self.path.endswith("/batch"):
+                return taker.take(Post(body, dict(self.headers), time.monotonic()))
+            if isinstance(taker, Receiver):
+                return Answer(404)
+            lines = body.split(b"\n")
+            for line in lines:
+                taker.take(Post(line, dict(self.headers), time.monotonic()))
+            return Answer(200, body=json.dumps({"summary": {"received": len(lines)}, "failed_events": []}).encode())
 
         def log_message(self, format: str, *args: object) -> None:
             pass

@@ -1,7 +1,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,13 +26,14 @@ class Letterbox:
     tried: list[bytes] = field(default_factory=list)
     name: str = "letterbox"
     target: str = "letterbox"
+    together: int = 1
 
-    def send(self, event: bytes) -> Outcome:
-        self.tried.append(event)
-        outcome = self.answer(event)
-        if outcome == Acknowledged():
-            self.taken.append(event)
-        return outcome
+    def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+        sent = events[: self.together]
+        self.tried += sent
+        outcomes = [self.answer(event) for event in sent]
+        self.taken += [event for event, outcome in zip(sent, outcomes, strict=True) if outcome == Acknowledged()]
+        return outcomes
 
     def close(self) -> None:
         pass
@@ -80,6 +81,29 @@ def test_every_outcome_is_counted_and_the_time_from_put_to_acknowledgement_told(
     assert sample(metrics, "lineage_events_spooled", transport="letterbox") == 0
     assert sample(metrics, "lineage_event_ack_seconds_count", transport="letterbox") == 2
     assert sample(metrics, "lineage_event_ack_seconds_sum", transport="letterbox") == 4.0
+
+
+def test_of_many_sent_together_each_has_its_own_outcome() -> None:
+    metrics, tried = EmitMetrics(), set[bytes]()
+
+    def answer(event: bytes) -> Outcome:
+        if event == b"2":
+            return Refused("no")
+        if event == b"4" and event not in tried:
+            tried.add(event)
+            return Unavailable("asleep", after_s=0.0)
+        return Acknowledged()
+
+    letterbox = Letterbox(answer, together=8)
+    with courier_to(letterbox, metrics=metrics) as courier:
+        courier.accept(events(1, 6))
+        assert courier.wait_until_empty(LONG_S)
+
+    # What came behind the event that the target did not take is sent again, behind it.
+    assert letterbox.tried == [*b"1 2 3 4 5 6".split(), *b"4 5 6".split()]
+    assert sample(metrics, "lineage_events_delivered_total", transport="letterbox") == 5
+    assert sample(metrics, "lineage_events_dropped_total", reason="refused") == 1
+    assert sample(metrics, "lineage_events_spooled", transport="letterbox") == 0
 
 
 def test_an_event_that_waits_is_shown_as_spooled() -> None:

@@ -108,3 +108,80 @@ def test_neither_the_endpoints_key_nor_the_token_is_shown() -> None:
 
     assert HttpTransport(config).target == "http://lineage.test:5000/api/v1/lineage"
     assert "hunter2" not in repr(HttpTransport(config)) + repr(config)
+
+
+MANY = [b'{"n":%d}' % number for number in range(4)]
+
+
+class ManyTaker:
+    """A service with a batch route that answers as it is told to, and notes what comes in."""
+
+    def __init__(self, *batch_answers: httpx.Response) -> None:
+        self.requests: list[tuple[str, bytes]] = []
+        self._batch_answers = list(batch_answers)
+        self.transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(self._answer))
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append((request.url.path, request.content))
+        return self._batch_answers.pop(0) if request.url.path.endswith("/batch") else httpx.Response(201)
+
+    def sends(self, times: int = 1) -> list[Outcome]:
+        """The outcomes of the last of so many sendings."""
+        for _ in range(times):
+            outcomes = self.transport.send_some(MANY)
+        self.transport.close()
+        return [*outcomes]
+
+
+def told(received: int, *failed: object) -> httpx.Response:
+    return httpx.Response(200, json={"status": "…", "summary": {"received": received}, "failed_events": failed})
+
+
+def test_many_events_go_in_one_body_and_each_has_its_outcome() -> None:
+    failed = {"index": 1, "reason": "job.name: missing", "retriable": False}
+    later = {"index": 3, "reason": "the disk is full", "retriable": True}
+    service = ManyTaker(told(4, failed, later))
+
+    outcomes = service.sends()
+
+    assert outcomes == [Acknowledged(), Refused("job.name: missing"), Acknowledged(), Unavailable("the disk is full")]
+    assert service.requests == [("/api/v1/lineage/batch", b"\n".join(MANY))]
+
+
+@pytest.mark.parametrize("status", [404, 405, 400, 415, 422])
+def test_a_service_without_the_route_has_its_events_one_by_one_from_then_on(status: int) -> None:
+    service = ManyTaker(httpx.Response(status))
+
+    assert service.sends(2) == [Acknowledged()]
+    assert [path for path, _ in service.requests] == ["/api/v1/lineage/batch", *["/api/v1/lineage"] * 2]
+
+
+@pytest.mark.parametrize("answer", [told(3), told(4, {"index": 4, "retriable": True}), httpx.Response(200, text="ok")])
+def test_an_answer_that_does_not_tell_of_each_event_counts_for_none(answer: httpx.Response) -> None:
+    service = ManyTaker(answer)
+
+    assert service.sends() == [Acknowledged()]
+    assert service.requests[-1] == ("/api/v1/lineage", MANY[0])
+
+
+def test_a_body_that_is_too_large_is_no_reason_to_go_one_by_one_for_ever() -> None:
+    service = ManyTaker(httpx.Response(413), told(4))
+
+    assert service.sends(2) == [Acknowledged()] * 4
+    assert [path for path, _ in service.requests] == [
+        "/api/v1/lineage/batch", "/api/v1/lineage", "/api/v1/lineage/batch",
+    ]  # fmt: skip
+
+
+def test_a_route_that_fails_does_not_hold_up_events() -> None:
+    service = ManyTaker(httpx.Response(503, headers={"Retry-After": "7"}))
+
+    assert service.sends() == [Unavailable("503", 7.0)]
+    assert service.sends() == [Acknowledged()]
+
+
+def test_an_event_with_a_line_break_goes_alone() -> None:
+    service = ManyTaker()
+
+    assert [*service.transport.send_some([b"{\n}", *MANY])] == [Acknowledged()]
+    assert service.requests == [("/api/v1/lineage", b"{\n}")]

@@ -12,6 +12,8 @@ from headwater.emit.overflow import Overflow, left_behind
 from headwater.emit.spool import DamagedSpoolError, Outgoing, Spool
 from headwater.errors import UnavailableError
 
+PLENTY = 1 << 30
+
 
 def outgoing(n: int, size: int = 1) -> Outgoing:
     return Outgoing(float(n), b"%d" % n * size)
@@ -19,9 +21,9 @@ def outgoing(n: int, size: int = 1) -> Outgoing:
 
 def delivered(spool: Spool) -> list[bytes]:
     bodies = []
-    while (event := spool.first()) is not None:
-        bodies.append(event.body)
-        spool.remove(event)
+    while events := spool.first_some(2, PLENTY):
+        bodies += [event.body for event in events]
+        spool.remove(events)
     return bodies
 
 
@@ -42,21 +44,37 @@ def test_a_spool_is_a_queue(actions: list[list[bytes] | None]) -> None:
         if action is not None:
             spool.add([Outgoing(0.0, body) for body in action])
             model += action
-        elif (event := spool.first()) is not None:
-            assert event.body == model.pop(0)
-            spool.remove(event)
+        elif events := spool.first_some(2, PLENTY):
+            assert [event.body for event in events] == model[:2]
+            spool.remove(events[:1])
+            model.pop(0)
 
     assert [event.body for event in spool.all()] == model
     assert (spool.event_count, spool.event_bytes) == (len(model), sum(map(len, model)))
     spool.close()
 
 
+def test_together_come_as_many_as_fit_and_one_at_least(tmp_path: Path) -> None:
+    spool = Spool(None)
+    spool.add([Outgoing(0.0, b"x" * size) for size in (5, 1, 2, 3, 1)])
+
+    def sizes(count: int, size_bytes: int) -> list[int]:
+        return [len(event.body) for event in spool.first_some(count, size_bytes)]
+
+    assert (sizes(9, 4), sizes(9, 5), sizes(9, 8), sizes(9, 10), sizes(2, 10)) == (
+        [5],
+        [5],
+        [5, 1, 2],
+        [5, 1, 2],
+        [5, 1],
+    )
+    spool.close()
+
+
 def test_what_was_not_removed_is_there_after_closing_and_claiming_it_again(tmp_path: Path) -> None:
     first = Spool(Claim.create(tmp_path))
     first.add([outgoing(n) for n in range(3)])
-    event = first.first()
-    assert event is not None
-    first.remove(event)
+    first.remove(first.first_some(1, PLENTY))
     first.close()
 
     (claim,) = orphans(tmp_path)
@@ -74,7 +92,7 @@ def test_a_batch_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError):
         spool.add([outgoing(0), Outgoing(None, b"1")])  # type: ignore[arg-type]
 
-    assert spool.first() is None
+    assert spool.first_some(1, PLENTY) == []
     assert spool.event_count == 0
     spool.close()
 
@@ -227,6 +245,6 @@ def test_an_event_on_disk_that_was_changed_is_not_given_out(tmp_path: Path) -> N
         disk.commit()
 
     with pytest.raises(DamagedSpoolError, match="changed"):
-        spool.first()
+        spool.first_some(1, PLENTY)
 
     spool.close()
