@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from headwater.graph.lineage import Graph
+from headwater.graph.records import Run
 from headwater.model.facets.run import ExtractionErrorFacet
 from headwater.model.facts import Quarantined
 from headwater.model.names import DatasetId, JobId
@@ -51,8 +52,15 @@ class Looking(NamedTuple):
     now_us: int
 
 
-def gaps(graph: Graph, looking: Looking) -> Iterator[Gap]:
-    """Every gap, in no order."""
+Step = Gap | None
+"""What a step of the search finds."""
+
+
+def gaps(graph: Graph, looking: Looking) -> Iterator[Step]:
+    """Every gap, in no order, and None after each node or run that was looked at.
+
+    The graph may grow between two steps; what comes then may be passed over.
+    """
     yield from _quarantined(graph)
     yield from _unfinished_runs(graph, looking)
     yield from _edges_without_columns(graph)
@@ -81,9 +89,14 @@ def _job_of(graph: Graph, jobs: Mapping[str, JobId], fact: Quarantined) -> JobId
     return run.of_job.job if run is not None and run.of_job is not None else jobs.get(fact.subject)
 
 
-def _unfinished_runs(graph: Graph, looking: Looking) -> Iterator[Gap]:
-    longest_us = _longest_us(graph)
-    for run_id, run in graph.runs.items():
+def _unfinished_runs(graph: Graph, looking: Looking) -> Iterator[Step]:
+    longest_us: dict[JobId, int] = {}
+    runs = [*graph.runs.items()]
+    for _, run in runs:
+        _note_length(longest_us, run)
+        yield None
+    for run_id, run in runs:
+        yield None
         end = graph.end_of(run)
         if end is None or run.times is None or run.of_job is None:
             continue
@@ -111,14 +124,11 @@ def _silent(looking: Looking, about: tuple[str, str], job: JobId, last_us: int, 
         yield Gap("run-without-end", *about, words, last_us, (job.node_id,))
 
 
-def _longest_us(graph: Graph) -> dict[JobId, int]:
-    """By job how long its longest run that completed took."""
-    longest: dict[JobId, int] = {}
-    for run in graph.runs.values():
-        if run.of_job is not None and run.times is not None and run.times.state[2] == "COMPLETE":
-            took_us = run.times.state[1].time_us - run.times.seen.first_us
-            longest[run.of_job.job] = max(longest.get(run.of_job.job, 0), took_us)
-    return longest
+def _note_length(longest_us: dict[JobId, int], run: Run) -> None:
+    """Keep by job how long its longest run that completed took."""
+    if run.of_job is not None and run.times is not None and run.times.state[2] == "COMPLETE":
+        took_us = run.times.state[1].time_us - run.times.seen.first_us
+        longest_us[run.of_job.job] = max(longest_us.get(run.of_job.job, 0), took_us)
 
 
 def _failed_tasks(facet: Mapping[str, Any]) -> str:
@@ -128,12 +138,13 @@ def _failed_tasks(facet: Mapping[str, Any]) -> str:
     return "its lineage could not be worked out"
 
 
-def _edges_without_columns(graph: Graph) -> Iterator[Gap]:
+def _edges_without_columns(graph: Graph) -> Iterator[Step]:
     """Where a job reads and writes, and nobody tells which column of the one becomes which of the other."""
-    for job, known in graph.jobs.items():
-        read = graph.reads(job) if known.writes else {}
+    for job, known in [*graph.jobs.items()]:
+        yield None
+        read = graph.reads(job) if known.writes and not graph.hides(job) else {}
         for target, edge in graph.writes(job).items() if read else ():
-            if not _tells_columns(graph, target):
+            if not (_tells_columns(graph, target) or graph.hides(target)):
                 sources = f"{len(read)} dataset{'s' * (len(read) != 1)}"
                 words = f"{job.name} makes it from {sources}, and no event tells of columns"
                 related = (job.node_id, *sorted(name.node_id for name in read))
@@ -145,9 +156,10 @@ def _tells_columns(graph: Graph, name: DatasetId) -> bool:
     return any(graph.datasets[member].evidence for member in graph.members(name) if member in graph.datasets)
 
 
-def _datasets_without_schema(graph: Graph) -> Iterator[Gap]:
-    for name in graph.shown_datasets():
-        if "schema" not in graph.facets_of(name):
+def _datasets_without_schema(graph: Graph) -> Iterator[Step]:
+    for name in [*graph.datasets]:
+        yield None
+        if graph.is_shown(name) and "schema" not in graph.facets_of(name):
             last_us = max(known.seen.last_us for known in _known(graph, name))
             words = "no event tells its columns and their types"
             yield Gap("dataset-without-schema", name.node_id, name.namespace, words, last_us)

@@ -131,8 +131,7 @@ class GraphDiff:
         self._before = before
         self._after = after
         self._groups: dict[DatasetId, list[DatasetId]] = {}
-        for name in before.graph.shown_datasets():
-            self._groups.setdefault(self.name(name), []).append(name)
+        """The datasets of the graph before, by the names under which they are told of; known once all is laid out."""
 
     def name(self, before: DatasetId) -> DatasetId:
         """The name under which a dataset of the graph before is told of."""
@@ -149,9 +148,14 @@ class GraphDiff:
         for job in [*{**self._before.graph.jobs, **self._after.graph.jobs}]:
             self._job(job, before, after)
             yield
-        now = {*self._after.graph.shown_datasets()}
-        for name in now | self._groups.keys():
-            self._dataset(name, name in now, before, after)
+        for name in [*self._before.graph.datasets]:  # others have their turn between two steps, and may add to it
+            if self._before.graph.is_shown(name):
+                self._groups.setdefault(self.name(name), []).append(name)
+            yield
+        for name in {*self._after.graph.datasets, *self._groups}:
+            is_now = self._after.graph.is_shown(name)
+            if is_now or name in self._groups:
+                self._dataset(name, is_now, before, after)
             yield
 
     def _job(self, job: JobId, before: Layout, after: Layout) -> None:

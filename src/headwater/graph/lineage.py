@@ -134,11 +134,13 @@ class Graph:
 
         Those that nobody can name in full are in quarantine instead.
         """
-        for name, dataset in self.datasets.items():
-            if dataset.is_known:
-                shown = self.shown(name)
-                if shown == name and name.is_complete and not self.hides(name):
-                    yield name
+        return filter(self.is_shown, self.datasets)
+
+    def is_shown(self, name: DatasetId) -> bool:
+        """Whether this is the shown name of a dataset that is not deleted."""
+        dataset = self.datasets.get(name)
+        is_named = dataset is not None and dataset.is_known and name.is_complete
+        return is_named and self.shown(name) == name and not self.hides(name)
 
     def hides(self, node: DatasetId | JobId) -> bool:
         """Whether it is deleted, a dataset under all its names, and no event brought it back since."""

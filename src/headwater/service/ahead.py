@@ -1,10 +1,26 @@
-"""Work that somebody would wait for later, done while nobody asks, in slices that nobody notices."""
+"""Work in slices that nobody notices: done while nobody asks, or for one who asks much, while others ask too."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeVar
 
 log = logging.getLogger(__name__)
+
+ThingT = TypeVar("ThingT")
+
+_STRETCH: Final = 200
+"""Steps of a long look at everything, before others have their turn: one to five milliseconds' work."""
+
+
+async def in_turns(steps: Iterable[ThingT]) -> list[ThingT]:
+    """What the steps give; between stretches of them others have their turn."""
+    done: list[ThingT] = []
+    for step in steps:
+        done.append(step)
+        if len(done) % _STRETCH == 0:
+            await asyncio.sleep(0)
+    return done
 
 
 class Ahead:

@@ -42,12 +42,12 @@ class KnownHistory:
         self._job_type = cache(self._read_job_type)
 
     def writers(self, name: DatasetId) -> Sequence[JobId]:
-        """The jobs that write a dataset, by name."""
-        return sorted(self._graph.writers(name))
+        """The jobs that write a dataset, by name; deleted ones are left out."""
+        return sorted(job for job in self._graph.writers(name) if not self._graph.hides(job))
 
     def readers(self, name: DatasetId) -> Sequence[JobId]:
-        """The jobs that read a dataset, by name."""
-        return sorted(self._graph.readers(name))
+        """The jobs that read a dataset, by name; deleted ones are left out."""
+        return sorted(job for job in self._graph.readers(name) if not self._graph.hides(job))
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
         """For each run the versions of the dataset that it says it wrote."""
@@ -109,7 +109,7 @@ class KnownHistory:
 
     def _names(self, observed: Mapping[tuple[Direction, DatasetId], Any], direction: Direction) -> frozenset[DatasetId]:
         shown = (self._graph.shown(name) for way, name in observed if way == direction)
-        return frozenset(name for name in shown if name.is_complete)
+        return frozenset(name for name in shown if name.is_complete and not self._graph.hides(name))
 
     def _record(self, run_id: str) -> Record:
         outline = self.outline(run_id)

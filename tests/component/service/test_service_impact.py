@@ -235,6 +235,17 @@ def test_what_leads_back_to_the_start_ends_there(client: TestClient) -> None:
     assert effects(answer)["job copy"] == "unknown"
 
 
+def test_what_is_deleted_is_not_reached_nor_what_only_it_leads_to(client: TestClient) -> None:
+    for path in ("datasets/flights_copy", "datasets/delays"):
+        assert client.delete(f"/api/v1/namespaces/lake/{path}").status_code == 200
+    assert client.delete("/api/v1/namespaces/etl/jobs/copy").status_code == 200
+
+    answer = ask(client, column="arr_delay")
+
+    reached = [short(place["id"]) for place in answer["reached"]]
+    assert reached == ["legs:delay", "legs", "job cut", "job average"]
+
+
 def test_a_page_shows_some_and_counts_all(client: TestClient) -> None:
     everything = ask(client, column="arr_delay")
 

@@ -1,5 +1,6 @@
 """Rule 2 for questions: the answers are the same for any order of arrival and any repetition."""
 
+import asyncio
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -38,7 +39,7 @@ def answers(knowledge: Knowledge) -> dict[str, object]:
         *filter(knowledge.is_job, knowledge.graph.jobs),
     ]
     page = Page(1000)
-    told: dict[str, object] = {"coverage": coverage(knowledge, Asked(limit=1000))}
+    told: dict[str, object] = {"coverage": asyncio.run(coverage(knowledge, Asked(limit=1000)))}
     for node in nodes:
         told[f"impact {node.node_id}"] = impact(knowledge, node, None, page)
         told[f"cause {node.node_id}"] = _without_places(root_cause(knowledge, Question(node, None, 20)))

@@ -69,6 +69,17 @@ def test_a_dataset_that_no_run_wrote_has_nothing_to_look_at(client: TestClient) 
     assert answer["summary"].startswith("no run is known to have written it")
 
 
+def test_the_walk_does_not_go_to_deleted_jobs_and_datasets(client: TestClient) -> None:
+    assert client.delete("/api/v1/namespaces/etl/jobs/load").status_code == 200
+    whole = ask(client)
+    assert client.delete("/api/v1/namespaces/lake/datasets/stage").status_code == 200
+
+    answer = ask(client)
+
+    assert [each["run"]["id"] for each in whole["lookedAt"]] == ["report-4", "clean-4"]
+    assert [each["run"]["id"] for each in answer["lookedAt"]] == ["report-4"]
+
+
 def test_an_input_that_nobody_writes_is_named_as_the_end_of_what_is_known(client: TestClient) -> None:
     post(client, *run("probe", 4, inputs=[read("elsewhere")], outputs=[written("probed")]))
 

@@ -147,7 +147,7 @@ class Flow:
                         yield from self._along(origin, onward, edge)
             if not onward.is_told:
                 yield Step(fronts[0], Place("dataset", onward.target), None, onward.jobs)
-        for job in sorted(self._graph.readers(name) - told):
+        for job in sorted(self._readers(name) - told):
             yield Step(fronts[0], Place("job", job), None, (job,))
 
     def _along(self, origin: Place, onward: _Onward, edge: ColumnEdge) -> Iterator[Step]:
@@ -159,15 +159,19 @@ class Flow:
         for job in onward.jobs:
             yield Step(origin, Place("job", job), edge, (job,))
 
+    def _readers(self, name: DatasetId) -> set[JobId]:
+        """The jobs that read the dataset, but for deleted ones."""
+        return {job for job in self._graph.readers(name) if not self._graph.hides(job)}
+
     def _read_onward(self, name: DatasetId) -> tuple[_Onward, ...]:
-        readers = self._graph.readers(name)
+        readers = self._readers(name)
         written = {target for job in readers for target in self._graph.writes(job)}
         found = []
         for target in sorted(written | self._graph.fed_by(name)):
-            jobs = tuple(sorted(readers & self._graph.writers(target)))
+            jobs = tuple(sorted(readers & self._graph.writers(target)))  # deleted ones are not among the readers
             told = self._told_into(target)
-            if target not in written and name not in told:
-                continue  # a facet said so that no longer counts
+            if (target not in written and name not in told) or self._graph.hides(target):
+                continue  # a facet said so that no longer counts, or the target is deleted
             found.append(_Onward(target, jobs, told.get(name), bool(told)))
         return tuple(found)
 

@@ -1,20 +1,15 @@
 """Column edges between two datasets, as numbers until one is needed: a change of one column needs few of them."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import NamedTuple
 
 from headwater.graph.column_edges import WHOLE
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
 from headwater.model.names import DatasetId
 
-
-class _Edge(NamedTuple):
-    """A target column, and what was done on the way to it."""
-
-    into: int
-    how: int
+_Edge = tuple[int, int]
+"""A target column, and what was done on the way to it."""
 
 
 class ToldBetween:
@@ -23,11 +18,11 @@ class ToldBetween:
     def __init__(self, graph: Graph, source: DatasetId) -> None:
         self._graph = graph
         self._source = source
-        self._by_column: dict[int, dict[_Edge, None]] = {}
+        self._by_column: dict[int, dict[_Edge, None]] = defaultdict(dict)
 
     def add(self, into: int, out_of: int, how: int) -> None:
         """Note an edge."""
-        self._by_column.setdefault(out_of, {})[_Edge(into, how)] = None
+        self._by_column[out_of][into, how] = None
 
     def source_columns(self) -> list[str | None]:
         """The columns that edges start at, by name; None: all of the source is meant."""
@@ -49,15 +44,19 @@ class ToldBetween:
 
 def told_into(graph: Graph, target: DatasetId) -> dict[DatasetId, ToldBetween]:
     """What events tell of the columns of a target, by source; datasets by their shown names."""
-    shown = cache(graph.shown)
     told: dict[DatasetId, ToldBetween] = {}
+    by_number: dict[int, ToldBetween] = {}
     datasets = graph.column_edges.datasets.things
     for member in graph.members(target):
         known = graph.datasets.get(member)
         for _, digest in tuple(known.evidence) if known else ():
             for into, source, out_of, how in graph.column_edges.quads(member, digest):
-                name = shown(datasets[source])
-                told.setdefault(name, ToldBetween(graph, name)).add(into, out_of, how)
+                between = by_number.get(source)
+                if between is None:
+                    name = graph.shown(datasets[source])
+                    between = by_number[source] = told.get(name) or ToldBetween(graph, name)
+                    told[name] = between
+                between.add(into, out_of, how)
     return told
 
 

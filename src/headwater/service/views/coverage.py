@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NamedTuple, get_args
 
-from headwater.graph.coverage import Expected, Gap, GapKind, Looking, gaps
+from headwater.graph.coverage import Expected, Gap, GapKind, Looking, Step, gaps
 from headwater.service import shapes_coverage as shapes
+from headwater.service.ahead import in_turns
 from headwater.service.answers import iso
 from headwater.service.history import KnownHistory
 from headwater.service.knowledge import Knowledge
@@ -34,13 +35,16 @@ class _Known(NamedTuple):
     """By the namespace of the job, empty for events without a run, and verdict."""
 
 
-def coverage(knowledge: Knowledge, asked: Asked) -> shapes.Coverage:
-    """The gaps of one namespace or of all, and what there is beside them."""
+async def coverage(knowledge: Knowledge, asked: Asked) -> shapes.Coverage:
+    """The gaps of one namespace or of all, and what there is beside them.
+
+    All runs, jobs and datasets are looked at, in slices, between which others have their turn.
+    """
     at_us = (knowledge.store.newest_us() or 0) if asked.at_us is None else asked.at_us
-    found = [gap for gap in _gaps(knowledge, at_us) if asked.namespace in (None, gap.namespace)]
+    found = [gap for gap in await in_turns(_gaps(knowledge, at_us)) if gap and asked.namespace in (None, gap.namespace)]
     shown = sorted((gap for gap in found if asked.kind in (None, gap.kind)), key=_order)
-    signed = [told for told in _signed(knowledge) if asked.namespace in (None, told.namespace)]
-    known = _known(knowledge, found, signed)
+    signed = [told for told in await in_turns(_signed(knowledge)) if asked.namespace in (None, told.namespace)]
+    known = _known(knowledge, found, signed, Counter(filter(None, await in_turns(_namespaces_of_runs(knowledge)))))
     names = _namespaces(known) if asked.namespace is None else {asked.namespace}
     return shapes.Coverage(
         at=iso(at_us),
@@ -53,7 +57,7 @@ def coverage(knowledge: Knowledge, asked: Asked) -> shapes.Coverage:
     )
 
 
-def _gaps(knowledge: Knowledge, at_us: int) -> Iterator[Gap]:
+def _gaps(knowledge: Knowledge, at_us: int) -> Iterator[Step]:
     history = KnownHistory(knowledge)
     looking = Looking(
         started=set(knowledge.store.runs_that_told("START")),
@@ -83,16 +87,20 @@ def _signed(knowledge: Knowledge) -> Iterator[_Signed]:
         yield _Signed(namespace, verdict, key_id, events)
 
 
-def _known(knowledge: Knowledge, found: Iterable[Gap], signed: Iterable[_Signed]) -> _Known:
-    graph = knowledge.graph
-    of_job = (run.of_job for run in graph.runs.values() if run.times is not None)
+def _namespaces_of_runs(knowledge: Knowledge) -> Iterator[str | None]:
+    for run in [*knowledge.graph.runs.values()]:
+        yield run.of_job.job.namespace if run.times is not None and run.of_job is not None else None
+
+
+def _known(knowledge: Knowledge, found: Iterable[Gap], signed: Iterable[_Signed], runs: Counter[str]) -> _Known:
+    jobs, datasets = knowledge.job_tallies, knowledge.dataset_tallies
     verdicts: Counter[tuple[str, str]] = Counter()
     for told in signed:
         verdicts[told.namespace, told.verdict] += told.events
     return _Known(
-        jobs=Counter(job.namespace for job in graph.jobs if knowledge.is_job(job)),
-        runs=Counter(fact.job.namespace for fact in of_job if fact is not None),
-        datasets=Counter(name.namespace for name in graph.shown_datasets()),
+        jobs=+Counter({name: len(jobs.newest_first(name)) for name in jobs.namespaces()}),
+        runs=runs,
+        datasets=+Counter({name: len(datasets.by_name(name)) for name in datasets.namespaces()}),
         gaps=Counter((gap.namespace, gap.kind) for gap in found),
         verdicts=verdicts,
     )

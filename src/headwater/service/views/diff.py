@@ -55,7 +55,7 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
     was, now = (Side(past.knowledge.graph, past.knowledge.store.content) for past in (before, after))
     compared = GraphDiff(was, now)
     node = None if asked.node_id is None else _node(compared, before.knowledge, after.knowledge, asked.node_id)
-    changes = [each for each in await _compared(compared) if touches(each, node, asked.namespace)]
+    changes = await _compared(compared, node, asked.namespace)
     page = changes[asked.offset : asked.offset + asked.limit]
     names = _names(compared, was, now, page)
     search = _Search(
@@ -70,14 +70,18 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
     return _answer((_end(before.as_of), _end(after.as_of)), changes, page, events)
 
 
-async def _compared(compared: GraphDiff) -> list[Change]:
-    """All changes; others have their turn between steps, since a large graph takes a second."""
+async def _compared(compared: GraphDiff, node: Node | None, namespace: str | None) -> list[Change]:
+    """The changes that touch the node and the namespace; others have their turn, since a large graph takes seconds."""
     before: Layout = {}
     after: Layout = {}
     for step, _ in enumerate(compared.lay_out(before, after)):
         if step % _STEPS == 0:
             await asyncio.sleep(0)
-    return compare(before, after)
+    return await asyncio.to_thread(_touching, before, after, node, namespace)
+
+
+def _touching(before: Layout, after: Layout, node: Node | None, namespace: str | None) -> list[Change]:
+    return [each for each in compare(before, after) if touches(each, node, namespace)]
 
 
 def _node(compared: GraphDiff, before: Knowledge, after: Knowledge, node_id: str) -> Node:

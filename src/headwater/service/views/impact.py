@@ -219,7 +219,8 @@ class _About:
 
     def _read_last_run(self, is_job: bool, name: DatasetId | JobId) -> shapes.LastRun | None:
         jobs = {JobId(*name)} if is_job else self._knowledge.graph.writers(DatasetId(*name))
-        ids = [done.runs[0] for done in map(self._knowledge.activity, jobs) if done.runs]
+        known = filter(self._knowledge.is_job, jobs)
+        ids = [done.runs[0] for done in map(self._knowledge.activity, known) if done.runs]
         runs = sorted(map(self._knowledge.run, ids), key=lambda run: (-run.seen.first_us, run.run_id))
         return _last_run(runs[0]) if runs else None
 
