@@ -1,10 +1,13 @@
 """What every test may use: where the OpenLineage specification's own files are, and how many tests ran."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.support.postgres import Cluster, running_cluster
 
 # On a continuous integration server the examples are the same each time: what is red there is about the change.
 settings.register_profile("headwater", deadline=None, print_blob=True, derandomize="CI" in os.environ)
@@ -18,3 +21,10 @@ def shared() -> Path:
     if not (folder / "openlineage").is_dir():
         pytest.skip(f"no specification files at {folder}: set HEADWATER_SHARED to the folder that has openlineage/")
     return folder
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """One PostgreSQL for all tests that ask for it."""
+    with running_cluster() as cluster:
+        yield cluster

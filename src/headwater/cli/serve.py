@@ -23,7 +23,7 @@ from headwater.service.body import DEFAULT_LIMIT
 from headwater.service.pages import BUILT_PAGE
 from headwater.service.past import DEFAULT_KEPT_EVENTS
 from headwater.signing.keyfile import trusted_keys
-from headwater.store.sqlite import SqliteStore
+from headwater.store.opening import open_store
 
 _GRACE_S: Final = 10
 """How long requests under way may still take once the service is told to stop."""
@@ -44,13 +44,22 @@ def serve(
         int | None,
         typer.Option(min=0, help="Processes that read and verify events; by default the spare cores, up to 4."),
     ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            envvar="HEADWATER_DATABASE_URL",
+            metavar="URL",
+            help="postgresql://USER:PASSWORD@HOST/DATABASE, several services may share it; "
+            "without it, a SQLite file in HEADWATER_HOME. Rather set the variable: others see a command.",
+        ),
+    ] = None,
 ) -> None:
     """Run the lineage service; it says "listening on http://…" when it is ready, and stops on SIGTERM or Ctrl-C.
 
     Example: headwater serve --port 5001 --require-signed
     """
     home = headwater_home()
-    with closing(_bound(host, port)) as listener, closing(SqliteStore(home / "headwater.db")) as store:
+    with closing(_bound(host, port)) as listener, closing(open_store(database or home / "headwater.db")) as store:
         app = create_app(
             store,
             Graph(store.content),

@@ -47,14 +47,14 @@ from headwater.service.routes import (
 )
 from headwater.service.views.lineage import render_ahead
 from headwater.store.entries import Stored
-from headwater.store.sqlite import SqliteStore
+from headwater.store.store import Store
 
 _QUIET_S: Final = 1.0
 """How long no event may have come before answers are rendered ahead of questions."""
 
 
 def create_app(
-    store: SqliteStore,
+    store: Store,
     graph: Graph,
     trusted_keys: Mapping[str, Ed25519PublicKey],
     *,
@@ -101,7 +101,7 @@ def create_app(
 
 
 def _service(
-    store: SqliteStore, graph: Graph, readers: Readers, body_limit: int, now_us: Callable[[], int], kept_events: int
+    store: Store, graph: Graph, readers: Readers, body_limit: int, now_us: Callable[[], int], kept_events: int
 ) -> Service:
     knowledge, feed = Knowledge(store, graph), Feed()
     metrics = Metrics(knowledge)

@@ -17,7 +17,7 @@ from headwater.model.edits import EditEntry
 from headwater.service.metrics import Metrics
 from headwater.service.readers import Readers
 from headwater.store.entries import Entry, Stored, entry_of
-from headwater.store.sqlite import SqliteStore
+from headwater.store.store import Store
 from headwater.store.writer import GroupCommit, Outcome
 
 log = logging.getLogger(__name__)
@@ -45,10 +45,11 @@ class _Post:
 class Intake:
     """Takes events; lives on the event loop's thread, with a writer's thread behind it.
 
-    `learn` is called once for each new event after it is on disk, and before it is acknowledged.
+    `learn` is called once for each new event after it is on disk, and before it is acknowledged; also for those that
+    another service stored in the same database.
     """
 
-    store: SqliteStore
+    store: Store
     readers: Readers
     learn: Callable[[Stored], None]
     metrics: Metrics
@@ -60,7 +61,8 @@ class Intake:
     def start(self) -> None:
         """Start the writer's thread and the readers' processes; called on the event loop's thread."""
         self._loop = asyncio.get_running_loop()
-        self._writer = GroupCommit(self._add, self.store.catch_up, self._hand_over)
+        self._writer = GroupCommit(self._add, self.store.catch_up, self._hand_over, self.store.follow)
+        self.store.watch(self._hear, self._writer.wake)
         self.readers.start()
 
     async def stop(self) -> None:
@@ -146,7 +148,14 @@ class Intake:
     def _hand_over(self, outcomes: Sequence[tuple[_Post, Outcome]]) -> None:
         self._loop.call_soon_threadsafe(self._settle, outcomes)
 
+    def _hear(self, news: Sequence[Stored]) -> None:
+        self._loop.call_soon_threadsafe(self._learn_all, news)
+
     # Back on the event loop's thread
+
+    def _learn_all(self, news: Sequence[Stored]) -> None:
+        for stored in news:
+            self.learn(stored)
 
     def _settle(self, outcomes: Sequence[tuple[_Post, Outcome]]) -> None:
         for post, outcome in outcomes:

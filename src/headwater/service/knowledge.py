@@ -18,7 +18,7 @@ from headwater.service.mentions import Mentions, mentions
 from headwater.service.rendered import Rendered
 from headwater.service.shapes import Field
 from headwater.service.tallies import DatasetTallies, DatasetTally, JobTallies, JobTally, Source
-from headwater.store.reader import SqliteReader
+from headwater.store.reader import Reader
 
 ViewT = TypeVar("ViewT", bound=View)
 
@@ -44,7 +44,7 @@ class Touched(NamedTuple):
 class Knowledge:
     """The graph and the store it was folded from."""
 
-    def __init__(self, store: SqliteReader, graph: Graph) -> None:
+    def __init__(self, store: Reader, graph: Graph) -> None:
         self.store = store
         self.graph = graph
         self._activity: dict[JobId, Activity] = {}

@@ -24,7 +24,7 @@ from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
 from headwater.store.entries import LoggedEvent
 from headwater.store.memory import MemoryStore
-from headwater.store.reader import SqliteReader
+from headwater.store.reader import Reader
 
 DEFAULT_KEPT_EVENTS: Final = 200_000
 """Events in all pasts that are kept."""
@@ -69,7 +69,7 @@ class Pasts:
     """Now, and the pasts that were asked for last; lives on the event loop's thread."""
 
     def __init__(
-        self, now: Knowledge, another_reader: Callable[[], SqliteReader], metrics: Metrics, kept_events: int
+        self, now: Knowledge, another_reader: Callable[[], Reader], metrics: Metrics, kept_events: int
     ) -> None:
         self._now = now
         self._newest = AsOf(None, 0)

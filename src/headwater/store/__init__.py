@@ -1,13 +1,16 @@
-"""Keep events and facts, in SQLite.
+"""Keep events and facts, in SQLite or PostgreSQL.
 
-entries   what goes into the log and what comes out
-schema    the tables
-tables    one kind of fact, one table: rows, merges in SQL
-numbers   the numbers that stand for names and runs
-packing   raw bytes as frames
-bulk      many rows in one statement
-sqlite    the store: the log first, facts behind it
-memory    a store without a file, for a past
-reader    what can be asked of it, on a connection of its own
-writer    group commit in front of it
+entries     what goes into the log and what comes out
+schema      the tables                    migrations    the shapes they had and have
+tables      one kind of fact, one table: rows, merges in SQL
+numbers     the numbers that stand for names and runs
+packing     raw bytes as frames
+connection  what is asked of a database   bulk          many rows in one statement
+reader      what can be asked of the store, on a connection of its own
+store       the log first, facts behind it
+writer      group commit in front of it
+sqlite      the store in a file           memory        a store without a file, for a past
+postgres    the store that several services share, over postgres_connection; postgres_sql is what SQL it is told
+            otherwise, postgres_url where it is
+opening     a store by its path or URL
 """

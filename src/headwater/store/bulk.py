@@ -4,12 +4,11 @@ Row by row, Python's lock changes hands at every step, and a writer's thread wai
 that serves requests: eight posts at once then took three times as long.
 """
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-Row = tuple[Any, ...]
+from headwater.store.connection import Connection, Row
 
 _MOST_ROWS: Final = 128
 
@@ -21,18 +20,23 @@ class Insert(NamedTuple):
     columns: int
     rest: str = ""
 
-    def run(self, connection: sqlite3.Connection, rows: Sequence[Row]) -> list[Row]:
-        """Insert the rows; gives what `rest` returns."""
+    def run(self, connection: Connection, rows: Sequence[Row]) -> list[Row]:
+        """Insert the rows, of which no two have one key; gives what `rest` returns."""
         returned: list[Row] = []
         for part in _parts(rows):
             values = [value for row in part for value in row]
-            returned += connection.execute(_insert(self, len(part)), values).fetchall()
+            returned += connection.execute(_insert(self, len(part)), values)
         return returned
 
 
-def select_in(connection: sqlite3.Connection, sql: str, values: Sequence[object]) -> list[Row]:
+def select_in(connection: Connection, sql: str, values: Sequence[object]) -> list[Row]:
     """Run a query that ends in `IN`, over any number of values."""
-    return [row for part in _parts(values) for row in connection.execute(f"{sql} ({_marks(len(part))})", part)]
+    return [row for part in _parts(values) for row in connection.execute(f"{sql} ({marks(part)})", part)]
+
+
+def marks(values: Sequence[object]) -> str:
+    """As many marks as there are values, for `IN` or `VALUES`."""
+    return ", ".join("?" * len(values))
 
 
 def _parts(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -46,9 +50,5 @@ def _parts(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 @lru_cache
 def _insert(insert: Insert, rows: int) -> str:
-    row = f"({_marks(insert.columns)})"
+    row = f"({', '.join('?' * insert.columns)})"
     return f"INSERT INTO {insert.table} VALUES {', '.join([row] * rows)} {insert.rest}"  # noqa: S608  names of ours
-
-
-def _marks(count: int) -> str:
-    return ", ".join("?" * count)

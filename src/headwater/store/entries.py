@@ -2,8 +2,8 @@
 
 from typing import Literal, NamedTuple
 
-from headwater.model.edits import EditEntry, Node, named
-from headwater.model.events import DatasetEvent, Event, RunEvent
+from headwater.model.edits import EditEntry, Node, named, parse_edit
+from headwater.model.events import DatasetEvent, Event, RunEvent, parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
 from headwater.store.packing import packed
@@ -77,3 +77,12 @@ class LoggedEvent(NamedTuple):
     verdict: Verdict
     key_id: str | None
     raw: bytes
+
+
+def parsed(event_type: str, raw: bytes) -> Event | EditEntry:
+    """What stands in the log under that type.
+
+    Raises:
+        InvalidEventError: it was taken once, and would be refused today.
+    """
+    return parse_edit(raw) if event_type == EDIT else parse_event(raw)

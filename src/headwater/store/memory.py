@@ -1,42 +1,36 @@
 """A store without a file: the facts of some of the log's events, for looking at a past."""
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 
 from headwater.errors import InvalidEventError
-from headwater.model.edits import EditEntry, parse_edit
-from headwater.model.events import Event, parse_event
+from headwater.model.edits import EditEntry
+from headwater.model.events import Event
 from headwater.model.facts import Fact
-from headwater.store import schema
-from headwater.store.bulk import Row
-from headwater.store.entries import EDIT, LoggedEvent, entry_of
-from headwater.store.reader import SqliteReader
-from headwater.store.sqlite import SqliteStore
+from headwater.store.connection import Row
+from headwater.store.entries import LoggedEvent, entry_of, parsed
+from headwater.store.migrations import STEPS
+from headwater.store.reader import Reader
+from headwater.store.sqlite import SqliteConnection
+from headwater.store.store import Store
 
 
-class MemoryStore(SqliteStore):
+class MemoryStore(Store):
     """Facts merged in memory, through the same tables; raw bytes stay in `log`, which is asked when they are wanted.
 
     Events keep the places that they have in `log`. Called from one thread at a time.
     """
 
-    def __init__(self, log: SqliteReader) -> None:
-        self._writer = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        self._writer.executescript(f"PRAGMA journal_mode = OFF; {schema.DDL}")
-        SqliteReader.__init__(self, self._writer)
-        self._writer.execute("PRAGMA query_only = OFF")  # reading and writing share the one connection
+    def __init__(self, log: Reader) -> None:
         self._log = log
         self._places: list[int] = []
-        self._begin_writing()
+        memory = SqliteConnection(None)
+        memory.migrate(STEPS, "memory")
+        super().__init__(memory, memory)
 
     def __len__(self) -> int:
         """How many events it holds."""
         return len(self._places)
-
-    def close(self) -> None:
-        """Give the memory back."""
-        self._writer.close()
 
     def add_logged(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
         """Add events and edits from `log`, in its order; gives what they say.
@@ -65,6 +59,6 @@ class MemoryStore(SqliteStore):
 
 def _entry(logged: LoggedEvent) -> Event | EditEntry | None:
     try:
-        return parse_edit(logged.raw) if logged.event_type == EDIT else parse_event(logged.raw)
+        return parsed(logged.event_type, logged.raw)
     except InvalidEventError:
         return None

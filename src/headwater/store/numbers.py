@@ -1,62 +1,94 @@
-"""The numbers that stand for names and runs in one SQLite file: given out by the writer, read back by readers."""
+"""The numbers that stand for names and runs in one database: given out by writers, read back by readers."""
 
-import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
+from uuid import UUID
 
+from headwater.model.names import is_uuid
 from headwater.store.bulk import Insert
-from headwater.store.tables import run_id_of_key, run_key
+from headwater.store.connection import Connection
 
 _REMEMBERED_RUNS: Final = 100_000
 # An update that changes nothing makes the statement return rows that are there already, too.
-_NAMES: Final = Insert("name (namespace, name)", 2, "ON CONFLICT DO UPDATE SET name = name RETURNING id")
-_RUNS: Final = Insert("run (run_id)", 1, "ON CONFLICT DO UPDATE SET run_id = run_id RETURNING run_id, id")
+_NAMES: Final = Insert(
+    "name (namespace, name)",
+    2,
+    "ON CONFLICT (namespace, name) DO UPDATE SET name = excluded.name RETURNING namespace, name, id",
+)
+_RUNS: Final = Insert(
+    "run (run_id)", 1, "ON CONFLICT (run_id) DO UPDATE SET run_id = excluded.run_id RETURNING run_id, id"
+)
+_UNKNOWN: Final = -1
+
+
+def run_key(run_id: str) -> bytes | str:
+    """What stands for a run id where a column takes either: the 16 bytes of a UUID, any other id as its text."""
+    return UUID(run_id).bytes if is_uuid(run_id) else run_id
+
+
+@lru_cache(maxsize=4096)  # rows of one run follow each other
+def run_id_of_key(key: bytes | str) -> str:
+    """The run id that a key stands for."""
+    return str(UUID(bytes=key)) if isinstance(key, bytes) else key
 
 
 class GivenNumbers:
     """Finds the number of a name or a run, and gives one to whoever has none; within the writer's transaction."""
 
-    def __init__(self, writer: sqlite3.Connection) -> None:
+    def __init__(self, writer: Connection) -> None:
         self._writer = writer
         self._names: dict[tuple[str, str], int] = {}
         self._runs: dict[str, int] = {}
+        self._new_names: set[tuple[str, str]] = set()
+        self._new_runs: set[str] = set()
 
     def forget(self) -> None:
         """Look everything up again: what was given out since the last commit may have been rolled back."""
-        self._names.clear()
-        self._runs.clear()
+        for each in (self._names, self._runs, self._new_names, self._new_runs):
+            each.clear()
 
     def name(self, pair: tuple[str, str]) -> int:
-        """The number of a pair (namespace, name)."""
-        known = self._names.get(pair)
-        if known is None:
-            [(number,)] = _NAMES.run(self._writer, [pair])
-            known = self._names[pair] = number
-        return known
+        """The number of a pair (namespace, name); while it has none, a number that nothing has: see `meet_new`."""
+        if pair not in self._names:
+            self._new_names.add(pair)
+        return self._names.get(pair, _UNKNOWN)
 
     def run(self, run_id: str) -> int:
-        """The number of a run."""
+        """The number of a run; while it has none, a number that nothing has: see `meet_new`."""
         if run_id not in self._runs:
-            self.meet_runs([run_id])
-        return self._runs[run_id]
+            self._new_runs.add(run_id)
+        return self._runs.get(run_id, _UNKNOWN)
+
+    def meet_new(self) -> bool:
+        """Find the numbers of all that were asked for and had none; False if there were no such."""
+        are_new = bool(self._new_names or self._new_runs)
+        for namespace, name, number in _NAMES.run(self._writer, sorted(self._new_names)):
+            self._names[namespace, name] = number
+        self._new_names.clear()
+        self._meet_runs(sorted(self._new_runs))
+        self._new_runs.clear()
+        return are_new
 
     def meet_runs(self, run_ids: Iterable[str]) -> None:
         """Find the numbers of many runs at once."""
         if len(self._runs) >= _REMEMBERED_RUNS:
             self._runs.clear()
-        new = dict.fromkeys(run_id for run_id in run_ids if run_id not in self._runs)
-        for key, number in _RUNS.run(self._writer, [(run_key(run_id),) for run_id in new]):
+        self._meet_runs(list(dict.fromkeys(run_id for run_id in run_ids if run_id not in self._runs)))
+
+    def _meet_runs(self, new: Sequence[str]) -> None:
+        for key, number in _RUNS.run(self._writer, [(self._writer.run_key(run_id),) for run_id in new]):
             self._runs[run_id_of_key(key)] = number
 
 
 class ReadNames:
-    """All names and runs of a file at one moment."""
+    """All names and runs of a database at one moment."""
 
-    def __init__(self, reader: sqlite3.Connection) -> None:
-        self._pairs: dict[int, tuple[str, str]] = {
-            row[0]: (row[1], row[2]) for row in reader.execute("SELECT * FROM name")
-        }
-        self._run_ids: dict[int, str] = {row[0]: run_id_of_key(row[1]) for row in reader.execute("SELECT * FROM run")}
+    def __init__(self, reader: Connection) -> None:
+        names = reader.many_rows("SELECT id, namespace, name FROM name")
+        self._pairs: dict[int, tuple[str, str]] = {row[0]: (row[1], row[2]) for row in names}
+        runs = reader.many_rows("SELECT id, run_id FROM run")
+        self._run_ids: dict[int, str] = {row[0]: run_id_of_key(row[1]) for row in runs}
 
     def name(self, number: int) -> tuple[str, str]:
         """The pair (namespace, name)."""

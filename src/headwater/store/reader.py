@@ -2,22 +2,21 @@
 
 # ruff: noqa: S608  SQL is put together from the constants of this file only; values go in as parameters
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, cast
 
-from headwater.errors import UnavailableError
 from headwater.model import strict_json
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import TROUBLE, Content, Fact, ObservedFacet, RunFacet
 from headwater.model.names import DatasetId
-from headwater.store.bulk import Row
+from headwater.store.bulk import marks
+from headwater.store.connection import Connection, Row
 from headwater.store.entries import LoggedEvent
-from headwater.store.numbers import ReadNames
+from headwater.store.numbers import ReadNames, run_id_of_key
 from headwater.store.packing import unpacked
-from headwater.store.tables import TABLES, run_id_of_key, run_key
+from headwater.store.tables import TABLES
 
 _KEPT_CONTENTS: Final = 1_000
 """Contents that are kept as read; one that lists the sources of 100 columns takes 100 kB in memory."""
@@ -27,6 +26,10 @@ _OF_GRAPH: Final[Mapping[type[Fact], str]] = {
     RunFacet: " WHERE name IN ('" + "', '".join(sorted(TROUBLE)) + "')",
 }
 """Which facts of a kind a graph is made of, where it is not all of them."""
+
+
+_ALL: Final = 2**62
+_END_OF_TIME_US: Final = 2**62
 
 
 class RunFacetRow(NamedTuple):
@@ -67,15 +70,16 @@ class ToldFacet(NamedTuple):
     content: bytes
 
 
-class SqliteReader:
-    """Answers from one SQLite file; called from one thread at a time, which need not be the writer's.
+class Reader:
+    """Answers from one database; called from one thread at a time, which need not be the writer's.
 
-    Every method raises UnavailableError where the disk does not answer.
+    Every method raises UnavailableError where the database does not answer.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._reader = connection
-        self._reader.execute("PRAGMA query_only = ON")
+        self._rows = connection.rows
+        self._key = connection.run_key
         self._counted: Counter[str] = Counter()
         """Entries of the log by verdict, as many of its first ones as that makes: there are no holes."""
         self.content = lru_cache(maxsize=_KEPT_CONTENTS)(self._read_content)
@@ -86,12 +90,6 @@ class SqliteReader:
     def close(self) -> None:
         """Close the connection."""
         self._reader.close()
-
-    def _rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
-        try:
-            yield from self._reader.execute(sql, values)
-        except sqlite3.Error as fault:
-            raise UnavailableError(f"the database does not answer: {fault}") from fault
 
     def _value(self, sql: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401  whatever the column holds
         return next((row[0] for row in self._rows(sql, values)), None)
@@ -108,10 +106,11 @@ class SqliteReader:
 
     def _read_facts(self, with_contents: bool, where: Mapping[type[Fact], str]) -> Iterator[Fact]:
         self._wait_for_facts()
-        names = ReadNames(self._reader)
-        for table in TABLES:
-            if with_contents or table.kind is not Content:
-                for row in self._rows(table.select + where.get(table.kind, "")):
+        tables = [table for table in TABLES if with_contents or table.kind is not Content]
+        with self._reader.one_moment():
+            names = ReadNames(self._reader)
+            for table in tables:
+                for row in self._reader.many_rows(table.select + where.get(table.kind, "")):
                     yield table.fact(row, names)
 
     def _read_content(self, digest: bytes) -> Mapping[str, Any]:
@@ -124,7 +123,7 @@ class SqliteReader:
     def bodies(self, digests: Sequence[bytes]) -> dict[bytes, bytes]:
         """The JSON of contents, by digest."""
         self._wait_for_facts()
-        sql = f"SELECT digest, body FROM content WHERE digest IN ({_marks(digests)})"
+        sql = f"SELECT digest, body FROM content WHERE digest IN ({marks(digests)})"
         return dict(self._rows(sql, digests))
 
     # The log
@@ -144,7 +143,7 @@ class SqliteReader:
     def verdicts(self) -> Iterator[tuple[str | None, str, str | None, int]]:
         """How many events were stored with each verdict, by run (None: events without one) and by the key they name."""
         counts = "SELECT run, verdict, key_id, count(*) AS events FROM log GROUP BY run, verdict, key_id"
-        sql = f"SELECT run_id, verdict, key_id, events FROM ({counts}) LEFT JOIN run ON id = run"
+        sql = f"SELECT run_id, verdict, key_id, events FROM ({counts}) AS counted LEFT JOIN run ON id = run"
         for run, verdict, key_id, events in self._rows(sql):
             yield None if run is None else run_id_of_key(run), verdict, key_id, events
 
@@ -193,7 +192,7 @@ class SqliteReader:
     def started_us(self, run_id: str) -> int | None:
         """The time of the first event by which the run was under way or at its end."""
         sql = f"SELECT min(event_us) FROM log WHERE run = {_RUN} AND event_type <> 'OTHER'"
-        time_us: int | None = self._value(sql, (run_key(run_id),))
+        time_us: int | None = self._value(sql, (self._key(run_id),))
         return time_us
 
     def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
@@ -213,20 +212,22 @@ class SqliteReader:
         """The events in these places of the log that happened until then, that time included, in the log's order."""
         sql = f"SELECT {_LOGGED} FROM log WHERE idx >= ? AND idx < ? AND +event_us <= ? ORDER BY idx"
         until = _END_OF_TIME_US if until_us is None else until_us
-        return (self._logged(row) for row in self._rows(sql, (places.start, places.stop, until)))
+        for begin in range(places.start, places.stop, _IN_ONE_ANSWER):  # PostgreSQL gives an answer whole
+            end = min(begin + _IN_ONE_ANSWER, places.stop)
+            yield from map(self._logged, self._rows(sql, (begin, end, until)))
 
     def told_of(self, run_ids: Sequence[str]) -> Iterator[LoggedEvent]:
         """The events of the runs, and all that declare a job or dataset."""
         of_runs = f"SELECT {_LOGGED} FROM log WHERE run IN (SELECT id FROM run WHERE run_id IN ({{marks}}))"
         for begin in range(0, len(run_ids), _IN_ONE_QUESTION):
             asked = run_ids[begin : begin + _IN_ONE_QUESTION]
-            rows = self._rows(of_runs.format(marks=_marks(asked)), [run_key(run_id) for run_id in asked])
+            rows = self._rows(of_runs.format(marks=marks(asked)), [self._key(run_id) for run_id in asked])
             yield from map(self._logged, rows)
         yield from map(self._logged, self._rows(f"SELECT {_LOGGED} FROM log WHERE run IS NULL"))
 
     def at(self, places: Sequence[int]) -> dict[int, LoggedEvent]:
         """The events in these places of the log."""
-        rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE idx IN ({_marks(places)})", places)
+        rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE idx IN ({marks(places)})", places)
         return {event.log_index: event for event in map(self._logged, rows)}
 
     def newest_us(self, log_size: int | None = None, until_us: int | None = None) -> int | None:
@@ -236,19 +237,19 @@ class SqliteReader:
         newest: int | None = self._value(sql, (until, _END_OF_TIME_US if log_size is None else log_size))
         return newest
 
-    def run_events(self, run_id: str, limit: int = -1, offset: int = 0) -> list[LoggedEvent]:
-        """A page of the events of a run, by event time; -1 gives all."""
+    def run_events(self, run_id: str, limit: int = _ALL, offset: int = 0) -> list[LoggedEvent]:
+        """A page of the events of a run, by event time."""
         sql = f"SELECT {_LOGGED} FROM log WHERE run = {_RUN} ORDER BY event_us, idx LIMIT ? OFFSET ?"
-        return [self._logged(row) for row in self._rows(sql, (run_key(run_id), limit, offset))]
+        return [self._logged(row) for row in self._rows(sql, (self._key(run_id), limit, offset))]
 
     def run_verdicts(self, run_ids: Sequence[str]) -> dict[str, list[tuple[str, str | None, int]]]:
         """For each run: verdict, key id, and how many of its events came out so."""
         sql = (
-            f"SELECT run_id, verdict, key_id, count(*) FROM log JOIN {_runs(run_ids)} ON id = run "
-            "GROUP BY run, verdict, key_id"
+            f"SELECT run_id, verdict, key_id, count(*) FROM log JOIN {_runs(run_ids)} r ON id = run "
+            "GROUP BY run_id, verdict, key_id"
         )
         verdicts: dict[str, list[tuple[str, str | None, int]]] = {run_id: [] for run_id in run_ids}
-        for run, verdict, key_id, count in self._rows(sql, [run_key(run_id) for run_id in run_ids]):
+        for run, verdict, key_id, count in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
             verdicts[run_id_of_key(run)].append((verdict, key_id, count))
         return verdicts
 
@@ -257,12 +258,12 @@ class SqliteReader:
     def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
         """For each run: its own facets."""
         sql = (
-            f"SELECT run_id, name, body FROM {_runs(run_ids)} JOIN run_facet ON run = id "
+            f"SELECT run_id, name, body FROM {_runs(run_ids)} r JOIN run_facet ON run = r.id "
             "JOIN content ON digest = content ORDER BY run, name"
         )
         self._wait_for_facts()
         facets: dict[str, list[RunFacetRow]] = {run_id: [] for run_id in run_ids}
-        for run, *facet in self._rows(sql, [run_key(run_id) for run_id in run_ids]):
+        for run, *facet in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
             facets[run_id_of_key(run)].append(RunFacetRow(*facet))
         return facets
 
@@ -277,7 +278,7 @@ class SqliteReader:
         )
         self._wait_for_facts()
         facets: dict[str, list[ObservedFacetRow]] = {run_id: [] for run_id in run_ids}
-        for run, direction, namespace, name, *facet in self._rows(sql, [run_key(run_id) for run_id in run_ids]):
+        for run, direction, namespace, name, *facet in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
             facets[run_id_of_key(run)].append(ObservedFacetRow(direction, DatasetId(namespace, name), *facet))
         return facets
 
@@ -286,10 +287,10 @@ class SqliteReader:
         sql = (
             "SELECT stamp_us, stamp_digest, run_id, direction, o.name, content "
             f"FROM {_runs(run_ids)} r JOIN observed_facet o ON run = r.id "
-            f"WHERE dataset = {_NAME} AND o.name IN ({_marks(names)}) ORDER BY stamp_us, stamp_digest, o.name, content"
+            f"WHERE dataset = {_NAME} AND o.name IN ({marks(names)}) ORDER BY stamp_us, stamp_digest, o.name, content"
         )
         self._wait_for_facts()
-        rows = self._rows(sql, [*map(run_key, run_ids), *dataset, *names])
+        rows = self._rows(sql, [*map(self._key, run_ids), *dataset, *names])
         return [ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
 
     def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
@@ -299,7 +300,7 @@ class SqliteReader:
             f"WHERE run = {_RUN} AND direction = ? AND dataset = {_NAME} AND slot = 'facets' ORDER BY name"
         )
         self._wait_for_facts()
-        return dict(self._rows(sql, (run_key(run_id), direction, *dataset)))
+        return dict(self._rows(sql, (self._key(run_id), direction, *dataset)))
 
     def facet_at(self, dataset: DatasetId, name: str, time_us: int) -> tuple[Stamp, bytes] | None:
         """The newest schema or version facet that a run told of until then, that time included: stamp and digest."""
@@ -316,8 +317,8 @@ class SqliteReader:
         sql = (
             "SELECT stamp_us, stamp_digest, run_id, direction, name, content FROM ("
             "SELECT *, lag(content) OVER (PARTITION BY name ORDER BY stamp_us, stamp_digest) AS former "
-            f"FROM observed_facet WHERE {_SHAPES} AND dataset = {_NAME}) JOIN run ON id = run "
-            "WHERE former IS NOT content ORDER BY stamp_us, stamp_digest"
+            f"FROM observed_facet WHERE {_SHAPES} AND dataset = {_NAME}) AS told JOIN run ON id = run "
+            "WHERE former IS NULL OR former <> content ORDER BY stamp_us, stamp_digest"
         )
         self._wait_for_facts()
         return [
@@ -326,8 +327,8 @@ class SqliteReader:
         ]
 
 
-_END_OF_TIME_US = 2**62
 _IN_ONE_QUESTION = 500
+_IN_ONE_ANSWER = 2_000
 _LOGGED = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"
 _SHAPES = "slot = 'facets' AND name IN ('schema', 'version')"
 """As in the index `observed_shape`."""
@@ -336,8 +337,4 @@ _NAME = "(SELECT id FROM name WHERE namespace = ? AND name = ?)"
 
 
 def _runs(run_ids: Sequence[str]) -> str:
-    return f"(SELECT * FROM run WHERE run_id IN ({_marks(run_ids)}))"
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
+    return f"(SELECT * FROM run WHERE run_id IN ({marks(run_ids)}))"

@@ -1,8 +1,6 @@
-"""The tables, and the version of their shape that a database file carries."""
+"""The tables, as SQLite is told of them; `postgres_sql` says the same to PostgreSQL."""
 
-VERSION = 1
-
-DDL = """
+TABLES_1 = """
 CREATE TABLE log (
   idx INTEGER PRIMARY KEY,             -- 0, 1, 2 … without holes, in the order of acknowledgement
   digest BLOB NOT NULL UNIQUE,         -- SHA-256 of raw

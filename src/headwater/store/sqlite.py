@@ -1,256 +1,120 @@
-"""The store on SQLite: the log of raw bytes, and the merged facts beside it.
+"""The store on SQLite: one file, no set-up.
 
-One process writes (held by a lock file). Events reach the log in transactions that are on disk before they are
-acknowledged: WAL with `synchronous = FULL`. Their facts follow in larger transactions, without a flush of their own:
-what a crash takes of them is folded again from the log when the store is opened. Who reads through the store never
-sees the difference, because reading catches up first.
+One process writes, which a lock file holds. What is acknowledged is on disk: WAL with `synchronous = FULL`.
 """
 
 import fcntl
-import logging
 import os
 import sqlite3
-import threading
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Final
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
-from headwater.graph.fold import fold
-from headwater.model.edits import DELETED, InOrder, parse_edit
-from headwater.model.events import parse_event
-from headwater.model.facts import Content, Fact, Target
-from headwater.store import schema
-from headwater.store.bulk import Insert, Row, select_in
-from headwater.store.entries import EDIT, Entry, Stored
-from headwater.store.numbers import GivenNumbers
-from headwater.store.packing import unpacked
-from headwater.store.reader import SqliteReader
-from headwater.store.tables import TABLES, target_of_key
-
-log = logging.getLogger(__name__)
-
-_LOG: Final = Insert("log", 9)
-_KNOWN_CONTENTS: Final = 200_000
-"""How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
-_FOLDED_TOGETHER: Final = 64
-"""Events whose facts may wait for one transaction; more events are taken only once these are stored."""
+from headwater.store.connection import Row
+from headwater.store.migrations import STEPS, missing_steps
+from headwater.store.numbers import run_key
+from headwater.store.reader import Reader
+from headwater.store.store import Store
 
 
-class SqliteStore(SqliteReader):
-    """Keeps events and facts in one SQLite file.
+class SqliteConnection:
+    """A connection to one SQLite file, or to a database in memory."""
 
-    `add` and `catch_up` may be called from any thread, the reading methods from one thread at a time.
-    """
+    run_key = staticmethod(run_key)
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
+        where = ":memory:" if path is None else path
+        self._db = sqlite3.connect(where, isolation_level=None, check_same_thread=False, cached_statements=256)
+        self._db.execute("PRAGMA busy_timeout = 5000")
+        self._db.execute("PRAGMA journal_mode = WAL" if path else "PRAGMA journal_mode = OFF")
+        self._db.execute("PRAGMA synchronous = FULL")
+
+    def only_reads(self) -> "SqliteConnection":
+        """Refuse to write from now on; gives itself."""
+        self._db.execute("PRAGMA query_only = ON")
+        return self
+
+    def migrate(self, steps: Sequence[str], where: str) -> None:
+        """Bring the tables into their newest shape, all at once or not at all."""
+        [(version,)] = self.execute("PRAGMA user_version")
+        if missing := missing_steps(version, steps, where):
+            try:
+                self._db.executescript(f"BEGIN; {' '.join(missing)} PRAGMA user_version = {len(steps)}; COMMIT;")
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+    def execute(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+        """As in `Connection`."""
+        return self._db.execute(sql, values).fetchall()
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
+        """As in `Connection`."""
+        try:
+            yield from self._db.execute(sql, values)
+        except sqlite3.Error as fault:
+            raise UnavailableError(f"the database does not answer: {fault}") from fault
+
+    many_rows = rows
+
+    def one_moment(self) -> AbstractContextManager[None]:
+        """As in `Connection`; the one process that writes need not guard against itself."""
+        return nullcontext()
+
+    @contextmanager
+    def transaction(self, *, is_acknowledged: bool) -> Iterator[None]:
+        """As in `Connection`."""
+        if not is_acknowledged:
+            self._db.execute("PRAGMA synchronous = NORMAL")
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+            self._db.execute("COMMIT")
+        except (sqlite3.OperationalError, OSError) as fault:
+            raise UnavailableError(f"the event could not be stored, try again: {fault}") from fault
+        except sqlite3.Error as fault:
+            raise InvalidEventError(f"event: the store does not take it: {fault}") from fault
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            if not is_acknowledged:
+                self._db.execute("PRAGMA synchronous = FULL")
+
+    def close(self) -> None:
+        """As in `Connection`."""
+        self._db.close()
+
+
+class SqliteStore(Store):
+    """Keeps events and facts in one SQLite file."""
+
+    def __init__(self, path: Path, steps: Sequence[str] = STEPS) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = _only_writer(path)
-        try:
-            self._writer = _connection(path)
-            _prepare(self._writer, path)
-            super().__init__(_connection(path))
-        except sqlite3.Error as fault:
-            raise SetupError(f"cannot open the database {path}: {fault}; is it a Headwater database?") from fault
         self._path = path
-        self._begin_writing()
-        self._fold_what_is_left()
-
-    def _begin_writing(self) -> None:
-        """Find out where the database stands; `_writer` is open."""
-        self._writing = threading.RLock()
-        self._next_index: int = self._writer.execute("SELECT coalesce(max(idx) + 1, 0) FROM log").fetchone()[0]
-        self._numbers = GivenNumbers(self._writer)
-        self._known_contents: set[bytes] = set()
-        self._behind: list[tuple[Fact, ...]] = []
-        self._in_order = self._order_so_far()
-        self._waiting_contents: dict[bytes, bytes] = {}
+        try:
+            writer = SqliteConnection(path)
+            writer.migrate(steps, f"the database {path}")
+            super().__init__(writer, self._connection())
+        except sqlite3.Error as fault:
+            os.close(self._lock)
+            raise SetupError(f"cannot open the database {path}: {fault}; is it a Headwater database?") from fault
+        except BaseException:
+            os.close(self._lock)
+            raise
 
     def close(self) -> None:
         """Bring the facts up to the log, close the file and give up the lock."""
-        self._wait_for_facts()  # those that cannot be stored are folded again at the next start
-        self._reader.close()
-        self._writer.close()
+        super().close()
         os.close(self._lock)
 
-    def another_reader(self) -> SqliteReader:
+    def another_reader(self) -> Reader:
         """A reader with a connection of its own, for another thread; the caller closes it."""
-        return SqliteReader(_connection(self._path))
+        return Reader(self._connection())
 
-    # Writing
-
-    def add(self, entries: Sequence[Entry]) -> list[Stored]:
-        """Store the events in one transaction, which is on disk when this returns; their facts follow.
-
-        An event whose very bytes were stored before, or stand earlier in `entries`, changes nothing.
-
-        Raises:
-            UnavailableError: the disk is full or does not answer; then nothing of it is stored.
-            InvalidEventError: one of the events holds what the database does not take; then none is stored.
-        """
-        with self._writing:
-            if len(self._behind) >= _FOLDED_TOGETHER:
-                self.catch_up()
-            with self._transaction():
-                stored = self._append(entries)
-            self._fall_behind(answer.facts for answer in stored if answer.is_new)
-        return stored
-
-    def catch_up(self) -> None:
-        """Store the facts of every event that is in the log.
-
-        Raises:
-            UnavailableError: the disk is full or does not answer; the facts go on waiting.
-        """
-        with self._writing:
-            if not self._behind:
-                return
-            try:
-                self._store_facts(self._behind)
-            except InvalidEventError:
-                self._store_what_can_be(self._behind)
-            self._behind.clear()
-            self._waiting_contents.clear()
-
-    def _store_what_can_be(self, behind: Sequence[tuple[Fact, ...]]) -> None:
-        """Store the facts event by event: one that the database does not take must not keep the others out."""
-        for event_facts in behind:
-            try:
-                self._store_facts([event_facts])
-            except InvalidEventError as fault:
-                log.error("facts of an event cannot be stored", extra={"fault": str(fault)})
-
-    def _store_facts(self, behind: Sequence[tuple[Fact, ...]]) -> None:
-        self._writer.execute("PRAGMA synchronous = NORMAL")
-        try:
-            with self._transaction():
-                self._merge(fact for event_facts in behind for fact in event_facts)
-                self._writer.execute("UPDATE folded SET events = ?", (self._next_index,))
-        finally:
-            self._writer.execute("PRAGMA synchronous = FULL")
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        try:
-            self._writer.execute("BEGIN IMMEDIATE")
-            yield
-            self._writer.execute("COMMIT")
-        except (sqlite3.OperationalError, OSError) as fault:
-            self._roll_back()
-            raise UnavailableError(f"the event could not be stored, try again: {fault}") from fault
-        except sqlite3.Error as fault:
-            self._roll_back()
-            raise InvalidEventError(f"event: the store does not take it: {fault}") from fault
-        except BaseException:
-            self._roll_back()
-            raise
-
-    def _roll_back(self) -> None:
-        if self._writer.in_transaction:
-            self._writer.execute("ROLLBACK")
-        self._numbers.forget()
-        self._known_contents.clear()
-        self._in_order = self._order_so_far()
-        self._next_index = self._writer.execute("SELECT coalesce(max(idx) + 1, 0) FROM log").fetchone()[0]
-
-    # The log
-
-    def _append(self, entries: Sequence[Entry]) -> list[Stored]:
-        digests = [entry.digest for entry in entries]
-        places: dict[bytes, int] = dict(select_in(self._writer, "SELECT digest, idx FROM log WHERE digest IN", digests))
-        self._numbers.meet_runs(entry.run_id for entry in entries if entry.run_id is not None)
-        stored: list[Stored] = []
-        rows: list[Row] = []
-        for entry, digest in zip(entries, digests, strict=True):
-            if digest in places:
-                stored.append(Stored(places[digest], is_new=False, facts=()))
-                continue
-            place = places[digest] = self._next_index + len(rows)
-            stored.append(Stored(place, is_new=True, facts=self._facts(entry, place)))
-            rows.append(self._log_row(place, entry))
-        _LOG.run(self._writer, rows)
-        self._next_index += len(rows)
-        return stored
-
-    def _facts(self, entry: Entry, place: int) -> tuple[Fact, ...]:
-        if entry.edits is not None:
-            return self._in_order.of_edits(entry.edits, place)
-        return self._in_order.of_event(entry.facts, entry.named, entry.event_us, place)
-
-    def _log_row(self, place: int, entry: Entry) -> Row:
-        return (
-            place,
-            entry.digest,
-            entry.received_us,
-            entry.event_us,
-            entry.event_type,
-            None if entry.run_id is None else self._numbers.run(entry.run_id),
-            entry.verdict,
-            entry.key_id,
-            entry.frame,
-        )
-
-    # The facts
-
-    def _fall_behind(self, new_facts: Iterable[tuple[Fact, ...]]) -> None:
-        for event_facts in new_facts:
-            self._behind.append(event_facts)
-            self._waiting_contents.update((fact.digest, fact.body) for fact in event_facts if isinstance(fact, Content))
-
-    def _fold_what_is_left(self) -> None:
-        """Fold what the log holds beyond the facts: an earlier process ended between the two."""
-        left = "SELECT idx, event_type, packed FROM log WHERE idx >= (SELECT events FROM folded) ORDER BY idx"
-        for log_index, event_type, frame in self._writer.execute(left).fetchall():
-            parse = parse_edit if event_type == EDIT else parse_event
-            self._fall_behind([self._in_order.facts(parse(unpacked(frame)), log_index)])
-        self.catch_up()
-
-    def _order_so_far(self) -> InOrder:
-        """What the facts in the tables and those that wait say of what is deleted."""
-        sql = "SELECT target FROM edit WHERE what = ? AND value = ?"
-        deleted: list[Target] = [target_of_key(key) for (key,) in self._writer.execute(sql, (DELETED, b"true"))]
-        in_order = InOrder(deleted)
-        for event_facts in self._behind:
-            in_order.note(event_facts)
-        return in_order
-
-    def _merge(self, new_facts: Iterable[Fact]) -> None:
-        unknown = (f for f in new_facts if not (isinstance(f, Content) and f.digest in self._known_contents))
-        by_kind: dict[type[Fact], list[Fact]] = defaultdict(list)
-        for fact in fold(unknown).values():
-            by_kind[type(fact)].append(fact)
-        for table in TABLES:
-            table.insert.run(self._writer, [table.row(fact, self._numbers) for fact in by_kind[table.kind]])
-        if len(self._known_contents) > _KNOWN_CONTENTS:
-            self._known_contents.clear()
-        self._known_contents.update(fact.digest for fact in by_kind[Content] if isinstance(fact, Content))
-
-    def _wait_for_facts(self) -> None:
-        with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
-            self.catch_up()
-
-    def _read_content_body(self, digest: bytes) -> bytes:
-        return self._waiting_contents.get(digest) or super()._read_content_body(digest)
-
-
-def _connection(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
-    connection.execute("PRAGMA busy_timeout = 5000")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    return connection
-
-
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version == 0:
-        connection.executescript(f"BEGIN; {schema.DDL} PRAGMA user_version = {schema.VERSION}; COMMIT;")
-    elif version != schema.VERSION:
-        raise SetupError(
-            f"the database {path} has shape {version}, this Headwater knows {schema.VERSION}; use the newer Headwater"
-        )
+    def _connection(self) -> SqliteConnection:
+        return SqliteConnection(self._path).only_reads()
 
 
 def _only_writer(path: Path) -> int:

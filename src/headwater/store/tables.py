@@ -1,14 +1,13 @@
 """One table a kind of fact: how a fact becomes a row, how two rows with one key merge, how a row becomes a fact.
 
-The merges are those of `headwater.model.facts`, written in SQL; a property test compares the two.
+The merges are those of `headwater.model.facts`, written in SQL that SQLite and PostgreSQL both understand; a property
+test compares them.
 """
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
-from uuid import UUID
 
 from headwater.model.events import Stamp
 from headwater.model.facts import (
@@ -34,8 +33,9 @@ from headwater.model.facts import (
     Seen,
     Target,
 )
-from headwater.model.names import DatasetId, JobId, is_uuid
-from headwater.store.bulk import Insert, Row
+from headwater.model.names import DatasetId, JobId
+from headwater.store.bulk import Insert
+from headwater.store.connection import Row
 
 
 class Numbers(Protocol):
@@ -61,17 +61,6 @@ class Names(Protocol):
 FactT = TypeVar("FactT", bound=Fact)
 
 
-def run_key(run_id: str) -> bytes | str:
-    """What stands for a run id in the tables: the 16 bytes of a UUID, any other id as its text."""
-    return UUID(run_id).bytes if is_uuid(run_id) else run_id
-
-
-@lru_cache(maxsize=4096)  # rows of one run follow each other
-def run_id_of_key(key: bytes | str) -> str:
-    """The run id that a key stands for."""
-    return str(UUID(bytes=key)) if isinstance(key, bytes) else key
-
-
 @dataclass(frozen=True)
 class Table(Generic[FactT]):
     """Where facts of one kind are kept. `row` and `fact` are inverse to each other."""
@@ -83,42 +72,52 @@ class Table(Generic[FactT]):
     fact: Callable[[Row, Names], FactT]
 
 
-def _last_writer(key: str) -> str:
-    return (
-        f"ON CONFLICT ({key}) DO UPDATE SET content = excluded.content, stamp_us = excluded.stamp_us, "
-        "stamp_digest = excluded.stamp_digest "
-        "WHERE (excluded.stamp_us, excluded.stamp_digest, excluded.content) > (stamp_us, stamp_digest, content)"
+def _last_writer(table: str, columns: int, *key: str) -> Insert:
+    return Insert(
+        table,
+        columns,
+        f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET content = excluded.content, stamp_us = excluded.stamp_us, "
+        "stamp_digest = excluded.stamp_digest WHERE (excluded.stamp_us, excluded.stamp_digest, excluded.content) "
+        f"> ({table}.stamp_us, {table}.stamp_digest, {table}.content)",
     )
 
 
-def _widening(key: str) -> str:
-    return (
-        f"ON CONFLICT ({key}) DO UPDATE SET first_us = min(first_us, excluded.first_us), "
-        "last_us = max(last_us, excluded.last_us) WHERE excluded.first_us < first_us OR excluded.last_us > last_us"
+def _widening(table: str, columns: int, *key: str) -> Insert:
+    return Insert(
+        table,
+        columns,
+        f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {_wider(table)} "
+        f"WHERE excluded.first_us < {table}.first_us OR excluded.last_us > {table}.last_us",
     )
 
 
-_LATER_STATE = "(excluded.rank, excluded.stamp_us, excluded.stamp_digest) > (rank, stamp_us, stamp_digest)"
+def _wider(table: str) -> str:
+    first = _new_if(f"excluded.first_us < {table}.first_us", table, "first_us")
+    return f"{first}, {_new_if(f'excluded.last_us > {table}.last_us', table, 'last_us')}"
+
+
+def _new_if(is_so: str, table: str, *columns: str) -> str:
+    """Columns take the new value if it is so; the two databases have no function in common for that."""
+    return ", ".join(f"{each} = CASE WHEN {is_so} THEN excluded.{each} ELSE {table}.{each} END" for each in columns)
+
+
+_LATER_STATE = (
+    "(excluded.rank, excluded.stamp_us, excluded.stamp_digest) "
+    "> (run_times.rank, run_times.stamp_us, run_times.stamp_digest)"
+)
 _RUN_TIMES = (
-    "ON CONFLICT (run) DO UPDATE SET first_us = min(first_us, excluded.first_us), "
-    "last_us = max(last_us, excluded.last_us), "
-    + ", ".join(
-        f"{column} = iif({_LATER_STATE}, excluded.{column}, {column})"
-        for column in ("rank", "stamp_us", "stamp_digest", "state")
-    )
+    f"ON CONFLICT (run) DO UPDATE SET {_wider('run_times')}, "
+    f"{_new_if(_LATER_STATE, 'run_times', 'rank', 'stamp_us', 'stamp_digest', 'state')}"
 )
 _RUN_OF_JOB = (
     "ON CONFLICT (run) DO UPDATE SET job = excluded.job, parent_run = excluded.parent_run, "
     "parent_job = excluded.parent_job, stamp_us = excluded.stamp_us, stamp_digest = excluded.stamp_digest "
     "WHERE (excluded.parent_run IS NOT NULL, excluded.stamp_us, excluded.stamp_digest) "
-    "> (parent_run IS NOT NULL, stamp_us, stamp_digest)"
+    "> (run_of_job.parent_run IS NOT NULL, run_of_job.stamp_us, run_of_job.stamp_digest)"
 )
-
-
 _EDIT = (
-    "ON CONFLICT (target, what) DO UPDATE SET first_us = min(first_us, excluded.first_us), "
-    "last_us = max(last_us, excluded.last_us), log_idx = max(log_idx, excluded.log_idx), "
-    "value = iif((excluded.log_idx, excluded.value) > (log_idx, value), excluded.value, value)"
+    f"ON CONFLICT (target, what) DO UPDATE SET {_wider('edit')}, "
+    f"{_new_if('(excluded.log_idx, excluded.value) > (edit.log_idx, edit.value)', 'edit', 'log_idx', 'value')}"
 )
 
 
@@ -146,7 +145,7 @@ def _end_of(kind: str, number: int, names: Names) -> JobId | DatasetId | None:
 TABLES: tuple[Table[Any], ...] = (
     Table(
         Content,
-        Insert("content", 2, "ON CONFLICT DO NOTHING"),
+        Insert("content", 2, "ON CONFLICT (digest) DO NOTHING"),
         "SELECT * FROM content",
         lambda fact, _: (fact.digest, fact.body),
         lambda row, _: Content(*row),
@@ -180,21 +179,21 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         RunFacet,
-        Insert("run_facet", 5, _last_writer("run, name")),
+        _last_writer("run_facet", 5, "run", "name"),
         "SELECT * FROM run_facet",
         lambda fact, numbers: (numbers.run(fact.run_id), fact.name, fact.content, *fact.stamp),
         lambda row, names: RunFacet(names.run(row[0]), row[1], row[2], Stamp(*row[3:])),
     ),
     Table(
         JobFacet,
-        Insert("job_facet", 5, _last_writer("job, name")),
+        _last_writer("job_facet", 5, "job", "name"),
         "SELECT * FROM job_facet",
         lambda fact, numbers: (numbers.name(fact.job), fact.name, fact.content, *fact.stamp),
         lambda row, names: JobFacet(JobId(*names.name(row[0])), row[1], row[2], Stamp(*row[3:])),
     ),
     Table(
         Observation,
-        Insert("observation", 5, _widening("run, direction, dataset")),
+        _widening("observation", 5, "run", "direction", "dataset"),
         "SELECT * FROM observation",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -207,7 +206,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         ObservedFacet,
-        Insert("observed_facet", 8, _last_writer("run, direction, dataset, slot, name")),
+        _last_writer("observed_facet", 8, "run", "direction", "dataset", "slot", "name"),
         "SELECT * FROM observed_facet",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -224,7 +223,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         ColumnEvidence,
-        Insert("column_evidence", 6, _widening("run, target, strength, content")),
+        _widening("column_evidence", 6, "run", "target", "strength", "content"),
         "SELECT * FROM column_evidence",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -240,7 +239,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         Declaration,
-        Insert("declaration", 5, _last_writer("kind, node")),
+        _last_writer("declaration", 5, "kind", "node"),
         "SELECT * FROM declaration",
         lambda fact, numbers: (fact.kind, numbers.name(fact.node), fact.content, *fact.stamp),
         lambda row, names: Declaration(
@@ -249,7 +248,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         Alias,
-        Insert("alias", 5, _widening("name, alias, evidence")),
+        _widening("alias", 5, "name", "alias", "evidence"),
         "SELECT * FROM alias",
         lambda fact, numbers: (
             numbers.name(fact.name),
@@ -264,7 +263,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         CatalogEntry,
-        Insert("catalog_entry", 8, _widening("dataset, kind, catalog, metadata_uri, warehouse_uri, table_name")),
+        _widening("catalog_entry", 8, "dataset", "kind", "catalog", "metadata_uri", "warehouse_uri", "table_name"),
         "SELECT * FROM catalog_entry",
         lambda fact, numbers: (
             numbers.name(fact.dataset),
@@ -277,14 +276,14 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         Ending,
-        Insert("ending", 4, _widening("run, state")),
+        _widening("ending", 4, "run", "state"),
         "SELECT * FROM ending",
         lambda fact, numbers: (numbers.run(fact.run_id), fact.state, fact.seen.first_us, fact.seen.last_us),
         lambda row, names: Ending(names.run(row[0]), row[1], Seen(*row[2:])),
     ),
     Table(
         ControlFlow,
-        Insert("control_flow", 6, _widening("run, way, job, dependency")),
+        _widening("control_flow", 6, "run", "way", "job", "dependency"),
         "SELECT * FROM control_flow",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -298,7 +297,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         JobFlow,
-        Insert("job_flow", 7, _widening("run, source_kind, source, target_kind, target")),
+        _widening("job_flow", 7, "run", "source_kind", "source", "target_kind", "target"),
         "SELECT * FROM job_flow",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
@@ -313,7 +312,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         Quarantined,
-        Insert("quarantined", 6, _widening("subject, direction, namespace, name")),
+        _widening("quarantined", 6, "subject", "direction", "namespace", "name"),
         "SELECT * FROM quarantined",
         lambda fact, _: (
             fact.subject,

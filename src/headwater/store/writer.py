@@ -1,13 +1,17 @@
 """Group commit: posts that arrive together share one transaction, hence one flush to the disk."""
 
+import logging
 import queue
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from enum import Enum, auto
 from typing import Final, Generic, TypeVar
 
 from headwater.errors import UnavailableError
 from headwater.store.entries import Entry, Stored
+
+log = logging.getLogger(__name__)
 
 MAX_GROUP: Final = 256
 """Posts in one transaction at most."""
@@ -22,21 +26,32 @@ Ticket = TypeVar("Ticket")
 Outcome = Stored | Exception
 Add = Callable[[Sequence[Entry]], list[Stored]]
 CatchUp = Callable[[], None]
+Follow = Callable[[], None]
 Deliver = Callable[[Sequence[tuple[Ticket, Outcome]]], None]
+
+
+class _Sign(Enum):
+    """What may stand in the queue between posts."""
+
+    WOKEN = auto()
+    END = auto()
 
 
 class GroupCommit(Generic[Ticket]):
     """One thread that stores what is submitted, in order, in groups.
 
     `deliver` is called in that thread once a group, after the transaction is on disk or has failed, with the ticket and
-    the outcome of each post. `catch_up` is called there when nothing has come for a moment.
+    the outcome of each post. `catch_up` is called there when nothing has come for a moment, and `follow` when it was
+    woken: so what other processes stored is told in the one order, too.
     """
 
-    def __init__(self, add: Add, catch_up: CatchUp, deliver: "Deliver[Ticket]") -> None:
+    def __init__(self, add: Add, catch_up: CatchUp, deliver: "Deliver[Ticket]", follow: Follow = lambda: None) -> None:
         self._add = add
         self._catch_up = catch_up
         self._deliver = deliver
-        self._waiting: queue.SimpleQueue[tuple[Entry, Ticket] | None] = queue.SimpleQueue()
+        self._follow = follow
+        self._waiting: queue.SimpleQueue[tuple[Entry, Ticket] | _Sign] = queue.SimpleQueue()
+        self._is_woken = threading.Event()
         self._thread = threading.Thread(target=self._work, name="headwater-writer", daemon=True)
         self._thread.start()
 
@@ -55,19 +70,29 @@ class GroupCommit(Generic[Ticket]):
             raise UnavailableError("too many events wait to be stored, try again in a second")
         self._waiting.put((entry, ticket))
 
+    def wake(self) -> None:
+        """Have `follow` called soon; from any thread."""
+        if not self._is_woken.is_set():
+            self._is_woken.set()
+            self._waiting.put(_Sign.WOKEN)
+
     def close(self) -> None:
         """Store what waits, then end the thread."""
-        self._waiting.put(None)
+        self._waiting.put(_Sign.END)
         self._thread.join()
 
     def _work(self) -> None:
-        while (first := self._next()) is not None:
-            group, is_last = self._group(first)
-            self._deliver(self._outcomes(group))
-            if is_last:
-                return
+        item = self._next()
+        while item is not _Sign.END:
+            if item is _Sign.WOKEN:
+                self._follow_others()
+                item = self._next()
+            else:
+                group, after = self._group(item)
+                self._deliver(self._outcomes(group))
+                item = after or self._next()
 
-    def _next(self) -> tuple[Entry, Ticket] | None:
+    def _next(self) -> "tuple[Entry, Ticket] | _Sign":
         try:
             return self._waiting.get(timeout=QUIET_S)
         except queue.Empty:
@@ -75,17 +100,27 @@ class GroupCommit(Generic[Ticket]):
                 self._catch_up()
             return self._waiting.get()
 
-    def _group(self, first: tuple[Entry, Ticket]) -> tuple[list[tuple[Entry, Ticket]], bool]:
+    def _follow_others(self) -> None:
+        self._is_woken.clear()
+        try:
+            self._follow()
+        except UnavailableError:
+            pass  # who woke us does so again
+        except Exception:  # the thread must outlive any fault
+            log.exception("what other processes stored cannot be taken in")
+
+    def _group(self, first: tuple[Entry, Ticket]) -> "tuple[list[tuple[Entry, Ticket]], _Sign | None]":
+        """Posts for one transaction, and the sign that stood behind them."""
         group = [first]
         while len(group) < MAX_GROUP:
             try:
                 item = self._waiting.get_nowait()
             except queue.Empty:
                 break
-            if item is None:
-                return group, True
+            if isinstance(item, _Sign):
+                return group, item
             group.append(item)
-        return group, False
+        return group, None
 
     def _outcomes(self, group: list[tuple[Entry, Ticket]]) -> list[tuple[Ticket, Outcome]]:
         try:

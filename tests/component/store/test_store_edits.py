@@ -1,4 +1,4 @@
-"""Edits in the SQLite store: whatever is known follows from the log, entry by entry."""
+"""Edits in the store: whatever is known follows from the log, entry by entry."""
 
 import tempfile
 from collections.abc import Iterator
@@ -14,9 +14,12 @@ from headwater.errors import InvalidEventError
 from headwater.model.edits import EditEntry, InOrder, Saying, edit_entry, parse_edit, tag
 from headwater.model.events import Event, parse_event
 from headwater.store.entries import Entry, entry_of
+from headwater.store.opening import open_store
 from headwater.store.packing import unpacked
-from headwater.store.sqlite import SqliteStore
+from headwater.store.store import Store
 from tests.support.logs import DATASETS, events
+from tests.support.postgres import Cluster
+from tests.support.stores import begin_anew
 
 TARGETS = [
     *(("dataset", each["namespace"], each["name"]) for each in DATASETS[:4]),
@@ -35,7 +38,7 @@ def entries(log: list[Event | EditEntry]) -> Iterator[Entry]:
     return (entry_of(each, "unsigned", None, received_us=1) for each in log)
 
 
-def folded(store: SqliteStore) -> dict[tuple[object, ...], Any]:
+def folded(store: Store) -> dict[tuple[object, ...], Any]:
     """The facts that follow from the log alone."""
     in_order, merged = InOrder(()), dict[tuple[object, ...], Any]()
     for index, kind, frame in store._rows("SELECT idx, event_type, packed FROM log ORDER BY idx"):
@@ -45,31 +48,38 @@ def folded(store: SqliteStore) -> dict[tuple[object, ...], Any]:
     return merged
 
 
+@pytest.fixture(scope="module")
+def shared_database(cluster: Cluster) -> str:
+    return cluster.new_database()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 @given(logs, st.integers(1, 5), st.integers(0, 14))
 @settings(max_examples=60)
 def test_the_store_keeps_what_follows_from_its_log_for_any_batching_and_over_a_restart(
-    log: list[Event | EditEntry], size: int, restart_at: int
+    shared_database: str, kind: str, log: list[Event | EditEntry], size: int, restart_at: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "headwater.db"
+        database = shared_database if kind == "postgres" else Path(folder) / "headwater.db"
+        with closing(open_store(database)) as store:
+            begin_anew(store)
         for part in (log[:restart_at], log[restart_at:]):
-            with closing(SqliteStore(path)) as store:
+            with closing(open_store(database)) as store:
                 for start in range(0, len(part), size):
                     store.add([*entries(part[start : start + size]), *entries(part[:1])])
-        with closing(SqliteStore(path)) as store:
+        with closing(open_store(database)) as store:
             assert {fact.key: fact for fact in store.facts()} == folded(store)
 
 
-def test_an_edit_comes_back_from_the_log_as_it_was_said(tmp_path: Path) -> None:
+def test_an_edit_comes_back_from_the_log_as_it_was_said(store: Store) -> None:
     said = (
         Saying(("dataset", "a.b", "c"), tag("GOLD"), True),
         Saying(("tag", "GOLD"), "described", {"description": None}),
     )
     entry = edit_entry("7", 1_779_459_791_000_001, "ann", said)
-    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
-        store.add([*entries([entry])])
+    store.add([*entries([entry])])
 
-        (logged,), total = store.edits(10, 0)
+    (logged,), total = store.edits(10, 0)
 
     assert (total, logged.event_type, logged.event_us) == (1, "EDIT", 1_779_459_791_000_001)
     assert parse_edit(logged.raw) == entry

@@ -1,9 +1,6 @@
 """What can be asked of the store."""
 
 import json
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -12,17 +9,11 @@ from headwater.model.events import parse_event
 from headwater.model.facts import Content
 from headwater.model.names import DatasetId
 from headwater.store.entries import Entry, Stored, entry_of
-from headwater.store.sqlite import SqliteStore
+from headwater.store.store import Store
 from headwater.store.writer import GroupCommit, Outcome
 from tests.support.app import dataset, event, facet, schema
 
 T = DatasetId("lake", "t")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
-        yield store
 
 
 def entry(body: object, verdict: str = "unsigned") -> Entry:
@@ -36,7 +27,7 @@ def written(run: str, second: int, *columns: str, **facets: object) -> Entry:
     return entry(event(run={"runId": run}, eventTime=time, outputs=[dataset("t", **told, **facets)]))
 
 
-def test_the_shape_of_a_dataset_is_known_for_every_time(store: SqliteStore) -> None:
+def test_the_shape_of_a_dataset_is_known_for_every_time(store: Store) -> None:
     store.add([written("c", 30, "x"), written("a", 10, "x"), written("b", 20, "y"), written("without", 25)])
 
     found = {second: store.facet_at(T, "schema", second * 1_000_000) for second in (9, 10, 19, 20, 29, 30)}
@@ -51,7 +42,7 @@ def test_the_shape_of_a_dataset_is_known_for_every_time(store: SqliteStore) -> N
     assert found[30][1] == found[10][1]
 
 
-def test_only_changes_of_shape_are_told_in_order(store: SqliteStore) -> None:
+def test_only_changes_of_shape_are_told_in_order(store: Store) -> None:
     store.add([written("d", 40, "y"), written("a", 10, "x"), written("b", 20, "x"), written("c", 30, "y")])
 
     changes = store.shape_changes(T)
@@ -62,7 +53,7 @@ def test_only_changes_of_shape_are_told_in_order(store: SqliteStore) -> None:
     ]
 
 
-def test_the_facets_of_runs_come_for_many_at_once(store: SqliteStore) -> None:
+def test_the_facets_of_runs_come_for_many_at_once(store: Store) -> None:
     told = event(
         run={"runId": "a", "facets": {"x": facet(n=1)}},
         outputs=[{**dataset("t", schema=schema("x"), other=facet()), "outputFacets": {"stats": facet(rows=3)}}],
@@ -81,7 +72,7 @@ def test_the_facets_of_runs_come_for_many_at_once(store: SqliteStore) -> None:
     assert store.dataset_facets("a", "output", T).keys() == {"schema", "other"}
 
 
-def test_bodies_are_the_stored_json(store: SqliteStore) -> None:
+def test_bodies_are_the_stored_json(store: Store) -> None:
     store.add([written("a", 1, "x")])
     contents = [fact for fact in store.facts() if isinstance(fact, Content)]
 
@@ -89,28 +80,28 @@ def test_bodies_are_the_stored_json(store: SqliteStore) -> None:
     assert not any(isinstance(fact, Content) for fact in store.facts(with_contents=False))
 
 
-def test_the_events_of_a_run_come_in_pages(store: SqliteStore) -> None:
+def test_the_events_of_a_run_come_in_pages(store: Store) -> None:
     store.add([written("a", second, str(second)) for second in (3, 1, 2)])
 
     assert [logged.event_us for logged in store.run_events("a", limit=2, offset=1)] == [2_000_000, 3_000_000]
     assert len(store.run_events("a")) == 3
 
 
-def test_verdicts_are_counted_for_each_run_and_for_all(store: SqliteStore) -> None:
+def test_verdicts_are_counted_for_each_run_and_for_all(store: Store) -> None:
     store.add([written("a", 1), entry(event(run={"runId": "a"}), "ok"), entry(event(run={"runId": "b"}), "ok")])
 
     assert sorted(store.run_verdicts(["a"])["a"]) == [("ok", None, 1), ("unsigned", None, 1)]
     assert store.verdict_counts() == {"ok": 2, "unsigned": 1}
 
 
-def test_a_database_that_cannot_be_read_is_unavailable(store: SqliteStore) -> None:
+def test_a_database_that_cannot_be_read_is_unavailable(store: Store) -> None:
     store._reader.close()
 
     with pytest.raises(UnavailableError, match="the database does not answer"):
         store.size()
 
 
-def test_an_event_that_cannot_be_stored_does_not_take_its_neighbours_with_it(store: SqliteStore) -> None:
+def test_an_event_that_cannot_be_stored_does_not_take_its_neighbours_with_it(store: Store) -> None:
     delivered: list[tuple[int, Outcome]] = []
 
     def add(entries: object) -> list[Stored]:

@@ -23,11 +23,11 @@ from headwater.service.past import Past
 from headwater.service.views.names import name_of
 from headwater.service.views.tellers import tellers
 from headwater.store.entries import EDIT, LoggedEvent
-from headwater.store.reader import SqliteReader
+from headwater.store.reader import Reader
 
 _STEPS: Final = 100
 """Of a comparison, before others have their turn."""
-AnotherReader = Callable[[], SqliteReader]
+AnotherReader = Callable[[], Reader]
 
 
 class Asked(NamedTuple):

@@ -1,0 +1,108 @@
+"""The store on PostgreSQL: one database, any number of service processes.
+
+Each process appends to the one log, and hears of what others appended: by a notification, or at the latest by looking.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import psycopg
+
+from headwater.errors import SetupError, UnavailableError
+from headwater.store.connection import Row
+from headwater.store.migrations import STEPS
+from headwater.store.postgres_connection import CHANNEL, PostgresConnection
+from headwater.store.postgres_url import place_of
+from headwater.store.reader import Reader
+from headwater.store.store import News, Store
+
+log = logging.getLogger(__name__)
+
+_LOOK_EVERY_S: Final = 0.5
+"""How long a process that heard nothing waits before it looks, should a notification have been lost."""
+_ADVICE: Final = "start its server, create it with createdb, or mend its URL"
+
+
+class PostgresStore(Store):
+    """Keeps events and facts in one PostgreSQL database, which other processes may write to at the same time."""
+
+    def __init__(self, url: str, steps: Sequence[str] = STEPS) -> None:
+        self._place = place_of(url)
+        self._server = PostgresConnection(self._place)
+        self._listener: _Listener | None = None
+        try:
+            self._server.migrate(steps)
+            super().__init__(self._server, self._connection())
+        except UnavailableError as fault:
+            raise SetupError(f"cannot use the database ({self._place}): {fault}; {_ADVICE}") from None
+
+    def another_reader(self) -> Reader:
+        """A reader with a connection of its own, for another thread; the caller closes it."""
+        return Reader(self._connection())
+
+    def watch(self, news: News, wake: Callable[[], None]) -> None:
+        """As in `Store`."""
+        super().watch(news, wake)
+        self._listener = _Listener(PostgresConnection(self._place), lambda: self._server.process, wake)
+
+    def close(self) -> None:
+        """Bring the facts up to the log, and close the connections."""
+        if self._listener is not None:
+            self._listener.close()
+        super().close()
+
+    def _connection(self) -> PostgresConnection:
+        return PostgresConnection(self._place, only_reads=True)
+
+    def _be_ready(self) -> None:
+        """After a lost connection, begin anew: the server may have lost facts that it had not flushed."""
+        if self._server.is_lost:
+            self._server.open()
+            if self._log_size() < self._told:
+                self._server.close()
+                raise UnavailableError("the database holds fewer events than it did: was it restored? Start anew")
+            self._begin()
+
+
+class _Listener:
+    """A thread that calls `wake` whenever another process may have appended to the log."""
+
+    def __init__(
+        self, connection: PostgresConnection, own_process: Callable[[], int | None], wake: Callable[[], None]
+    ) -> None:
+        self._connection = connection
+        self._own_process = own_process
+        self._wake = wake
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._listen_until_closed, name="headwater-listener", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._is_over.set()
+        self._thread.join()
+        self._connection.close()
+
+    def _listen_until_closed(self) -> None:
+        while not self._is_over.is_set():
+            try:
+                self._listen()
+            except (psycopg.Error, UnavailableError):
+                log.warning("the database is not heard from, listening again")
+                self._wake()  # whoever writes finds out, too
+                self._is_over.wait(_LOOK_EVERY_S)
+
+    def _listen(self) -> None:
+        db = self._connection.open()
+        db.execute(f"LISTEN {CHANNEL}")
+        while not self._is_over.is_set():
+            self._wake()
+            while not self._is_over.is_set() and self._hears_of_own(db):
+                pass
+
+    def _hears_of_own(self, db: psycopg.Connection[Row]) -> bool:
+        """Wait for a notification, for a while; whether it came from this very process."""
+        heard = next(db.notifies(timeout=_LOOK_EVERY_S, stop_after=1), None)
+        return heard is not None and heard.pid == self._own_process()

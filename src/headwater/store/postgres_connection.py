@@ -1,0 +1,227 @@
+"""A connection to PostgreSQL that comes back by itself after it was lost."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final, cast
+
+import psycopg
+from psycopg.adapt import Buffer, Dumper, Loader
+from psycopg.errors import ProgramLimitExceeded
+
+from headwater.errors import InvalidEventError, SetupError, UnavailableError
+from headwater.store.connection import Row
+from headwater.store.migrations import missing_steps
+from headwater.store.postgres_sql import in_postgres, steps_in_postgres, text_from_postgres, text_in_postgres
+from headwater.store.postgres_url import Place
+
+CHANNEL: Final = "headwater_log"
+"""Where a process notifies the others that it appended to the log."""
+_OLDEST: Final = 140_000
+"""PostgreSQL 14, as the server tells its version."""
+_TRY_AGAIN_AFTER_S: Final = 0.25
+_ROWS_AT_ONCE: Final = 5_000
+
+# One transaction at a time writes: so the log has no holes, and its order is that of the commits. Who stops in the
+# middle of one loses it, rather than keeping the others waiting for ever.
+_SETTINGS: Final = (
+    "SET synchronous_commit = on; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '30s'"
+)
+_BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
+_NOT_FLUSHED: Final = "SET LOCAL synchronous_commit = off; "
+_ALONE: Final = "SELECT pg_advisory_xact_lock('log'::regclass::oid::bigint)"
+_MIGRATES_ALONE: Final = "SELECT pg_advisory_xact_lock(7521834)"
+
+
+class PostgresConnection:
+    """A connection to a PostgreSQL database, opened when it is first used.
+
+    One that only reads comes back by itself after it was lost; one that writes is opened again by its owner, who has
+    to find out first what became of what was written.
+    """
+
+    def __init__(self, place: Place, *, only_reads: bool = False) -> None:
+        self._place = place
+        self._only_reads = only_reads
+        self._db: psycopg.Connection[Row] | None = None
+        self._not_before_s = 0.0
+
+    @staticmethod
+    def run_key(run_id: str) -> str:
+        """As in `Connection`: here a column takes text alone."""
+        return run_id
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether there is no connection now."""
+        return self._db is None or self._db.closed
+
+    @property
+    def process(self) -> int | None:
+        """The number of the server's process behind the connection."""
+        return None if self._db is None else self._db.info.backend_pid
+
+    # Opening
+
+    def open(self) -> psycopg.Connection[Row]:
+        """Connect, unless it is connected.
+
+        Raises:
+            UnavailableError: the server does not answer, or does not let us in.
+        """
+        if self._db is not None and not self.is_lost:
+            return self._db
+        if time.monotonic() < self._not_before_s:  # who waits for the network keeps others waiting
+            raise UnavailableError("the database does not answer; try again in a second")
+        try:
+            self._db = self._connected()
+        except psycopg.Error as fault:
+            self._not_before_s = time.monotonic() + _TRY_AGAIN_AFTER_S
+            raise UnavailableError(f"the database does not answer: {self._in_words(fault)}") from None
+        return self._db
+
+    def _connected(self) -> psycopg.Connection[Row]:
+        db = psycopg.connect(autocommit=True, client_encoding="utf8", **cast(dict[str, Any], self._place.parameters))
+        db.adapters.register_dumper(str, _TextDumper)
+        db.adapters.register_loader("text", _TextLoader)
+        db.execute(_SETTINGS)
+        if self._only_reads:
+            db.execute("SET default_transaction_read_only = on")
+        return db
+
+    def migrate(self, steps: Sequence[str]) -> None:
+        """Bring the tables into their newest shape, all at once or not at all.
+
+        Raises:
+            SetupError: the server is too old, the database is not ours, or has a newer shape; says what to do.
+        """
+        db = self.open()
+        if db.info.server_version < _OLDEST:
+            raise SetupError(f"the server of the database ({self._place}) is too old: Headwater needs PostgreSQL 14")
+        if db.info.parameter_status("server_encoding") != "UTF8":
+            raise SetupError(f"the database ({self._place}) must be created with ENCODING 'UTF8'")
+        try:
+            with db.transaction():
+                db.execute(_MIGRATES_ALONE)
+                db.execute("CREATE TABLE IF NOT EXISTS shape (version BIGINT NOT NULL)")
+                found = db.execute("SELECT version FROM shape").fetchone()
+                for step in _missing(found, steps, f"the database ({self._place})"):
+                    db.execute(step)
+        except psycopg.Error as fault:
+            raise SetupError(
+                f"cannot make Headwater's tables in the database ({self._place}): {self._in_words(fault)}; "
+                "is it a database of Headwater's own, and does its user own it?"
+            ) from None
+
+    # Reading
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
+        """As in `Connection`."""
+        try:
+            return iter(self._run(sql, values))
+        except psycopg.Error as fault:
+            if not (self.is_lost and self._only_reads):
+                raise self._unavailable(fault) from None
+        try:
+            return iter(self._run(sql, values))  # it may have been lost long ago
+        except psycopg.Error as fault:
+            raise self._unavailable(fault) from None
+
+    def many_rows(self, sql: str) -> Iterator[Row]:
+        """As in `Connection`."""
+        try:
+            with self._current().cursor("many_rows") as cursor:
+                cursor.itersize = _ROWS_AT_ONCE
+                yield from cursor.execute(in_postgres(sql))
+        except psycopg.Error as fault:
+            raise self._unavailable(fault) from None
+
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """As in `Connection`."""
+        self.rows("SELECT 1")  # comes back if it was lost
+        db = self._current()
+        try:
+            db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+        except psycopg.Error as fault:
+            raise self._unavailable(fault) from None
+        finally:
+            _roll_back(db)
+
+    # Writing
+
+    def execute(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+        """As in `Connection`."""
+        return self._run(sql, values)
+
+    @contextmanager
+    def transaction(self, *, is_acknowledged: bool) -> Iterator[None]:
+        """As in `Connection`; others are notified of what is acknowledged."""
+        db = self._current()
+        try:
+            db.execute(_BEGIN + ("" if is_acknowledged else _NOT_FLUSHED) + _ALONE)
+            yield
+            db.execute(f"NOTIFY {CHANNEL}; COMMIT" if is_acknowledged else "COMMIT")
+        except (psycopg.DataError, psycopg.IntegrityError, ProgramLimitExceeded) as fault:
+            raise InvalidEventError(f"event: the store does not take it: {_kind(fault)}") from None
+        except psycopg.Error as fault:
+            raise UnavailableError(f"the event could not be stored, try again: {self._in_words(fault)}") from None
+        finally:
+            _roll_back(db)
+
+    def close(self) -> None:
+        """As in `Connection`."""
+        if self._db is not None:
+            self._db.close()
+        self._not_before_s = float("inf")
+
+    def _current(self) -> psycopg.Connection[Row]:
+        if self._only_reads or self._db is None:
+            return self.open()
+        if self.is_lost:
+            raise UnavailableError("the connection to the database was lost; try again in a second")
+        return self._db
+
+    def _run(self, sql: str, values: Sequence[object]) -> list[Row]:
+        cursor = self._current().execute(in_postgres(sql), values)
+        return cursor.fetchall() if cursor.description else []
+
+    def _unavailable(self, fault: psycopg.Error) -> UnavailableError:
+        return UnavailableError(f"the database does not answer: {self._in_words(fault)}")
+
+    def _in_words(self, fault: psycopg.Error) -> str:
+        """What the fault says; its later lines may show values."""
+        return self._place.without_secrets(fault.diag.message_primary or str(fault).strip().partition("\n")[0])
+
+
+def _missing(found: Row | None, steps: Sequence[str], where: str) -> Sequence[str]:
+    version = 0 if found is None else found[0]
+    missing = missing_steps(version, steps, where)
+    if not missing:
+        return []
+    now = "INSERT INTO shape VALUES" if found is None else "UPDATE shape SET version ="
+    return [*steps_in_postgres(steps)[version:], f"{now} ({len(steps)})"]
+
+
+def _kind(fault: psycopg.Error) -> str:
+    """The kind of a fault that a value is to blame for; its message might show the value."""
+    return f"{type(fault).__name__} ({fault.sqlstate})"
+
+
+def _roll_back(db: psycopg.Connection[Row]) -> None:
+    if not db.closed and db.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+        with suppress(psycopg.Error):
+            db.execute("ROLLBACK")
+
+
+class _TextDumper(Dumper):
+    """Text as the server takes it; without a type of its own, it takes that of its column."""
+
+    def dump(self, obj: str) -> Buffer:
+        return text_in_postgres(obj).encode()
+
+
+class _TextLoader(Loader):
+    def load(self, data: Buffer) -> str:
+        return text_from_postgres(bytes(data).decode())

@@ -1,0 +1,266 @@
+"""The store, whichever database keeps it: the log of raw bytes, and the merged facts beside it.
+
+Events reach the log in transactions that are on disk before they are acknowledged. Their facts follow in larger
+transactions, without a flush of their own: `folded` says of how many entries they are stored, and the rest is folded
+again from the log by whoever opens the database next, or writes to it. Who reads through the store never sees the
+difference, because reading catches up first.
+
+Facts are worked out entry by entry in the log's order, since an edit means something else before a deletion than after
+it. So each process takes in what stands in the log up to its own entries, also what others wrote.
+"""
+
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from headwater.errors import InvalidEventError, UnavailableError
+from headwater.graph.fold import fold
+from headwater.model.edits import DELETED, InOrder
+from headwater.model.facts import Content, Fact
+from headwater.store.bulk import Insert, select_in
+from headwater.store.connection import Connection, Row
+from headwater.store.entries import Entry, Stored, parsed
+from headwater.store.numbers import GivenNumbers
+from headwater.store.packing import unpacked
+from headwater.store.reader import Reader
+from headwater.store.tables import TABLES, target_of_key
+
+log = logging.getLogger(__name__)
+
+_LOG: Final = Insert("log", 9)
+_KNOWN_CONTENTS: Final = 200_000
+"""How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
+_FOLDED_TOGETHER: Final = 64
+"""Events whose facts may wait for one transaction; more events are taken only once these are stored."""
+_READ_TOGETHER: Final = 256
+"""Entries of others that are taken in at a stretch."""
+
+News = Callable[[Sequence[Stored]], None]
+
+
+class Store(Reader):
+    """Keeps events and facts in a database.
+
+    `add`, `follow` and `catch_up` may be called from any thread, the reading methods from one thread at a time.
+    """
+
+    def __init__(self, writer: Connection, reader: Connection) -> None:
+        super().__init__(reader)
+        self._writer = writer
+        self._writing = threading.RLock()
+        self._news: News | None = None
+        self._told = 0
+        """How many of the log's entries were told of, by `add` or as news, or stood there before."""
+        self._begin()
+
+    def _begin(self) -> None:
+        """Find out where the database stands, and take in what the log holds beyond the facts."""
+        self._numbers = GivenNumbers(self._writer)
+        self._known_contents: set[bytes] = set()
+        self._behind: dict[int, tuple[Fact, ...]] = {}
+        self._waiting_contents: dict[bytes, bytes] = {}
+        sql = "SELECT events, target FROM folded LEFT JOIN edit ON what = ? AND value = ?"
+        rows = list(self._writer.rows(sql, (DELETED, b"true")))
+        self._taken_in: int = rows[0][0]
+        self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
+        self._take_in(self._log_size())
+        self.catch_up()
+
+    def another_reader(self) -> Reader:
+        """A reader with a connection of its own, for another thread; the caller closes it."""
+        raise NotImplementedError
+
+    def watch(self, news: News, wake: Callable[[], None]) -> None:
+        """Have `news` told what other processes stored, in the log's order, by whoever calls `add` or `follow`.
+
+        `wake` is called from any thread when `follow` should be called.
+        """
+        self._news = news
+
+    def close(self) -> None:
+        """Bring the facts up to the log, then close the connections."""
+        self._wait_for_facts()  # those that cannot be stored are folded again at the next start
+        super().close()
+        self._writer.close()
+
+    # Writing
+
+    def add(self, entries: Sequence[Entry]) -> list[Stored]:
+        """Store the events in one transaction, which is on disk when this returns; their facts follow.
+
+        An event whose very bytes were stored before, or stand earlier in `entries`, changes nothing.
+
+        Raises:
+            UnavailableError: the disk is full, or the database does not answer; then nothing of it is stored, as far
+                as is known: the same events may be added again.
+            InvalidEventError: one of the events holds what the database does not take; then none is stored.
+        """
+        with self._writing:
+            self._be_ready()
+            if len(self._behind) >= _FOLDED_TOGETHER:
+                self.catch_up()
+            with self._transaction(is_acknowledged=True):
+                places, new = self._append(entries)
+            self._take_in(max(places, default=-1) + 1, new)
+            return [
+                Stored(place, True, self._behind[place]) if new.pop(place, None) else Stored(place, False, ())
+                for place in places
+            ]
+
+    def catch_up(self) -> None:
+        """Store the facts of every event that was taken in.
+
+        Raises:
+            UnavailableError: the disk is full, or the database does not answer; the facts go on waiting.
+        """
+        with self._writing:
+            if not self._behind:
+                return
+            self._be_ready()
+            try:
+                self._store_facts(self._behind, self._taken_in)
+            except InvalidEventError:
+                self._store_what_can_be(self._behind)
+            self._behind.clear()
+            self._waiting_contents.clear()
+
+    def follow(self) -> None:
+        """Take in what other processes stored, and tell of it.
+
+        Raises:
+            UnavailableError: the database does not answer.
+        """
+        with self._writing:
+            self._be_ready()
+            self._take_in(self._log_size())
+
+    def _be_ready(self) -> None:
+        """Called before anything is written."""
+
+    def _store_what_can_be(self, behind: Mapping[int, tuple[Fact, ...]]) -> None:
+        """Store the facts event by event: one that the database does not take must not keep the others out."""
+        for place, event_facts in behind.items():
+            try:
+                self._store_facts({place: event_facts}, place + 1)
+            except InvalidEventError as fault:
+                log.error("facts of an event cannot be stored", extra={"log_index": place, "fault": str(fault)})
+        self._store_facts({}, self._taken_in)
+
+    def _store_facts(self, behind: Mapping[int, tuple[Fact, ...]], until: int) -> None:
+        with self._transaction(is_acknowledged=False):
+            [(folded,)] = self._writer.execute("SELECT events FROM folded")
+            self._merge(fact for place, facts in behind.items() if place >= folded for fact in facts)
+            self._writer.execute("UPDATE folded SET events = ? WHERE events < ?", (until, until))
+
+    @contextmanager
+    def _transaction(self, *, is_acknowledged: bool) -> Iterator[None]:
+        try:
+            with self._writer.transaction(is_acknowledged=is_acknowledged):
+                yield
+        except BaseException:
+            self._numbers.forget()
+            self._known_contents.clear()
+            raise
+
+    # The log
+
+    def _log_size(self) -> int:
+        [(size,)] = self._writer.rows("SELECT coalesce(max(idx) + 1, 0) FROM log")
+        return int(size)
+
+    def _append(self, entries: Sequence[Entry]) -> tuple[list[int], dict[int, Entry]]:
+        """Append what is new; gives the place of each entry, and the entry at each new place."""
+        digests = [entry.digest for entry in entries]
+        places: dict[bytes, int] = dict(select_in(self._writer, "SELECT digest, idx FROM log WHERE digest IN", digests))
+        self._numbers.meet_runs(entry.run_id for entry in entries if entry.run_id is not None)
+        [(size,)] = self._writer.execute("SELECT coalesce(max(idx) + 1, 0) FROM log")
+        new: dict[int, Entry] = {}
+        for entry, digest in zip(entries, digests, strict=True):
+            if digest not in places:
+                places[digest] = size + len(new)
+                new[places[digest]] = entry
+        _LOG.run(self._writer, [self._log_row(place, entry) for place, entry in new.items()])
+        return [places[digest] for digest in digests], new
+
+    def _log_row(self, place: int, entry: Entry) -> Row:
+        return (
+            place,
+            entry.digest,
+            entry.received_us,
+            entry.event_us,
+            entry.event_type,
+            None if entry.run_id is None else self._numbers.run(entry.run_id),
+            entry.verdict,
+            entry.key_id,
+            entry.frame,
+        )
+
+    # Taking in, in the log's order
+
+    def _take_in(self, until: int, own: Mapping[int, Entry] | None = None) -> None:
+        """Work out the facts of the log's entries up to there; `own` are the last of them, which need not be read."""
+        others_until = min(own, default=until) if own else until
+        while self._taken_in < others_until:
+            self._take_in_others(range(self._taken_in, min(self._taken_in + _READ_TOGETHER, others_until)))
+        for place, entry in (own or {}).items():
+            self._fall_behind(place, self._facts(entry, place))
+        self._told = max(self._told, self._taken_in)
+
+    def _facts(self, entry: Entry, place: int) -> tuple[Fact, ...]:
+        if entry.edits is not None:
+            return self._in_order.of_edits(entry.edits, place)
+        return self._in_order.of_event(entry.facts, entry.named, entry.event_us, place)
+
+    def _take_in_others(self, places: range) -> None:
+        if len(self._behind) >= _READ_TOGETHER:
+            self._wait_for_facts()
+        sql = "SELECT idx, event_type, packed FROM log WHERE idx >= ? AND idx < ? ORDER BY idx"
+        news: list[Stored] = []
+        for place, kind, frame in list(self._writer.rows(sql, (places.start, places.stop))):
+            facts = self._facts_again(place, kind, unpacked(frame))
+            self._fall_behind(place, facts)
+            if place >= self._told:
+                news.append(Stored(place, True, facts))
+        if news and self._news is not None:
+            self._news(news)
+
+    def _facts_again(self, place: int, kind: str, raw: bytes) -> tuple[Fact, ...]:
+        try:
+            return self._in_order.facts(parsed(kind, raw), place)
+        except InvalidEventError as fault:
+            log.error("an event was taken once and is refused now", extra={"log_index": place, "fault": str(fault)})
+            return ()
+
+    def _fall_behind(self, place: int, event_facts: tuple[Fact, ...]) -> None:
+        self._behind[place] = event_facts
+        self._taken_in = place + 1
+        self._waiting_contents.update((fact.digest, fact.body) for fact in event_facts if isinstance(fact, Content))
+
+    # The facts
+
+    def _merge(self, new_facts: Iterable[Fact]) -> None:
+        unknown = (f for f in new_facts if not (isinstance(f, Content) and f.digest in self._known_contents))
+        by_kind: dict[type[Fact], list[Fact]] = defaultdict(list)
+        for fact in fold(unknown).values():
+            by_kind[type(fact)].append(fact)
+        rows = self._rows_of(by_kind)
+        while self._numbers.meet_new():  # what is new in them has its numbers now
+            rows = self._rows_of(by_kind)
+        for table in TABLES:
+            table.insert.run(self._writer, rows[table.kind])
+        if len(self._known_contents) > _KNOWN_CONTENTS:
+            self._known_contents.clear()
+        self._known_contents.update(fact.digest for fact in by_kind[Content] if isinstance(fact, Content))
+
+    def _rows_of(self, by_kind: Mapping[type[Fact], Sequence[Fact]]) -> dict[type[Fact], list[Row]]:
+        return {table.kind: [table.row(fact, self._numbers) for fact in by_kind[table.kind]] for table in TABLES}
+
+    def _wait_for_facts(self) -> None:
+        with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
+            self.catch_up()
+
+    def _read_content_body(self, digest: bytes) -> bytes:
+        return self._waiting_contents.get(digest) or super()._read_content_body(digest)

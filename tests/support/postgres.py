@@ -1,0 +1,90 @@
+"""A PostgreSQL cluster of the tests' own, from Debian's package, and databases in it."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import count
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import psycopg
+import pytest
+
+from tests.support.service import free_port
+
+USER = "shop"
+_numbers = count()
+
+
+class Cluster:
+    """A running server that trusts local users."""
+
+    def __init__(self, folder: Path, port: int, user: str | None) -> None:
+        self.folder = folder
+        self.port = port
+        self._user = user
+        self._programs = _programs()
+
+    def make(self) -> None:
+        self._call("initdb", "-U", USER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+
+    def start(self) -> None:
+        # fsync makes a difference only when the machine fails, which no test does.
+        options = f"-h 127.0.0.1 -p {self.port} -k {self.folder} -c fsync=off -c shared_buffers=32MB"
+        self._call("pg_ctl", "-l", self.folder / "log", "-w", "-o", options, "start")
+
+    def stop(self, mode: str = "immediate") -> None:
+        """Stop the server; `immediate` is how it ends in a crash."""
+        self._call("pg_ctl", "-m", mode, "-w", "stop")
+
+    def url(self, database: str, schema: str = "public") -> str:
+        """The URL of a database over the cluster's socket."""
+        where = {"host": str(self.folder), "port": self.port, "options": f"-c search_path={schema}"}
+        return f"postgresql://{USER}@/{database}?{urlencode(where, quote_via=quote)}"
+
+    def new_database(self) -> str:
+        """The URL of an empty database: a schema in one that all tests share, which is made faster."""
+        schema = f"test_{next(_numbers)}"
+        with closing(psycopg.connect(self.url("postgres"), autocommit=True)) as db:
+            db.execute(f"CREATE SCHEMA {schema}")  # type: ignore[call-overload]  a name of ours
+        return self.url("postgres", schema)
+
+    def _call(self, program: str, *arguments: str | Path) -> None:
+        command = [str(self._programs / program), "-D", str(self.folder / "data"), *map(str, arguments)]
+        # Not into a pipe: the server inherits it, and would keep it open.
+        subprocess.run(command, user=self._user, check=True, stdout=subprocess.DEVNULL, cwd="/", timeout=60)
+
+
+@contextmanager
+def running_cluster() -> Iterator[Cluster]:
+    """A cluster in a folder of its own, which is removed in the end."""
+    folder = Path(tempfile.mkdtemp(prefix="headwater-pg-", dir="/tmp"))
+    try:
+        cluster = Cluster(folder, free_port(), _user_that_may_run_it(folder))
+        cluster.make()
+        cluster.start()
+        try:
+            yield cluster
+        finally:
+            cluster.stop()
+    finally:
+        shutil.rmtree(folder)
+
+
+def _programs() -> Path:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    if not found:
+        pytest.skip("no PostgreSQL in /usr/lib/postgresql: run scripts/install-test-packages postgresql")
+    return found[-1]
+
+
+def _user_that_may_run_it(folder: Path) -> str | None:
+    """PostgreSQL refuses to run as root; Debian's package brings a user for it."""
+    if os.geteuid() != 0:
+        return None
+    shutil.chown(folder, pwd.getpwnam("postgres").pw_name)
+    return "postgres"
