@@ -9,16 +9,14 @@ answers are of equal size.
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import httpx
+from served import generated, served
 
 READS = ("summary", "namespaces", "jobs?limit=25", "lineage?nodeId={node}&depth=20", "column-lineage?nodeId={node}")
 TIMES_EACH = 60
@@ -29,21 +27,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=8000, help="in the log (default 8000)")
     count = parser.parse_args().events
-    with tempfile.TemporaryDirectory() as home:
-        command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", "0"]
-        environment = {**os.environ, "HEADWATER_HOME": home}
-        service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-        try:
-            url = (service.stdout.readline() if service.stdout else "").removeprefix("listening on ").strip()
-            measure(httpx.Client(base_url=f"{url}/api/v1/", timeout=600), count)
-        finally:
-            service.terminate()
-            service.wait()
+    with tempfile.TemporaryDirectory() as home, served(Path(home)) as service:
+        measure(httpx.Client(base_url=f"{service.url}/api/v1/", timeout=600), count)
 
 
 def measure(client: httpx.Client, count: int) -> None:
     """Fill the log, make the past, and compare reads of it with reads of now."""
-    events = _events(count)
+    events = list(generated(["--events", str(count)]))
     for event in events:
         client.post("lineage", content=event).raise_for_status()
     times = sorted({json.loads(event)["eventTime"] for event in events})
@@ -69,15 +59,6 @@ def _p50_ms(client: httpx.Client, path: str, params: Mapping[str, str]) -> float
         client.get(url).raise_for_status()
         took.append((time.perf_counter() - begin) * 1000)
     return statistics.median(took)
-
-
-def _events(count: int) -> list[bytes]:
-    shared = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[2] / "shared")
-    generator = shared / "bench" / "olload.py"
-    if not generator.exists():
-        sys.exit(f"no load generator at {generator}: set HEADWATER_SHARED to the folder that has bench/olload.py")
-    generate = [sys.executable, str(generator), "gen", "--events", str(count)]
-    return subprocess.run(generate, capture_output=True, check=True).stdout.splitlines()
 
 
 if __name__ == "__main__":

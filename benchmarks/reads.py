@@ -3,24 +3,26 @@
     .venv/bin/python benchmarks/reads.py [--sizes 1000 10000 100000] [--homes FOLDER] [--only lineage,search]
 
 For each size a home is filled with a run of each job, straight through the store in big groups (by HTTP it would take
-several times as long, and reads are what is looked at); then a service is started on it, and the load generator of the
-shared folder ($HEADWATER_SHARED, or ../shared beside the checkout) reads over one connection, a while after, since a
-service that has nothing to do renders what may be asked for. Printed beside it: what the peer was measured to take at
-9,200 datasets. Homes kept in a folder are used again.
+several times as long, and reads are what is looked at); each dataset has 20 columns and 25 column edges. Then a service
+is started on it, and the load generator of the shared folder ($HEADWATER_SHARED, or ../shared beside the checkout)
+reads over one connection, a while after, since a service that has nothing to do renders what may be asked for. Printed
+beside it: what the peer was measured to take at 9,200 datasets. Homes kept in a folder are used again.
 """
 
 import argparse
-import json
-import os
-import subprocess
+import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
+from urllib.parse import urlencode
+
+import httpx
+from served import Served, generated, latency, measured, served
 
 from headwater.model.events import parse_event
 from headwater.store.entries import entry_of
@@ -78,6 +80,10 @@ QUESTIONS: Final = (
 )
 
 
+OVERVIEWS: Final = ("summary", "namespaces", "sources", "tags", "stats/jobs?period=DAY", "stats/datasets?period=DAY")
+"""Answers about everything there is, which must not take longer where there is more."""
+
+
 class Answers(NamedTuple):
     """What was measured at one size."""
 
@@ -111,28 +117,22 @@ def main() -> None:
     parser.add_argument("--settle", type=float, default=10, help="seconds from listening to reading (default 10)")
     parser.add_argument("--fill", action="store_true", help="only fill the homes")
     asked = parser.parse_args()
-    olload = _load_generator()
     with tempfile.TemporaryDirectory() as folder:
-        homes = {size: _home(asked.homes or Path(folder), size, olload) for size in asked.sizes}
+        homes = {size: filled_home(asked.homes or Path(folder), size) for size in asked.sizes}
         if not asked.fill:
-            _print([_measured(home, size, olload, asked) for size, home in homes.items()])
+            figures = [answers(home, size, asked.only, asked.n, asked.settle) for size, home in homes.items()]
+            _print(figures)
 
 
-def _load_generator() -> Path:
-    shared = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[2] / "shared")
-    path = shared / "bench" / "olload.py"
-    if not path.exists():
-        sys.exit(f"no load generator at {path}: set HEADWATER_SHARED to the folder that has bench/olload.py")
-    return path
-
-
-def _home(folder: Path, size: int, olload: Path) -> Path:
+def filled_home(folder: Path, size: int) -> Path:
+    """A home whose log makes a graph of so many datasets; one that is there already is used again."""
     home = folder / f"{size}-datasets"
     filled = home / "filled"
     if not filled.exists():
         started = time.perf_counter()
         with closing(SqliteStore(home / "headwater.db")) as store:
-            events = (raw for load in parts(size) for raw in _generated(olload, load))
+            options = [[*load.options(), "--events", str(load.events)] for load in parts(size)]
+            events = (raw for each in options for raw in generated(each))
             while group := list(islice(events, _GROUP)):
                 store.add([entry_of(parse_event(raw), "unsigned", None, time.time_ns() // 1_000) for raw in group])
         filled.touch()
@@ -140,61 +140,49 @@ def _home(folder: Path, size: int, olload: Path) -> Path:
     return home
 
 
-def _generated(olload: Path, load: Load) -> Iterator[bytes]:
-    command = [sys.executable, str(olload), "gen", *load.options(), "--events", str(load.events)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as generator:
-        yield from generator.stdout or ()
-
-
-def _measured(home: Path, size: int, olload: Path, asked: argparse.Namespace) -> Answers:
-    started = time.perf_counter()
-    with _service(home) as (url, pid):
-        listening_s, loaded_mb = time.perf_counter() - started, _rss_mb(pid)
-        time.sleep(asked.settle)
-        latency: dict[str, Mapping[str, float]] = {}
+def answers(home: Path, size: int, only: str, n: int, settle_s: float) -> Answers:
+    """Start a service on a filled home, wait a while, and read each endpoint `n` times."""
+    with served(home) as service:
+        loaded_mb = service.rss_mb
+        time.sleep(settle_s)
+        found: dict[str, Mapping[str, float]] = {}
         for load in parts(size):
             for question in QUESTIONS:
                 if question.load == load.name:
-                    latency |= _read(olload, url, load, question, asked)
-        return Answers(size, listening_s, (loaded_mb, _rss_mb(pid)), latency)
+                    found |= _read(service.url, load, question, only, n)
+            found |= _impact(service, load, n) if "impact".startswith(tuple(only.split(","))) else {}
+        found |= _overviews(service, n) if not only or "overview" in only else {}
+        return Answers(size, service.started_s, (loaded_mb, service.rss_mb), found)
 
 
-@contextmanager
-def _service(home: Path) -> Iterator[tuple[str, int]]:
-    command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", "0"]
-    environment = {**os.environ, "HEADWATER_HOME": str(home)}
-    service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    try:
-        line = service.stdout.readline() if service.stdout else ""
-        yield line.removeprefix("listening on ").strip(), service.pid
-    finally:
-        service.terminate()
-        service.wait()
-
-
-def _read(
-    olload: Path, url: str, load: Load, question: Question, asked: argparse.Namespace
-) -> dict[str, Mapping[str, float]]:
-    """The load generator's own figures; every answer must have been good."""
-    wanted = [name for name in question.only.split(",") if name.startswith(tuple(asked.only.split(",")))]
-    only = ",".join(wanted) if question.only else asked.only
+def _read(url: str, load: Load, question: Question, only: str, n: int) -> dict[str, Mapping[str, float]]:
+    wanted = [name for name in question.only.split(",") if name.startswith(tuple(only.split(",")))]
     if question.only and not wanted:
         return {}
-    with tempfile.NamedTemporaryFile() as file:
-        Path(file.name).write_text("[]")
-        options = [*load.options(), *question.options, "--only", only, "--n", str(asked.n), "--json", file.name]
-        command = [sys.executable, str(olload), "read", *options, "--url", url]
-        subprocess.run(command, capture_output=True, text=True, check=True)
-        endpoints = json.loads(Path(file.name).read_text())[0]["endpoints"]
-    wrong = {name: found["errors"] for name, found in endpoints.items() if found["errors"]}
-    if wrong:
-        sys.exit(f"not every answer was good: {wrong}")
-    return {f"{load.name} {name}": found for name, found in endpoints.items()}
+    asked = ",".join(wanted) if question.only else only
+    options = [*load.options(), *question.options, "--only", asked, "--n", str(n)]
+    return {f"{load.name} {name}": found for name, found in measured("read", options, url).items()}
 
 
-def _rss_mb(pid: int) -> float:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1_024 for line in lines if line.startswith("VmRSS:"))
+def _impact(service: Served, load: Load, n: int) -> dict[str, Mapping[str, float]]:
+    """Of dropping a column, chosen by lot."""
+    chosen = random.Random(load.name)  # noqa: S311  the same columns each time
+    namespace = f"iceberg://{load.name}"
+    with httpx.Client(base_url=f"{service.url}/api/v1/", timeout=120) as client:
+        listing = f"namespaces/{namespace.replace('/', '%2F')}/datasets"
+        count = client.get(listing, params={"limit": 1}).json()["totalCount"]
+        urls = []
+        for _ in range(n):
+            page = client.get(listing, params={"limit": 1, "offset": chosen.randrange(count)}).json()["datasets"]
+            column = chosen.choice(page[0]["fields"])["name"]
+            node = f"dataset:{namespace}:{page[0]['name']}"
+            urls.append(f"impact?{urlencode({'nodeId': node, 'column': column, 'change': 'drop'})}")
+        return {f"{load.name} impact_column": latency(client, urls)}
+
+
+def _overviews(service: Served, n: int) -> dict[str, Mapping[str, float]]:
+    with httpx.Client(base_url=f"{service.url}/api/v1/", timeout=120) as client:
+        return {path: latency(client, [path] * n) for path in OVERVIEWS}
 
 
 def _print(sizes: Sequence[Answers]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from headwater.graph.columns import ColumnEdge, Kind, edges_into
+from headwater.graph.columns import ColumnEdge, Kind, edges_into, said_of_columns
 from headwater.graph.spelling import normal
 from headwater.model.names import DatasetId
 
@@ -16,6 +16,8 @@ ThingT = TypeVar("ThingT")
 WHOLE: Final = -1
 """In the place of a column: every column of the dataset."""
 _PER_EDGE: Final = 4
+_NOTHING: Final = array("i")
+"""One for all facets that say nothing."""
 
 
 class Numbered(Generic[ThingT]):
@@ -43,6 +45,13 @@ class How(NamedTuple):
     description: str
 
 
+class Said(NamedTuple):
+    """How a column came to be, as it was told before `transformations` came; either may be empty."""
+
+    description: str
+    type: str
+
+
 class ColumnEdges:
     """What facets tell about the columns of their targets.
 
@@ -54,6 +63,9 @@ class ColumnEdges:
         self.datasets: Numbered[DatasetId] = Numbered()
         self.columns: Numbered[str] = Numbered()
         self.hows: Numbered[How] = Numbered()
+        self._sayings: Numbered[Said] = Numbered()
+        self._said: dict[bytes, array[int]] = {}
+        """By facet: a column, and what is said of it, for each column of which something is."""
         self._content = content
         self._unread: dict[tuple[DatasetId, bytes], None] = {}
         self._told: dict[tuple[DatasetId, bytes], array[int]] = {}
@@ -97,13 +109,31 @@ class ColumnEdges:
         for into, source, out_of, how in self.quads(target, digest):
             yield ColumnEdge(self._column(into), datasets[source], self._column(out_of), *hows[how])
 
+    def said(self, digest: bytes) -> dict[str, Said]:
+        """What the columnLineage facet with this digest says of columns in words."""
+        if digest not in self._said:
+            self._said[digest] = self._read_said(self._content(digest))
+        numbers = iter(self._said[digest])
+        columns, sayings = self.columns.things, self._sayings.things
+        return {columns[column]: sayings[said] for column, said in zip(numbers, numbers, strict=True)}
+
+    def _read_said(self, facet: Mapping[str, Any]) -> "array[int]":
+        numbers: array[int] = array("i")
+        for column, said in said_of_columns(facet):
+            numbers.append(self.columns.number(column))
+            numbers.append(self._sayings.number(Said(*said)))
+        return numbers or _NOTHING
+
     def _column(self, number: int) -> str | None:
         return None if number == WHOLE else self.columns.things[number]
 
     def _read(self, target: DatasetId, digest: bytes) -> None:
         numbers: array[int] = array("i")
         column, dataset, how = self.columns.number, self.datasets.number, self.hows.number
-        for into, source, out_of, kind, subtype, masking, description in edges_into(target, self._content(digest)):
+        facet = self._content(digest)
+        if digest not in self._said:
+            self._said[digest] = self._read_said(facet)
+        for into, source, out_of, kind, subtype, masking, description in edges_into(target, facet):
             numbers.append(WHOLE if into is None else column(into))
             numbers.append(dataset(source))
             numbers.append(WHOLE if out_of is None else column(out_of))

@@ -40,6 +40,15 @@ def edges_into(target: DatasetId, facet: Mapping[str, Any]) -> tuple[ColumnEdge,
     return tuple(_edges(facet))
 
 
+def said_of_columns(facet: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The columns of which a columnLineage facet says in words how they came to be: its description and its type."""
+    for column, entry in _items(facet.get("fields")):
+        if isinstance(entry, dict):
+            said = _text(entry, "transformationDescription"), _text(entry, "transformationType")
+            if any(said):
+                yield column, said
+
+
 def _edges(facet: Mapping[str, Any]) -> Iterator[ColumnEdge]:
     for column, entry in _items(facet.get("fields")):
         if isinstance(entry, dict):

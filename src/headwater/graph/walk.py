@@ -114,6 +114,10 @@ class ColumnWalk:
         steps: dict[str, list[ColumnStep]] = {}
         ends = cache(ColumnId)
         for edge in self._graph.column_edges_into(name):
+            if edge.target_column is not None and edge.source_column is not None:  # as nearly all are
+                step = ColumnStep(ends(edge.source, edge.source_column), ends(name, edge.target_column), edge)
+                steps.setdefault(edge.target_column, []).append(step)
+                continue
             targets = self._columns_of(name) if edge.target_column is None else (edge.target_column,)
             sources = self._columns_of(edge.source) if edge.source_column is None else (edge.source_column,)
             for target in targets:

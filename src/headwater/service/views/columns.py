@@ -1,14 +1,15 @@
 """Columns: what each is made from, and the graph of columns around a node."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
+from headwater.graph.column_edges import Said
 from headwater.graph.walk import ColumnStep, ColumnWalk
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.knowledge import Knowledge
 
 COLUMN_LINEAGE = "columnLineage"
+_NOTHING = Said("", "")
 
 
 def column_sources(knowledge: Knowledge, name: DatasetId) -> list[shapes.ColumnSources]:
@@ -132,24 +133,18 @@ class _Wording:
         facets = knowledge.graph.facets_of(name)
         schema = facets["schema"][1] if "schema" in facets else None
         self.types = {field["name"]: field["type"] for field in knowledge.fields(schema)}
-        facet = knowledge.store.content(facets[COLUMN_LINEAGE][1]) if COLUMN_LINEAGE in facets else {}
-        fields = facet.get("fields")
-        self._fields: Mapping[str, Any] = fields if isinstance(fields, dict) else {}
+        edges = knowledge.graph.column_edges
+        self._said = edges.said(facets[COLUMN_LINEAGE][1]) if COLUMN_LINEAGE in facets else {}
 
     def description(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
         """How the column came to be, in words; None for a column that comes from nowhere."""
         if not steps:
             return None
-        said = self._said(column, "transformationDescription")
+        said = self._said.get(column, _NOTHING).description
         return said or next((text for step in steps if (text := step.edge.description)), "")
 
     def type(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
         """The kind of transformation; None for a column that comes from nowhere."""
         if not steps:
             return None
-        return self._said(column, "transformationType") or steps[0].edge.subtype or steps[0].edge.kind
-
-    def _said(self, column: str, member: str) -> str | None:
-        entry = self._fields.get(column)
-        said = entry.get(member) if isinstance(entry, dict) else None
-        return said if isinstance(said, str) else None
+        return self._said.get(column, _NOTHING).type or steps[0].edge.subtype or steps[0].edge.kind

@@ -45,14 +45,15 @@ def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_ho
 def render_ahead(knowledge: Knowledge) -> Iterator[None]:
     """Render jobs, those heard of last first, and datasets while there is room, some with each step.
 
-    Before that, names are indexed for search, and jobs and datasets are counted.
+    Before that, names are indexed for search; after it, datasets are counted.
     """
     yield from knowledge.name_index.catch_up()
-    yield from knowledge.count_up()
+    yield from knowledge.job_tallies.count_up()
     rendered: Rendered | None = None
     while rendered is not knowledge.rendered:  # all was forgotten meanwhile
         rendered = knowledge.rendered
         yield from _render(knowledge, rendered)
+    yield from knowledge.count_up()
 
 
 def _render(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:

@@ -1,0 +1,88 @@
+"""What the benchmarks share: a service on a home, the load generator, and how long answers take."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+
+Figures = Mapping[str, Any]
+"""As the load generator writes them: `p50_ms`, `p99_ms`, `events_per_s` …"""
+
+
+class Served(NamedTuple):
+    """A service that listens."""
+
+    url: str
+    pid: int
+    started_s: float
+    """How long it took to listen."""
+
+    @property
+    def rss_mb(self) -> float:
+        """How much memory it holds."""
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) / 1_024 for line in lines if line.startswith("VmRSS:"))
+
+
+@contextmanager
+def served(home: Path) -> Iterator[Served]:
+    """A service on this home, for as long as the block lasts."""
+    begin = time.perf_counter()
+    command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", "0"]
+    environment = {**os.environ, "HEADWATER_HOME": str(home)}
+    service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        line = service.stdout.readline() if service.stdout else ""
+        yield Served(line.removeprefix("listening on ").strip(), service.pid, time.perf_counter() - begin)
+    finally:
+        service.terminate()
+        service.wait()
+
+
+def load_generator() -> Path:
+    """The load generator of the shared folder: $HEADWATER_SHARED, or ../shared beside the checkout."""
+    shared = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+    path = shared / "bench" / "olload.py"
+    if not path.exists():
+        sys.exit(f"no load generator at {path}: set HEADWATER_SHARED to the folder that has bench/olload.py")
+    return path
+
+
+def generated(options: Sequence[str]) -> Iterator[bytes]:
+    """The events that the load generator makes with these options."""
+    command = [sys.executable, str(load_generator()), "gen", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as generator:
+        yield from generator.stdout or ()
+
+
+def measured(mode: str, options: Sequence[str], url: str) -> Figures:
+    """The load generator's own figures of `ingest` or `read`; everything must have been answered well."""
+    with tempfile.NamedTemporaryFile() as file:
+        Path(file.name).write_text("[]")
+        command = [sys.executable, str(load_generator()), mode, *options, "--json", file.name, "--url", url]
+        subprocess.run(command, capture_output=True, text=True, check=True)
+        (found,) = json.loads(Path(file.name).read_text())
+    parts = found["endpoints"] if mode == "read" else {mode: found}
+    wrong = {name: part["errors"] for name, part in parts.items() if part["errors"]}
+    if wrong:
+        sys.exit(f"not every answer was good: {wrong}")
+    return parts
+
+
+def latency(client: httpx.Client, urls: Iterable[httpx.URL | str]) -> dict[str, float]:
+    """How long each answer took, one after the other; every one must be good."""
+    took: list[float] = []
+    for url in urls:
+        begin = time.perf_counter()
+        client.get(url).raise_for_status()
+        took.append((time.perf_counter() - begin) * 1_000)
+    took.sort()
+    return {f"p{part}_ms": took[min(len(took) - 1, len(took) * part // 100)] for part in (50, 95, 99)}
