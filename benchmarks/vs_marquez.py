@@ -1,0 +1,189 @@
+"""Ours beside the peer, by the very calls of the load generator that the peer was measured with; prints Markdown.
+
+    .venv/bin/python benchmarks/vs_marquez.py [--homes FOLDER] [--events 4000] > benchmarks/vs_marquez.md
+
+Starts a service on an empty home and sends it events of about 10 kB over 1, 8 and 32 connections; then on homes with
+graphs of several sizes (see reads.py, which fills them) and reads. The load generator is that of the shared folder
+($HEADWATER_SHARED, or ../shared beside the checkout). Takes half an hour when homes must be filled; those kept in a
+folder are used again.
+"""
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from reads import Answers, Load, answers, filled_home
+from served import Figures, measured, served
+
+from headwater.model.producer import VERSION
+
+PEER_EVENTS_PER_S: Final[Mapping[int, float]] = {1: 16, 8: 31, 32: 26}
+"""By connections, the better of its two runs."""
+PEER_BYTES_PER_EVENT: Final = 27_000
+LISTED: Final = Load("listed", 750, 6)
+"""A graph of 750 jobs, of which the peer's list of jobs was measured, too."""
+
+_INGEST: Final = "olload.py ingest --events {events} --pregen -c {connections}"
+_READ: Final = "olload.py read {options}"
+
+
+class Row(NamedTuple):
+    """One figure of ours and of the peer's; `is_rate`: more is better."""
+
+    what: str
+    ours: float
+    peer: float | None
+    unit: str
+    command: str
+    is_rate: bool = False
+
+    def line(self) -> str:
+        """As a row of a table."""
+        ratio = "" if self.peer is None else (self.ours / self.peer if self.is_rate else self.peer / self.ours)
+        cells = [
+            self.what,
+            f"{_short(self.ours)} {self.unit}",
+            "" if self.peer is None else f"{_short(self.peer)} {self.unit}",
+            "" if ratio == "" else f"{_short(float(ratio))}x",
+            f"`{self.command}`",
+        ]
+        return f"| {' | '.join(cells)} |"
+
+
+class Read(NamedTuple):
+    """A call that the peer was measured with, by the part of the graph and the endpoint; milliseconds."""
+
+    what: str
+    part: str
+    endpoint: str
+    options: str
+    peer_ms: float
+
+
+READS: Final = (
+    Read("lineage, depth 20, 231 nodes", "narrow", "lineage_dataset_d20", "--depth 20", 2_450),
+    Read("lineage, depth 20, 2,521 nodes", "wide", "lineage_dataset_d20", "--depth 20", 25_800),
+    Read("hub with 1,000 consumers", "hub", "lineage_hub_d2", "--only lineage_hub", 3_300),
+    Read("column lineage, depth 2", "narrow", "column_lineage_dataset_d2", "--col-depth 2", 1_100),
+    Read("column lineage, depth 20, downstream too", "narrow", "column_lineage_dataset_d20", "--col-depth 20", 120_000),
+    Read("`/jobs?limit=25`", "narrow", "jobs_list_25", "--only jobs_list", 9_400),
+)
+
+
+def main() -> None:
+    """Measure, and print the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000], help="numbers of datasets")
+    parser.add_argument("--homes", type=Path, help="a folder in which filled homes are kept (default: none are)")
+    parser.add_argument("--events", type=int, default=4_000, help="of each ingest (default 4000)")
+    parser.add_argument("--n", type=int, default=50, help="how often each endpoint is read (default 50)")
+    parser.add_argument("--settle", type=float, default=20, help="seconds from listening to reading (default 20)")
+    asked = parser.parse_args()
+    load_before = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        homes = asked.homes or Path(folder)
+        rows = [*_ingest(asked.events), _listed(asked.n, asked.settle)]
+        sizes = [answers(filled_home(homes, size), size, "", asked.n, asked.settle) for size in asked.sizes]
+    middle = next((each for each in sizes if each.datasets == 10_000), sizes[-1])
+    print("\n".join(_page([*rows, *_reads(middle)], sizes, load_before)))
+
+
+def _ingest(events: int) -> Iterator[Row]:
+    for connections, peer in PEER_EVENTS_PER_S.items():
+        with tempfile.TemporaryDirectory() as home:
+            with served(Path(home)) as service:
+                options = ["--events", str(events), "--pregen", "-c", str(connections)]
+                found = measured("ingest", options, service.url)["ingest"]
+            stored = sum(file.stat().st_size for file in Path(home).glob("headwater.db*"))
+        what = (
+            f"ingest, {connections} connection{'s' * (connections > 1)}, events of {found['mean_event_bytes']:,} bytes"
+        )
+        command = _INGEST.format(events=events, connections=connections)
+        yield Row(what, found["events_per_s"], peer, "events/s", command, is_rate=True)
+        yield Row(f"slowest in 100 of these, {connections} at once", found["p99_ms"], None, "ms", command)
+    yield Row("storage of one event", stored / events, PEER_BYTES_PER_EVENT, "bytes", command)
+
+
+def _listed(n: int, settle_s: float) -> Row:
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
+        options = LISTED.options()
+        _post(service.url, [*options, "--events", str(LISTED.events)])
+        found = measured("read", [*options, "--only", "jobs_list", "--n", str(n)], service.url)["jobs_list_25"]
+    command = _READ.format(options="--jobs 750 --only jobs_list")
+    return Row("`/jobs?limit=25` at 750 jobs", found["p50_ms"], 3_400, "ms", command)
+
+
+def _post(url: str, options: Sequence[str]) -> Figures:
+    return measured("ingest", [*options, "-c", "8"], url)
+
+
+def _reads(found: Answers) -> Iterator[Row]:
+    for read in READS:
+        figures = found.latency.get(f"{read.part} {read.endpoint}")
+        if figures is not None:
+            command = _READ.format(options=read.options)
+            yield Row(f"{read.what}, at {found.datasets:,} datasets", figures["p50_ms"], read.peer_ms, "ms", command)
+
+
+def _page(rows: Sequence[Row], sizes: Sequence[Answers], load_before: float) -> Iterator[str]:
+    yield "# Headwater beside Marquez"
+    yield ""
+    yield f"Printed by `benchmarks/vs_marquez.py` on {datetime.now(UTC):%Y-%m-%d}, as run. Headwater {_version()},"
+    yield f"{_machine()}; load {load_before:.1f} at first, {os.getloadavg()[0]:.1f} at its end, its own included."
+    yield "The peer's figures come from an earlier run of the same load generator on such a machine, at 9,200 datasets;"
+    yield "where it gave no answer, 120 s is how long it was waited for. Medians over one connection where nothing else"
+    yield "is said; options that only name the part of the graph are left out of the commands."
+    yield ""
+    yield "| | Headwater | Marquez | better by | command |"
+    yield "|---|---|---|---|---|"
+    yield from (row.line() for row in rows)
+    yield ""
+    yield "## With the size of the graph"
+    yield ""
+    yield "Medians and slowest in 100, in milliseconds. A dataset has 20 columns, and 25 column edges end at it."
+    yield "Growth is that of the median from the last size but one to the last."
+    yield ""
+    yield from _growth(sizes)
+
+
+def _growth(sizes: Sequence[Answers]) -> Iterator[str]:
+    yield f"| datasets | {' | '.join(f'{each.datasets:,}' for each in sizes)} | growth |"
+    yield f"|---|{'---|' * len(sizes)}---|"
+    yield f"| listening after | {' | '.join(f'{each.listening_s:.1f} s' for each in sizes)} | |"
+    yield f"| memory then | {' | '.join(f'{each.rss_mb[0]:.0f} MB' for each in sizes)} | |"
+    yield f"| memory after all reads | {' | '.join(f'{each.rss_mb[1]:.0f} MB' for each in sizes)} | |"
+    for name in dict.fromkeys(name for each in sizes for name in each.latency):
+        found = [each.latency.get(name) for each in sizes]
+        cells = ["" if each is None else f"{each['p50_ms']:.1f} / {each['p99_ms']:.1f}" for each in found]
+        known = [each["p50_ms"] for each in found[-2:] if each is not None]
+        growth = f"{known[1] / known[0]:.1f}x" if len(known) > 1 else ""
+        yield f"| {name} | {' | '.join(cells)} | {growth} |"
+
+
+def _version() -> str:
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    return f"{VERSION} ({commit})" if commit else VERSION
+
+
+def _machine() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    processor = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())
+    memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"{os.cpu_count()} cores of {processor}, {memory_gb:.0f} GB, Python {python}"
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.1f}"
+
+
+if __name__ == "__main__":
+    main()
