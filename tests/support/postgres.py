@@ -17,6 +17,8 @@ import pytest
 from tests.support.service import free_port
 
 USER = "shop"
+PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+"""Where Debian's packages have the server's programs, the newest last."""
 _numbers = count()
 
 
@@ -27,7 +29,7 @@ class Cluster:
         self.folder = folder
         self.port = port
         self._user = user
-        self._programs = _programs()
+        self._programs = PROGRAMS[-1]
 
     def make(self) -> None:
         self._call("initdb", "-U", USER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
@@ -62,6 +64,8 @@ class Cluster:
 @contextmanager
 def running_cluster() -> Iterator[Cluster]:
     """A cluster in a folder of its own, which is removed in the end."""
+    if not PROGRAMS:
+        pytest.skip("no PostgreSQL in /usr/lib/postgresql: run scripts/install-test-packages postgresql")
     folder = Path(tempfile.mkdtemp(prefix="headwater-pg-", dir="/tmp"))
     try:
         cluster = Cluster(folder, free_port(), _user_that_may_run_it(folder))
@@ -73,13 +77,6 @@ def running_cluster() -> Iterator[Cluster]:
             cluster.stop()
     finally:
         shutil.rmtree(folder)
-
-
-def _programs() -> Path:
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-    if not found:
-        pytest.skip("no PostgreSQL in /usr/lib/postgresql: run scripts/install-test-packages postgresql")
-    return found[-1]
 
 
 def _user_that_may_run_it(folder: Path) -> str | None:

@@ -36,7 +36,11 @@ class PostgresStore(Store):
             self._server.migrate(steps)
             super().__init__(self._server, self._connection())
         except UnavailableError as fault:
+            self._server.close()
             raise SetupError(f"cannot use the database ({self._place}): {fault}; {_ADVICE}") from None
+        except BaseException:
+            self._server.close()
+            raise
 
     def another_reader(self) -> Reader:
         """A reader with a connection of its own, for another thread; the caller closes it."""

@@ -27,6 +27,7 @@ _ROWS_AT_ONCE: Final = 5_000
 _SETTINGS: Final = (
     "SET synchronous_commit = on; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '30s'"
 )
+_ONLY_READS: Final = "; SET default_transaction_read_only = on"
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
 _NOT_FLUSHED: Final = "SET LOCAL synchronous_commit = off; "
 _ALONE: Final = "SELECT pg_advisory_xact_lock('log'::regclass::oid::bigint)"
@@ -84,9 +85,11 @@ class PostgresConnection:
         db = psycopg.connect(autocommit=True, client_encoding="utf8", **cast(dict[str, Any], self._place.parameters))
         db.adapters.register_dumper(str, _TextDumper)
         db.adapters.register_loader("text", _TextLoader)
-        db.execute(_SETTINGS)
-        if self._only_reads:
-            db.execute("SET default_transaction_read_only = on")
+        try:
+            db.execute(_SETTINGS + _ONLY_READS if self._only_reads else _SETTINGS)
+        except BaseException:
+            db.close()
+            raise
         return db
 
     def migrate(self, steps: Sequence[str]) -> None:

@@ -1,0 +1,108 @@
+"""Databases of every released shape are brought forward, whole or not at all."""
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from headwater.errors import SetupError
+from headwater.graph.fold import fold
+from headwater.model.events import parse_event
+from headwater.model.extract import facts
+from headwater.store.migrations import STEPS
+from headwater.store.opening import open_store
+from headwater.store.postgres import PostgresStore
+from headwater.store.sqlite import SqliteStore
+from headwater.store.store import Store
+from tests.component.store.test_store import entry, event
+from tests.support.postgres import Cluster
+
+RELEASED = Path(__file__).parent / "released"
+EVENTS = [event(second, run) for second in range(2) for run in range(2)]
+STEP = "CREATE TABLE note (name TEXT NOT NULL, text TEXT, PRIMARY KEY (name)) STRICT; UPDATE log SET received_us = 7;"
+
+
+def stored(store: Store) -> tuple[list[bytes], object]:
+    return [logged.raw for logged in store.logged(range(100))], {fact.key: fact for fact in store.facts()}
+
+
+EVERYTHING = (EVENTS, fold(fact for raw in EVENTS for fact in facts(parse_event(raw))))
+
+
+def restored(cluster: Cluster, dump: Path) -> str:
+    """The URL of a new database with what a dump holds."""
+    url = cluster.new_database()
+    with closing(psycopg.connect(url, autocommit=True)) as db:
+        db.execute(dump.read_text())  # type: ignore[call-overload]
+    return url
+
+
+@pytest.mark.parametrize("dump", sorted(RELEASED.glob("sqlite-*.sql")), ids=lambda path: path.stem)
+def test_a_sqlite_file_of_a_released_shape_opens_with_everything(dump: Path, tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(dump.read_text())
+
+    with closing(SqliteStore(path)) as store:
+        assert stored(store) == EVERYTHING
+
+
+@pytest.mark.parametrize("dump", sorted(RELEASED.glob("postgres-*.sql")), ids=lambda path: path.stem)
+def test_a_postgresql_database_of_a_released_shape_opens_with_everything(dump: Path, cluster: Cluster) -> None:
+    with closing(PostgresStore(restored(cluster, dump))) as store:
+        assert stored(store) == EVERYTHING
+
+
+def test_there_is_a_database_of_each_released_shape() -> None:
+    names = {path.name for path in RELEASED.iterdir()}
+
+    assert names == {f"{kind}-{shape}.sql" for kind in ("sqlite", "postgres") for shape in range(1, len(STEPS) + 1)}
+
+
+def opened(database: str | Path, *later: str) -> Store:
+    """The store, opened by a Headwater that knows further steps."""
+    steps = [*STEPS, *later]
+    return SqliteStore(database, steps) if isinstance(database, Path) else PostgresStore(database, steps)
+
+
+def test_a_new_shape_is_reached_step_by_step_and_nothing_is_lost(database: str | Path) -> None:
+    with closing(open_store(database)) as store:
+        store.add([entry(raw) for raw in EVENTS])
+
+    with closing(opened(database, STEP, "ALTER TABLE note ADD COLUMN number INTEGER;")) as store:
+        assert stored(store) == EVERYTHING
+        assert {logged.received_us for logged in store.logged(range(100))} == {7}
+        assert list(store._rows("SELECT name, text, number FROM note")) == []
+    with closing(opened(database, STEP, "ALTER TABLE note ADD COLUMN number INTEGER;")) as store:
+        assert stored(store) == EVERYTHING
+
+
+def test_a_step_that_fails_leaves_the_database_as_it_was(database: str | Path) -> None:
+    with closing(open_store(database)) as store:
+        store.add([entry(raw) for raw in EVENTS])
+
+    with pytest.raises(SetupError, match="no_such_table"):
+        opened(database, STEP, "UPDATE no_such_table SET x = 1;")
+
+    with closing(open_store(database)) as store:
+        assert stored(store) == EVERYTHING
+        assert {logged.received_us for logged in store.logged(range(100))} == {1}
+
+
+def test_a_database_of_a_newer_headwater_is_refused_in_words(database: str | Path) -> None:
+    opened(database, STEP).close()
+
+    with pytest.raises(SetupError, match=r"has shape 2, this Headwater knows 1; use the newer Headwater"):
+        open_store(database)
+
+
+def test_two_services_that_start_on_an_empty_database_make_its_tables_once(cluster: Cluster) -> None:
+    url = cluster.new_database()
+    code = f"from headwater.store.postgres import PostgresStore; PostgresStore({url!r}).close()"
+    started = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
+
+    assert [each.wait(60) for each in started] == [0, 0]

@@ -1,0 +1,247 @@
+"""What only the PostgreSQL store has: a server that may go away, and other processes on the same database."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from headwater.errors import SetupError, UnavailableError
+from headwater.graph.fold import fold
+from headwater.model.edits import Saying, edit_entry
+from headwater.model.events import parse_event
+from headwater.model.extract import facts
+from headwater.model.facts import Edit
+from headwater.store.connection import Row
+from headwater.store.entries import Stored, entry_of
+from headwater.store.opening import open_store
+from headwater.store.postgres import PostgresStore
+from headwater.store.postgres_connection import PostgresConnection
+from headwater.store.postgres_url import place_of
+from tests.component.store.test_store import entry, event
+from tests.support.postgres import Cluster, running_cluster
+from tests.support.service import eventually
+
+JOB = ("job", "etl", "load")
+
+
+@pytest.fixture
+def url(cluster: Cluster) -> str:
+    return cluster.new_database()
+
+
+@pytest.fixture
+def two(url: str) -> Iterator[tuple[PostgresStore, PostgresStore]]:
+    with closing(PostgresStore(url)) as one, closing(PostgresStore(url)) as other:
+        yield one, other
+
+
+def all_facts(store: PostgresStore) -> dict[tuple[object, ...], object]:
+    return {fact.key: fact for fact in store.facts()}
+
+
+def asked(url: str, sql: str) -> list[Row]:
+    with closing(psycopg.connect(url)) as db:
+        return db.execute(sql).fetchall()  # type: ignore[call-overload,no-any-return]  a text of ours
+
+
+def hang_up(url: str) -> None:
+    """End every session of a store, as a network that went away would."""
+    asked(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'headwater'")
+
+
+def follows(store: PostgresStore) -> bool:
+    try:
+        store.follow()
+    except UnavailableError:
+        return False
+    return True
+
+
+def answers(store: PostgresStore) -> bool:
+    try:
+        return store.size() == 1
+    except UnavailableError:
+        return False
+
+
+def test_the_log_of_two_writers_has_no_holes_and_each_event_once(two: tuple[PostgresStore, PostgresStore]) -> None:
+    raws = [event(second, run) for second in range(60) for run in range(3)]
+    answers: list[list[Stored]] = [[], []]
+
+    def write(number: int) -> None:
+        for start in range(0, len(raws), 4):
+            answers[number] += two[number].add([entry(raw) for raw in raws[start : start + 4]])
+
+    threads = [threading.Thread(target=write, args=[number]) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    places = [[answer.log_index for answer in each] for each in answers]
+    assert places[0] == places[1]
+    assert sorted(places[0]) == list(range(180))
+    assert sorted(answer.log_index for each in answers for answer in each if answer.is_new) == list(range(180))
+    for store in two:
+        store.follow()
+    folded = fold(fact for raw in raws for fact in facts(parse_event(raw)))
+    assert [all_facts(store) for store in two] == [folded, folded]
+
+
+def test_what_one_process_deleted_is_brought_back_by_an_event_that_another_takes(
+    two: tuple[PostgresStore, PostgresStore],
+) -> None:
+    one, other = two
+    one.add([entry(event())])
+    one.add([entry_of(edit_entry("1", 0, None, [Saying(JOB, "deleted", True)]), "unsigned", None, 1)])
+
+    (stored,) = other.add([entry(event(1))])
+
+    assert [(fact.target, fact.value, fact.log_index) for fact in stored.facts if isinstance(fact, Edit)] == [
+        (JOB, b"false", 2)
+    ]
+
+
+def test_facts_of_a_process_that_was_killed_are_stored_by_one_that_goes_on(url: str) -> None:
+    with closing(PostgresStore(url)) as alive, closing(PostgresStore(url)) as killed:
+        killed.add([entry(event(second)) for second in range(3)])
+        assert asked(url, "SELECT events FROM folded") == [(0,)]
+
+        hang_up(url)
+        assert eventually(lambda: follows(alive))
+        alive.catch_up()
+
+        assert asked(url, "SELECT events FROM folded") == [(3,)]
+        assert asked(url, "SELECT last_us - first_us FROM run_times") == [(2_000_000,)]
+
+
+def test_facts_of_a_process_that_was_killed_are_stored_by_the_next_that_opens(url: str) -> None:
+    with closing(PostgresStore(url)) as killed:
+        killed.add([entry(event(second)) for second in range(3)])
+        hang_up(url)
+
+        with closing(PostgresStore(url)) as opened:
+            kept = all_facts(opened)
+
+    assert kept == fold(fact for second in range(3) for fact in facts(parse_event(event(second))))
+
+
+def test_a_lost_connection_is_told_as_unavailable_and_then_comes_back(url: str) -> None:
+    with closing(PostgresStore(url)) as store:
+        store.add([entry(event())])
+        hang_up(url)
+
+        with pytest.raises(UnavailableError, match="try again"):
+            store.add([entry(event(1))])
+        answers = store.add([entry(event(1)), entry(event(2))])
+
+        assert [(answer.log_index, answer.is_new) for answer in answers] == [(1, True), (2, True)]
+        assert store.size() == 3
+        assert len(list(store.facts())) == len(fold(facts(parse_event(event()))))
+
+
+def test_a_server_that_goes_away_and_comes_back_is_found_again() -> None:
+    with running_cluster() as cluster, closing(PostgresStore(cluster.url("postgres"))) as store:
+        store.add([entry(event())])
+        cluster.stop()
+        with pytest.raises(UnavailableError, match="the database does not answer"):
+            store.size()
+
+        cluster.start()
+
+        assert eventually(lambda: follows(store), within_s=10)
+        assert store.add([entry(event()), entry(event(1))])[1].log_index == 1
+        assert [logged.log_index for logged in store.logged(range(5))] == [0, 1]
+
+
+def test_a_process_hears_what_another_stored_in_the_logs_order(two: tuple[PostgresStore, PostgresStore]) -> None:
+    one, other = two
+    heard: list[int] = []
+    one.watch(lambda news: heard.extend(stored.log_index for stored in news), one.follow)
+
+    for second in range(10):
+        other.add([entry(event(second))])
+        if second % 3 == 0:
+            one.add([entry(event(second, run=1))])
+
+    assert eventually(lambda: len(heard) == 10, within_s=5)
+    assert heard == sorted(heard)
+
+
+def test_a_process_hears_again_after_its_connections_were_lost(
+    url: str, two: tuple[PostgresStore, PostgresStore]
+) -> None:
+    one, other = two
+    heard: list[int] = []
+    one.watch(lambda news: heard.extend(stored.log_index for stored in news), lambda: follows(one) or None)
+    hang_up(url)
+    assert eventually(lambda: follows(other), within_s=5)
+
+    other.add([entry(event())])
+
+    assert eventually(lambda: heard == [0], within_s=5)
+
+
+def test_a_process_that_stops_in_the_middle_of_a_transaction_does_not_keep_others_out_for_ever(url: str) -> None:
+    with closing(PostgresStore(url)) as store, closing(PostgresConnection(place_of(url))) as stopped:
+        transaction = stopped.transaction(is_acknowledged=True)
+        transaction.__enter__()
+        stopped.execute("SET LOCAL idle_in_transaction_session_timeout = '200ms'")
+
+        (answer,) = store.add([entry(event())])  # waits for the other's end
+
+        assert answer.is_new
+        with pytest.raises(UnavailableError):
+            transaction.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("mysql://u:hu5h@h/d", "unknown scheme; expected postgresql://"),
+        ("postgresql://u:hu5h@hu5h@h/d", "a second '@'"),
+        ("postgresql://u:hu5h/hu5h@h/d", "a second '@'"),
+        ("postgresql://u:hu5h%zz@h/d", "cannot be read"),
+        ("postgresql://u:hu5h@127.0.0.1:1/d", r"\(host=127.0.0.1 port=1 dbname=d user=u\): .*createdb"),
+        ("postgresql://u:hu5h@no-such-host.invalid/d", "no-such-host.invalid"),
+    ],
+)
+def test_a_url_that_leads_nowhere_is_told_without_its_password(url: str, message: str) -> None:
+    with pytest.raises(SetupError, match=message) as told:
+        open_store(url)
+
+    assert "hu5h" not in str(told.value)
+    assert told.value.__suppress_context__ or told.value.__context__ is None  # nor would a traceback show it
+
+
+def test_a_missing_database_is_told_with_what_to_do(cluster: Cluster) -> None:
+    with pytest.raises(SetupError, match=r'database "lineage" does not exist.*createdb'):
+        open_store(cluster.url("lineage"))
+
+
+def test_a_database_with_tables_of_somebody_else_is_left_as_it_is(url: str) -> None:
+    with closing(psycopg.connect(url, autocommit=True)) as db:
+        db.execute("CREATE TABLE log (line text)")
+
+    with pytest.raises(SetupError, match=r"relation .log. already exists; is it a database of Headwater's own"):
+        open_store(url)
+
+    with closing(psycopg.connect(url)) as db:
+        assert db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall() == [
+            ("log",)
+        ]
+
+
+def test_a_database_of_another_encoding_is_refused(cluster: Cluster) -> None:
+    with closing(psycopg.connect(cluster.url("postgres"), autocommit=True)) as db:
+        db.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+
+    with pytest.raises(SetupError, match="ENCODING 'UTF8'"):
+        open_store(cluster.url("latin"))
+
+
+def test_what_is_acknowledged_is_flushed_whatever_the_database_does_by_default(url: str) -> None:
+    with closing(PostgresConnection(place_of(url + "%20-c%20synchronous_commit%3Doff"))) as connection:
+        assert list(connection.rows("SHOW synchronous_commit")) == [("on",)]
