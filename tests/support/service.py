@@ -31,17 +31,18 @@ def eventually(is_so: Callable[[], bool], within_s: float = 120.0) -> bool:
 class Service:
     """Started, stopped and killed at will; always on the same port, over the same home."""
 
-    def __init__(self, home: Path, *arguments: str) -> None:
+    def __init__(self, home: Path, *arguments: str, **variables: str) -> None:
         self.home = home
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._arguments = arguments
+        self._variables = variables
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
         """Start it, and return when it listens."""
         command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", str(self.port), *self._arguments]
-        environment = {**os.environ, "HEADWATER_HOME": str(self.home)}
+        environment = {**os.environ, "HEADWATER_HOME": str(self.home), **self._variables}
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -75,8 +76,8 @@ class Service:
 
 
 @contextmanager
-def running(home: Path, *arguments: str) -> Iterator[Service]:
-    service = Service(home, *arguments)
+def running(home: Path, *arguments: str, **variables: str) -> Iterator[Service]:
+    service = Service(home, *arguments, **variables)
     service.start()
     try:
         yield service

@@ -1,0 +1,70 @@
+"""The service over PostgreSQL answers as it does over SQLite, whatever it is asked."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+from starlette.testclient import TestClient
+
+from headwater.store.opening import open_store
+from tests.support.app import Body, dataset, event, facet, post, schema, served, serving
+from tests.support.postgres import Cluster
+from tests.support.reads import read_everything
+from tests.support.scenarios import scenario
+
+SCENARIOS = ("flink", "spark-glue")
+OF_CHANCE = {"/api/v1/edits?"}
+"""Each edit has an id that nothing else has."""
+
+
+def tell(client: TestClient, shared: Path) -> None:
+    """Everything that there are ways to say: recorded events, edits, deletions, odd names."""
+    for name in SCENARIOS:
+        for raw in scenario(shared, name).events:
+            assert client.post("/api/v1/lineage", content=raw).status_code in (200, 201)
+    post(
+        client,
+        *(
+            event(
+                run={"runId": f"run {number}", "facets": {"n\0": facet(text="\0", number=2**63)}},
+                eventTime=f"2026-05-22T14:23:{number:02d}Z",
+                inputs=[dataset("odd " + "x" * 5_000, schema=schema("a", "é"))],
+                outputs=[dataset(f"out {number}", schema=schema(*"ab"[: number % 2 + 1]))],
+            )
+            for number in range(8)
+        ),
+    )
+    lake = "/api/v1/namespaces/lake"
+    for method, path, body in (
+        ("POST", f"{lake}/datasets/{quote('out 1')}/tags/GOLD", None),
+        ("POST", f"{lake}/datasets/{quote('out 1')}/fields/a/tags/PII", None),
+        ("PUT", lake, {"ownerName": "ann", "description": "all of it"}),
+        ("PUT", "/api/v1/sources/s", {"type": "POSTGRESQL", "connectionUrl": "postgres://h/d", "description": "\0"}),
+        ("DELETE", f"{lake}/datasets/{quote('out 2')}", None),
+        ("DELETE", f"{lake}/datasets/{quote('out 3')}", None),
+    ):
+        answer = client.request(method, path, content=None if body is None else json.dumps(body))
+        assert answer.status_code in (200, 201), f"{path}: {answer.text}"
+    post(client, event(run={"runId": "back"}, outputs=[dataset("out 3")]))
+
+
+def told(client: TestClient, **of_each: object) -> dict[str, Body]:
+    return {path: body for path, body in read_everything(client, **of_each).items() if path not in OF_CHANCE}
+
+
+def test_every_read_over_postgresql_is_answered_as_over_sqlite(shared: Path, tmp_path: Path, cluster: Cluster) -> None:
+    with served(tmp_path) as client:
+        tell(client, shared)
+        now, then = told(client), told(client, asOf="2026-05-22T14:23:05Z", logSize=90)
+    url = cluster.new_database()
+    with closing(open_store(url)) as store, serving(store) as client:
+        tell(client, shared)
+        found = told(client), told(client, asOf="2026-05-22T14:23:05Z", logSize=90)
+    with closing(open_store(url)) as store, serving(store) as client:
+        after_a_restart = told(client)
+
+    assert len(now) > 100
+    assert now != then
+    assert found == (now, then)
+    assert after_a_restart == now

@@ -1,0 +1,113 @@
+"""Two services on one PostgreSQL are one service: each takes events, each shows what both took."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from headwater.store.opening import open_store
+from tests.e2e.test_kill_service import Load, kill_at_random_instants
+from tests.support.app import event
+from tests.support.postgres import Cluster, running_cluster
+from tests.support.service import Service, eventually, running
+
+KILLS = 2
+
+
+@contextmanager
+def serving(folder: Path, url: str) -> Iterator[Service]:
+    with running(folder, "--readers", "0", HEADWATER_DATABASE_URL=url) as service:
+        yield service
+
+
+@pytest.fixture
+def url(cluster: Cluster) -> str:
+    return cluster.new_database()
+
+
+def post(service: Service, name: str) -> None:
+    raw = json.dumps(event(run={"runId": name}, job={"namespace": "etl", "name": name}))
+    assert httpx.post(f"{service.url}/api/v1/lineage", content=raw, timeout=30).status_code == 201
+
+
+def jobs(service: Service) -> set[str]:
+    return {job["name"] for job in httpx.get(f"{service.url}/api/v1/jobs?limit=1000", timeout=30).json()["jobs"]}
+
+
+def log_size(service: Service) -> int:
+    return int(httpx.get(f"{service.url}/api/v1/summary", timeout=30).headers["headwater-log-size"])
+
+
+class Listener:
+    """Reads a service's stream of changes until it is closed."""
+
+    def __init__(self, service: Service) -> None:
+        self.heard: list[int] = []
+        self.is_open = threading.Event()
+        self._url = f"{service.url}/api/v1/stream"
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+        assert self.is_open.wait(30)
+
+    def _listen(self) -> None:
+        with httpx.stream("GET", self._url, timeout=60) as answer:
+            for line in answer.iter_lines():
+                self.is_open.set()
+                if line.startswith("id: "):
+                    self.heard.append(int(line[4:]))
+                    if len(self.heard) == 20:
+                        return
+
+
+def test_each_shows_what_the_other_took_and_streams_it_in_the_logs_order(tmp_path: Path, url: str) -> None:
+    with serving(tmp_path / "one", url) as one, serving(tmp_path / "other", url) as other:
+        listeners = [Listener(service) for service in (one, other)]
+
+        for number in range(10):
+            post(one, f"a{number}")
+            post(other, f"b{number}")
+
+        names = {f"{service}{number}" for service in "ab" for number in range(10)}
+        assert eventually(lambda: jobs(one) == jobs(other) == names, within_s=10)
+        assert eventually(lambda: log_size(one) == log_size(other) == 20, within_s=10)
+        assert eventually(lambda: all(len(listener.heard) == 20 for listener in listeners), within_s=10)
+        assert [listener.heard for listener in listeners] == [list(range(20))] * 2
+
+
+def test_nothing_acknowledged_is_lost_or_doubled_while_one_of_two_is_killed(tmp_path: Path, url: str) -> None:
+    with serving(tmp_path / "one", url) as one, serving(tmp_path / "other", url) as other:
+        loads = [Load(service.url, first=number * 1_000_000) for number, service in enumerate((one, other, other))]
+
+        kill_at_random_instants(one, KILLS)
+
+        for load in loads:
+            load.stop()
+        with closing(open_store(url)) as store:
+            stored = [logged.digest for logged in store.logged(range(store.size()))]
+        acknowledged = {digest for load in loads for digest in load.acknowledged}
+        assert len(acknowledged) > KILLS
+        assert acknowledged <= set(stored)
+        assert len(stored) == len(set(stored))
+        assert eventually(lambda: log_size(one) == log_size(other) == len(stored), within_s=30)
+        assert jobs(one) == jobs(other)
+
+
+def test_a_database_that_goes_away_is_told_and_the_service_goes_on_when_it_is_back(tmp_path: Path) -> None:
+    with running_cluster() as cluster, serving(tmp_path, cluster.url("postgres")) as service:
+        post(service, "before")
+        cluster.stop()
+        raw = json.dumps(event(run={"runId": "lost"}))
+
+        refusals = [httpx.post(f"{service.url}/api/v1/lineage", content=raw, timeout=30) for _ in range(2)]
+
+        assert [(answer.status_code, answer.headers["retry-after"]) for answer in refusals] == [(503, "1")] * 2
+        cluster.start()
+        assert eventually(
+            lambda: httpx.post(f"{service.url}/api/v1/lineage", content=raw, timeout=30).status_code < 300, within_s=30
+        )
+        post(service, "after")
+        assert jobs(service) == {"before", "load", "after"}
