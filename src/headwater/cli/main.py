@@ -15,6 +15,7 @@ from headwater.cli.lint import lint
 from headwater.cli.root_cause import root_cause
 from headwater.cli.run import run
 from headwater.cli.serve import serve
+from headwater.cli.store import store
 from headwater.cli.trace import trace
 from headwater.cli.verify import verify
 from headwater.errors import HeadwaterError
@@ -31,6 +32,7 @@ app = typer.Typer(
 for command in (serve, run, lint, verify, trace, impact, diff, root_cause, coverage, demo):
     app.command()(command)
 app.add_typer(key)
+app.add_typer(store)
 app.add_typer(lab)
 
 

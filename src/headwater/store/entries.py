@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple
 
+from headwater.errors import InvalidEventError
 from headwater.model.edits import EditEntry, Node, named, parse_edit
 from headwater.model.events import DatasetEvent, Event, RunEvent, parse_event
 from headwater.model.extract import facts
@@ -86,3 +87,14 @@ def parsed(event_type: str, raw: bytes) -> Event | EditEntry:
         InvalidEventError: it was taken once, and would be refused today.
     """
     return parse_edit(raw) if event_type == EDIT else parse_event(raw)
+
+
+def entry_again(logged: LoggedEvent) -> Entry:
+    """What was logged, to be stored in another log; an event that would be refused today says nothing there."""
+    try:
+        event = parsed(logged.event_type, logged.raw)
+    except InvalidEventError:
+        _, digest, received_us, event_us, event_type, verdict, key_id, raw = logged
+        frame = packed(raw)
+        return Entry(digest, event_us, event_type, None, verdict, key_id, received_us, frame, (), (), None)
+    return entry_of(event, logged.verdict, logged.key_id, logged.received_us)

@@ -1,0 +1,103 @@
+"""Copy a store: the log entry by entry, from which the facts follow again, and then compare the two."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+import orjson
+
+from headwater.errors import SetupError
+from headwater.store.entries import LoggedEvent, entry_again
+from headwater.store.reader import Reader
+from headwater.store.store import Store
+
+_TOGETHER: Final = 128
+"""Entries of one transaction."""
+_ROUNDS: Final = 3
+"""How often the end is looked for, where others go on writing."""
+
+Advance = Callable[[int, int], None]
+"""Told how many of how many entries are through."""
+
+
+class Digest(NamedTuple):
+    """What a store holds, in short; equal for stores of equal content."""
+
+    entries: int
+    log: str
+    """SHA-256 over the log's raw bytes in their order, each with what was noted of it; hexadecimal."""
+    facts: int
+    of_facts: str
+    """The sum of the SHA-256 of each merged fact, modulo 2^256, since facts have no order; hexadecimal."""
+
+
+class Copied(NamedTuple):
+    """What came of copying."""
+
+    copied: int
+    """Entries that were not there before."""
+    source: Digest
+    target: Digest
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both hold the same."""
+        return self.source == self.target
+
+
+def copy(source: Store, target: Store, advance: Advance) -> Copied:
+    """Append to `target` what it lacks of `source`, then compare the two, bytes and facts.
+
+    Raises:
+        SetupError: `target` holds something else than the beginning of `source`, or one of them is written to.
+        UnavailableError: a database does not answer; the same call goes on from there.
+    """
+    before = target.size()
+    _check_prefix(source, target, before)
+    for _ in range(_ROUNDS):
+        source.follow()
+        _append(source, target, advance)
+        digests = digest(source), digest(target)
+        if source.size() == digests[0].entries == digests[1].entries:
+            return Copied(digests[1].entries - before, *digests)
+    raise SetupError("FROM is being written to: stop the services that use it, and copy again for the rest")
+
+
+def digest(store: Reader) -> Digest:
+    """What the store holds, read once from its beginning to its end."""
+    log, entries, facts, of_facts = hashlib.sha256(), 0, 0, 0
+    for each in store.logged(range(store.size())):
+        log.update(_noted(each))
+        log.update(each.raw)
+        entries += 1
+    for fact in store.facts():
+        of_facts += int.from_bytes(hashlib.sha256(repr(fact).encode()).digest())
+        facts += 1
+    return Digest(entries, log.hexdigest(), facts, f"{of_facts % 2**256:064x}")
+
+
+def _check_prefix(source: Store, target: Store, size: int) -> None:
+    there, here = source.logged(range(min(size, source.size()))), target.logged(range(size))
+    for place in range(size):
+        if next(there, None) != next(here):
+            raise SetupError(f"TO holds something else than FROM from entry {place} of its log on; name an empty one")
+
+
+def _append(source: Store, target: Store, advance: Advance) -> None:
+    size = source.size()
+    for part in _parts(source.logged(range(target.size(), size))):
+        stored = target.add([entry_again(each) for each in part])
+        if [each.log_index for each in stored] != [each.log_index for each in part]:
+            raise SetupError("TO is being written to: stop the services that use it, and begin with an empty one")
+        advance(part[-1].log_index + 1, size)
+
+
+def _parts(entries: Iterator[LoggedEvent]) -> Iterator[list[LoggedEvent]]:
+    while part := list(islice(entries, _TOGETHER)):
+        yield part
+
+
+def _noted(each: LoggedEvent) -> bytes:
+    noted = (each.event_type, each.event_us, each.received_us, each.verdict, each.key_id, len(each.raw))
+    return orjson.dumps(noted)

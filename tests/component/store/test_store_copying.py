@@ -1,0 +1,147 @@
+"""A store is copied whole, from either kind of database to either, and the two are compared."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
+from headwater.errors import SetupError
+from headwater.model.edits import Saying, edit_entry
+from headwater.model.events import parse_event
+from headwater.store.copying import copy, digest
+from headwater.store.entries import Entry, entry_of
+from headwater.store.opening import open_store
+from headwater.store.store import Store
+from tests.component.store.test_store import entry, event
+from tests.support.app import event as app_event
+from tests.support.app import facet
+from tests.support.postgres import Cluster
+
+Database = str | Path
+
+
+@pytest.fixture(params=["sqlite to postgres", "postgres to sqlite", "sqlite to sqlite", "postgres to postgres"])
+def way(request: pytest.FixtureRequest, tmp_path: Path, cluster: Cluster) -> tuple[Database, Database]:
+    """A database that is copied from, and one that is copied to."""
+    first, second = request.param.split(" to ")
+    return _named(first, tmp_path / "from.db", cluster), _named(second, tmp_path / "to.db", cluster)
+
+
+def _named(kind: str, path: Path, cluster: Cluster) -> Database:
+    return path if kind == "sqlite" else cluster.new_database()
+
+
+def entries() -> Iterator[Entry]:
+    """Events and edits, verified and not, one deleted and brought back, one with text that PostgreSQL cannot hold."""
+    odd = app_event(run={"runId": "odd", "facets": {"n\0": facet(text="\0\1")}}, outputs=[])
+    for number in range(40):
+        yield entry_of(parse_event(event(number % 60, number % 4)), "ok", "a key", received_us=number)
+    yield entry(json.dumps(odd).encode())
+    yield entry_of(edit_entry("1", 5, "ann", [Saying(("job", "etl", "load"), "deleted", True)]), "unsigned", None, 6)
+    yield entry_of(parse_event(event(59, 3)), "tampered", None, received_us=7)
+
+
+def fill(database: Database, some: list[Entry]) -> None:
+    with closing(open_store(database)) as store:
+        for each in some:
+            store.add([each])
+
+
+def nothing(done: int, total: int) -> None:
+    """Progress that nobody looks at."""
+
+
+def contents(store: Store) -> tuple[list[object], dict[object, object]]:
+    return list(store.logged(range(1000))), {fact.key: fact for fact in store.facts()}
+
+
+def test_a_copy_holds_the_same_log_and_facts(way: tuple[Database, Database]) -> None:
+    fill(way[0], list(entries()))
+
+    with closing(open_store(way[0])) as source, closing(open_store(way[1])) as target:
+        result = copy(source, target, nothing)
+
+        assert result.is_same
+        assert (result.copied, result.target.entries) == (43, 43)
+        assert contents(target) == contents(source)
+        assert [row[:3] for row in sorted(target.verdicts(), key=str)] == [
+            row[:3] for row in sorted(source.verdicts(), key=str)
+        ]
+
+
+def test_a_copy_that_was_broken_off_goes_on(way: tuple[Database, Database]) -> None:
+    everything = list(entries())
+    fill(way[0], everything)
+    fill(way[1], everything[:17])
+
+    with closing(open_store(way[0])) as source, closing(open_store(way[1])) as target:
+        result = copy(source, target, nothing)
+
+    assert result.is_same
+    assert result.copied == 26
+
+
+@pytest.mark.parametrize("other", [[9], [0, 1, 3], list(range(44))], ids=["another", "a gap", "longer"])
+def test_a_target_with_something_else_is_left_as_it_is(way: tuple[Database, Database], other: list[int]) -> None:
+    everything = [*entries(), entry(event(58, 3).replace(b"load", b"mart"))]
+    fill(way[0], everything[:43])
+    fill(way[1], [everything[number] for number in other])
+
+    with closing(open_store(way[0])) as source, closing(open_store(way[1])) as target:
+        before = contents(target)
+        with pytest.raises(SetupError, match=f"TO holds something else than FROM from entry {len(other) - 1}|entry 0"):
+            copy(source, target, nothing)
+
+        assert contents(target) == before
+
+
+def test_stores_that_differ_in_one_fact_have_different_digests(database: Database) -> None:
+    fill(database, list(entries()))
+    with closing(open_store(database)) as store:
+        before = digest(store)
+        with store._writer.transaction(is_acknowledged=True):
+            store._writer.execute("UPDATE run_times SET last_us = last_us + 1 WHERE run = 1")
+
+        after = digest(store)
+
+    assert after.log == before.log
+    assert after.of_facts != before.of_facts
+
+
+def test_the_command_copies_and_says_so(tmp_path: Path, cluster: Cluster) -> None:
+    fill(tmp_path / "from.db", list(entries()))
+    url = cluster.new_database()
+    command = CliRunner()
+
+    first = command.invoke(app, ["store", "copy", str(tmp_path / "from.db"), url, "--json"])
+    again = command.invoke(app, ["store", "copy", url, str(tmp_path / "to.db")])
+
+    told = json.loads(first.stdout)
+    assert (first.exit_code, told["same"], told["copied"]) == (0, True, 43)
+    assert told["from"] == told["to"]
+    assert again.exit_code == 0
+    assert again.stdout.startswith("43 entries copied; FROM and TO are the same: 43 entries sha256:")
+    assert "43 of 43 entries" in again.stderr
+
+
+def test_a_copy_that_comes_out_differently_is_told_by_the_exit_status(tmp_path: Path) -> None:
+    fill(tmp_path / "from.db", list(entries()))
+    with closing(sqlite3.connect(tmp_path / "from.db")) as damaged:
+        damaged.execute("UPDATE run_times SET last_us = last_us + 1 WHERE run = 1")
+        damaged.commit()
+
+    result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
+
+    assert (result.exit_code, result.stdout[:13]) == (1, "NOT THE SAME:")
+
+
+def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "no.db"), str(tmp_path / "to.db")])
+
+    assert isinstance(result.exception, SetupError)
+    assert list(tmp_path.iterdir()) == []
