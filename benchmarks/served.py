@@ -59,8 +59,12 @@ def load_generator() -> Path:
 def generated(options: Sequence[str]) -> Iterator[bytes]:
     """The events that the load generator makes with these options."""
     command = [sys.executable, str(load_generator()), "gen", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as generator:
+    generator = subprocess.Popen(command, stdout=subprocess.PIPE)
+    try:
         yield from generator.stdout or ()
+    finally:
+        generator.terminate()  # not everybody wants all of it
+        generator.wait()
 
 
 def measured(mode: str, options: Sequence[str], url: str) -> Figures:

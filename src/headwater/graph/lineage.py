@@ -56,7 +56,12 @@ from headwater.model.names import DatasetId, JobId
 class Graph:
     """Jobs, runs and datasets by name, and the edges between them."""
 
-    def __init__(self, content: ContentReader) -> None:
+    def __init__(self, content: ContentReader, column_edges: ColumnEdges | None = None) -> None:
+        """An empty graph.
+
+        `column_edges` are those of another graph: what a facet tells is the same in both. This graph may then be filled
+        in another thread, and `hand_over` tells them of the facets that it heard of.
+        """
         self.runs: dict[str, Run] = {}
         self.jobs: dict[JobId, Job] = {}
         self.datasets: dict[DatasetId, Dataset] = {}
@@ -68,7 +73,8 @@ class Graph:
         self.named_in_control: dict[JobId, set[str]] = defaultdict(set)
         """By job: the runs whose `jobDependencies` facets name it."""
         self._content = content
-        self.column_edges = ColumnEdges(content)
+        self.column_edges = ColumnEdges(content) if column_edges is None else column_edges
+        self._heard_of: list[tuple[DatasetId, bytes]] | None = None if column_edges is None else []
         self._shown: dict[DatasetId, DatasetId] = {}
         """The shown names of datasets that have several names, until one of these changes its standing."""
         self._shown_as_of = 0
@@ -100,6 +106,13 @@ class Graph:
     def add(self, fact: Fact) -> None:
         """Add one fact; adding it again changes nothing."""
         self._add[type(fact)](fact)
+
+    def hand_over(self) -> None:
+        """Tell the column edges that are another graph's of the facets that were heard of; in that graph's thread."""
+        for target, digest in self._heard_of or ():
+            self.column_edges.note(target, digest)
+        if self._heard_of is not None:
+            self._heard_of.clear()
 
     # Identity
 
@@ -454,7 +467,10 @@ class Graph:
         edge = evidence.get(key)
         if edge is None:
             evidence[key] = Edge(seen, int(is_new_run))
-            self.column_edges.note(target, key[1])
+            if self._heard_of is None:
+                self.column_edges.note(target, key[1])
+            else:
+                self._heard_of.append((target, key[1]))
         else:
             edge.count(seen, is_new_run=is_new_run)
 

@@ -110,6 +110,7 @@ class Pasts:
             kept = self._find(key, bounds) or self._begin(key, bounds, size)
             replayed = await asyncio.shield(kept.replay)
             await self._take_in_late(kept, replayed, size)
+            replayed.knowledge.graph.hand_over()
             if kept.key == key:  # else it moved on while we waited
                 return Past(replayed.knowledge, _said(asked, AsOf(key.time_us, size)))
 
@@ -173,15 +174,13 @@ class Pasts:
     def _replay(self, until_us: int | None, size: int) -> _Replayed:
         begin = time.perf_counter()
         store = MemoryStore(self._now.store)
-        knowledge = Knowledge(store, Graph(store.content))
+        knowledge = Knowledge(store, Graph(store.content, self._now.graph.column_edges))
         if until_us is not None:
             with closing(self.another_reader()) as reader:
                 for group in _groups(reader.logged(range(size), until_us), _GROUP):
                     store.add_logged(group)
                     self._go_on()
         knowledge.load()
-        for _ in knowledge.read_ahead():
-            self._go_on()
         self._metrics.replayed(len(store), time.perf_counter() - begin)
         return _Replayed(store, knowledge)
 

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from headwater.graph.coverage import GapKind
 from headwater.graph.impact.change import Change
 from headwater.service import shapes_causes, shapes_coverage, shapes_impact
-from headwater.service.access import Counted, Known
+from headwater.service.access import Counted, Known, ServiceHere
 from headwater.service.answers import answer
 from headwater.service.as_of import time_us
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
@@ -62,6 +62,7 @@ async def get_root_cause(
 
 @router.get("/coverage", response_model=shapes_coverage.Coverage, responses=WRONG)
 async def get_coverage(
+    service: ServiceHere,
     knowledge: Counted,
     namespace: Annotated[str | None, Query(description="Only the gaps of this namespace.")] = None,
     kind: Annotated[GapKind | None, Query(description="Only gaps of this kind; the numbers stay those of all.")] = None,
@@ -70,4 +71,5 @@ async def get_coverage(
     offset: Offset = 0,
 ) -> Response:
     """The gaps that are known: what events should have told and did not, or what could not be taken as it was told."""
-    return answer(await coverage(knowledge, Asked(namespace, kind, at, limit, offset)))
+    another_reader = service.pasts.another_reader if knowledge is service.knowledge else None
+    return answer(await coverage(knowledge, Asked(namespace, kind, at, limit, offset), another_reader))

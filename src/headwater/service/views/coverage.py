@@ -1,7 +1,9 @@
 """The gaps that are known: in numbers by namespace, and one by one."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing
 from typing import Final, NamedTuple, get_args
 
 from headwater.graph.coverage import Expected, Gap, GapKind, Looking, Step, gaps
@@ -10,6 +12,7 @@ from headwater.service.ahead import in_turns
 from headwater.service.answers import iso
 from headwater.service.history import KnownHistory
 from headwater.service.knowledge import Knowledge
+from headwater.store.reader import Reader
 
 _KINDS: Final[tuple[GapKind, ...]] = get_args(GapKind)
 
@@ -35,15 +38,22 @@ class _Known(NamedTuple):
     """By the namespace of the job, empty for events without a run, and verdict."""
 
 
-async def coverage(knowledge: Knowledge, asked: Asked) -> shapes.Coverage:
+async def coverage(
+    knowledge: Knowledge, asked: Asked, another_reader: Callable[[], Reader] | None = None
+) -> shapes.Coverage:
     """The gaps of one namespace or of all, and what there is beside them.
 
-    All runs, jobs and datasets are looked at, in slices, between which others have their turn.
+    All runs, jobs and datasets are looked at, in slices, between which others have their turn; and the log, where there
+    is another reader, in another thread. The reader that all share would, if it read on in slices, show to everybody
+    what stood there when it began.
     """
+    log = _read(knowledge.store) if another_reader is None else await asyncio.to_thread(_read_apart, another_reader)
     at_us = (knowledge.store.newest_us() or 0) if asked.at_us is None else asked.at_us
-    found = [gap for gap in await in_turns(_gaps(knowledge, at_us)) if gap and asked.namespace in (None, gap.namespace)]
+    found = [
+        gap for gap in await in_turns(_gaps(knowledge, log, at_us)) if gap and asked.namespace in (None, gap.namespace)
+    ]
     shown = sorted((gap for gap in found if asked.kind in (None, gap.kind)), key=_order)
-    signed = [told for told in await in_turns(_signed(knowledge)) if asked.namespace in (None, told.namespace)]
+    signed = [told for told in await in_turns(_signed(knowledge, log)) if asked.namespace in (None, told.namespace)]
     known = _known(knowledge, found, signed, Counter(filter(None, await in_turns(_namespaces_of_runs(knowledge)))))
     names = _namespaces(known) if asked.namespace is None else {asked.namespace}
     return shapes.Coverage(
@@ -57,10 +67,26 @@ async def coverage(knowledge: Knowledge, asked: Asked) -> shapes.Coverage:
     )
 
 
-def _gaps(knowledge: Knowledge, at_us: int) -> Iterator[Step]:
+class _Log(NamedTuple):
+    """What the log tells of all runs."""
+
+    started: set[str]
+    verdicts: list[tuple[str | None, str, str | None, int]]
+
+
+def _read(reader: Reader) -> _Log:
+    return _Log(set(reader.runs_that_told("START")), list(reader.verdicts()))
+
+
+def _read_apart(another_reader: Callable[[], Reader]) -> _Log:
+    with closing(another_reader()) as reader:
+        return _read(reader)
+
+
+def _gaps(knowledge: Knowledge, log: _Log, at_us: int) -> Iterator[Step]:
     history = KnownHistory(knowledge)
     looking = Looking(
-        started=set(knowledge.store.runs_that_told("START")),
+        started=log.started,
         expected=lambda job: Expected(history.is_stream(job), history.silence_us(job)),
         content=knowledge.store.content,
         now_us=at_us,
@@ -79,9 +105,9 @@ class _Signed(NamedTuple):
     events: int
 
 
-def _signed(knowledge: Knowledge) -> Iterator[_Signed]:
+def _signed(knowledge: Knowledge, log: _Log) -> Iterator[_Signed]:
     """How many events of a namespace's runs that name a key came out so; events without a run are in none."""
-    for run_id, verdict, key_id, events in knowledge.store.verdicts():
+    for run_id, verdict, key_id, events in log.verdicts:
         run = None if run_id is None else knowledge.graph.runs.get(run_id)
         namespace = run.of_job.job.namespace if run is not None and run.of_job is not None else ""
         yield _Signed(namespace, verdict, key_id, events)

@@ -1,0 +1,262 @@
+"""Hours of mixed load in ten minutes: writes of every kind, reads of every kind, and what becomes of time and memory.
+
+    .venv/bin/python benchmarks/soak.py [--minutes 10] [--events-per-s 100]
+
+Starts a service on an empty home. Events of about 10 kB from the load generator of the shared folder
+($HEADWATER_SHARED, or ../shared beside the checkout) are posted one by one and in batches, some late, some twice, some
+that are none; meanwhile everything that can be read is read, now and as of earlier times, and a listener follows the
+stream and comes back after breaks. Prints a line a minute. Exits with 1 if any answer was a fault of the service (5xx,
+or none at all), if waits grew, or if memory grew faster than the log.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple, NoReturn
+from urllib.parse import quote, urlencode
+
+import aiohttp
+from served import Served, generated, served
+
+NAMESPACE: Final = "iceberg://lake"
+DATASETS: Final = 1_000
+LOAD: Final = ["--datasets", str(DATASETS), "--jobs", str(DATASETS), "--layers", "20", "--pipelines", "8"]
+MIXED: Final = ["--shuffle", "0.2", "--dup", "0.1", "--running", "1"]
+"""Some runs tell their end first, some tell it twice, and all say that they are running."""
+
+PER_BATCH: Final = 32
+BAD: Final = (b"", b"{", b'{"eventType":"START"}', b"\xff\xfe", b'{"a":1,"a":2}', b"[1, 2, 3]")
+WAIT_GROWS: Final = 2.0
+"""How much longer the slowest in 100 may wait in the last third than in the first, beyond a few milliseconds."""
+SLACK_MS: Final = 25.0
+MEMORY_GROWS: Final = 1.5
+"""How much more memory an event may take in the last third than in the first."""
+SLACK_MB: Final = 30.0
+
+
+class Minute(NamedTuple):
+    """What one minute was like."""
+
+    answers: Counter[int]
+    writes_ms: list[float]
+    reads_ms: list[float]
+    events: int
+    """In the log at its end."""
+    rss_mb: float
+
+
+@dataclass(slots=True)
+class Load:
+    """One service under load, and what was seen since somebody last looked."""
+
+    url: str
+    session: aiohttp.ClientSession
+    chosen: random.Random
+    events: Iterator[bytes]
+    answers: Counter[int] = field(default_factory=Counter)
+    """By status; 0: there was no answer."""
+    writes_ms: list[float] = field(default_factory=list)
+    reads_ms: list[float] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    heard: int = 0
+    past: str | None = None
+    node: str = f"dataset:{NAMESPACE}:wh.db00.tbl_000000"
+
+    async def write(self, path: str, body: bytes) -> None:
+        """Post a body."""
+        await self._ask(self.writes_ms, "POST", path, body)
+
+    async def read(self, path: str) -> bytes:
+        """Ask a question."""
+        return await self._ask(self.reads_ms, "GET", path, None)
+
+    async def _ask(self, waited: list[float], method: str, path: str, body: bytes | None) -> bytes:
+        begin = time.perf_counter()
+        status, told = 0, b""
+        try:
+            async with self.session.request(method, f"{self.url}/{path}", data=body) as answer:
+                status, told = answer.status, await answer.read()
+        except (aiohttp.ClientError, TimeoutError) as fault:
+            told = repr(fault).encode()
+        waited.append((time.perf_counter() - begin) * 1_000)
+        self.answers[status] += 1
+        if status == 0 or status >= 500:
+            self.faults.append(f"{method} {path}: {status} {told[:200]!r}")
+        return told
+
+
+def main() -> None:
+    """Keep the service busy, and judge."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=int, default=10, help="how long (default 10)")
+    parser.add_argument("--events-per-s", type=float, default=100, help="about how many to send (default 100)")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home, served(Path(home)) as service:
+        found, faults = asyncio.run(soaked(service, asked.minutes, asked.events_per_s))
+    verdict = judged(found, faults)
+    print("\n".join(verdict) or "held: no fault, waits and memory as they should be")
+    sys.exit(1 if verdict else 0)
+
+
+async def soaked(service: Served, minutes: int, events_per_s: float) -> tuple[list[Minute], list[str]]:
+    """Load the service, minute by minute."""
+    events = generated([*LOAD, *MIXED, "--events", str(round((minutes + 1) * 60 * events_per_s * 2))])
+    timeout = aiohttp.ClientTimeout(total=120)
+    async with aiohttp.ClientSession(timeout=timeout) as session:
+        load = Load(f"{service.url}/api/v1", session, random.Random(7), events)  # noqa: S311  the same load each time
+        tasks = [asyncio.create_task(each) for each in _tasks(load, events_per_s)]
+        print("minute  answers  5xx  write p50     p99  read p50     p99   events     MB   (ms; 5xx: or no answer)")
+        found = []
+        for number in range(1, minutes + 1):
+            await asyncio.sleep(60)
+            found.append(await _minute(load, service))
+            _print(number, found[-1])
+        faults = list(load.faults)  # what is under way when the load ends is given up, and no fault
+        for task in tasks:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+    failed = [f"the load itself failed: {end!r}" for end in ended if not isinstance(end, asyncio.CancelledError)]
+    silent = [] if load.heard else ["the stream told of nothing"]
+    return found, [*faults, *failed, *silent]
+
+
+def _tasks(load: Load, events_per_s: float) -> Iterator[Coroutine[None, None, NoReturn]]:
+    singles, batches = events_per_s / 2, events_per_s / 2 / PER_BATCH
+    yield _again(singles, lambda: _single(load))
+    yield _again(batches, lambda: _batch(load))
+    yield _again(2, lambda: load.write("lineage", load.chosen.choice(BAD)))
+    yield _again(20, lambda: _look(load))
+    yield _again(1 / 15, lambda: _look_back(load))
+    yield _listen(load)
+
+
+async def _again(per_s: float, act: Callable[[], Awaitable[object]]) -> NoReturn:
+    """Act so often, without waiting for one to end before the next begins; 16 at most are under way."""
+    places = asyncio.Semaphore(16)
+    under_way: set[asyncio.Task[None]] = set()
+
+    async def acted() -> None:
+        try:
+            await act()
+        finally:
+            places.release()
+
+    while True:
+        await places.acquire()
+        task = asyncio.create_task(acted())
+        under_way.add(task)
+        task.add_done_callback(under_way.discard)
+        await asyncio.sleep(1 / per_s)
+
+
+async def _single(load: Load) -> None:
+    await load.write("lineage", next(load.events))
+
+
+async def _batch(load: Load) -> None:
+    await load.write("lineage/batch", b"".join(islice(load.events, PER_BATCH)))
+
+
+async def _look(load: Load) -> None:
+    number = load.chosen.randrange(DATASETS)
+    load.node = f"dataset:{NAMESPACE}:wh.db{number % 17:02d}.tbl_{number:06d}"
+    await load.read(load.chosen.choice([*_questions(load)]))
+
+
+async def _look_back(load: Load) -> None:
+    """As of a time that was asked for before, or, one in four times, a new one."""
+    if load.past is None or load.chosen.random() < 0.25:
+        answer = await load.read("events/lineage?limit=1&offset=" + str(load.chosen.randrange(1_000)))
+        told = json.loads(answer).get("events", ()) if answer else ()
+        load.past = told[0]["eventTime"] if told else load.past
+    if load.past is not None:
+        for path in (f"lineage?{urlencode({'nodeId': load.node})}", "summary", "jobs?limit=25"):
+            await load.read(f"{path}{'&' if '?' in path else '?'}{urlencode({'asOf': load.past})}")
+
+
+def _questions(load: Load) -> Iterator[str]:
+    node, name = urlencode({"nodeId": load.node}), quote(load.node.removeprefix(f"dataset:{NAMESPACE}:"), safe="")
+    dataset = f"namespaces/{quote(NAMESPACE, safe='')}/datasets/{name}"
+    yield from (f"lineage?{node}", f"lineage?{node}&depth=2", f"column-lineage?{node}&withDownstream=true")
+    yield from (
+        f"impact?{node}",
+        f"impact?{node}&change=drop",
+        f"root-cause?{node}",
+        f"flow?{node}",
+        f"identity?{node}",
+    )
+    yield from (f"quality?{node}", dataset, f"{dataset}/versions", "summary", "namespaces", "jobs?limit=25", "tags")
+    yield from ("sources", "coverage?limit=10", "quarantine", "silent-streams", "events/lineage?limit=20", "edits")
+    yield from (f"search?q={name[-7:-2]}", "stats/jobs?period=DAY", "stats/lineage-events?period=DAY", "none")
+
+
+async def _listen(load: Load) -> NoReturn:
+    """Follow the stream, break off every half minute, and come back to where it was."""
+    last = ""
+    while True:
+        headers = {"Last-Event-ID": last} if last else {}
+        try:
+            async with asyncio.timeout(30), load.session.get(f"{load.url}/stream", headers=headers) as answer:
+                async for line in answer.content:
+                    if line.startswith(b"id:"):
+                        last = line.removeprefix(b"id:").strip().decode()
+                        load.heard += 1
+        except (TimeoutError, aiohttp.ClientError):
+            continue
+
+
+async def _minute(load: Load, service: Served) -> Minute:
+    async with load.session.get(f"{load.url}/summary") as answer:
+        events = (await answer.json())["events"]["stored"]
+    minute = Minute(load.answers, sorted(load.writes_ms), sorted(load.reads_ms), events, service.rss_mb)
+    load.answers, load.writes_ms, load.reads_ms = Counter(), [], []
+    return minute
+
+
+def _print(number: int, minute: Minute) -> None:
+    faults = sum(count for status, count in minute.answers.items() if status == 0 or status >= 500)
+    waits = "".join(
+        f"{_at(waited, 50):{first}.1f}{_at(waited, 99):8.1f}"
+        for waited, first in ((minute.writes_ms, 11), (minute.reads_ms, 10))
+    )
+    print(
+        f"{number:6}{minute.answers.total():9}{faults:5}{waits}{minute.events:9}{minute.rss_mb:7.0f}",
+        flush=True,
+    )
+
+
+def _at(waited: list[float], part: int) -> float:
+    return waited[min(len(waited) - 1, len(waited) * part // 100)] if waited else 0.0
+
+
+def judged(found: list[Minute], faults: list[str]) -> list[str]:
+    """What is wrong; nothing, where all is well. The first minute is left out: it warms up."""
+    wrong = [f"{len(faults)} faults, the first: {faults[0]}"] if faults else []
+    steady = found[1:]
+    third = len(steady) // 3
+    if not third:
+        return wrong
+    first, last = steady[:third], steady[-third:]
+    for name in ("writes", "reads"):
+        early, late = (sum(_at(getattr(each, f"{name}_ms"), 99) for each in part) / third for part in (first, last))
+        if late > early * WAIT_GROWS + SLACK_MS:
+            wrong.append(f"the slowest in 100 {name} waited {early:.0f} ms at first and {late:.0f} ms at last")
+    early_mb, early_events = found[third].rss_mb - found[0].rss_mb, found[third].events - found[0].events
+    late_mb, late_events = found[-1].rss_mb - found[-1 - third].rss_mb, found[-1].events - found[-1 - third].events
+    allowed_mb = max(early_mb, 0) / max(early_events, 1) * late_events * MEMORY_GROWS + SLACK_MB
+    if late_mb > allowed_mb:
+        wrong.append(f"memory grew by {late_mb:.0f} MB in the last third, {allowed_mb:.0f} MB would be as at first")
+    return wrong
+
+
+if __name__ == "__main__":
+    main()
