@@ -100,6 +100,7 @@ def test_a_database_that_goes_away_is_told_and_the_service_goes_on_when_it_is_ba
     with running_cluster() as cluster, serving(tmp_path, cluster.url("postgres")) as service:
         post(service, "before")
         cluster.stop()
+        assert eventually(lambda: httpx.get(f"{service.url}/healthz", timeout=30).status_code == 503, within_s=10)
         raw = json.dumps(event(run={"runId": "lost"}))
 
         refusals = [httpx.post(f"{service.url}/api/v1/lineage", content=raw, timeout=30) for _ in range(2)]
@@ -111,3 +112,4 @@ def test_a_database_that_goes_away_is_told_and_the_service_goes_on_when_it_is_ba
         )
         post(service, "after")
         assert jobs(service) == {"before", "load", "after"}
+        assert httpx.get(f"{service.url}/healthz", timeout=30).json() == {"status": "ok"}

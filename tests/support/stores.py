@@ -9,12 +9,13 @@ _TABLES = sorted(set(re.findall(r"CREATE TABLE (\w+)", TABLES_1)) - {"folded"})
 
 
 def begin_anew(*stores: Store) -> None:
-    """Take everything out of the stores, which may be of one database."""
+    """Take everything out of the stores."""
     for store in stores:
-        with store._writer.transaction(is_acknowledged=False):
-            for table in _TABLES:
-                store._writer.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
-            store._writer.execute("UPDATE folded SET events = 0")
+        if any(store._rows("SELECT 1 FROM log LIMIT 1")):
+            with store._writer.transaction(is_acknowledged=False):
+                for table in _TABLES:
+                    store._writer.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
+                store._writer.execute("UPDATE folded SET events = 0")
     for store in stores:
         store._told = 0
         store._begin()

@@ -73,7 +73,7 @@ class Intake:
     @property
     def fault(self) -> str | None:
         """Why events cannot be stored now, or None if all is well as far as is known."""
-        return self._last_failure if self._writer.is_alive else "the writer's thread has ended"
+        return self._last_failure or self.store.fault if self._writer.is_alive else "the writer's thread has ended"
 
     async def take(self, raw: bytes) -> Answer:
         """Store an event; when this returns, it is on disk and in every answer.

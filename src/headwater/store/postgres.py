@@ -46,6 +46,11 @@ class PostgresStore(Store):
         """A reader with a connection of its own, for another thread; the caller closes it."""
         return Reader(self._connection())
 
+    @property
+    def fault(self) -> str | None:
+        """As in `Store`; whoever listens finds out within a second."""
+        return "the database does not answer" if self._server.is_lost else None
+
     def watch(self, news: News, wake: Callable[[], None]) -> None:
         """As in `Store`."""
         super().watch(news, wake)

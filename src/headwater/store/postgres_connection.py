@@ -20,7 +20,7 @@ CHANNEL: Final = "headwater_log"
 _OLDEST: Final = 140_000
 """PostgreSQL 14, as the server tells its version."""
 _TRY_AGAIN_AFTER_S: Final = 0.25
-_ROWS_AT_ONCE: Final = 5_000
+_ROWS_AT_ONCE: Final = 1_000 if psycopg.capabilities.has_stream_chunked() else 1
 
 # One transaction at a time writes: so the log has no holes, and its order is that of the commits. Who stops in the
 # middle of one loses it, rather than keeping the others waiting for ever.
@@ -74,10 +74,12 @@ class PostgresConnection:
             return self._db
         if time.monotonic() < self._not_before_s:  # who waits for the network keeps others waiting
             raise UnavailableError("the database does not answer; try again in a second")
+        begin_s = time.monotonic()
         try:
             self._db = self._connected()
         except psycopg.Error as fault:
-            self._not_before_s = time.monotonic() + _TRY_AGAIN_AFTER_S
+            now_s = time.monotonic()
+            self._not_before_s = now_s + max(_TRY_AGAIN_AFTER_S, 2 * (now_s - begin_s))
             raise UnavailableError(f"the database does not answer: {self._in_words(fault)}") from None
         return self._db
 
@@ -133,9 +135,8 @@ class PostgresConnection:
     def many_rows(self, sql: str) -> Iterator[Row]:
         """As in `Connection`."""
         try:
-            with self._current().cursor("many_rows") as cursor:
-                cursor.itersize = _ROWS_AT_ONCE
-                yield from cursor.execute(in_postgres(sql))
+            with self._current().cursor() as cursor:
+                yield from cursor.stream(in_postgres(sql), size=_ROWS_AT_ONCE)
         except psycopg.Error as fault:
             raise self._unavailable(fault) from None
 

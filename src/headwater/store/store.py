@@ -73,6 +73,11 @@ class Store(Reader):
         """A reader with a connection of its own, for another thread; the caller closes it."""
         raise NotImplementedError
 
+    @property
+    def fault(self) -> str | None:
+        """Why the database cannot be written to now, or None if all is well as far as is known."""
+        return None
+
     def watch(self, news: News, wake: Callable[[], None]) -> None:
         """Have `news` told what other processes stored, in the log's order, by whoever calls `add` or `follow`.
 
