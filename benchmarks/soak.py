@@ -1,6 +1,6 @@
 """Hours of mixed load in ten minutes: writes of every kind, reads of every kind, and what becomes of time and memory.
 
-    .venv/bin/python benchmarks/soak.py [--minutes 10] [--events-per-s 100]
+    .venv/bin/python benchmarks/soak.py [--minutes 10] [--events-per-s 100] [--reads-per-s 10]
 
 Starts a service on an empty home. Events of about 10 kB from the load generator of the shared folder
 ($HEADWATER_SHARED, or ../shared beside the checkout) are posted one by one and in batches, some late, some twice, some
@@ -16,8 +16,8 @@ import random
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -66,6 +66,8 @@ class Load:
     """By status; 0: there was no answer."""
     writes_ms: list[float] = field(default_factory=list)
     reads_ms: list[float] = field(default_factory=list)
+    by_kind: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """How long each kind of read waited."""
     faults: list[str] = field(default_factory=list)
     heard: int = 0
     past: str | None = None
@@ -77,7 +79,10 @@ class Load:
 
     async def read(self, path: str) -> bytes:
         """Ask a question."""
-        return await self._ask(self.reads_ms, "GET", path, None)
+        told = await self._ask(self.reads_ms, "GET", path, None)
+        kind = "/".join(part for part in path.partition("?")[0].split("/") if "." not in part and "%" not in part)
+        self.by_kind[f"{kind}{' asOf' * ('asOf' in path)}"].append(self.reads_ms[-1])
+        return told
 
     async def _ask(self, waited: list[float], method: str, path: str, body: bytes | None) -> bytes:
         begin = time.perf_counter()
@@ -99,27 +104,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=int, default=10, help="how long (default 10)")
     parser.add_argument("--events-per-s", type=float, default=100, help="about how many to send (default 100)")
+    parser.add_argument("--reads-per-s", type=float, default=10, help="about how many to ask (default 10)")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as home, served(Path(home)) as service:
-        found, faults = asyncio.run(soaked(service, asked.minutes, asked.events_per_s))
+        found, faults = asyncio.run(soaked(service, asked.minutes, asked.events_per_s, asked.reads_per_s))
     verdict = judged(found, faults)
     print("\n".join(verdict) or "held: no fault, waits and memory as they should be")
     sys.exit(1 if verdict else 0)
 
 
-async def soaked(service: Served, minutes: int, events_per_s: float) -> tuple[list[Minute], list[str]]:
+async def soaked(
+    service: Served, minutes: int, events_per_s: float, reads_per_s: float
+) -> tuple[list[Minute], list[str]]:
     """Load the service, minute by minute."""
     events = generated([*LOAD, *MIXED, "--events", str(round((minutes + 1) * 60 * events_per_s * 2))])
     timeout = aiohttp.ClientTimeout(total=120)
     async with aiohttp.ClientSession(timeout=timeout) as session:
         load = Load(f"{service.url}/api/v1", session, random.Random(7), events)  # noqa: S311  the same load each time
-        tasks = [asyncio.create_task(each) for each in _tasks(load, events_per_s)]
+        tasks = [asyncio.create_task(each) for each in _tasks(load, events_per_s, reads_per_s)]
         print("minute  answers  5xx  write p50     p99  read p50     p99   events     MB   (ms; 5xx: or no answer)")
         found = []
         for number in range(1, minutes + 1):
             await asyncio.sleep(60)
             found.append(await _minute(load, service))
             _print(number, found[-1])
+        _print_kinds(load.by_kind)
         faults = list(load.faults)  # what is under way when the load ends is given up, and no fault
         for task in tasks:
             task.cancel()
@@ -129,12 +138,12 @@ async def soaked(service: Served, minutes: int, events_per_s: float) -> tuple[li
     return found, [*faults, *failed, *silent]
 
 
-def _tasks(load: Load, events_per_s: float) -> Iterator[Coroutine[None, None, NoReturn]]:
+def _tasks(load: Load, events_per_s: float, reads_per_s: float) -> Iterator[Coroutine[None, None, NoReturn]]:
     singles, batches = events_per_s / 2, events_per_s / 2 / PER_BATCH
     yield _again(singles, lambda: _single(load))
     yield _again(batches, lambda: _batch(load))
     yield _again(2, lambda: load.write("lineage", load.chosen.choice(BAD)))
-    yield _again(20, lambda: _look(load))
+    yield _again(reads_per_s, lambda: _look(load))
     yield _again(1 / 15, lambda: _look_back(load))
     yield _listen(load)
 
@@ -232,6 +241,15 @@ def _print(number: int, minute: Minute) -> None:
         f"{number:6}{minute.answers.total():9}{faults:5}{waits}{minute.events:9}{minute.rss_mb:7.0f}",
         flush=True,
     )
+
+
+def _print_kinds(by_kind: Mapping[str, list[float]]) -> None:
+    """Which reads waited longest."""
+    print(f"\n{'read':34}{'times':>7}{'p50 ms':>9}{'p99 ms':>9}")
+    for kind, waited in sorted(by_kind.items(), key=lambda each: -sum(each[1])):
+        ordered = sorted(waited)
+        print(f"{kind:34}{len(ordered):7}{_at(ordered, 50):9.1f}{_at(ordered, 99):9.1f}")
+    print(flush=True)
 
 
 def _at(waited: list[float], part: int) -> float:

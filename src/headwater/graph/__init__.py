@@ -8,7 +8,8 @@ spelling   spellings of one name that mean the same
 mending    what producers got wrong and the evidence puts right
 columns    column edges out of facets
 column_edges  the same kept as numbers
-lineage    the graph itself, grown fact by fact
+growth     how facts become a graph
+lineage    the graph itself: what may be asked of it
 flow       which datasets a dataset is made from, and how that is known
 control    which jobs come before and after a job; no data need pass
 walk       what lies around a node, what feeds a column and what it reaches
