@@ -2,38 +2,65 @@
 
 import logging
 import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final, cast
 
 import typer
+from typer.core import TyperGroup
 
-from headwater.cli.coverage import coverage
-from headwater.cli.demo.command import demo
-from headwater.cli.diff import diff
-from headwater.cli.impact import impact
-from headwater.cli.key import key
-from headwater.cli.lab import lab
-from headwater.cli.lint import lint
-from headwater.cli.root_cause import root_cause
-from headwater.cli.run import run
-from headwater.cli.serve import serve
-from headwater.cli.store import store
-from headwater.cli.trace import trace
-from headwater.cli.verify import verify
 from headwater.errors import HeadwaterError
 from headwater.model.producer import VERSION
 
+_COMMANDS: Final[Mapping[str, str]] = {
+    "serve": "headwater.cli.serve",
+    "run": "headwater.cli.run",
+    "lint": "headwater.cli.lint",
+    "verify": "headwater.cli.verify",
+    "trace": "headwater.cli.trace",
+    "impact": "headwater.cli.impact",
+    "diff": "headwater.cli.diff",
+    "root-cause": "headwater.cli.root_cause",
+    "coverage": "headwater.cli.coverage",
+    "demo": "headwater.cli.demo.command",
+    "key": "headwater.cli.key",
+    "watch": "headwater.cli.watch",
+    "store": "headwater.cli.store",
+    "lab": "headwater.cli.lab",
+}
+"""Where each command is; it stands there under its own name."""
+
+
+class _OnDemand(TyperGroup):
+    """Imports a command once it is called: a watcher needs no web server, and `--version` nothing at all."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401  typer's own
+        super().__init__(**settings)
+        self.commands = cast(Any, dict.fromkeys(_COMMANDS))  # by these names typer helps one who mistypes
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401  the click within typer
+        return [*_COMMANDS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  the click within typer
+        if cmd_name not in _COMMANDS:
+            return None
+        found = getattr(import_module(_COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
+        if isinstance(found, typer.Typer):
+            return typer.main.get_group(found)
+        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        alone.command(cmd_name)(found)
+        return typer.main.get_command(alone)
+
+
 app = typer.Typer(
     name="headwater",
+    cls=_OnDemand,
     help="Data lineage you can prove, from the source.",
     epilog="Start with: headwater demo",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (serve, run, lint, verify, trace, impact, diff, root_cause, coverage, demo):
-    app.command()(command)
-app.add_typer(key)
-app.add_typer(store)
-app.add_typer(lab)
 
 
 def _show_version(wanted: bool) -> None:

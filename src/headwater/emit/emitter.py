@@ -73,10 +73,14 @@ class Emitter:
             log.exception("fault in the lineage queue")
             self._intake.lose("failed")
 
+    def settle(self, timeout_s: float) -> bool:
+        """Wait until everything put before is signed and in the spools; False if it was not within the time."""
+        return self._is_closed or self._intake.mark().wait(timeout_s)
+
     def drain(self, timeout_s: float) -> bool:
         """Wait until everything put before is delivered or refused; False if it was not within the time."""
         deadline = time.monotonic() + timeout_s
-        if not self._is_closed and not self._intake.mark().wait(timeout_s):
+        if not self.settle(timeout_s):
             return False
         for courier in self._couriers:
             courier.hurry()

@@ -1,0 +1,12 @@
+"""Kafka Connect, watched from outside: no plugin, no change of a connector.
+
+records    what Connect writes into its own topics, as types
+life       one connector, one run from start to stop, however many tasks: a pure fold over records
+traces     stack traces without the values in them
+classes    which datasets a connector of a class reads and writes
+chain      which topic and which fields come out of the transforms
+fields     the fields of topics, from a schema registry
+events     what is told, as OpenLineage events
+kept       what the watcher knows, on disk
+watcher    the topics, the group and the clock
+"""

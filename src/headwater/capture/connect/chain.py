@@ -1,0 +1,212 @@
+"""A connector's chain of transforms, read from its properties: which topic and which fields come out of it.
+
+The transforms that Kafka ships are known; one that is not, or one under a predicate, may do anything to a record, so
+nothing is said of what comes behind it.
+
+Source: Apache Kafka, "Transformations", https://kafka.apache.org/documentation/#connect_included_transformation
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from headwater.capture.connect.records import Properties
+
+_KAFKA: Final = "org.apache.kafka.connect.transforms."
+_OF_VALUE: Final = "$Value"
+_UNCHANGED: Final = frozenset(
+    {"SetSchemaMetadata", "DropHeaders", "InsertHeader", "Filter", "ValueToKey", "RegexRouter", "TimestampRouter"}
+)
+"""They change no field of the value."""
+_OURS: Final = "headwater.connect.OpenLineageLifecycleSmt"
+_UNWRAPPING: Final = "io.debezium.transforms.ExtractNewRecordState"
+
+
+class Column(NamedTuple):
+    """A field of what comes out, and the field that it was made from, if there is one; nested ones by dotted paths."""
+
+    name: str
+    source: str | None
+    is_changed: bool = False
+    is_masked: bool = False
+
+
+class _Transform(NamedTuple):
+    kind: str
+    """The class without its package, for those of Kafka; `$Value` is cut off, `$Key` is not."""
+    settings: Mapping[str, str]
+
+
+def routed_topic(properties: Properties, topic: str) -> str | None:
+    """The topic's name as a sink sees it behind its transforms; None if that cannot be known."""
+    for transform in _chain(properties):
+        if transform is None or transform.kind == "TimestampRouter":
+            return None
+        if transform.kind == "RegexRouter":
+            topic = _rerouted(transform.settings, topic)
+    return topic
+
+
+def columns_behind(properties: Properties, fields: Sequence[str]) -> list[Column] | None:
+    """What comes out of the transforms, of records with these fields; None if that cannot be known."""
+    columns = [Column(field, field) for field in fields]
+    for transform in _chain(properties):
+        if transform is None:
+            return None
+        act = _ACTS.get(transform.kind)
+        if act is not None:
+            columns = act(transform.settings, columns)
+        elif transform.kind not in _UNCHANGED and not transform.kind.endswith("$Key"):
+            return None
+    return columns
+
+
+def columns_before(properties: Properties, fields: Sequence[str]) -> list[Column] | None:
+    """The same for a source, of which the fields behind the transforms are known: from which columns each was made."""
+    candidates = dict.fromkeys([*_names_before(properties, fields), *fields])
+    behind = columns_behind(properties, [*candidates])
+    if behind is None:
+        return None
+    by_name: dict[str, Column] = {}
+    for column in behind:
+        known = by_name.get(column.name)
+        if known is None or known.source == known.name:  # what was renamed to it hides the field of that name
+            by_name[column.name] = column
+    return [by_name[field] for field in fields if field in by_name]
+
+
+def _names_before(properties: Properties, fields: Sequence[str]) -> Iterable[str]:
+    for transform in _chain(properties):
+        if transform is not None and transform.kind == "ReplaceField":
+            yield from _renames(transform.settings)
+        elif transform is not None and transform.kind == "ExtractField":
+            yield from (f"{transform.settings.get('field', '')}.{field}" for field in fields)
+        elif transform is not None and transform.kind == "Flatten":
+            yield from (field.replace(transform.settings.get("delimiter", "."), ".") for field in fields)
+
+
+def _chain(properties: Properties) -> list[_Transform | None]:
+    names = [name.strip() for name in properties.get("transforms", "").split(",") if name.strip()]
+    return [_transform(properties, f"transforms.{name}.") for name in names]
+
+
+def _transform(properties: Properties, prefix: str) -> _Transform | None:
+    settings = {key.removeprefix(prefix): value for key, value in properties.items() if key.startswith(prefix)}
+    kind = settings.get("type", "")
+    if kind == _OURS:
+        return _Transform("SetSchemaMetadata", {})
+    if "predicate" in settings:
+        return None
+    if kind == _UNWRAPPING:
+        return _Transform("ExtractField", {"field": "after"})
+    return _Transform(kind.removeprefix(_KAFKA).removesuffix(_OF_VALUE), settings) if kind.startswith(_KAFKA) else None
+
+
+def _rerouted(settings: Mapping[str, str], topic: str) -> str:
+    replacement = re.sub(r"\$(\d)", r"\\\1", settings.get("replacement", ""))
+    try:
+        found = re.fullmatch(settings.get("regex", ""), topic)
+        return topic if found is None else found.expand(replacement)
+    except re.error:
+        return topic
+
+
+# What each does to the fields of a value
+
+
+def _replaced(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
+    excluded = _listed(settings.get("exclude") or settings.get("blacklist"))
+    included = _listed(settings.get("include") or settings.get("whitelist"))
+    renames = _renames(settings)
+    return [
+        column._replace(name=_renamed(column.name, renames))
+        for column in columns
+        if _top(column.name) not in excluded and (not included or _top(column.name) in included)
+    ]
+
+
+def _renamed(name: str, renames: Mapping[str, str]) -> str:
+    top, dot, rest = name.partition(".")
+    return f"{renames.get(top, top)}{dot}{rest}"
+
+
+def _renames(settings: Mapping[str, str]) -> dict[str, str]:
+    pairs = (pair.partition(":") for pair in _listed(settings.get("renames")))
+    return {old.strip(): new.strip() for old, _, new in pairs}
+
+
+def _masked(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
+    masked = _listed(settings.get("fields"))
+    return [
+        column._replace(is_changed=True, is_masked=True) if _top(column.name) in masked else column
+        for column in columns
+    ]
+
+
+def _cast(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
+    cast = [pair.partition(":")[0].strip() for pair in _listed(settings.get("spec"))]
+    return _changed(columns, cast)
+
+
+def _converted(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
+    return _changed(columns, _listed(settings.get("field")))
+
+
+def _changed(columns: list[Column], names: Sequence[str]) -> list[Column]:
+    return [column._replace(is_changed=True) if column.name in names else column for column in columns]
+
+
+def _flattened(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
+    delimiter = settings.get("delimiter", ".")
+    leaves = [column for column in columns if not _has_members(column.name, columns)]
+    return [column._replace(name=column.name.replace(".", delimiter)) for column in leaves]
+
+
+def _has_members(name: str, columns: Iterable[Column]) -> bool:
+    return any(other.name.startswith(f"{name}.") for other in columns)
+
+
+def _extracted(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
+    prefix = f"{settings.get('field', '')}."
+    return [
+        column._replace(name=column.name.removeprefix(prefix)) for column in columns if column.name.startswith(prefix)
+    ]
+
+
+def _inserted(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
+    new = [
+        settings[f"{what}.field"].rstrip("!?")
+        for what in ("topic", "partition", "offset", "timestamp", "static")
+        if settings.get(f"{what}.field")
+    ]
+    return [*(column for column in columns if column.name not in new), *(Column(name, None) for name in new)]
+
+
+def _hoisted(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
+    return [column._replace(name=f"{settings.get('field', '')}.{column.name}") for column in columns]
+
+
+def _to_headers(settings: Mapping[str, str], columns: list[Column]) -> list[Column]:
+    moved = _listed(settings.get("fields")) if settings.get("operation") == "move" else []
+    return [column for column in columns if _top(column.name) not in moved]
+
+
+def _top(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _listed(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+_ACTS: Final[Mapping[str, Callable[[Mapping[str, str], list[Column]], list[Column]]]] = {
+    "ReplaceField": _replaced,
+    "MaskField": _masked,
+    "Cast": _cast,
+    "TimestampConverter": _converted,
+    "Flatten": _flattened,
+    "ExtractField": _extracted,
+    "InsertField": _inserted,
+    "HoistField": _hoisted,
+    "HeaderFrom": _to_headers,
+}

@@ -1,0 +1,269 @@
+"""What is told of a connector's run, as OpenLineage events."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import attrs
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunState
+from openlineage.client.facet_v2 import (
+    DatasetFacet,
+    RunFacet,
+    catalog_dataset,
+    column_lineage_dataset,
+    dataset_type_dataset,
+    dataset_version_dataset,
+    datasource_dataset,
+    error_message_run,
+    job_type_job,
+    processing_engine_run,
+    schema_dataset,
+    symlinks_dataset,
+)
+
+from headwater.capture.connect.chain import Column, columns_before, columns_behind
+from headwater.capture.connect.classes import Place, Places, kind_of, places
+from headwater.capture.connect.fields import Field, SchemaOf, TopicSchema, paths
+from headwater.capture.connect.life import Told
+from headwater.capture.connect.traces import without_values
+from headwater.model.build import HeadwaterRunFacet, run_event
+from headwater.model.names import DatasetId
+from headwater.model.naming import kafka_dataset
+from headwater.model.producer import HEADWATER_FACETS, VERSION
+
+
+@attrs.define(kw_only=True)
+class HeadwaterConnectFacet(RunFacet):
+    """A connector and the state of its tasks: the run facet `headwater_connect`.
+
+    `tasks` has an object for each task: `id`, `state`, `worker`, and for one that failed `message`.
+    `isInferred` says that no worker told the end; it was concluded from their silence.
+    """
+
+    connector: str
+    connectorClass: str | None
+    kind: str
+    state: str
+    tasks: list[dict[str, object]]
+    plannedTasks: int | None = None
+    isInferred: bool | None = None
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{HEADWATER_FACETS}/headwater_connect.json"
+
+
+class Surroundings(NamedTuple):
+    """What all events of a cluster's connectors share."""
+
+    namespace: str
+    """Of the jobs."""
+    bootstrap: str
+    """The Kafka of the topics."""
+    schema_of: SchemaOf
+    heartbeat_s: int
+    version: str | None = None
+    """Of Kafka Connect."""
+
+
+class _Described(NamedTuple):
+    id: DatasetId
+    facets: dict[str, DatasetFacet]
+
+
+def event_of(told: Told, around: Surroundings) -> bytes:
+    """The event, unsigned; the same telling gives the same bytes."""
+    topics = [_topic(topic, around) for topic in told.topics]
+    beyond = places(told.properties, told.topics)
+    others = [_place(place) for place in _distinct(beyond)]
+    if kind_of(told.properties) == "sink":
+        _add_columns(others, beyond, told, around)
+        read, written = topics, others
+    else:
+        _add_sources(topics, beyond, told, around)
+        read, written = others, topics
+    return run_event(
+        RunState[told.state],
+        datetime.fromtimestamp(told.time_ms / 1000, UTC),
+        Run(runId=told.run_id, facets=_run_facets(told, around)),
+        Job(namespace=around.namespace, name=told.connector, facets={"jobType": _job_type(around.heartbeat_s)}),
+        inputs=[InputDataset(namespace=each.id.namespace, name=each.id.name, facets=each.facets) for each in read],
+        outputs=[OutputDataset(namespace=each.id.namespace, name=each.id.name, facets=each.facets) for each in written],
+    )
+
+
+def _job_type(heartbeat_s: int) -> job_type_job.JobTypeJobFacet:
+    return job_type_job.JobTypeJobFacet(
+        processingType="STREAMING",
+        integration="KAFKA_CONNECT",
+        jobType="CONNECTOR",
+        emissionPattern=job_type_job.EmissionPattern(
+            eventTrigger="PERIODIC", eventContentMode="COMPLETE", windowDuration=heartbeat_s
+        ),
+    )
+
+
+def _run_facets(told: Told, around: Surroundings) -> dict[str, RunFacet]:
+    facets: dict[str, RunFacet] = {
+        "headwater_connect": HeadwaterConnectFacet(
+            connector=told.connector,
+            connectorClass=told.properties.get("connector.class"),
+            kind=kind_of(told.properties),
+            state=told.condition,
+            tasks=[_task(number, told) for number in told.tasks],
+            plannedTasks=told.planned_tasks,
+            isInferred=told.is_inferred or None,
+        ),
+        "headwater_run": HeadwaterRunFacet(
+            recordsIn=None,
+            recordsOut=None,
+            bytesIn=None,
+            bytesOut=None,
+            errorCount=sum(task.state == "FAILED" for task in told.tasks.values()),
+            durationMs=told.time_ms - told.started_ms,
+            stopReason=told.stop_reason,
+        ),
+    }
+    if around.version is not None:
+        facets["processing_engine"] = processing_engine_run.ProcessingEngineRunFacet(
+            version=around.version, name="kafka-connect", openlineageAdapterVersion=VERSION
+        )
+    if told.state == "FAIL":
+        trace = without_values(told.trace or "")
+        message = told.stop_reason if told.is_inferred and told.stop_reason else trace.message
+        facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(
+            message=message, programmingLanguage="JAVA", stackTrace=trace.text or None
+        )
+    return facets
+
+
+def _task(number: int, told: Told) -> dict[str, object]:
+    task = told.tasks[number]
+    said: dict[str, object] = {"id": number, "state": task.state}
+    if task.worker:
+        said["worker"] = task.worker
+    if task.trace:
+        said["message"] = without_values(task.trace).message
+    return said
+
+
+# Datasets
+
+
+def _topic(topic: str, around: Surroundings) -> _Described:
+    name = kafka_dataset(around.bootstrap, topic)
+    facets: dict[str, DatasetFacet] = {
+        "dataSource": datasource_dataset.DatasourceDatasetFacet(name=name.namespace, uri=name.namespace),
+        "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TOPIC"),
+    }
+    if (schema := around.schema_of(topic)) is not None:
+        facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=_fields(schema.fields))
+        if schema.version is not None:
+            facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=str(schema.version))
+    return _Described(name, facets)
+
+
+def _fields(fields: Iterable[Field]) -> list[schema_dataset.SchemaDatasetFacetFields]:
+    return [
+        schema_dataset.SchemaDatasetFacetFields(name=field.name, type=field.type, fields=_fields(field.fields))
+        for field in fields
+    ]
+
+
+def _distinct(beyond: Places) -> list[Place]:
+    return [*dict.fromkeys(place for _, found in sorted(beyond.items()) for place in found)]
+
+
+def _place(place: Place) -> _Described:
+    facets: dict[str, DatasetFacet] = {
+        "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType=place.type)
+    }
+    if place.symlinks:
+        facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet(
+            identifiers=[
+                symlinks_dataset.Identifier(namespace=link.namespace, name=link.name, type="TABLE")
+                for link in place.symlinks
+            ]
+        )
+    if place.catalog is not None:
+        facets["catalog"] = catalog_dataset.CatalogDatasetFacet(
+            framework="iceberg",
+            type=place.catalog.type,
+            name=place.catalog.name,
+            warehouseUri=place.catalog.warehouse,
+            source="kafka-connect",
+        )
+    return _Described(place.id, facets)
+
+
+# Columns
+
+_Inputs = dict[str, list[column_lineage_dataset.InputField]]
+
+
+def _add_columns(written: Sequence[_Described], beyond: Places, told: Told, around: Surroundings) -> None:
+    """To what a sink writes: which field of which topic each column is made from."""
+    found: dict[DatasetId, _Inputs] = {each.id: {} for each in written}
+    for topic, into in beyond.items():
+        columns = _known(around.schema_of(topic), told, columns_behind)
+        if _is_debezium(told) and any(
+            column.name.startswith("after.") for column in columns
+        ):  # it writes what is in it
+            columns = [column._replace(name=column.name[6:]) for column in columns if column.name.startswith("after.")]
+        for place in into:
+            _collect(found[place.id], columns, kafka_dataset(around.bootstrap, topic))
+    _attach(written, found)
+
+
+def _add_sources(topics: Sequence[_Described], beyond: Places, told: Told, around: Surroundings) -> None:
+    """To the topics that a source writes: which column each field is made from, where there is one table behind it."""
+    found: dict[DatasetId, _Inputs] = {each.id: {} for each in topics}
+    for topic, places_behind in beyond.items():
+        if len(places_behind) == 1:
+            columns = _known(around.schema_of(topic), told, columns_before)
+            if _is_debezium(told):
+                columns = [_unwrapped(column) for column in columns]
+            _collect(found[kafka_dataset(around.bootstrap, topic)], columns, places_behind[0].id)
+    _attach(topics, found)
+
+
+def _known(schema: TopicSchema | None, told: Told, through: Any) -> Sequence[Column]:  # noqa: ANN401  either way
+    columns: Sequence[Column] | None = None if schema is None else through(told.properties, paths(schema.fields))
+    return columns or ()
+
+
+def _is_debezium(told: Told) -> bool:
+    return told.properties.get("connector.class", "").startswith("io.debezium.connector.")
+
+
+def _unwrapped(column: Column) -> Column:
+    """A field of Debezium's envelope: the table's columns are in `before` and `after`, the rest is its own."""
+    side, _, name = (column.source or "").partition(".")
+    return column._replace(source=name if side in ("before", "after") and name else None)
+
+
+def _collect(into: _Inputs, columns: Sequence[Column], source: DatasetId) -> None:
+    for column in columns:
+        if column.source is not None:
+            into.setdefault(column.name, []).append(
+                column_lineage_dataset.InputField(
+                    namespace=source.namespace,
+                    name=source.name,
+                    field=column.source,
+                    transformations=[
+                        column_lineage_dataset.Transformation(
+                            type="DIRECT",
+                            subtype="TRANSFORMATION" if column.is_changed else "IDENTITY",
+                            masking=column.is_masked,
+                        )
+                    ],
+                )
+            )
+
+
+def _attach(datasets: Sequence[_Described], found: Mapping[DatasetId, _Inputs]) -> None:
+    for each in datasets:
+        if inputs := found.get(each.id):
+            each.facets["columnLineage"] = column_lineage_dataset.ColumnLineageDatasetFacet(
+                fields={column: column_lineage_dataset.Fields(inputFields=fields) for column, fields in inputs.items()}
+            )

@@ -1,0 +1,46 @@
+"""What the transform `OpenLineageLifecycleSmt` saw of records on their way: the fields of topics."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from headwater.capture.connect.fields import Field, SchemaOf, TopicSchema
+
+
+class Evidence:
+    """The schemas of topics: as a registry has them, else as they were seen on the way."""
+
+    def __init__(self, registered: SchemaOf) -> None:
+        self._registered = registered
+        self._seen: dict[str, TopicSchema] = {}
+
+    def schema_of(self, topic: str) -> TopicSchema | None:
+        """The topic's schema, as far as it is known."""
+        return self._registered(topic) or self._seen.get(topic)
+
+    def take(self, key: bytes | None, value: bytes | None) -> str | None:
+        """Take an event of the transform; gives the connector's name if it says anything new."""
+        try:
+            event = orjson.loads(value or b"")
+            seen = {name: schema for name, schema in _topics(event)}
+            connector: str = event["job"]["name"]
+        except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
+            return None
+        if all(self._seen.get(topic) == schema for topic, schema in seen.items()):
+            return None
+        self._seen.update(seen)
+        return connector
+
+
+def _topics(event: Mapping[str, Any]) -> list[tuple[str, TopicSchema]]:
+    datasets = [*event.get("inputs", ()), *event.get("outputs", ())]
+    return [
+        (dataset["name"], TopicSchema(_fields(dataset["facets"]["schema"]["fields"])))
+        for dataset in datasets
+        if dataset["namespace"].startswith("kafka://") and "schema" in dataset.get("facets", {})
+    ]
+
+
+def _fields(fields: list[Mapping[str, Any]]) -> tuple[Field, ...]:
+    return tuple(Field(each["name"], each.get("type", ""), _fields(each.get("fields", []))) for each in fields)

@@ -1,0 +1,101 @@
+"""What Kafka Connect writes into its config and status topics, as types.
+
+    connect-configs   connector-NAME      {"properties": {…}}            a tombstone: deleted
+                      commit-NAME         {"tasks": N}
+                      target-state-NAME   {"state": …, "state.v2": …}
+    connect-status    status-connector-NAME, status-task-NAME-N   {"state", "trace", "worker_id", "generation"}
+                      status-topic-TOPIC:connector-NAME           {"topic": {…}}
+
+All other keys (sessions, restarts, loggers, the tasks' own properties) tell nothing of a connector's life.
+
+Source: `KafkaConfigBackingStore` and `KafkaStatusBackingStore` of Kafka 4.3.1, as observed
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+Properties = Mapping[str, str]
+
+
+class Configured(NamedTuple):
+    """A connector has these properties from now on; None: it is deleted."""
+
+    connector: str
+    time_ms: int
+    properties: Properties | None
+
+
+class Planned(NamedTuple):
+    """The connector shall have so many tasks."""
+
+    connector: str
+    time_ms: int
+    tasks: int
+
+
+class Wanted(NamedTuple):
+    """What somebody wants of the connector: STARTED, PAUSED or STOPPED."""
+
+    connector: str
+    time_ms: int
+    state: str
+
+
+class Status(NamedTuple):
+    """What a worker says of a connector, or of one of its tasks; `state` None: it says nothing any more."""
+
+    connector: str
+    time_ms: int
+    task: int | None
+    state: str | None
+    trace: str | None
+    worker: str | None
+
+
+class Flowing(NamedTuple):
+    """The first records between the connector and a topic."""
+
+    connector: str
+    time_ms: int
+    topic: str
+
+
+Record = Configured | Planned | Wanted | Status | Flowing
+
+_NAMED: Final = ("connector-", "commit-", "target-state-", "status-connector-")
+
+
+def parse_record(key: bytes | None, value: bytes | None, time_ms: int) -> Record | None:
+    """Read a record of either topic; None for one that tells nothing of a connector's life, or cannot be read."""
+    try:
+        return _parsed((key or b"").decode(), None if value is None else json.loads(value), time_ms)
+    except (UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _parsed(key: str, body: Any, time_ms: int) -> Record | None:  # noqa: ANN401  any JSON
+    if key.startswith("status-topic-"):
+        topic, _, connector = key.removeprefix("status-topic-").partition(":connector-")
+        return Flowing(connector, time_ms, topic) if body and connector else None
+    if key.startswith("status-task-"):
+        connector, _, number = key.removeprefix("status-task-").rpartition("-")
+        return _status(connector, time_ms, int(number), body)
+    kind = next((prefix for prefix in _NAMED if key.startswith(prefix)), None)
+    connector = key.removeprefix(kind or "")
+    match kind:
+        case "status-connector-":
+            return _status(connector, time_ms, None, body)
+        case "connector-":
+            properties = None if body is None else {str(name): str(value) for name, value in body["properties"].items()}
+            return Configured(connector, time_ms, properties)
+        case "commit-" if body is not None:
+            return Planned(connector, time_ms, int(body["tasks"]))
+        case "target-state-" if body is not None:
+            return Wanted(connector, time_ms, body.get("state.v2") or body["state"])
+    return None
+
+
+def _status(connector: str, time_ms: int, task: int | None, body: Any) -> Status:  # noqa: ANN401  any JSON
+    said = body or {}
+    return Status(connector, time_ms, task, said.get("state"), said.get("trace"), said.get("worker_id"))

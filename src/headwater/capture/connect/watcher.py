@@ -1,0 +1,254 @@
+"""The watcher: Connect's topics, its group and the clock, and what they make known."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from headwater.capture.connect import kept
+from headwater.capture.connect.classes import deciding_properties
+from headwater.capture.connect.events import Surroundings, event_of
+from headwater.capture.connect.evidence import Evidence
+from headwater.capture.connect.life import Lives, Told, Workers
+from headwater.capture.connect.records import Record, parse_record
+from headwater.errors import UnavailableError
+
+log = logging.getLogger(__name__)
+
+_HELD_BACK_S: Final = 0.5
+"""How long a record waits for earlier ones from other partitions."""
+_LOOK_AT_GROUP_EVERY_S: Final = 3.0
+_TICK_EVERY_S: Final = 1.0
+_SAVE_EVERY_S: Final = 5.0
+"""How long what is known may be unkept while runs just go on; starts and ends are kept at once.
+
+What was read after the last time is read again by the next process, and told in the same bytes."""
+_SETTLE_S: Final = 30.0
+_TIMEOUT_S: Final = 10.0
+_TOGETHER: Final = 500
+_CONNECT_PROTOCOL: Final = "connect"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchConfig:
+    """What to watch.
+
+    Attributes:
+        bootstrap: the Kafka that Connect keeps its topics in, and that its connectors' topics are named by.
+        client: further settings of the Kafka client, for TLS and SASL.
+        status_topic, config_topic: Connect's own topics.
+        evidence_topic: where the transform `OpenLineageLifecycleSmt` sends events, if it does.
+        group: the group of the workers; None to look for the one Connect group there is.
+        state: the file that keeps what the watcher knows.
+        heartbeat_s: how often a run that goes on is told anew.
+        lost_after_s: how long no worker may be in the group before its connectors' runs count as ended.
+    """
+
+    bootstrap: str
+    client: Mapping[str, str]
+    status_topic: str
+    config_topic: str
+    evidence_topic: str | None
+    group: str | None
+    state: Path
+    heartbeat_s: int
+    lost_after_s: float
+
+
+class Outlet(NamedTuple):
+    """Where events go."""
+
+    put: Callable[[bytes], None]
+    settle: Callable[[float], bool]
+    """Waits until all that was put is safe; False if it is not within the seconds."""
+
+
+class Watcher:
+    """Watches one Connect cluster, from one thread, until it is told to stop."""
+
+    def __init__(
+        self,
+        config: WatchConfig,
+        around: Surroundings,
+        outlet: Outlet,
+        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    ) -> None:
+        known = kept.load(config.state)
+        self._config = config
+        self._evidence = Evidence(around.schema_of)
+        self._around = around._replace(schema_of=self._evidence.schema_of)
+        self._outlet = outlet
+        self._now_ms = now_ms
+        self._lives = Lives(around.namespace, deciding_properties(), known.connectors)
+        self._offsets = dict(known.offsets)
+        self._seen_ms = known.workers_seen_ms
+        self._group = config.group
+        self._workers: Workers | None = None
+        self._held: list[tuple[float, tuple[int, int, int, int], Record]] = []
+        self._has_changed = False
+        self._is_urgent = False
+
+    def run(self, stop: threading.Event, ready: Callable[[int], None]) -> None:
+        """Watch; `ready` is called with the number of connectors once all that was there has been read.
+
+        Raises:
+            UnavailableError: Kafka does not answer at the start.
+        """
+        settings: dict[str, str | int | float | bool] = {
+            "bootstrap.servers": self._config.bootstrap,
+            **self._config.client,
+        }
+        consumer = Consumer({**settings, **_CONSUMER})
+        admin = AdminClient(settings)
+        try:
+            if not self._begin(consumer, stop):
+                return
+            ready(sum(connector.properties is not None for connector in self._lives.connectors.values()))
+            self._go_on(consumer, admin, stop)
+        except KafkaException as fault:
+            raise UnavailableError(
+                f"Kafka at {self._config.bootstrap}: {fault.args[0].str()}; is it up, and is the address right?"
+            ) from fault
+        finally:
+            self._save()
+            consumer.close()
+
+    def _begin(self, consumer: Consumer, stop: threading.Event) -> bool:
+        """Read what is there already, in the order it was written; False if told to stop before."""
+        partitions = self._partitions(consumer, stop)
+        consumer.assign(partitions)
+        ends = {(each.topic, each.partition): self._end(consumer, each) for each in partitions}
+        while not stop.is_set() and any(self._offset(*place) < end for place, end in ends.items()):
+            self._hold(consumer.consume(_TOGETHER, 0.5))
+        self._take_all(held_until=float("inf"))
+        return not stop.is_set()
+
+    def _go_on(self, consumer: Consumer, admin: AdminClient, stop: threading.Event) -> None:
+        look_at = tick_at = save_at = 0.0
+        while not stop.is_set():
+            self._hold(consumer.consume(_TOGETHER, 0.25))
+            self._take_all(held_until=time.monotonic() - _HELD_BACK_S)
+            if time.monotonic() >= look_at:
+                self._look_at_group(admin)
+                look_at = time.monotonic() + _LOOK_AT_GROUP_EVERY_S
+            if time.monotonic() >= tick_at:
+                self._tell(self._tick())
+                tick_at = time.monotonic() + _TICK_EVERY_S
+            if self._is_urgent or time.monotonic() >= save_at:
+                self._save()
+                save_at = time.monotonic() + _SAVE_EVERY_S
+
+    # Reading
+
+    def _partitions(self, consumer: Consumer, stop: threading.Event) -> list[TopicPartition]:
+        """The partitions of Connect's topics, which it makes when it first starts; those are waited for."""
+        is_told = False
+        names = [self._config.config_topic, self._config.status_topic]
+        while True:
+            topics = consumer.list_topics(timeout=_TIMEOUT_S).topics
+            missing = [name for name in names if name not in topics]
+            if not missing or stop.wait(1.0):
+                break
+            if not is_told:
+                log.warning("waiting for Connect's topics", extra={"missing": missing})
+                is_told = True
+        names += [name for name in [self._config.evidence_topic] if name is not None and name in topics]
+        return [
+            TopicPartition(name, number, self._offsets.get(f"{name}/{number}", OFFSET_BEGINNING))
+            for name in names
+            if name in topics
+            for number in topics[name].partitions
+        ]
+
+    @staticmethod
+    def _end(consumer: Consumer, partition: TopicPartition) -> int:
+        first, end = consumer.get_watermark_offsets(partition, timeout=_TIMEOUT_S)
+        return end if end > first else 0  # an empty one has nothing to wait for
+
+    def _offset(self, topic: str, partition: int) -> int:
+        return self._offsets.get(f"{topic}/{partition}", 0)
+
+    def _hold(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            topic, number, offset = message.topic(), message.partition(), message.offset()
+            if message.error() is not None or topic is None or number is None or offset is None:
+                continue
+            self._offsets[f"{topic}/{number}"] = offset + 1
+            self._has_changed = True
+            time_ms = message.timestamp()[1]
+            if topic == self._config.evidence_topic:
+                self._tell_again(self._evidence.take(message.key(), message.value()))
+            elif (record := parse_record(message.key(), message.value(), time_ms)) is not None:
+                place = (time_ms, int(topic == self._config.status_topic), number, offset)
+                self._held.append((time.monotonic(), place, record))
+
+    def _take_all(self, held_until: float) -> None:
+        """Take the records that came before, in the order of the times that Kafka gave them."""
+        self._held.sort(key=lambda held: held[1])
+        waiting = next((n for n, held in enumerate(self._held) if held[0] > held_until), len(self._held))
+        ripe, self._held = self._held[:waiting], self._held[waiting:]
+        for _, _, record in ripe:
+            self._tell(self._lives.apply(record))
+
+    # Telling
+
+    def _tell(self, told: Sequence[Told]) -> None:
+        for each in told:
+            self._has_changed = True
+            self._is_urgent |= each.state != "RUNNING"
+            self._outlet.put(event_of(each, self._around))
+
+    def _tell_again(self, connector: str | None) -> None:
+        """Tell a run anew of whose topics more is known now."""
+        if connector is not None:
+            self._tell(self._lives.again(connector, self._now_ms()))
+
+    def _tick(self) -> list[Told]:
+        lost_after_ms = int(self._config.lost_after_s * 1000)
+        return self._lives.tick(self._now_ms(), self._workers, self._config.heartbeat_s * 1000, lost_after_ms)
+
+    def _look_at_group(self, admin: AdminClient) -> None:
+        """See whether any worker is in the group; what cannot be seen is not held against it."""
+        try:
+            groups = admin.list_groups(timeout=_TIMEOUT_S)
+        except KafkaException as fault:
+            self._workers = None
+            log.warning("the group of the workers cannot be seen", extra={"fault": fault.args[0].str()})
+            return
+        if self._group is None:
+            found = [group.id for group in groups if group.protocol_type == _CONNECT_PROTOCOL and group.members]
+            self._group = found[0] if len(found) == 1 else None
+        group = next((group for group in groups if group.id == self._group), None)
+        if self._group is None:
+            self._workers = None
+            return
+        is_there = group is not None and bool(group.members)
+        if is_there or not self._seen_ms:
+            self._seen_ms = self._now_ms()
+            self._has_changed = True
+        self._workers = Workers(is_there, self._seen_ms)
+
+    def _save(self) -> None:
+        """Keep what is known, once all that was told is safe: what is read twice is told in the same bytes."""
+        if not self._has_changed or self._held:
+            return
+        if not self._outlet.settle(_SETTLE_S):
+            log.warning("lineage events are not safe yet; the state is kept later")
+            return
+        kept.save(self._config.state, kept.Kept([*self._lives.connectors.values()], self._offsets, self._seen_ms))
+        self._has_changed = self._is_urgent = False
+
+
+_CONSUMER: Final[Mapping[str, str | int | bool]] = {
+    "group.id": "headwater-watch",  # it is asked for, but nothing is kept under it
+    "enable.auto.commit": False,
+    "auto.offset.reset": "earliest",
+    "queued.max.messages.kbytes": 4096,
+    "fetch.message.max.bytes": 1 << 20,
+}

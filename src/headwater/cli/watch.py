@@ -1,0 +1,121 @@
+"""`headwater watch …`: tell what engines do that do not tell it themselves."""
+
+import hashlib
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from headwater.cli.home import headwater_home
+from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
+from headwater.emit.emitter import Emitter
+from headwater.errors import InvalidInputError, SetupError
+from headwater.signing.keyfile import load_or_create
+from headwater.signing.sign import sign_event
+
+watch = typer.Typer(
+    name="watch",
+    help="Tell what engines do that do not tell it themselves.",
+    no_args_is_help=True,
+)
+
+_ENDPOINT: Final = "http://localhost:5000/api/v1/lineage"
+
+
+@watch.callback()
+def _watch() -> None:
+    """Tell what engines do that do not tell it themselves."""
+
+
+@watch.command()
+def connect(
+    bootstrap: Annotated[str, typer.Option(help="The Kafka that Connect keeps its topics in, host:port.")],
+    endpoint: Annotated[str, typer.Option(help="Where events are posted.")] = _ENDPOINT,
+    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
+    namespace: Annotated[str, typer.Option(help="The namespace of the connectors' jobs.")] = "kafka-connect",
+    registry: Annotated[str | None, typer.Option(help="A schema registry's URL, for the fields of topics.")] = None,
+    status_topic: Annotated[str, typer.Option(help="Connect's status.storage.topic.")] = "connect-status",
+    config_topic: Annotated[str, typer.Option(help="Connect's config.storage.topic.")] = "connect-configs",
+    evidence_topic: Annotated[
+        str | None, typer.Option(help="Where the transform OpenLineageLifecycleSmt sends its events.")
+    ] = None,
+    group: Annotated[str | None, typer.Option(help="Connect's group.id; found if there is one Connect only.")] = None,
+    client: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE for the Kafka client, or NAME=env:VARIABLE.")
+    ] = None,
+    heartbeat: Annotated[int, typer.Option(min=1, help="Seconds between two events of a run that goes on.")] = 60,
+    lost_after: Annotated[
+        float, typer.Option(min=1, help="Seconds without any worker after which runs count as ended.")
+    ] = 30,
+) -> None:
+    """Watch a Kafka Connect cluster: one job per connector, one run from its start to its stop.
+
+    Example: headwater watch connect --bootstrap localhost:9092 --registry http://localhost:8081
+    """
+    try:
+        from headwater.capture.connect.events import Surroundings
+        from headwater.capture.connect.fields import Registry
+        from headwater.capture.connect.watcher import Outlet, WatchConfig, Watcher
+    except ModuleNotFoundError as missing:
+        raise SetupError(f"{missing.name} is not installed: pip install 'headwater[connect]'") from missing
+    home = headwater_home()
+    schemas = Registry(registry) if registry else None
+    config = WatchConfig(
+        bootstrap=bootstrap,
+        client=_settings(client or []),
+        status_topic=status_topic,
+        config_topic=config_topic,
+        evidence_topic=evidence_topic,
+        group=group,
+        state=home / "watch" / f"connect-{_named(bootstrap, config_topic, status_topic)}.json",
+        heartbeat_s=heartbeat,
+        lost_after_s=lost_after,
+    )
+    around = Surroundings(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat)
+    emission = EmitConfig(
+        http=HttpConfig(endpoint=endpoint, token_env=token_env),
+        file=None if file is None else FileConfig(path=file),
+        spool=home / "spool",
+    )
+    key = load_or_create(home)
+    with _until_told() as stop, Emitter(emission, lambda event: sign_event(event, key)) as emitter:
+        Watcher(config, around, Outlet(emitter.put, emitter.settle)).run(stop, _said(bootstrap))
+
+
+def _said(bootstrap: str) -> Callable[[int], None]:
+    return lambda connectors: typer.echo(f"watching {connectors} connectors on {bootstrap}")
+
+
+@contextmanager
+def _until_told() -> Iterator[threading.Event]:
+    """An event that is set by SIGTERM and Ctrl-C."""
+    stop = threading.Event()
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _settings(pairs: list[str]) -> dict[str, str]:
+    """Settings of the Kafka client; a secret is named by the variable that holds it, so that no `ps` shows it."""
+    settings = {}
+    for pair in pairs:
+        name, is_pair, value = pair.partition("=")
+        if not is_pair:
+            raise InvalidInputError(f"--client {name}: expected NAME=VALUE")
+        if value.startswith("env:") and value[4:] not in os.environ:
+            raise InvalidInputError(f"--client {name}: the environment variable {value[4:]} is not set")
+        settings[name] = os.environ[value[4:]] if value.startswith("env:") else value
+    return settings
+
+
+def _named(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]

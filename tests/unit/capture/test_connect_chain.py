@@ -1,0 +1,126 @@
+"""The transforms that Kafka ships, by their documentation."""
+
+from typing import Any
+
+import pytest
+
+from headwater.capture.connect.chain import Column, columns_before, columns_behind, routed_topic
+
+FIELDS = ["id", "price", "customer", "customer.name", "customer.email"]
+
+
+def chain(*transforms: dict[str, str], kind: str = "$Value") -> dict[str, str]:
+    names = [f"t{place}" for place in range(len(transforms))]
+    properties = {"transforms": ",".join(names)}
+    for name, transform in zip(names, transforms, strict=True):
+        properties[f"transforms.{name}.type"] = f"org.apache.kafka.connect.transforms.{transform['type']}{kind}"
+        properties |= {f"transforms.{name}.{key}": value for key, value in transform.items() if key != "type"}
+    return properties
+
+
+def same(*names: str) -> list[Column]:
+    return [Column(name, name) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("transform", "columns"),
+    [
+        ({"type": "ReplaceField", "exclude": "customer"}, same("id", "price")),
+        ({"type": "ReplaceField", "include": "id"}, same("id")),
+        ({"type": "ReplaceField", "blacklist": "customer,price"}, same("id")),
+        (
+            {"type": "ReplaceField", "renames": "id:order_id,customer:who", "exclude": "price"},
+            [
+                Column("order_id", "id"),
+                Column("who", "customer"),
+                Column("who.name", "customer.name"),
+                Column("who.email", "customer.email"),
+            ],
+        ),
+        (
+            {"type": "MaskField", "fields": "price"},
+            [Column("id", "id"), Column("price", "price", is_changed=True, is_masked=True), *same(*FIELDS[2:])],
+        ),
+        (
+            {"type": "Cast", "spec": "price:float64"},
+            [Column("id", "id"), Column("price", "price", is_changed=True), *same(*FIELDS[2:])],
+        ),
+        (
+            {"type": "Flatten", "delimiter": "_"},
+            [
+                *same("id", "price"),
+                Column("customer_name", "customer.name"),
+                Column("customer_email", "customer.email"),
+            ],
+        ),
+        (
+            {"type": "ExtractField", "field": "customer"},
+            [Column("name", "customer.name"), Column("email", "customer.email")],
+        ),
+        (
+            {"type": "InsertField", "static.field": "site", "static.value": "x", "timestamp.field": "at!"},
+            [*same(*FIELDS), Column("at", None), Column("site", None)],
+        ),
+        ({"type": "HoistField", "field": "v"}, [Column(f"v.{name}", name) for name in FIELDS]),
+        ({"type": "HeaderFrom", "fields": "id", "headers": "h", "operation": "move"}, same(*FIELDS[1:])),
+        ({"type": "HeaderFrom", "fields": "id", "headers": "h", "operation": "copy"}, same(*FIELDS)),
+        ({"type": "ValueToKey", "fields": "id"}, same(*FIELDS)),
+    ],
+)
+def test_what_comes_out_of_a_transform(transform: dict[str, str], columns: list[Column]) -> None:
+    assert columns_behind(chain(transform), FIELDS) == columns
+
+
+def test_transforms_work_one_behind_the_other() -> None:
+    properties = chain(
+        {"type": "Flatten", "delimiter": "_"},
+        {"type": "ReplaceField", "renames": "customer_email:email", "include": "id,customer_email"},
+        {"type": "MaskField", "fields": "email"},
+    )
+
+    assert columns_behind(properties, FIELDS) == [
+        Column("id", "id"),
+        Column("email", "customer.email", is_changed=True, is_masked=True),
+    ]
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"transforms": "t", "transforms.t.type": "com.example.Anything"},
+        {"transforms": "t"},
+        chain({"type": "ReplaceField", "exclude": "id", "predicate": "p"}),
+    ],
+)
+def test_nothing_is_said_of_what_comes_out_of_a_transform_that_may_do_anything(properties: dict[str, str]) -> None:
+    assert columns_behind(properties, FIELDS) is None
+    assert routed_topic(properties, "t") is None
+
+
+def test_a_transform_of_the_key_leaves_the_value_alone() -> None:
+    assert columns_behind(chain({"type": "ReplaceField", "exclude": "id"}, kind="$Key"), FIELDS) == same(*FIELDS)
+
+
+def test_for_a_source_the_columns_before_the_transforms_are_found() -> None:
+    properties = chain({"type": "ReplaceField", "renames": "order_no:id"}, {"type": "MaskField", "fields": "email"})
+
+    assert columns_before(properties, ["id", "email"]) == [
+        Column("id", "order_no"),
+        Column("email", "email", is_changed=True, is_masked=True),
+    ]
+
+
+def test_the_state_that_debezium_unwraps_is_what_comes_out() -> None:
+    properties = {"transforms": "u", "transforms.u.type": "io.debezium.transforms.ExtractNewRecordState"}
+
+    assert columns_before(properties, ["id"]) == [Column("id", "after.id")]
+
+
+@pytest.mark.parametrize(
+    ("regex", "replacement", "topic"),
+    [("shop\\.(.*)", "lake_$1", "lake_orders"), ("other", "x", "shop.orders"), ("(", "x", "shop.orders")],
+)
+def test_a_topic_may_be_renamed_on_the_way(regex: str, replacement: str, topic: str) -> None:
+    properties: dict[str, Any] = chain({"type": "RegexRouter", "regex": regex, "replacement": replacement}, kind="")
+
+    assert routed_topic(properties, "shop.orders") == topic

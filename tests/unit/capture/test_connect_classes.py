@@ -1,0 +1,305 @@
+"""Which datasets connectors touch, by configurations as their documentation gives them."""
+
+from typing import NamedTuple
+
+import pytest
+
+from headwater.capture.connect.classes import kind_of, places
+from headwater.model.names import DatasetId
+
+
+class Case(NamedTuple):
+    name: str
+    properties: dict[str, str]
+    topic: str
+    kind: str
+    found: list[DatasetId]
+
+
+CASES = [
+    Case(
+        "Confluent S3",
+        {
+            "connector.class": "io.confluent.connect.s3.S3SinkConnector",
+            "topics": "orders",
+            "s3.bucket.name": "archive",
+            "s3.region": "eu-central-1",
+            "topics.dir": "raw",
+            "format.class": "io.confluent.connect.s3.format.avro.AvroFormat",
+            "flush.size": "1000",
+            "storage.class": "io.confluent.connect.s3.storage.S3Storage",
+        },
+        "orders",
+        "sink",
+        [DatasetId("s3://archive", "raw/orders")],
+    ),
+    Case(
+        "Aiven S3",
+        {
+            "connector.class": "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector",
+            "topics": "orders",
+            "aws.s3.bucket.name": "archive",
+            "aws.s3.prefix": "bids/",
+            "file.name.template": "{{topic}}/{{timestamp:unit=yyyy}}/{{partition}}-{{start_offset}}.gz",
+        },
+        "orders",
+        "sink",
+        [DatasetId("s3://archive", "bids/orders")],
+    ),
+    Case(
+        "Iceberg of Apache, Glue",
+        {
+            "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
+            "topics": "orders",
+            "iceberg.tables": "sales.orders",
+            "iceberg.catalog": "lake",
+            "iceberg.catalog.catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog",
+            "iceberg.catalog.warehouse": "s3://lake/warehouse",
+            "iceberg.control.topic": "control-iceberg",
+        },
+        "orders",
+        "sink",
+        [DatasetId("s3://lake", "warehouse/sales.db/orders")],
+    ),
+    Case(
+        "Iceberg of Tabular, Hadoop, two tables",
+        {
+            "connector.class": "io.tabular.iceberg.connect.IcebergSinkConnector",
+            "topics": "events",
+            "iceberg.tables": "db.created, db.deleted",
+            "iceberg.tables.route-field": "type",
+            "iceberg.catalog.type": "hadoop",
+            "iceberg.catalog.warehouse": "file:///data/lake",
+        },
+        "events",
+        "sink",
+        [DatasetId("file", "/data/lake/db/created"), DatasetId("file", "/data/lake/db/deleted")],
+    ),
+    Case(
+        "Iceberg, REST: where a table lies is known to the catalog alone",
+        {
+            "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
+            "topics": "events",
+            "iceberg.tables": "db.events",
+            "iceberg.catalog.type": "rest",
+            "iceberg.catalog.uri": "https://catalog",
+            "iceberg.catalog.warehouse": "main",
+        },
+        "events",
+        "sink",
+        [],
+    ),
+    Case(
+        "JDBC source",
+        {
+            "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+            "connection.url": "jdbc:postgresql://db:5432/shop?password=hunter2",
+            "mode": "incrementing",
+            "topic.prefix": "pg-",
+            "table.whitelist": "orders",
+        },
+        "pg-orders",
+        "source",
+        [DatasetId("postgres://db:5432", "shop.public.orders")],
+    ),
+    Case(
+        "JDBC source with a query",
+        {
+            "connector.class": "io.aiven.connect.jdbc.JdbcSourceConnector",
+            "connection.url": "jdbc:mysql://db/shop",
+            "topic.prefix": "joined",
+            "query": "SELECT * FROM orders o JOIN customers c ON o.customer = c.id",
+        },
+        "joined",
+        "source",
+        [DatasetId("mysql://db:3306", "shop.orders"), DatasetId("mysql://db:3306", "shop.customers")],
+    ),
+    Case(
+        "JDBC sink",
+        {
+            "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+            "topics": "orders",
+            "connection.url": "jdbc:postgresql://db/shop",
+            "table.name.format": "kafka_${topic}",
+            "insert.mode": "upsert",
+        },
+        "orders",
+        "sink",
+        [DatasetId("postgres://db:5432", "shop.public.kafka_orders")],
+    ),
+    Case(
+        "JDBC sink of Debezium",
+        {
+            "connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector",
+            "topics": "shop.public.orders",
+            "connection.url": "jdbc:postgresql://db/copy",
+        },
+        "shop.public.orders",
+        "sink",
+        [DatasetId("postgres://db:5432", "copy.public.shop_public_orders")],
+    ),
+    Case(
+        "Debezium Postgres",
+        {
+            "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+            "database.hostname": "db",
+            "database.port": "5433",
+            "database.user": "repl",
+            "database.password": "hunter2",
+            "database.dbname": "shop",
+            "topic.prefix": "cdc",
+            "table.include.list": "public.orders",
+        },
+        "cdc.public.orders",
+        "source",
+        [DatasetId("postgres://db:5433", "shop.public.orders")],
+    ),
+    Case(
+        "Debezium Postgres, its own topic of transactions",
+        {
+            "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+            "database.hostname": "db",
+            "database.dbname": "shop",
+            "topic.prefix": "cdc",
+        },
+        "cdc.transaction",
+        "source",
+        [],
+    ),
+    Case(
+        "Debezium MySQL",
+        {
+            "connector.class": "io.debezium.connector.mysql.MySqlConnector",
+            "database.hostname": "db",
+            "topic.prefix": "cdc",
+            "database.include.list": "shop",
+        },
+        "cdc.shop.orders",
+        "source",
+        [DatasetId("mysql://db:3306", "shop.orders")],
+    ),
+    Case(
+        "Elasticsearch",
+        {
+            "connector.class": "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector",
+            "topics": "Orders",
+            "connection.url": "http://ann:hunter2@es1:9200,http://es2:9200",
+        },
+        "Orders",
+        "sink",
+        [DatasetId("elasticsearch://es1:9200", "orders")],
+    ),
+    Case(
+        "BigQuery",
+        {
+            "connector.class": "com.wepay.kafka.connect.bigquery.BigQuerySinkConnector",
+            "topics": "shop.orders",
+            "project": "acme",
+            "defaultDataset": "raw",
+            "sanitizeTopics": "true",
+            "keyfile": "hunter2",
+        },
+        "shop.orders",
+        "sink",
+        [DatasetId("bigquery", "acme.raw.shop_orders")],
+    ),
+    Case(
+        "MongoDB sink",
+        {
+            "connector.class": "com.mongodb.kafka.connect.MongoSinkConnector",
+            "topics": "orders",
+            "connection.uri": "mongodb://ann:hunter2@m1:27017,m2:27017/?replicaSet=rs0",
+            "database": "shop",
+        },
+        "orders",
+        "sink",
+        [DatasetId("mongodb://m1:27017", "shop.orders")],
+    ),
+    Case(
+        "MongoDB source",
+        {
+            "connector.class": "com.mongodb.kafka.connect.MongoSourceConnector",
+            "connection.uri": "mongodb+srv://cluster.example",
+            "topic.prefix": "mongo",
+            "database": "shop",
+        },
+        "mongo.shop.orders",
+        "source",
+        [DatasetId("mongodb://cluster.example:27017", "shop.orders")],
+    ),
+    Case(
+        "FileStream",
+        {"connector.class": "FileStreamSource", "file": "/var/log/app.log", "topic": "logs"},
+        "logs",
+        "source",
+        [DatasetId("file", "/var/log/app.log")],
+    ),
+    Case(
+        "MirrorMaker 2",
+        {
+            "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+            "source.cluster.alias": "west",
+            "source.cluster.bootstrap.servers": "west-1:9092,west-2:9092",
+            "target.cluster.alias": "east",
+            "topics": ".*",
+        },
+        "west.orders",
+        "source",
+        [DatasetId("kafka://west-1:9092", "orders")],
+    ),
+    Case(
+        "MirrorMaker 2, names kept",
+        {
+            "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+            "source.cluster.alias": "west",
+            "source.cluster.bootstrap.servers": "west-1:9092",
+            "replication.policy.class": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
+        },
+        "orders",
+        "source",
+        [DatasetId("kafka://west-1:9092", "orders")],
+    ),
+    Case("an unknown sink", {"connector.class": "com.example.Sink", "topics": "orders"}, "orders", "sink", []),
+    Case("an unknown source", {"connector.class": "com.example.Source"}, "orders", "source", []),
+    Case(
+        "a JDBC sink without an address",
+        {"connector.class": "io.aiven.connect.jdbc.JdbcSinkConnector"},
+        "t",
+        "sink",
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_a_connector_of_a_class_touches_these_datasets(case: Case) -> None:
+    found = places(case.properties, [case.topic])
+
+    assert kind_of(case.properties) == case.kind
+    assert [place.id for place in found.get(case.topic, ())] == case.found
+    assert "hunter2" not in repr(found)
+
+
+def test_a_table_is_named_by_its_location_and_by_its_catalog_too() -> None:
+    case = next(case for case in CASES if case.name == "Iceberg of Apache, Glue")
+
+    (place,) = places(case.properties, ["orders"])["orders"]
+
+    assert place.symlinks == (DatasetId("s3://lake/warehouse", "sales.orders"),)
+    assert place.catalog is not None
+    assert place.catalog[:3] == ("glue", "lake", "sales.orders")
+
+
+def test_a_sink_sees_the_topic_as_its_transforms_name_it() -> None:
+    properties = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+        "topics": "shop.orders",
+        "connection.url": "jdbc:postgresql://db/shop",
+        "transforms": "r",
+        "transforms.r.type": "org.apache.kafka.connect.transforms.RegexRouter",
+        "transforms.r.regex": "shop\\.(.*)",
+        "transforms.r.replacement": "$1",
+    }
+
+    assert [place.id.name for place in places(properties, ["shop.orders"])["shop.orders"]] == ["shop.public.orders"]
+    assert places({**properties, "transforms.r.type": "com.example.Router"}, ["shop.orders"]) == {}

@@ -1,0 +1,77 @@
+"""Fields of topics, from subjects as a registry gives them."""
+
+import json
+
+import httpx
+
+from headwater.capture.connect.fields import Field, Registry, TopicSchema, paths, read_subject
+
+ORDER = {
+    "type": "record",
+    "name": "Order",
+    "fields": [
+        {"name": "id", "type": "long"},
+        {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}},
+        {"name": "at", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}], "default": None},
+        {"name": "lines", "type": {"type": "array", "items": "string"}},
+        {
+            "name": "customer",
+            "type": {
+                "type": "record",
+                "name": "Customer",
+                "fields": [{"name": "name", "type": "string"}, {"name": "friend", "type": ["null", "Customer"]}],
+            },
+        },
+    ],
+}
+
+
+def test_fields_types_and_nested_records_of_avro_are_read() -> None:
+    found = read_subject({"version": 3, "schema": json.dumps(ORDER)})
+
+    assert found is not None
+    assert found.version == 3
+    assert [(field.name, field.type) for field in found.fields] == [
+        ("id", "long"),
+        ("price", "decimal(10,2)"),
+        ("at", "timestamp-millis"),
+        ("lines", "array<string>"),
+        ("customer", "struct"),
+    ]
+    assert paths(found.fields)[:6] == ["id", "price", "at", "lines", "customer", "customer.name"]
+
+
+def test_a_json_schema_has_its_properties() -> None:
+    schema = {"type": "object", "properties": {"id": {"type": "integer"}, "who": {"properties": {"name": {}}}}}
+
+    assert read_subject({"schemaType": "JSON", "version": 1, "schema": json.dumps(schema)}) == TopicSchema(
+        (Field("id", "integer"), Field("who", "object", (Field("name", "object"),))), 1
+    )
+
+
+def test_what_has_no_fields_has_no_schema() -> None:
+    assert read_subject({"schema": '"string"', "version": 1}) is None
+    assert read_subject({"schemaType": "PROTOBUF", "schema": "syntax = ...", "version": 1}) is None
+
+
+def test_the_registry_is_asked_again_after_half_a_minute_and_what_is_known_outlasts_its_silence() -> None:
+    answers = [
+        httpx.Response(200, json={"version": 1, "schema": json.dumps(ORDER)}),
+        httpx.Response(200, json={"version": 2, "schema": json.dumps(ORDER)}),
+        httpx.Response(503),
+    ]
+    asked: list[str] = []
+    time = [0.0]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path)
+        return answers.pop(0)
+
+    registry = Registry("http://ann:hunter2@registry/apis/ccompat/v7", httpx.MockTransport(answer), lambda: time[0])
+    versions = []
+    for time[0] in (0, 29, 31, 62):
+        found = registry.schema_of("orders")
+        versions.append(None if found is None else found.version)
+
+    assert versions == [1, 1, 2, 2]
+    assert asked == ["/apis/ccompat/v7/subjects/orders-value/versions/latest"] * 3

@@ -1,0 +1,250 @@
+"""What records of Connect's topics mean for runs. The sequences are those that Kafka Connect 4.3.1 writes."""
+
+from collections.abc import Iterable, Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.capture.connect.classes import deciding_properties
+from headwater.capture.connect.life import Lives, Told, Workers
+from headwater.capture.connect.records import Configured, Flowing, Planned, Record, Status, Wanted
+
+SINK = {"connector.class": "FileStreamSink", "file": "/out.txt", "topics": "lines", "tasks.max": "3"}
+HOUR_MS = 3_600_000
+
+
+def lives() -> Lives:
+    return Lives("kafka-connect", deciding_properties())
+
+
+def status(time_ms: int, state: str | None, task: int | None = None, trace: str | None = None) -> Status:
+    return Status("archive", time_ms, task, state, trace, "127.0.0.1:8083")
+
+
+def started(tasks: int = 3) -> list[Record]:
+    """What is written when a connector is created."""
+    return [
+        Configured("archive", 1000, SINK),
+        status(1010, "RUNNING"),
+        Planned("archive", 1020, tasks),
+        *(status(1030 + task, "RUNNING", task) for task in range(tasks)),
+    ]
+
+
+def told_by(records: Iterable[Record], by: Lives | None = None) -> list[Told]:
+    by = by or lives()
+    return [told for record in records for told in by.apply(record)]
+
+
+def states(told: Sequence[Told]) -> list[str]:
+    return [each.state for each in told]
+
+
+def passed(by: Lives, now_ms: int, workers: Workers | None = None) -> list[Told]:
+    return by.tick(now_ms, workers, heartbeat_ms=60_000, lost_after_ms=30_000)
+
+
+def test_one_run_from_start_to_stop_however_many_tasks() -> None:
+    told = told_by(
+        [
+            *started(tasks=3),
+            Flowing("archive", 1100, "lines"),
+            Planned("archive", 2000, 0),
+            Wanted("archive", 2010, "STOPPED"),
+            status(2020, "STOPPED"),
+            status(2030, "UNASSIGNED", 0),
+            status(2040, None, 0),
+        ]
+    )
+
+    assert states(told) == ["START", "RUNNING", "RUNNING", "RUNNING", "RUNNING", "ABORT"]
+    assert len({each.run_id for each in told}) == 1
+    assert (told[0].time_ms, told[-1].time_ms, told[-1].stop_reason) == (1010, 2010, "stopped")
+    assert told[-1].topics == ("lines",)
+
+
+def test_a_restart_a_rebalance_and_a_pause_end_nothing() -> None:
+    by = lives()
+    before = told_by(started(1), by)
+
+    told = told_by(
+        [
+            *(status(2000 + n, state) for n, state in enumerate(["UNASSIGNED", "RESTARTING", "RUNNING"])),
+            *(status(2010 + n, state, 0) for n, state in enumerate(["UNASSIGNED", "RESTARTING", "RUNNING"])),
+            Wanted("archive", 3000, "PAUSED"),
+            status(3010, "PAUSED"),
+            status(3020, "PAUSED", 0),
+            Wanted("archive", 4000, "STARTED"),
+            status(4010, "RUNNING"),
+            status(4020, "RUNNING", 0),
+        ],
+        by,
+    )
+
+    assert set(states(told)) == {"RUNNING"}
+    assert {each.run_id for each in told} == {before[0].run_id}
+    assert [each.condition for each in told].count("PAUSED") == 1
+
+
+def test_a_connector_that_fails_before_its_first_record_is_told() -> None:
+    told = told_by(
+        [Configured("archive", 1000, SINK), status(1010, "FAILED", trace="java.net.ConnectException: refused")]
+    )
+
+    assert states(told) == ["START", "FAIL"]
+    assert [each.time_ms for each in told] == [1010, 1010]
+    assert told[1].trace == "java.net.ConnectException: refused"
+
+
+def test_one_task_of_three_that_fails_is_told_and_only_all_of_them_end_the_run() -> None:
+    by = lives()
+    told_by(started(3), by)
+
+    one = told_by([status(2000, "FAILED", 1, "java.lang.Error: a")], by)
+    all_of_them = told_by([status(2010, "FAILED", 0, "b"), status(2020, "FAILED", 2, "c")], by)
+
+    assert states(one) == ["RUNNING"]
+    assert {number: task.state for number, task in one[0].tasks.items()} == {0: "RUNNING", 1: "FAILED", 2: "RUNNING"}
+    assert states(all_of_them) == ["RUNNING", "FAIL"]
+    assert all_of_them[-1].trace == "b"  # of the first task
+
+
+def test_a_failed_task_that_is_restarted_alone_begins_another_run() -> None:
+    by = lives()
+    first = told_by([*started(1), status(2000, "FAILED", 0, "boom")], by)
+
+    again = told_by([status(3000, "RESTARTING", 0), status(3010, "RUNNING", 0)], by)
+
+    assert states(first)[-1] == "FAIL"
+    assert states(again) == ["START"]
+    assert again[0].run_id != first[0].run_id
+
+
+def test_another_topic_is_another_run_and_more_tasks_are_not() -> None:
+    by = lives()
+    told_by([*started(1), Flowing("archive", 1100, "lines")], by)
+
+    more_tasks = told_by([Configured("archive", 2000, {**SINK, "tasks.max": "9"})], by)
+    other_topic = told_by(
+        [Configured("archive", 3000, {**SINK, "topics": "other"}), status(3010, "UNASSIGNED"), status(3020, "RUNNING")],
+        by,
+    )
+
+    assert more_tasks == []
+    assert [(each.state, each.stop_reason, each.topics) for each in other_topic] == [
+        ("ABORT", "superseded", ("lines",)),
+        ("START", None, ()),
+    ]
+
+
+def test_deleting_ends_the_run_and_what_is_said_afterwards_begins_none() -> None:
+    told = told_by(
+        [
+            *started(1),
+            Configured("archive", 2000, None),
+            status(2010, "UNASSIGNED"),
+            status(2020, "UNASSIGNED", 0),
+            status(2030, None, 0),
+            status(2040, None),
+        ]
+    )
+
+    assert (told[-1].state, told[-1].stop_reason) == ("ABORT", "deleted")
+
+
+def test_workers_that_are_gone_end_runs_only_after_a_while_and_say_that_it_is_inferred() -> None:
+    by = lives()
+    told_by(started(1), by)
+
+    assert passed(by, 40_000, Workers(are_there=False, seen_ms=11_000)) == []
+    (lost,) = passed(by, 41_000, Workers(are_there=False, seen_ms=11_000))
+    back = told_by([status(90_000, "RUNNING"), status(90_010, "RUNNING", 0)], by)
+
+    assert (lost.state, lost.stop_reason, lost.time_ms, lost.is_inferred) == ("FAIL", "workers lost", 11_000, True)
+    assert states(back)[0] == "START"
+
+
+def test_workers_that_said_goodbye_were_shut_down() -> None:
+    by = lives()
+    told_by([*started(1), status(2000, "UNASSIGNED", 0), status(2010, "UNASSIGNED")], by)
+
+    (ended,) = passed(by, 50_000, Workers(are_there=False, seen_ms=2_500))
+
+    assert (ended.state, ended.stop_reason, ended.is_inferred) == ("ABORT", "workers shut down", True)
+
+
+def test_a_worker_that_nobody_can_see_ends_nothing() -> None:
+    by = lives()
+    told_by(started(1), by)
+
+    assert states(passed(by, HOUR_MS, None)) == ["RUNNING"]  # the heartbeat
+
+
+def test_a_source_without_any_task_left_is_done_unless_it_was_being_stopped() -> None:
+    by = lives()
+    told_by(started(1), by)
+    told_by([Planned("archive", 2000, 0)], by)
+
+    assert passed(by, 3000) == []
+    (done,) = passed(by, 8000)
+
+    assert (done.state, done.time_ms) == ("COMPLETE", 2000)
+
+
+def test_a_connector_that_never_gets_a_task_is_told_once() -> None:
+    by = lives()
+    told_by([Configured("archive", 1000, SINK), status(1010, "RUNNING")], by)
+
+    assert passed(by, 5000) == []
+    (told,) = passed(by, 12_000)
+    assert (told.state, told.planned_tasks, told.tasks) == ("RUNNING", None, {})
+    assert passed(by, 13_000) == []
+
+
+def test_a_status_that_is_read_before_its_configuration_waits_for_it() -> None:
+    told = told_by([status(1010, "RUNNING"), Configured("archive", 1000, SINK)])
+
+    assert [(each.state, each.time_ms) for each in told] == [("START", 1010)]
+
+
+def test_no_password_is_kept() -> None:
+    secrets = {"connection.url": "jdbc:postgresql://ann:hunter2@db/shop", "connection.password": "hunter2"}
+    by = lives()
+    told = told_by([Configured("archive", 1, {**SINK, **secrets}), status(2, "RUNNING")], by)
+
+    assert "hunter2" not in repr((told, by.connectors))
+
+
+RECORDS = st.lists(
+    st.one_of(
+        st.just(SINK).map(lambda p: Configured("archive", 0, p)),
+        st.just({**SINK, "topics": "other"}).map(lambda p: Configured("archive", 0, p)),
+        st.just(Configured("archive", 0, None)),
+        st.integers(0, 3).map(lambda n: Planned("archive", 0, n)),
+        st.sampled_from(["STARTED", "PAUSED", "STOPPED"]).map(lambda s: Wanted("archive", 0, s)),
+        st.builds(
+            lambda state, task: status(0, state, task, "trace"),
+            st.sampled_from(["RUNNING", "FAILED", "PAUSED", "UNASSIGNED", "RESTARTING", "STOPPED", None]),
+            st.sampled_from([None, 0, 1, 2]),
+        ),
+        st.sampled_from(["lines", "other"]).map(lambda t: Flowing("archive", 0, t)),
+    ),
+    max_size=40,
+).map(lambda records: [record._replace(time_ms=1000 + 10 * place) for place, record in enumerate(records)])
+
+
+@given(RECORDS, st.integers(0, 40))
+def test_whatever_is_written_each_run_starts_once_ends_once_and_is_told_the_same_again(
+    records: list[Record], cut: int
+) -> None:
+    by = lives()
+    told = told_by(records[:cut], by)
+    told += told_by(records[cut:], Lives("kafka-connect", deciding_properties(), by.connectors.values()))
+
+    assert told == told_by(records)
+    assert [each.time_ms for each in told] == sorted(each.time_ms for each in told)
+    for run in {each.run_id for each in told}:
+        own = states([each for each in told if each.run_id == run])
+        assert own[0] == "START"
+        assert own.count("START") == 1
+        assert all(state == "RUNNING" for state in own[1:-1])

@@ -1,0 +1,48 @@
+"""Records as Kafka Connect 4.3.1 writes them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.capture.connect.records import Configured, Flowing, Planned, Record, Status, Wanted, parse_record
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "record"),
+    [
+        ("connector-a-b", '{"properties":{"tasks.max":"1"}}', Configured("a-b", 7, {"tasks.max": "1"})),
+        ("connector-a-b", None, Configured("a-b", 7, None)),
+        ("commit-a-b", '{"tasks":2}', Planned("a-b", 7, 2)),
+        ("target-state-a-b", '{"state":"PAUSED","state.v2":"STOPPED"}', Wanted("a-b", 7, "STOPPED")),
+        ("target-state-a-b", '{"state":"PAUSED"}', Wanted("a-b", 7, "PAUSED")),
+        (
+            "status-connector-a-b",
+            '{"state":"FAILED","trace":"t","worker_id":"w:1","generation":2,"version":"4.3.1"}',
+            Status("a-b", 7, None, "FAILED", "t", "w:1"),
+        ),
+        (
+            "status-task-a-1-12",
+            '{"state":"RUNNING","trace":null,"worker_id":"w:1","generation":3}',
+            Status("a-1", 7, 12, "RUNNING", None, "w:1"),
+        ),
+        ("status-task-a-0", None, Status("a", 7, 0, None, None, None)),
+        (
+            "status-topic-t:x:connector-a",
+            '{"topic":{"name":"t:x","connector":"a","task":0,"discoverTimestamp":1}}',
+            Flowing("a", 7, "t:x"),
+        ),
+        ("status-topic-t:connector-a", None, None),
+        ("target-state-a", None, None),
+        ("task-a-0", '{"properties":{}}', None),
+        ("session-key", '{"key":"…"}', None),
+        ("restart-connector-a", '{"include-tasks":true}', None),
+    ],
+)
+def test_each_kind_of_record_is_read(key: str, value: str | None, record: Record | None) -> None:
+    assert parse_record(key.encode(), None if value is None else value.encode(), 7) == record
+
+
+@given(st.none() | st.binary(), st.none() | st.binary() | st.sampled_from([b"[]", b"1", b'{"tasks":"x"}', b"null"]))
+def test_nothing_that_can_be_written_stops_the_reading(key: bytes | None, value: bytes | None) -> None:
+    for prefix in (b"", b"connector-", b"commit-", b"status-task-", b"status-topic-", b"target-state-"):
+        parse_record(prefix + (key or b""), value, 0)
