@@ -1,4 +1,9 @@
 """Capture: tells what engines do that do not tell it themselves.
 
 connect    Kafka Connect: the life of every connector, from the worker's own topics
+registry   a schema registry: every version of every subject, and what changed
+schemas    subjects, schemas and their fields, as registries give them
+topics     a topic as a dataset
+outlet     where events go
+kept       what a watcher knows, on disk
 """

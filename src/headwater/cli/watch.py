@@ -5,18 +5,23 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from headwater.capture.outlet import Outlet
+from headwater.capture.schemas import Registry
 from headwater.cli.home import headwater_home
 from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.errors import InvalidInputError, SetupError
 from headwater.signing.keyfile import load_or_create
-from headwater.signing.sign import sign_event
+from headwater.signing.sign import signed_if_possible
+
+if TYPE_CHECKING:
+    from headwater.capture.registry import Told
 
 watch = typer.Typer(
     name="watch",
@@ -60,8 +65,7 @@ def connect(
     """
     try:
         from headwater.capture.connect.events import Surroundings
-        from headwater.capture.connect.fields import Registry
-        from headwater.capture.connect.watcher import Outlet, WatchConfig, Watcher
+        from headwater.capture.connect.watcher import WatchConfig, Watcher
     except ModuleNotFoundError as missing:
         raise SetupError(f"{missing.name} is not installed: pip install 'headwater[connect]'") from missing
     home = headwater_home()
@@ -78,14 +82,55 @@ def connect(
         lost_after_s=lost_after,
     )
     around = Surroundings(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat)
+    with _until_told() as stop, _emission(home, endpoint, token_env, file) as outlet:
+        Watcher(config, around, outlet).run(stop, _said(bootstrap))
+
+
+@watch.command()
+def registry(
+    url: Annotated[
+        str, typer.Option(help="The registry's URL; Confluent's API, so Apicurio's ends in /apis/ccompat/v7.")
+    ],
+    bootstrap: Annotated[str, typer.Option(help="The Kafka of the topics, host:port: they are named by it.")],
+    endpoint: Annotated[str, typer.Option(help="Where events are posted.")] = _ENDPOINT,
+    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
+    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 5,
+    once: Annotated[bool, typer.Option("--once", help="Look once, then end.")] = False,
+) -> None:
+    """Watch a schema registry: every version of every subject, and what it changed.
+
+    Example: headwater watch registry --url http://localhost:8081 --bootstrap localhost:9092
+    """
+    from headwater.capture.registry import RegistryWatcher
+
+    home = headwater_home()
+    state = home / "watch" / f"registry-{_named(url, bootstrap)}.json"
+    with (
+        closing(Registry(url)) as subjects,
+        _until_told() as stop,
+        _emission(home, endpoint, token_env, file) as outlet,
+    ):
+        if once:
+            stop.set()
+        RegistryWatcher(subjects, bootstrap, state, outlet).run(stop, interval, _told)
+
+
+def _told(told: "Told") -> None:
+    breaking = ", breaking for who reads what it changed" if told.is_breaking else ""
+    typer.echo(f"{told.subject} version {told.version}{breaking}")
+
+
+@contextmanager
+def _emission(home: Path, endpoint: str, token_env: str | None, file: Path | None) -> Iterator[Outlet]:
     emission = EmitConfig(
         http=HttpConfig(endpoint=endpoint, token_env=token_env),
         file=None if file is None else FileConfig(path=file),
         spool=home / "spool",
     )
     key = load_or_create(home)
-    with _until_told() as stop, Emitter(emission, lambda event: sign_event(event, key)) as emitter:
-        Watcher(config, around, Outlet(emitter.put, emitter.settle)).run(stop, _said(bootstrap))
+    with Emitter(emission, lambda event: signed_if_possible(event, key)) as emitter:
+        yield Outlet(emitter.put, emitter.settle)
 
 
 def _said(bootstrap: str) -> Callable[[int], None]:

@@ -26,3 +26,13 @@ def sign_event(raw: bytes, key: NodeKey, schema_url: str = SIGNATURE_SCHEMA) -> 
     facets.pop(SIGNATURE, None)
     facets[SIGNATURE] = signature_facet(canonical.write(event), producer, key, schema_url)
     return canonical.write(event)
+
+
+def signed_if_possible(raw: bytes, key: NodeKey, schema_url: str = SIGNATURE_SCHEMA) -> bytes:
+    """Sign an event of a run; one of a job or a dataset is returned as it is, since it has no place for a signature.
+
+    Raises:
+        InvalidEventError: as `sign_event`, for the events of runs.
+    """
+    event = as_event(canonical.read(raw))
+    return sign_event(raw, key, schema_url) if "run" in event else raw

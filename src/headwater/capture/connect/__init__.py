@@ -5,7 +5,7 @@ life       one connector, one run from start to stop, however many tasks: a pure
 traces     stack traces without the values in them
 classes    which datasets a connector of a class reads and writes
 chain      which topic and which fields come out of the transforms
-fields     the fields of topics, from a schema registry
+evidence   what a transform in the chain saw of topics
 events     what is told, as OpenLineage events
 kept       what the watcher knows, on disk
 watcher    the topics, the group and the clock

@@ -1,6 +1,6 @@
 """What is told of a connector's run, as OpenLineage events."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -12,20 +12,18 @@ from openlineage.client.facet_v2 import (
     catalog_dataset,
     column_lineage_dataset,
     dataset_type_dataset,
-    dataset_version_dataset,
-    datasource_dataset,
     error_message_run,
     job_type_job,
     processing_engine_run,
-    schema_dataset,
     symlinks_dataset,
 )
 
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
 from headwater.capture.connect.classes import Place, Places, kind_of, places
-from headwater.capture.connect.fields import Field, SchemaOf, TopicSchema, paths
 from headwater.capture.connect.life import Told
 from headwater.capture.connect.traces import without_values
+from headwater.capture.schemas import SchemaOf, TopicSchema, paths
+from headwater.capture.topics import Described, topic_dataset
 from headwater.model.build import HeadwaterRunFacet, run_event
 from headwater.model.names import DatasetId
 from headwater.model.naming import kafka_dataset
@@ -66,14 +64,9 @@ class Surroundings(NamedTuple):
     """Of Kafka Connect."""
 
 
-class _Described(NamedTuple):
-    id: DatasetId
-    facets: dict[str, DatasetFacet]
-
-
 def event_of(told: Told, around: Surroundings) -> bytes:
     """The event, unsigned; the same telling gives the same bytes."""
-    topics = [_topic(topic, around) for topic in told.topics]
+    topics = [topic_dataset(around.bootstrap, topic, around.schema_of(topic)) for topic in told.topics]
     beyond = places(told.properties, told.topics)
     others = [_place(place) for place in _distinct(beyond)]
     if kind_of(told.properties) == "sink":
@@ -150,31 +143,11 @@ def _task(number: int, told: Told) -> dict[str, object]:
 # Datasets
 
 
-def _topic(topic: str, around: Surroundings) -> _Described:
-    name = kafka_dataset(around.bootstrap, topic)
-    facets: dict[str, DatasetFacet] = {
-        "dataSource": datasource_dataset.DatasourceDatasetFacet(name=name.namespace, uri=name.namespace),
-        "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TOPIC"),
-    }
-    if (schema := around.schema_of(topic)) is not None:
-        facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=_fields(schema.fields))
-        if schema.version is not None:
-            facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=str(schema.version))
-    return _Described(name, facets)
-
-
-def _fields(fields: Iterable[Field]) -> list[schema_dataset.SchemaDatasetFacetFields]:
-    return [
-        schema_dataset.SchemaDatasetFacetFields(name=field.name, type=field.type, fields=_fields(field.fields))
-        for field in fields
-    ]
-
-
 def _distinct(beyond: Places) -> list[Place]:
     return [*dict.fromkeys(place for _, found in sorted(beyond.items()) for place in found)]
 
 
-def _place(place: Place) -> _Described:
+def _place(place: Place) -> Described:
     facets: dict[str, DatasetFacet] = {
         "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType=place.type)
     }
@@ -193,7 +166,7 @@ def _place(place: Place) -> _Described:
             warehouseUri=place.catalog.warehouse,
             source="kafka-connect",
         )
-    return _Described(place.id, facets)
+    return Described(place.id, facets)
 
 
 # Columns
@@ -201,7 +174,7 @@ def _place(place: Place) -> _Described:
 _Inputs = dict[str, list[column_lineage_dataset.InputField]]
 
 
-def _add_columns(written: Sequence[_Described], beyond: Places, told: Told, around: Surroundings) -> None:
+def _add_columns(written: Sequence[Described], beyond: Places, told: Told, around: Surroundings) -> None:
     """To what a sink writes: which field of which topic each column is made from."""
     found: dict[DatasetId, _Inputs] = {each.id: {} for each in written}
     for topic, into in beyond.items():
@@ -215,7 +188,7 @@ def _add_columns(written: Sequence[_Described], beyond: Places, told: Told, arou
     _attach(written, found)
 
 
-def _add_sources(topics: Sequence[_Described], beyond: Places, told: Told, around: Surroundings) -> None:
+def _add_sources(topics: Sequence[Described], beyond: Places, told: Told, around: Surroundings) -> None:
     """To the topics that a source writes: which column each field is made from, where there is one table behind it."""
     found: dict[DatasetId, _Inputs] = {each.id: {} for each in topics}
     for topic, places_behind in beyond.items():
@@ -261,7 +234,7 @@ def _collect(into: _Inputs, columns: Sequence[Column], source: DatasetId) -> Non
             )
 
 
-def _attach(datasets: Sequence[_Described], found: Mapping[DatasetId, _Inputs]) -> None:
+def _attach(datasets: Sequence[Described], found: Mapping[DatasetId, _Inputs]) -> None:
     for each in datasets:
         if inputs := found.get(each.id):
             each.facets["columnLineage"] = column_lineage_dataset.ColumnLineageDatasetFacet(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -17,6 +17,7 @@ from headwater.capture.connect.events import Surroundings, event_of
 from headwater.capture.connect.evidence import Evidence
 from headwater.capture.connect.life import Lives, Told, Workers
 from headwater.capture.connect.records import Record, parse_record
+from headwater.capture.outlet import Outlet
 from headwater.errors import UnavailableError
 
 log = logging.getLogger(__name__)
@@ -59,14 +60,6 @@ class WatchConfig:
     state: Path
     heartbeat_s: int
     lost_after_s: float
-
-
-class Outlet(NamedTuple):
-    """Where events go."""
-
-    put: Callable[[bytes], None]
-    settle: Callable[[float], bool]
-    """Waits until all that was put is safe; False if it is not within the seconds."""
 
 
 class Watcher:

@@ -1,12 +1,15 @@
-"""The fields of topics: what a schema registry has for their values."""
+"""Subjects, their schemas and the fields in them, from a registry that speaks Confluent's API."""
 
 import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
 import httpx
+
+from headwater.errors import NotFoundError, UnavailableError
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +47,10 @@ def paths(fields: Iterable[Field], prefix: str = "") -> list[str]:
 
 
 class Registry:
-    """Asks a registry that speaks Confluent's API for the newest schema of `TOPIC-value`.
+    """A client of a registry that speaks Confluent's API.
 
-    `url` may hold a user and a password; neither is shown anywhere.
+    `url` may hold a user and a password; neither is shown anywhere. All but `schema_of` raise UnavailableError if the
+    registry does not answer, and NotFoundError if it has no such thing.
     """
 
     def __init__(
@@ -56,6 +60,33 @@ class Registry:
         self._clock = clock
         self._fails = False
         self._known: dict[str, tuple[float, TopicSchema | None]] = {}
+
+    def subjects(self) -> list[str]:
+        """All subjects, in the order of their names."""
+        return sorted(self._get("subjects"))
+
+    def versions(self, subject: str) -> list[int]:
+        """The versions of a subject, oldest first."""
+        return sorted(self._get(f"subjects/{_quoted(subject)}/versions"))
+
+    def version(self, subject: str, version: int) -> Mapping[str, Any]:
+        """A version: `schema`, `schemaType`, `id`."""
+        found: Mapping[str, Any] = self._get(f"subjects/{_quoted(subject)}/versions/{version}")
+        return found
+
+    def rule(self, subject: str) -> str:
+        """The rule by which versions of the subject must fit together, for example BACKWARD."""
+        found = self._get(f"config/{_quoted(subject)}?defaultToGlobal=true")
+        return str(found.get("compatibilityLevel") or found.get("compatibility"))
+
+    def fits(self, subject: str, schema: Mapping[str, Any], other: int) -> bool:
+        """Whether a schema fits to a version of the subject, by its rule."""
+        body = {"schema": schema["schema"], "schemaType": schema.get("schemaType", "AVRO")}
+        path = f"compatibility/subjects/{_quoted(subject)}/versions/{other}"
+        return bool(_answered(lambda: self._client.post(path, json=body))["is_compatible"])
+
+    def _get(self, path: str) -> Any:  # noqa: ANN401  any JSON
+        return _answered(lambda: self._client.get(path))
 
     def schema_of(self, topic: str) -> TopicSchema | None:
         """The newest schema of the topic's values, half a minute old at most.
@@ -70,18 +101,42 @@ class Registry:
 
     def _asked(self, topic: str) -> TopicSchema | None:
         try:
-            answer = self._client.get(f"subjects/{topic}-value/versions/latest")
+            found = read_subject(self._get(f"subjects/{_quoted(topic)}-value/versions/latest"))
             self._fails = False
-            return read_subject(answer.json()) if answer.status_code == httpx.codes.OK else None
-        except (httpx.HTTPError, ValueError) as fault:
+        except NotFoundError:
+            return None
+        except (UnavailableError, ValueError, KeyError) as fault:
             if not self._fails:
-                log.warning("the schema registry does not answer", extra={"fault": type(fault).__name__})
+                log.warning("the schema registry does not answer", extra={"fault": str(fault)})
             self._fails = True
             return None
+        return found
 
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
+
+
+def _answered(ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401  any JSON
+    """The JSON of an answer.
+
+    Raises:
+        NotFoundError: there is no such subject or version.
+        UnavailableError: the registry does not answer, or with something else.
+    """
+    try:
+        answer = ask()
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            raise NotFoundError("the schema registry has no such subject or version")
+        if not answer.is_success:
+            raise UnavailableError(f"the schema registry answers {answer.status_code}")
+        return answer.json()
+    except (httpx.HTTPError, ValueError) as fault:
+        raise UnavailableError(f"the schema registry does not answer: {type(fault).__name__}") from None
+
+
+def _quoted(subject: str) -> str:
+    return quote(subject, safe="")
 
 
 def read_subject(version: Mapping[str, Any]) -> TopicSchema | None:

@@ -4,7 +4,7 @@ import json
 
 import httpx
 
-from headwater.capture.connect.fields import Field, Registry, TopicSchema, paths, read_subject
+from headwater.capture.schemas import Field, Registry, TopicSchema, paths, read_subject
 
 ORDER = {
     "type": "record",
@@ -73,5 +73,6 @@ def test_the_registry_is_asked_again_after_half_a_minute_and_what_is_known_outla
         found = registry.schema_of("orders")
         versions.append(None if found is None else found.version)
 
+    registry.close()
     assert versions == [1, 1, 2, 2]
     assert asked == ["/apis/ccompat/v7/subjects/orders-value/versions/latest"] * 3

@@ -1,0 +1,52 @@
+"""What a watcher knows, on disk."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from headwater.errors import SetupError, UnavailableError
+
+_FORMAT: Final = 1
+
+
+def load(path: Path) -> dict[str, Any] | None:
+    """What was kept; None the first time.
+
+    Raises:
+        SetupError: the file cannot be understood.
+    """
+    try:
+        said: dict[str, Any] = orjson.loads(path.read_bytes())
+        if said.pop("format") == _FORMAT:
+            return said
+    except FileNotFoundError:
+        return None
+    except (orjson.JSONDecodeError, KeyError, AttributeError, TypeError):
+        pass
+    raise not_understood(path)
+
+
+def not_understood(path: Path) -> SetupError:
+    """What to say of a file that something else, or another version, has written."""
+    return SetupError(f"{path} cannot be understood; remove it to begin anew")
+
+
+def save(path: Path, said: Mapping[str, Any]) -> None:
+    """Keep it; a crash leaves either what was kept before, or this.
+
+    Raises:
+        UnavailableError: the disk does not take it.
+    """
+    new = path.with_name(path.name + ".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(orjson.dumps({"format": _FORMAT, **said}, option=orjson.OPT_NON_STR_KEYS))
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError as failure:
+        raise UnavailableError(f"the state cannot be kept in {path}: {failure.strerror}") from failure

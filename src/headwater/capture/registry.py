@@ -1,0 +1,168 @@
+"""A schema registry, watched: every version of every subject as a dataset event, with what changed since the last.
+
+The subject `TOPIC-value` is the schema of the topic's values, so of the dataset `kafka://host:port` / `TOPIC`; other
+subjects (keys, records by their own name) are of no dataset that could be named.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import attrs
+from openlineage.client.event_v2 import StaticDataset
+from openlineage.client.facet_v2 import DatasetFacet
+
+from headwater.capture import kept
+from headwater.capture.outlet import Outlet
+from headwater.capture.schemas import Field, Registry, TopicSchema, read_subject
+from headwater.capture.topics import topic_dataset
+from headwater.errors import NotFoundError, UnavailableError
+from headwater.graph.impact.change import fit
+from headwater.model.build import dataset_event
+from headwater.model.producer import HEADWATER_FACETS
+
+log = logging.getLogger(__name__)
+
+_OF_VALUES: Final = "-value"
+_SETTLE_S: Final = 30.0
+
+
+@attrs.define(kw_only=True)
+class HeadwaterSubjectFacet(DatasetFacet):
+    """The version of a subject that a topic's schema is from, and what it changed: the facet `headwater_subject`.
+
+    `changes` has an object for each field that came, went or has another type: `field`, `change` (`added`, `removed`,
+    `retyped`), `from` and `to` (types), `isBreaking` for who reads the field. `fitsRule` is what the registry says of
+    it and the version before, by the subject's own rule.
+    """
+
+    subject: str
+    version: int
+    schemaId: int | None
+    schemaType: str
+    compatibility: str
+    fitsRule: bool | None
+    isBreaking: bool
+    changes: list[dict[str, object]]
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{HEADWATER_FACETS}/headwater_subject.json"
+
+
+class Told(NamedTuple):
+    """A version that was told."""
+
+    subject: str
+    version: int
+    is_breaking: bool
+
+
+class RegistryWatcher:
+    """Tells versions as they come; what was told is kept in `state`, so that none is told twice or missed."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        bootstrap: str,
+        state: Path,
+        outlet: Outlet,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._registry = registry
+        self._bootstrap = bootstrap
+        self._state = state
+        self._outlet = outlet
+        self._now = now
+        self._told: dict[str, int] = (kept.load(state) or {}).get("told", {})
+        self._fails = False
+
+    def run(self, stop: threading.Event, every_s: float, said: Callable[[Told], None]) -> None:
+        """Look again and again until told to stop; `said` is called for each version that was told."""
+        while True:
+            try:
+                for told in self.look():
+                    said(told)
+                self._fails = False
+            except UnavailableError as fault:
+                if not self._fails:
+                    log.warning("the versions of subjects are told later", extra={"fault": str(fault)})
+                self._fails = True
+            if stop.wait(every_s):
+                return
+
+    def look(self) -> list[Told]:
+        """Tell every version that was not told yet.
+
+        Raises:
+            UnavailableError: the registry does not answer; what was told before that stays told.
+        """
+        told: list[Told] = []
+        try:
+            for subject in self._registry.subjects():
+                if subject.endswith(_OF_VALUES):
+                    told += self._new_versions(subject)
+        finally:
+            if told and self._outlet.settle(_SETTLE_S):
+                kept.save(self._state, {"told": self._told})
+        return told
+
+    def _new_versions(self, subject: str) -> Iterator[Told]:
+        try:
+            versions = self._registry.versions(subject)
+            before = max((number for number in versions if number <= self._told.get(subject, 0)), default=None)
+            for number in versions:
+                if number > self._told.get(subject, 0):
+                    yield self._tell(subject, number, before)
+                    self._told[subject] = before = number
+        except NotFoundError:  # it was deleted meanwhile
+            return
+
+    def _tell(self, subject: str, number: int, before: int | None) -> Told:
+        found = self._registry.version(subject, number)
+        old = read_subject(self._registry.version(subject, before)) if before is not None else None
+        schema = read_subject(found) or TopicSchema(())
+        changed = [] if old is None else changes(old.fields, schema.fields)
+        facet = HeadwaterSubjectFacet(
+            subject=subject,
+            version=number,
+            schemaId=found.get("id"),
+            schemaType=found.get("schemaType", "AVRO"),
+            compatibility=self._registry.rule(subject),
+            fitsRule=None if before is None else self._registry.fits(subject, found, before),
+            isBreaking=any(change["isBreaking"] for change in changed),
+            changes=changed,
+        )
+        self._outlet.put(self._event(subject.removesuffix(_OF_VALUES), schema, facet))
+        return Told(subject, number, facet.isBreaking)
+
+    def _event(self, topic: str, schema: TopicSchema, facet: HeadwaterSubjectFacet) -> bytes:
+        name, facets = topic_dataset(self._bootstrap, topic, schema._replace(version=facet.version))
+        dataset = StaticDataset(namespace=name.namespace, name=name.name, facets={**facets, "headwater_subject": facet})
+        return dataset_event(self._now(), dataset)
+
+
+def changes(before: tuple[Field, ...], after: tuple[Field, ...], prefix: str = "") -> list[dict[str, object]]:
+    """The fields that came, went or have another type, nested ones by dotted paths.
+
+    >>> changes((Field("price", "int"), Field("note", "string")), (Field("price", "long"), Field("note", "boolean")))
+    [{'field': 'price', 'change': 'retyped', 'from': 'int', 'to': 'long', 'isBreaking': False},
+     {'field': 'note', 'change': 'retyped', 'from': 'string', 'to': 'boolean', 'isBreaking': True}]
+    """
+    old, new = ({field.name: field for field in fields} for fields in (before, after))
+    found: list[dict[str, object]] = []
+    for name in dict.fromkeys([*old, *new]):
+        path = f"{prefix}{name}"
+        if name not in new:
+            found.append({"field": path, "change": "removed", "from": old[name].type, "isBreaking": True})
+        elif name not in old:
+            found.append({"field": path, "change": "added", "to": new[name].type, "isBreaking": False})
+        elif old[name].fields and new[name].fields:
+            found += changes(old[name].fields, new[name].fields, f"{path}.")
+        elif (was := old[name].type) != (now := new[name].type):
+            is_breaking = fit(was, now) != "promoted"
+            found.append({"field": path, "change": "retyped", "from": was, "to": now, "isBreaking": is_breaking})
+    return found

@@ -1,0 +1,107 @@
+"""A real schema registry, watched."""
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+
+from headwater.capture.outlet import Outlet
+from headwater.capture.registry import RegistryWatcher, Told
+from headwater.capture.schemas import Registry
+from headwater.lab.lab import Lab
+from tests.support.service import running
+from tests.support.spec import Specification
+
+BOOTSTRAP = "broker:9092"
+
+
+def avro(*fields: tuple[str, object]) -> Schema:
+    named = [{"name": name, "type": kind} for name, kind in fields]
+    return Schema(json.dumps({"type": "record", "name": "Order", "fields": named}), "AVRO")
+
+
+ID_AND_PRICE = avro(("id", "long"), ("price", "int"))
+PRICE_PROMOTED = avro(("id", "long"), ("price", "double"))
+ONLY_ID = avro(("id", "long"))
+
+
+class Watched:
+    """A registry with one topic's subject, and a watcher of it."""
+
+    def __init__(self, kafka: Lab, state: Path) -> None:
+        self.topic = f"watched-{uuid.uuid4().hex}"
+        self.subject = f"{self.topic}-value"
+        self.url = kafka.address("registry")
+        self.events: list[bytes] = []
+        self._state = state
+
+    def register(self, schema: Schema) -> None:
+        with SchemaRegistryClient({"url": self.url}) as client:
+            client.register_schema(self.subject, schema)
+
+    def look(self) -> list[Told]:
+        """What a watcher that is started now tells of the subject."""
+        outlet = Outlet(self.events.append, lambda _: True)
+        with closing(Registry(self.url)) as registry:
+            watcher = RegistryWatcher(registry, BOOTSTRAP, self._state, outlet)
+            return [told for told in watcher.look() if told.subject == self.subject]
+
+    def facets(self) -> list[dict[str, Any]]:
+        bodies = [json.loads(event)["dataset"] for event in self.events]
+        return [body["facets"] for body in bodies if body["name"] == self.topic]
+
+
+def test_each_version_is_told_once_also_by_the_next_watcher(kafka: Lab, tmp_path: Path, shared: Path) -> None:
+    watched = Watched(kafka, tmp_path / "state.json")
+    watched.register(ID_AND_PRICE)
+    first = watched.look()
+    again = watched.look()
+    watched.register(PRICE_PROMOTED)
+    then = watched.look()
+
+    assert first == [Told(watched.subject, 1, is_breaking=False)]
+    assert again == []
+    assert then == [Told(watched.subject, 2, is_breaking=False)]
+    assert [facets["version"]["datasetVersion"] for facets in watched.facets()] == ["1", "2"]
+    assert [(each["name"], each["type"]) for each in watched.facets()[1]["schema"]["fields"]] == [
+        ("id", "long"),
+        ("price", "double"),
+    ]
+    specification = Specification(shared / "openlineage")
+    assert [complaint for event in watched.events for complaint in specification.complaints(event)] == []
+
+
+def test_a_change_that_the_subjects_rule_allows_may_still_break_who_reads_the_field(kafka: Lab, tmp_path: Path) -> None:
+    watched = Watched(kafka, tmp_path / "state.json")
+    watched.register(ID_AND_PRICE)
+    watched.register(ONLY_ID)
+
+    told = watched.look()
+
+    assert [each.is_breaking for each in told] == [False, True]
+    subject = watched.facets()[1]["headwater_subject"]
+    assert subject["changes"] == [{"field": "price", "change": "removed", "from": "int", "isBreaking": True}]
+    assert (subject["compatibility"], subject["fitsRule"], subject["version"]) == ("BACKWARD", True, 2)
+
+
+def test_the_service_shows_the_topic_with_its_newest_schema(kafka: Lab, tmp_path: Path) -> None:
+    watched = Watched(kafka, tmp_path / "state.json")
+    watched.register(ID_AND_PRICE)
+    with running(tmp_path / "home") as service:
+        command = [
+            *(sys.executable, "-m", "headwater.cli.main", "watch", "registry", "--once"),
+            *("--url", watched.url, "--bootstrap", BOOTSTRAP, "--endpoint", f"{service.url}/api/v1/lineage"),
+        ]
+        environment = {**os.environ, "HEADWATER_HOME": str(tmp_path / "home")}
+        said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        shown = httpx.get(f"{service.url}/api/v1/namespaces/kafka%3A%2F%2F{BOOTSTRAP}/datasets/{watched.topic}").json()
+
+    assert f"{watched.subject} version 1\n" in said
+    assert [(field["name"], field["type"]) for field in shown["fields"]] == [("id", "long"), ("price", "int")]
