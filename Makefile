@@ -3,6 +3,7 @@ PYTHON ?= python3.11
 VENV := .venv/bin
 UV_VERSION := 0.13.8
 JARS := src/headwater/pipeline/jars
+MVN := mvn --batch-mode --quiet --no-transfer-progress
 PAGE := src/headwater/service/page
 WEB_SOURCES := $(shell find web/src web/public web/index.html web/.npmrc web/*.json web/*.ts -type f 2>/dev/null)
 
@@ -28,7 +29,7 @@ build/jars.stamp: jvm/spark/pom.xml
 	@mkdir -p build
 	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to fetch Spark's Iceberg and JDBC jars"; exit 1; }
 	rm -rf $(JARS)
-	mvn --batch-mode --quiet --no-transfer-progress -f jvm/spark/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(JARS)
+	$(MVN) -f jvm/spark/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(JARS)
 	@touch $@
 
 build/page.stamp: $(WEB_SOURCES)
@@ -37,14 +38,23 @@ build/page.stamp: $(WEB_SOURCES)
 	else echo "make: Node is missing, so the page is not built; the service runs without it and says so"; fi
 	@touch $@
 
+build/connect-smt.stamp: jvm/connect-smt/pom.xml $(shell find jvm/connect-smt/src -type f)
+	@mkdir -p build
+	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to build the transform for Kafka Connect"; exit 1; }
+	rm -rf build/connect-smt
+	$(MVN) -f jvm/connect-smt/pom.xml clean package -DskipTests
+	mkdir build/connect-smt && cp jvm/connect-smt/target/headwater-connect-smt-*.jar build/connect-smt
+	@touch $@
+
 demo: setup  ## run three pipelines over real flights and show their lineage; ends on Ctrl-C
 	$(VENV)/headwater demo
 
-lab: build/python.stamp  ## start Kafka, Connect, a schema registry, S3 and Glue on this machine; `headwater lab down` ends them
+lab: build/python.stamp build/connect-smt.stamp  ## start Kafka, Connect, a schema registry, S3 and Glue on this machine; `headwater lab down` ends them
 	$(VENV)/headwater lab up kafka
 
-test: setup build/system.stamp  ## run every test
+test: setup build/system.stamp build/connect-smt.stamp  ## run every test
 	$(VENV)/python -m pytest
+	$(MVN) -f jvm/connect-smt/pom.xml test
 	npm --prefix web test
 
 build/system.stamp:  # a real browser and a real PostgreSQL, from Debian's packages
@@ -68,4 +78,4 @@ lock: build/uv.stamp  ## resolve pyproject.toml anew into requirements.lock
 	$(VENV)/uv pip compile --quiet pyproject.toml --extra dev --python-version 3.11 --generate-hashes --no-header --no-emit-find-links --no-emit-index-url -o requirements.lock
 
 clean:  ## remove what the build made
-	rm -rf build .venv $(JARS) $(PAGE) web/node_modules
+	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/connect-smt/target

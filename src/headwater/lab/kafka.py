@@ -15,7 +15,11 @@ from typing import Final
 import httpx
 
 from headwater.errors import SetupError
+from headwater.lab.jars import PROJECT
 from headwater.lab.part import HOST, Part, Site, answers, log_says
+
+TRANSFORM: Final = PROJECT / "build" / "connect-smt"
+"""The lineage transform for Connect, where `make lab` has built it."""
 
 CONFLUENT_API: Final = "/apis/ccompat/v7"
 _LOGGING: Final = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"
@@ -143,6 +147,10 @@ def _configure_worker(site: Site) -> None:
         link = plugin / jar.name
         link.unlink(missing_ok=True)
         link.symlink_to(jar)
+    if TRANSFORM.is_dir():
+        transform = plugin.with_name("headwater")
+        transform.unlink(missing_ok=True)
+        transform.symlink_to(TRANSFORM)
     site.file("worker.properties", _worker_properties(site))
 
 

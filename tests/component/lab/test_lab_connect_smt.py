@@ -1,0 +1,194 @@
+"""`OpenLineageLifecycleSmt` in a real Connect worker: what it tells of connectors with three tasks."""
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from headwater.lab.kafka import TRANSFORM
+from headwater.lab.lab import Lab
+from headwater.signing.keyfile import key_path, load_or_create
+from headwater.signing.verify import verify_event
+from tests.support.ports import free_ports
+from tests.support.service import eventually, running
+from tests.support.spec import Specification
+
+ENGINE = "4.3.1"
+SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
+SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
+VERSION_1 = [{"field": "id", "type": "int32"}, {"field": "note", "type": "string", "optional": True}]
+VERSION_2 = [*VERSION_1, {"field": "price", "type": "double"}]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A broker and a worker that has the transform."""
+    assert TRANSFORM.is_dir(), "the transform is not built: make build/connect-smt.stamp"
+    home = tmp_path_factory.mktemp("lab-connect")
+    lab = Lab("kafka", home, dict(zip(("broker", "connect"), free_ports(2), strict=True)))
+    try:
+        lab.up(["connect"], lambda _: None)
+        yield lab
+    finally:
+        lab.down(lambda _: None)
+
+
+def test_a_topic_is_told_a_connectors_life_its_topics_and_each_change_of_schema(
+    lab: Lab, tmp_path: Path, shared: Path
+) -> None:
+    topic, connector = _topic(lab), f"archive-{uuid.uuid4().hex}"
+    key = load_or_create(tmp_path)
+    told = _events_of(lab, connector)
+    create = {"tasks.max": 3, "topics": topic, "file": str(tmp_path / "out")}
+    _create(lab, connector, SINK, create, {"node.key": str(key_path(tmp_path))})
+
+    _produce(lab, topic, VERSION_1, {"id": 1, "note": None})
+    _until(told, lambda event: _fields(event) == ["id int32", "note string"])
+    _produce(lab, topic, VERSION_2, {"id": 2, "note": "x", "price": 2.5})
+    _until(told, lambda event: len(_fields(event)) == 3)
+    _until(told, lambda event: _facet(event)["recordsSeen"] == 60)
+    httpx.delete(f"{lab.address('connect')}/connectors/{connector}").raise_for_status()
+    events = _until(told, lambda event: event["eventType"] == "ABORT")
+
+    dataset = f"kafka://{lab.address('broker')} {topic}"
+    types = [event["eventType"] for event in events]
+    assert (types[0], set(types[1:-1]), types[-1]) == ("START", {"RUNNING"}, "ABORT")
+    assert len({event["run"]["runId"] for event in events}) == 1
+    assert {(event["job"]["namespace"], event["job"]["name"]) for event in events} == {("kafka-connect", connector)}
+    assert {_names(event["inputs"]) for event in events} == {(), (dataset,)}
+    assert {_names(event["outputs"]) for event in events} == {()}
+    assert _in_turn([_fields(event) for event in events if _fields(event)]) == [
+        ["id int32", "note string"],
+        ["id int32", "note string", "price float64"],
+    ]
+    assert max((_facet(event)["tasks"] for event in events), key=len) == [0, 1, 2]
+    assert _facet(events[-1])["recordsSeen"] == 60
+    assert _facet(events[-1])["type"] == "sink"
+    assert events[-1]["run"]["facets"]["processing_engine"]["version"] == ENGINE
+    assert _facet(events[-1])["connectorClass"] == SINK
+
+    trusted = {key.key_id: key.public_key}
+    specification = Specification(shared / "openlineage")
+    assert {verify_event(raw, trusted).verdict for raw in told.raw} == {"ok"}
+    assert [fault for raw in told.raw for fault in specification.complaints(raw)] == []
+
+
+def test_a_service_that_takes_only_signed_events_shows_source_and_sink_as_one_flow(lab: Lab, tmp_path: Path) -> None:
+    topic, suffix = _topic(lab), uuid.uuid4().hex
+    read, archive = f"read-{suffix}", f"archive-{suffix}"
+    load_or_create(tmp_path)
+    (tmp_path / "in").write_text("".join(f"line {number}\n" for number in range(40)))
+    with running(tmp_path, "--require-signed") as service:
+        lineage = {"openlineage.url": service.url, "node.key": str(key_path(tmp_path))}
+        other = {"dataset.namespace": "file", "dataset.names": str(tmp_path / "in")}
+        _create(lab, read, SOURCE, {"file": str(tmp_path / "in"), "topic": topic}, lineage | other)
+        _create(lab, archive, SINK, {"tasks.max": 3, "topics": topic, "file": str(tmp_path / "out")}, lineage)
+        jobs = f"{service.url}/api/v1/namespaces/kafka-connect/jobs"
+
+        def job(name: str) -> dict[str, Any]:
+            answer = httpx.get(f"{jobs}/{name}")
+            found: dict[str, Any] = answer.json() if answer.status_code == 200 else {}
+            return found
+
+        assert eventually(lambda: bool(job(read).get("outputs") and job(archive).get("inputs")))
+        for connector in (read, archive):
+            httpx.delete(f"{lab.address('connect')}/connectors/{connector}").raise_for_status()
+        assert eventually(lambda: {job(name)["latestRun"]["state"] for name in (read, archive)} == {"ABORTED"})
+
+        dataset = {"namespace": f"kafka://{lab.address('broker')}", "name": topic}
+        assert job(read)["inputs"] == [{"namespace": "file", "name": str(tmp_path / "in")}]
+        assert job(read)["outputs"] == [dataset]
+        assert job(archive)["inputs"] == [dataset]
+        assert job(archive)["outputs"] == []
+        runs = httpx.get(f"{jobs}/{archive}/runs").json()["runs"]
+        assert [run["state"] for run in runs] == ["ABORTED"]
+    assert (tmp_path / "out").read_text().count("line") == 40
+
+
+class _Told:
+    """The events of one connector in the lineage topic, as they are read."""
+
+    def __init__(self, consumer: Consumer, connector: str) -> None:
+        self.raw: list[bytes] = []
+        self._consumer = consumer
+        self._connector = connector.encode()
+
+    def read(self) -> list[dict[str, Any]]:
+        """What has come so far."""
+        for message in self._consumer.consume(100, timeout=0.2):
+            value = message.value()
+            if message.error() is None and message.key() == self._connector and value is not None:
+                self.raw.append(value)
+        return [json.loads(raw) for raw in self.raw]
+
+
+def _events_of(lab: Lab, connector: str) -> _Told:
+    consumer = Consumer(
+        {
+            "bootstrap.servers": lab.address("broker"),
+            "group.id": connector,
+            "auto.offset.reset": "earliest",
+            "topic.metadata.refresh.interval.ms": 500,
+        }
+    )
+    consumer.subscribe(["headwater-lineage"])
+    return _Told(consumer, connector)
+
+
+def _until(told: _Told, is_so: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+    """All events so far, once one of them is so."""
+    assert eventually(lambda: any(map(is_so, told.read())), 60), [event["eventType"] for event in told.read()]
+    return told.read()
+
+
+def _topic(lab: Lab) -> str:
+    name = f"orders-{uuid.uuid4().hex}"
+    admin = AdminClient({"bootstrap.servers": lab.address("broker")})
+    for made in admin.create_topics([NewTopic(name, num_partitions=3, replication_factor=1)]).values():
+        made.result(30)
+    return name
+
+
+def _produce(lab: Lab, topic: str, fields: list[dict[str, Any]], payload: dict[str, Any]) -> None:
+    """Ten records into each of three partitions, with their schema."""
+    schema = {"type": "struct", "fields": fields, "optional": False, "name": "shop.Order"}
+    producer = Producer({"bootstrap.servers": lab.address("broker")})
+    for number in range(30):
+        producer.produce(topic, json.dumps({"schema": schema, "payload": payload}), partition=number % 3)
+    assert producer.flush(30) == 0
+
+
+def _create(lab: Lab, name: str, kind: str, config: dict[str, Any], lineage: dict[str, str]) -> None:
+    quick = {"type": "headwater.connect.OpenLineageLifecycleSmt", "emission.interval": "500ms", "restart.within": "1s"}
+    transform = {f"transforms.lineage.{key}": value for key, value in (quick | lineage).items()}
+    body = {"name": name, "config": {"connector.class": kind, "transforms": "lineage", **config, **transform}}
+    url = f"{lab.address('connect')}/connectors"
+    # 409 while the workers agree on who does what.
+    assert eventually(lambda: httpx.post(url, json=body, timeout=30).status_code == 201, 60)
+
+
+def _facet(event: dict[str, Any]) -> dict[str, Any]:
+    facet: dict[str, Any] = event["run"]["facets"]["headwater_connect"]
+    return facet
+
+
+def _fields(event: dict[str, Any]) -> list[str]:
+    facets = [dataset["facets"] for dataset in event["inputs"]]
+    return [
+        f"{field['name']} {field['type']}" for facet in facets for field in facet.get("schema", {}).get("fields", [])
+    ]
+
+
+def _names(datasets: list[dict[str, Any]]) -> tuple[str, ...]:
+    return tuple(f"{dataset['namespace']} {dataset['name']}" for dataset in datasets)
+
+
+def _in_turn(values: list[list[str]]) -> list[list[str]]:
+    """The values without repetitions of what came just before."""
+    return [value for number, value in enumerate(values) if number == 0 or values[number - 1] != value]
