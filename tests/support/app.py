@@ -34,6 +34,7 @@ def serving(
     body_limit: int = 1_000_000,
     page: Path | None = None,
     kept_events: int = 1_000,
+    retain_raw_days: int | None = None,
 ) -> Iterator[TestClient]:
     """A client of the app over a store; failures come as answers."""
     ticks = count(START_US, 1_000)
@@ -46,6 +47,7 @@ def serving(
         page=page,
         now_us=lambda: next(ticks),
         kept_events=kept_events,
+        retain_raw_days=retain_raw_days,
     )
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client

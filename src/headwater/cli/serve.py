@@ -53,13 +53,22 @@ def serve(
             "without it, a SQLite file in HEADWATER_HOME. Rather set the variable: others see a command.",
         ),
     ] = None,
+    retain_raw_days: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            envvar="HEADWATER_RETAIN_RAW_DAYS",
+            help="Move raw events into compressed segment files after so many days; without it, never.",
+        ),
+    ] = None,
 ) -> None:
     """Run the lineage service; it says "listening on http://…" when it is ready, and stops on SIGTERM or Ctrl-C.
 
     Example: headwater serve --port 5001 --require-signed
     """
     home = headwater_home()
-    with closing(_bound(host, port)) as listener, closing(open_store(database or home / "headwater.db")) as store:
+    where = database or home / "headwater.db"
+    with closing(_bound(host, port)) as listener, closing(open_store(where, home / "segments")) as store:
         app = create_app(
             store,
             Graph(store.content),
@@ -70,6 +79,7 @@ def serve(
             now_us=lambda: time.time_ns() // 1_000,
             kept_events=kept_events,
             readers=_spare_cores() if readers is None else readers,
+            retain_raw_days=retain_raw_days,
         )
         _warn_of_strangers(listener)
 

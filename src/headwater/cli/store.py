@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
+from headwater.cli.home import headwater_home
 from headwater.errors import SetupError
 from headwater.store.copying import Copied, Digest
 from headwater.store.copying import copy as copied
@@ -40,7 +41,12 @@ def copy(
     """
     if "://" not in source and not Path(source).exists():
         raise SetupError(f"FROM: there is no file {source}")
-    with closing(open_store(source)) as here, closing(open_store(target)) as there, _progress() as advance:
+    segments = headwater_home() / "segments"
+    with (
+        closing(open_store(source, segments)) as here,
+        closing(open_store(target, segments)) as there,
+        _progress() as advance,
+    ):
         result = copied(here, there, advance)
     typer.echo(orjson.dumps(_members(result)) if json_output else _sentence(result))
     if not result.is_same:

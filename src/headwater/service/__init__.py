@@ -28,6 +28,7 @@ routes      from requests to views, one file a resource
 answers     JSON responses, times
 failures    every error in one shape
 paths       names in paths, which may hold slashes
+retention   old raw events move out of the database
 metrics     what Prometheus sees
 pages       the built page (in `page`), or a sentence where there is none
 access      how routes get at the service

@@ -24,6 +24,7 @@ from headwater.service.pages import page_app
 from headwater.service.past import DEFAULT_KEPT_EVENTS, Pasts
 from headwater.service.readers import Readers
 from headwater.service.reading import Trust
+from headwater.service.retention import Retention
 from headwater.service.routes import (
     datasets,
     diff,
@@ -64,12 +65,13 @@ def create_app(
     now_us: Callable[[], int],
     kept_events: int = DEFAULT_KEPT_EVENTS,
     readers: int = 0,
+    retain_raw_days: int | None = None,
 ) -> FastAPI:
     """Make the app over an open store and an empty graph.
 
     While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
     store. `kept_events` is how many events the pasts hold together that are kept in memory. `readers` is how
-    many processes read events beside this one.
+    many processes read events beside this one. Raw bytes move to segments after `retain_raw_days`, or never.
     """
     service = _service(
         store, graph, Readers(Trust(trusted_keys, require_signed), readers), body_limit, now_us, kept_events
@@ -81,7 +83,7 @@ def create_app(
         docs_url=None,  # its viewer would come from another host
         redoc_url=None,
         redirect_slashes=False,
-        lifespan=_lifespan(service),
+        lifespan=_lifespan(service, Retention(store, retain_raw_days, now_us)),
     )
     app.state.service = service
     app.add_middleware(paths.PathsAsSent)
@@ -118,17 +120,19 @@ def _service(
     return Service(knowledge, pasts, intake, feed, metrics, ahead, body_limit, now_us, new_id=lambda: str(uuid4()))
 
 
-def _lifespan(service: Service) -> Lifespan[FastAPI]:
+def _lifespan(service: Service, retention: Retention) -> Lifespan[FastAPI]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.knowledge.load()
         service.pasts.load()
         service.intake.start()
+        retention.start()
         for ahead in service.ahead:
             ahead.start()
         try:
             yield
         finally:
+            await retention.stop()
             for ahead in service.ahead:
                 await ahead.stop()
             service.feed.close()

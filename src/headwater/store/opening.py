@@ -6,8 +6,10 @@ from headwater.store.sqlite import SqliteStore
 from headwater.store.store import Store
 
 
-def open_store(where: str | Path) -> Store:
+def open_store(where: str | Path, segments: Path | None = None) -> Store:
     """Open the store, and make it if there is nothing yet; the caller closes it.
+
+    `segments` is the folder that raw events of a PostgreSQL database are moved to; a SQLite file's stands beside it.
 
     Raises:
         SetupError: it cannot be opened; the message says what to do, and shows no password.
@@ -16,4 +18,4 @@ def open_store(where: str | Path) -> Store:
         return SqliteStore(Path(where))
     from headwater.store.postgres import PostgresStore  # its driver takes 27 MB, and 0.2 s to load
 
-    return PostgresStore(where)
+    return PostgresStore(where, segments=segments)

@@ -6,6 +6,7 @@ Each process appends to the one log, and hears of what others appended: by a not
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 import psycopg
@@ -16,6 +17,7 @@ from headwater.store.migrations import STEPS
 from headwater.store.postgres_connection import CHANNEL, PostgresConnection
 from headwater.store.postgres_url import place_of
 from headwater.store.reader import Reader
+from headwater.store.segments import Segments
 from headwater.store.store import News, Store
 
 log = logging.getLogger(__name__)
@@ -28,13 +30,14 @@ _ADVICE: Final = "start its server, create it with createdb, or mend its URL"
 class PostgresStore(Store):
     """Keeps events and facts in one PostgreSQL database, which other processes may write to at the same time."""
 
-    def __init__(self, url: str, steps: Sequence[str] = STEPS) -> None:
+    def __init__(self, url: str, steps: Sequence[str] = STEPS, segments: Path | None = None) -> None:
+        self._kept = None if segments is None else Segments(segments)
         self._place = place_of(url)
         self._server = PostgresConnection(self._place)
         self._listener: _Listener | None = None
         try:
             self._server.migrate(steps)
-            super().__init__(self._server, self._connection())
+            super().__init__(self._server, self._connection(), self._kept)
         except UnavailableError as fault:
             self._server.close()
             raise SetupError(f"cannot use the database ({self._place}): {fault}; {_ADVICE}") from None
@@ -44,7 +47,7 @@ class PostgresStore(Store):
 
     def another_reader(self) -> Reader:
         """A reader with a connection of its own, for another thread; the caller closes it."""
-        return Reader(self._connection())
+        return Reader(self._connection(), self._kept)
 
     @property
     def fault(self) -> str | None:

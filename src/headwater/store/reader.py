@@ -5,8 +5,10 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple, cast
 
+from headwater.errors import UnavailableError
 from headwater.model import strict_json
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import TROUBLE, Content, Fact, ObservedFacet, RunFacet
@@ -16,6 +18,7 @@ from headwater.store.connection import Connection, Row
 from headwater.store.entries import LoggedEvent
 from headwater.store.numbers import ReadNames, run_id_of_key
 from headwater.store.packing import unpacked
+from headwater.store.segments import Segments
 from headwater.store.tables import TABLES
 
 _KEPT_CONTENTS: Final = 1_000
@@ -76,8 +79,9 @@ class Reader:
     Every method raises UnavailableError where the database does not answer.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, segments: Segments | None = None) -> None:
         self._reader = connection
+        self._segments = segments
         self._rows = connection.rows
         self._key = connection.run_key
         self._counted: Counter[str] = Counter()
@@ -154,8 +158,19 @@ class Reader:
 
     def raw(self, digest: bytes) -> bytes | None:
         """The bytes of an event, as they came."""
-        frame: bytes | None = self._value("SELECT packed FROM log WHERE digest = ?", (digest,))
-        return None if frame is None else unpacked(frame)
+        row = next(self._rows("SELECT idx, packed FROM log WHERE digest = ?", (digest,)), None)
+        return None if row is None else self._unpacked(row[0], digest, row[1])
+
+    def _unpacked(self, place: int, digest: bytes, frame: bytes) -> bytes:
+        """The bytes of an event, from its row in the log; an empty frame means that they are in a segment."""
+        if frame:
+            return unpacked(frame)
+        if self._segments is None:
+            raise UnavailableError(f"the bytes of event {place} are in a segment, and no folder of segments is known")
+        raw = self._segments.raw(place)
+        if sha256(raw).digest() != digest:
+            raise UnavailableError(f"the segment that has event {place} holds other bytes than were logged")
+        return raw
 
     def events(
         self, before_us: int, after_us: int, order: Literal["asc", "desc"], limit: int, offset: int
@@ -206,7 +221,7 @@ class Reader:
         return events, self._value(f"SELECT count(*) {joined}", (namespace,))
 
     def _logged(self, row: Row) -> LoggedEvent:
-        return LoggedEvent._make((*row[:-1], unpacked(row[-1])))
+        return LoggedEvent._make((*row[:-1], self._unpacked(row[0], row[1], row[-1])))
 
     def logged(self, places: range, until_us: int | None = None) -> Iterator[LoggedEvent]:
         """The events in these places of the log that happened until then, that time included, in the log's order."""
@@ -215,6 +230,13 @@ class Reader:
         for begin in range(places.start, places.stop, _IN_ONE_ANSWER):  # PostgreSQL gives an answer whole
             end = min(begin + _IN_ONE_ANSWER, places.stop)
             yield from map(self._logged, self._rows(sql, (begin, end, until)))
+
+    def raw_before(self, places: range, received_us: int) -> list[bytes]:
+        """The raw bytes of the events in these places, if all are there, were received before then, and are folded."""
+        sql = "SELECT count(*) FROM log, folded WHERE idx >= ? AND idx < ? AND idx < events AND received_us < ?"
+        if self._value(sql, (places.start, places.stop, received_us)) < len(places):
+            return []
+        return [logged.raw for logged in self.logged(places)]
 
     def told_of(self, run_ids: Sequence[str]) -> Iterator[LoggedEvent]:
         """The events of the runs, and all that declare a job or dataset."""

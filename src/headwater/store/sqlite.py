@@ -15,6 +15,7 @@ from headwater.store.connection import Row
 from headwater.store.migrations import STEPS, missing_steps
 from headwater.store.numbers import run_key
 from headwater.store.reader import Reader
+from headwater.store.segments import Segments
 from headwater.store.store import Store
 
 
@@ -96,7 +97,8 @@ class SqliteStore(Store):
         try:
             writer = SqliteConnection(path)
             writer.migrate(steps, f"the database {path}")
-            super().__init__(writer, self._connection())
+            self._kept = Segments(path.with_name(path.name + ".segments"))
+            super().__init__(writer, self._connection(), self._kept)
         except sqlite3.Error as fault:
             os.close(self._lock)
             raise SetupError(f"cannot open the database {path}: {fault}; is it a Headwater database?") from fault
@@ -111,7 +113,7 @@ class SqliteStore(Store):
 
     def another_reader(self) -> Reader:
         """A reader with a connection of its own, for another thread; the caller closes it."""
-        return Reader(self._connection())
+        return Reader(self._connection(), self._kept)
 
     def _connection(self) -> SqliteConnection:
         return SqliteConnection(self._path).only_reads()

@@ -13,10 +13,11 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from hashlib import sha256
 from typing import Final
 
-from headwater.errors import InvalidEventError, UnavailableError
+from headwater.errors import InvalidEventError, SetupError, UnavailableError
 from headwater.graph.fold import fold
 from headwater.model.edits import DELETED, InOrder
 from headwater.model.facts import Content, Fact
@@ -24,8 +25,8 @@ from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import Entry, Stored, parsed
 from headwater.store.numbers import GivenNumbers
-from headwater.store.packing import unpacked
 from headwater.store.reader import Reader
+from headwater.store.segments import Segments
 from headwater.store.tables import TABLES, target_of_key
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,8 @@ _KNOWN_CONTENTS: Final = 200_000
 """How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
 _FOLDED_TOGETHER: Final = 64
 """Events whose facts may wait for one transaction; more events are taken only once these are stored."""
+IN_SEGMENT: Final = 1024
+"""Events in one segment."""
 _READ_TOGETHER: Final = 256
 """Entries of others that are taken in at a stretch."""
 
@@ -47,8 +50,8 @@ class Store(Reader):
     `add`, `follow` and `catch_up` may be called from any thread, the reading methods from one thread at a time.
     """
 
-    def __init__(self, writer: Connection, reader: Connection) -> None:
-        super().__init__(reader)
+    def __init__(self, writer: Connection, reader: Connection, segments: Segments | None = None) -> None:
+        super().__init__(reader, segments)
         self._writer = writer
         self._writing = threading.RLock()
         self._news: News | None = None
@@ -87,6 +90,7 @@ class Store(Reader):
 
     def close(self) -> None:
         """Bring the facts up to the log, then close the connections."""
+        self._news = None
         self._wait_for_facts()  # those that cannot be stored are folded again at the next start
         super().close()
         self._writer.close()
@@ -203,6 +207,41 @@ class Store(Reader):
             entry.frame,
         )
 
+    def retire(self, before_us: int, is_over: Callable[[], bool] = lambda: False) -> int:
+        """Move the raw bytes of events that were received before then into segments; gives how many.
+
+        Segments are written full only, from the beginning of the log on. Called by one thread of its own at a time;
+        another process may do the same, with the same outcome. `is_over` is asked between two segments.
+
+        Raises:
+            UnavailableError: a disk is full, or the database does not answer; nothing is lost, and a call goes on.
+        """
+        if self._segments is None:
+            raise SetupError("raw events cannot be moved: no folder of segments is known")
+        ranges = self._segments.ranges()
+        first = ranges[-1].stop if ranges else 0
+        for places in ranges[-1:]:  # an earlier call may have ended between the two steps
+            self._empty(self._segments, places)
+        begin = first
+        with closing(self.another_reader()) as reader:
+            while not is_over() and (raws := reader.raw_before(range(first, first + IN_SEGMENT), before_us)):
+                self._segments.write(first, raws)
+                self._empty(self._segments, range(first, first + len(raws)))
+                first += len(raws)
+        return first - begin
+
+    def _empty(self, segments: Segments, places: range) -> None:
+        """Take the raw bytes out of these rows, once each is known to be in a segment."""
+        bounds = (places.start, places.stop)
+        with self._writing:
+            self._be_ready()
+            for place, digest in self._writer.rows("SELECT idx, digest FROM log WHERE idx >= ? AND idx < ?", bounds):
+                if sha256(segments.raw(place)).digest() != digest:
+                    raise UnavailableError(f"event {place}: the segments in the folder are of another log; move them")
+            with self._transaction(is_acknowledged=True):
+                sql = "UPDATE log SET packed = ? WHERE idx >= ? AND idx < ? AND packed <> ?"
+                self._writer.execute(sql, (b"", *bounds, b""))
+
     # Taking in, in the log's order
 
     def _take_in(self, until: int, own: Mapping[int, Entry] | None = None) -> None:
@@ -222,10 +261,10 @@ class Store(Reader):
     def _take_in_others(self, places: range) -> None:
         if len(self._behind) >= _READ_TOGETHER:
             self._wait_for_facts()
-        sql = "SELECT idx, event_type, packed FROM log WHERE idx >= ? AND idx < ? ORDER BY idx"
+        sql = "SELECT idx, digest, event_type, packed FROM log WHERE idx >= ? AND idx < ? ORDER BY idx"
         news: list[Stored] = []
-        for place, kind, frame in list(self._writer.rows(sql, (places.start, places.stop))):
-            facts = self._facts_again(place, kind, unpacked(frame))
+        for place, digest, kind, frame in list(self._writer.rows(sql, (places.start, places.stop))):
+            facts = self._facts_again(place, kind, self._unpacked(place, digest, frame))
             self._fall_behind(place, facts)
             if place >= self._told:
                 news.append(Stored(place, True, facts))

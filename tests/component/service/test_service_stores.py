@@ -7,11 +7,15 @@ from urllib.parse import quote
 
 from starlette.testclient import TestClient
 
+from headwater.model.events import parse_event
+from headwater.store.entries import entry_of
 from headwater.store.opening import open_store
-from tests.support.app import Body, dataset, event, facet, post, schema, served, serving
+from headwater.store.store import IN_SEGMENT
+from tests.support.app import Body, dataset, event, facet, get, post, schema, served, serving
 from tests.support.postgres import Cluster
 from tests.support.reads import read_everything
 from tests.support.scenarios import scenario
+from tests.support.service import eventually
 
 SCENARIOS = ("flink", "spark-glue")
 OF_CHANCE = {"/api/v1/edits?"}
@@ -68,3 +72,21 @@ def test_every_read_over_postgresql_is_answered_as_over_sqlite(shared: Path, tmp
     assert now != then
     assert found == (now, then)
     assert after_a_restart == now
+
+
+def test_a_service_that_moves_old_raw_events_answers_as_before(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    raws = [json.dumps(event(run={"runId": f"r{number}"})).encode() for number in range(IN_SEGMENT)]
+    with closing(open_store(path)) as store:
+        store.add([entry_of(parse_event(raw), "unsigned", None, received_us=1) for raw in raws])
+    asked = (
+        "/api/v1/events/lineage?limit=20",
+        "/api/v1/jobs/runs/r7/events",
+        "/api/v1/jobs?asOf=2026-05-22T14:23:11Z&logSize=100",
+    )
+    with closing(open_store(path)) as store, serving(store) as client:
+        before = [get(client, path) for path in asked]
+
+    with closing(open_store(path)) as store, serving(store, retain_raw_days=1) as client:
+        assert eventually(lambda: not any(store._rows("SELECT 1 FROM log WHERE length(packed) > 0")), within_s=30)
+        assert [get(client, path) for path in asked] == before
