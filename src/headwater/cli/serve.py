@@ -142,11 +142,11 @@ def _calm_garbage_collection() -> None:
     """Leave what was loaded out of garbage collection, and look at the rest less often.
 
     The graph only grows and has no cycles. With Python's defaults, at 48,000 events of 10 kB, collections stopped every
-    request for up to 0.7 s and took a fifth of the throughput (`benchmarks/ingest.py --events 48000`). And a large
-    answer is made of 100,000 objects, gone once it is sent: looking through them meanwhile took half of its time.
+    request for up to 0.7 s and took a fifth of the throughput (`benchmarks/ingest.py --events 48000`). A collection
+    takes as long as there are young objects, 40 ms for 50,000 that all stay: a large answer is to go without one.
     """
     gc.freeze()
-    gc.set_threshold(300_000, 20, 100)
+    gc.set_threshold(100_000, 20, 100)
     gc.enable()
 
 

@@ -6,7 +6,9 @@ outside: the graph holds their digests and asks `content` when it must read colu
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from functools import cache
 
+from headwater.graph.column_edges import WHOLE
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.growth import Growth, declared_flows
 from headwater.graph.mending import End, end_of
@@ -149,6 +151,18 @@ class Graph(Growth):
                     shown = column_edge if source is column_edge.source else column_edge._replace(source=source)
                     edges[shown] = edges[shown].union(edge.seen) if shown in edges else edge.seen
         return edges
+
+    def count_column_edges_into(self, name: DatasetId) -> tuple[set[str], int]:
+        """The columns of the dataset that edges end at, and how many edges `column_edges_into` would give."""
+        datasets, columns = self.column_edges.datasets.things, self.column_edges.columns.things
+        shown = cache(lambda number: self.shown(datasets[number]))
+        edges: set[tuple[int, DatasetId, int, int]] = set()
+        for member in self.identities.members(name):
+            dataset = self.datasets.get(member)
+            for _, digest in dataset.evidence if dataset else ():
+                for into, source, out_of, how in self.column_edges.quads(member, digest):
+                    edges.add((into, shown(source), out_of, how))
+        return {columns[into] for into, *_ in edges if into != WHOLE}, len(edges)
 
     def fed_by(self, name: DatasetId) -> set[DatasetId]:
         """The datasets, by shown name, into which column edges from this dataset lead."""

@@ -1,6 +1,5 @@
 """How routes get at the service: everything a route needs is in one place, put there by `create_app`."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -8,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Depends, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headwater.service.ahead import Ahead
+from headwater.service.ahead import Ahead, in_turns
 from headwater.service.as_of import AsOf, AsOfTime, LogSize, written
 from headwater.service.feed import Feed
 from headwater.service.intake import Intake
@@ -70,13 +69,19 @@ Now = Annotated[int, Depends(_now)]
 
 
 async def _counted(knowledge: Known) -> Knowledge:
-    for _ in knowledge.count_up():
-        await asyncio.sleep(0)
+    await in_turns(knowledge.count_up())
+    return knowledge
+
+
+async def _read_through(knowledge: Known) -> Knowledge:
+    await in_turns(knowledge.read_ahead())
     return knowledge
 
 
 Counted = Annotated[Knowledge, Depends(_counted)]
 """The same, once all jobs and datasets are counted; others have their turn meanwhile."""
+ReadThrough = Annotated[Knowledge, Depends(_read_through)]
+"""The same, once all facets that tell of columns are read, as who asks what a column feeds must know."""
 
 
 class SaysAsOf:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
@@ -9,17 +10,19 @@ log = logging.getLogger(__name__)
 
 ThingT = TypeVar("ThingT")
 
-_STRETCH: Final = 200
-"""Steps of a long look at everything, before others have their turn: one to five milliseconds' work."""
+_STRETCH_S: Final = 0.005
+"""How long somebody may go on who looks at everything, before others have their turn."""
 
 
 async def in_turns(steps: Iterable[ThingT]) -> list[ThingT]:
-    """What the steps give; between stretches of them others have their turn."""
+    """What the steps give, each of them a little work; between stretches of them others have their turn."""
     done: list[ThingT] = []
+    begin = time.perf_counter()
     for step in steps:
         done.append(step)
-        if len(done) % _STRETCH == 0:
+        if time.perf_counter() - begin > _STRETCH_S:
             await asyncio.sleep(0)
+            begin = time.perf_counter()
     return done
 
 

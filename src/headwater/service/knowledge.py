@@ -339,7 +339,10 @@ class Knowledge:
 
     def _column_counts(self, name: DatasetId) -> tuple[int, int]:
         """How many columns a dataset has, and how many column edges end at it."""
-        return len(self.columns(name)), len(self.graph.column_edges_into(name))
+        facets = self.graph.facets_of(name)
+        fields = self.fields(facets["schema"][1] if "schema" in facets else None)
+        fed, edges = self.graph.count_column_edges_into(name)
+        return len(fed.union(field["name"] for field in fields)), edges
 
     def _read_view(self, kind: type[View], digest: bytes) -> object:
         return kind.read({kind.key: self.store.content(digest)})

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from headwater.service import shapes
-from headwater.service.access import Known
+from headwater.service.access import Known, ReadThrough
 from headwater.service.answers import answer, answer_json
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Depth, NodeId
 from headwater.service.views.columns import column_lineage
@@ -23,7 +23,7 @@ async def get_lineage(knowledge: Known, node_id: NodeId, depth: Depth = 20) -> R
 
 @router.get("/column-lineage", response_model=shapes.ColumnLineage, responses=NOT_FOUND | WRONG)
 async def get_column_lineage(
-    knowledge: Known,
+    knowledge: ReadThrough,
     node_id: NodeId,
     depth: Depth = 20,
     with_downstream: Annotated[

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from headwater.graph.coverage import GapKind
 from headwater.graph.impact.change import Change
 from headwater.service import shapes_causes, shapes_coverage, shapes_impact
-from headwater.service.access import Counted, Known, ServiceHere
+from headwater.service.access import Counted, ReadThrough, ServiceHere
 from headwater.service.answers import answer
 from headwater.service.as_of import time_us
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
@@ -32,7 +32,7 @@ At = Annotated[
 
 @router.get("/impact", response_model=shapes_impact.Impact, responses=NOT_FOUND | WRONG)
 async def get_impact(
-    knowledge: Known,
+    knowledge: ReadThrough,
     node_id: NodeId,
     column: Column = None,
     change: Annotated[
@@ -49,7 +49,7 @@ async def get_impact(
 
 @router.get("/root-cause", response_model=shapes_causes.RootCause, responses=NOT_FOUND | WRONG)
 async def get_root_cause(
-    knowledge: Known,
+    knowledge: ReadThrough,
     node_id: NodeId,
     run: Annotated[str | None, Query(description="The run that wrote the bad output; else the last one.")] = None,
     column: Column = None,
