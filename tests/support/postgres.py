@@ -83,5 +83,7 @@ def _user_that_may_run_it(folder: Path) -> str | None:
     """PostgreSQL refuses to run as root; Debian's package brings a user for it."""
     if os.geteuid() != 0:
         return None
-    shutil.chown(folder, pwd.getpwnam("postgres").pw_name)
-    return "postgres"
+    users = {each.pw_name for each in pwd.getpwall()}
+    user = "postgres" if "postgres" in users else "nobody"
+    shutil.chown(folder, user)
+    return user

@@ -67,6 +67,8 @@ def serve(
     Example: headwater serve --port 5001 --require-signed
     """
     home = headwater_home()
+    if database and "://" not in database:
+        raise SetupError("HEADWATER_DATABASE_URL: expected postgresql://…; without it, a SQLite file is used")
     where = database or home / "headwater.db"
     with closing(_bound(host, port)) as listener, closing(open_store(where, home / "segments")) as store:
         app = create_app(

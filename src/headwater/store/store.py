@@ -207,11 +207,12 @@ class Store(Reader):
             entry.frame,
         )
 
-    def retire(self, before_us: int, is_over: Callable[[], bool] = lambda: False) -> int:
+    def retire(self, before_us: int, is_over: Callable[[], bool] = lambda: False, each: int = IN_SEGMENT) -> int:
         """Move the raw bytes of events that were received before then into segments; gives how many.
 
-        Segments are written full only, from the beginning of the log on. Called by one thread of its own at a time;
-        another process may do the same, with the same outcome. `is_over` is asked between two segments.
+        Segments are written only when they are full, with `each` so many events, from the beginning of the log on.
+        Called by one thread of its own at a time; another process may do the same, with the same outcome. `is_over` is
+        asked between two segments.
 
         Raises:
             UnavailableError: a disk is full, or the database does not answer; nothing is lost, and a call goes on.
@@ -224,7 +225,7 @@ class Store(Reader):
             self._empty(self._segments, places)
         begin = first
         with closing(self.another_reader()) as reader:
-            while not is_over() and (raws := reader.raw_before(range(first, first + IN_SEGMENT), before_us)):
+            while not is_over() and (raws := reader.raw_before(range(first, first + each), before_us)):
                 self._segments.write(first, raws)
                 self._empty(self._segments, range(first, first + len(raws)))
                 first += len(raws)

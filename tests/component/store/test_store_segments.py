@@ -19,17 +19,19 @@ from headwater.store.copying import copy
 from headwater.store.entries import Entry, entry_of
 from headwater.store.opening import open_store
 from headwater.store.segments import Segments
-from headwater.store.store import IN_SEGMENT, Store
+from headwater.store.store import Store
 from tests.support.app import event, facet
 
 OLD_US = 1_000
+EACH = 128
+"""Events in a segment, fewer than in earnest."""
 EVENTS = [
-    json.dumps(event(run={"runId": f"run {number % 700}", "facets": {"n": facet(n=number)}})).encode()
-    for number in range(3 * IN_SEGMENT)
+    json.dumps(event(run={"runId": f"run {number % 100}", "facets": {"n": facet(n=number)}})).encode()
+    for number in range(3 * EACH)
 ]
 
 
-def entries(new: int = IN_SEGMENT // 2) -> Iterator[Entry]:
+def entries(new: int = EACH // 2) -> Iterator[Entry]:
     """Events of which the last ones are new."""
     for number, raw in enumerate(EVENTS):
         yield entry_of(parse_event(raw), "unsigned", None, OLD_US if number < len(EVENTS) - new else 9_000)
@@ -55,34 +57,34 @@ def test_old_events_are_read_from_segments_as_they_were(store: Store, segments: 
     before = list(store.logged(range(len(EVENTS)))), dict.fromkeys(store.facts())
 
     store.catch_up()
-    moved = store.retire(OLD_US + 1)
+    moved = store.retire(OLD_US + 1, each=EACH)
 
-    assert moved == 2 * IN_SEGMENT  # segments are written full only
-    assert in_database(store) == IN_SEGMENT
+    assert moved == 2 * EACH  # segments are written full only
+    assert in_database(store) == EACH
     assert (list(store.logged(range(len(EVENTS)))), dict.fromkeys(store.facts())) == before
     digest = parse_event(EVENTS[5]).stamp.digest
     assert store.raw(digest) == EVENTS[5]
-    assert [logged.raw for logged in store.run_events("run 699")] == EVENTS[699::700]
+    assert [logged.raw for logged in store.run_events("run 99")] == EVENTS[99::100]
     assert sorted(path.name for path in segments.iterdir()) == [
-        "000000000000-000000001024.segment",
-        "000000001024-000000002048.segment",
+        "000000000000-000000000128.segment",
+        "000000000128-000000000256.segment",
     ]
-    assert sum(path.stat().st_size for path in segments.iterdir()) < len(b"".join(EVENTS[:2048])) / 5
+    assert sum(path.stat().st_size for path in segments.iterdir()) < len(b"".join(EVENTS[: 2 * EACH])) / 5
 
 
 def test_events_that_are_stored_or_new_stay_where_they_are(store: Store) -> None:
     store.catch_up()
-    store.retire(OLD_US + 1)
+    store.retire(OLD_US + 1, each=EACH)
 
     again = store.add(list(entries())[:3])
 
     assert [(answer.log_index, answer.is_new) for answer in again] == [(0, False), (1, False), (2, False)]
-    assert store.retire(OLD_US + 1) == 0
-    assert store.retire(10_000) == IN_SEGMENT
+    assert store.retire(OLD_US + 1, each=EACH) == 0
+    assert store.retire(10_000, each=EACH) == EACH
 
 
 def test_facts_that_wait_keep_their_events_in_the_database(store: Store) -> None:
-    assert store.retire(OLD_US + 1) == 0
+    assert store.retire(OLD_US + 1, each=EACH) == 0
 
 
 def test_a_store_with_segments_opens_again_and_is_copied_whole(
@@ -91,7 +93,7 @@ def test_a_store_with_segments_opens_again_and_is_copied_whole(
     with closing(open_store(database, segments)) as store:
         store.add(list(entries()))
         store.catch_up()
-        store.retire(OLD_US + 1)
+        store.retire(OLD_US + 1, each=EACH)
 
     with closing(open_store(database, segments)) as source, closing(open_store(tmp_path / "copy.db")) as target:
         result = copy(source, target, lambda *_: None)
@@ -102,22 +104,22 @@ def test_a_store_with_segments_opens_again_and_is_copied_whole(
 
 def test_a_call_that_ended_between_file_and_database_is_carried_on(store: Store, segments: Path) -> None:
     store.catch_up()
-    Segments(segments).write(0, EVENTS[:IN_SEGMENT])  # the first step alone
+    Segments(segments).write(0, EVENTS[:EACH])  # the first step alone
     (segments / ".writing-x").write_bytes(b"half")  # and half of another
 
-    moved = store.retire(OLD_US + 1)
+    moved = store.retire(OLD_US + 1, each=EACH)
 
-    assert moved == IN_SEGMENT
-    assert in_database(store) == IN_SEGMENT
+    assert moved == EACH
+    assert in_database(store) == EACH
     assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS
 
 
 def test_segments_of_another_log_take_nothing_out_of_this_one(store: Store, segments: Path) -> None:
     store.catch_up()
-    Segments(segments).write(0, EVENTS[1 : IN_SEGMENT + 1])
+    Segments(segments).write(0, EVENTS[1 : EACH + 1])
 
     with pytest.raises(UnavailableError, match="of another log"):
-        store.retire(OLD_US + 1)
+        store.retire(OLD_US + 1, each=EACH)
 
     assert in_database(store) == len(EVENTS)
 
@@ -125,7 +127,7 @@ def test_segments_of_another_log_take_nothing_out_of_this_one(store: Store, segm
 @pytest.mark.parametrize("damage", ["one byte", "cut short", "gone"])
 def test_a_damaged_segment_is_told_and_never_served(store: Store, segments: Path, damage: str) -> None:
     store.catch_up()
-    store.retire(OLD_US + 1)
+    store.retire(OLD_US + 1, each=EACH)
     path = min(segments.iterdir())
     content = bytearray(path.read_bytes())
     content[100] ^= 1
@@ -158,20 +160,20 @@ def test_nothing_is_lost_when_the_process_is_killed_while_it_moves(database: str
     code = (
         "import sys; from pathlib import Path; from headwater.store.opening import open_store\n"
         f"where = {str(database)!r}; store = open_store(where, Path({str(segments)!r}))\n"
-        f"print('ready', flush=True); store.retire({OLD_US + 1})"
+        f"print('ready', flush=True); store.retire({OLD_US + 1}, each={EACH})"
     )
     generator = random.Random()  # noqa: S311  any instants will do
     for _ in range(3):
         mover = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
         assert mover.stdout is not None
         assert mover.stdout.readline() == b"ready\n"
-        time.sleep(generator.uniform(0, 0.15))
+        time.sleep(generator.uniform(0, 0.05))
         os.kill(mover.pid, signal.SIGKILL)
         mover.wait()
         mover.stdout.close()
 
     with closing(open_store(database, segments)) as store:
         assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS
-        store.retire(OLD_US + 1)
+        store.retire(OLD_US + 1, each=EACH)
         assert in_database(store) == 0
         assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS
