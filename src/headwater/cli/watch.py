@@ -48,8 +48,8 @@ def connect(
     status_topic: Annotated[str, typer.Option(help="Connect's status.storage.topic.")] = "connect-status",
     config_topic: Annotated[str, typer.Option(help="Connect's config.storage.topic.")] = "connect-configs",
     evidence_topic: Annotated[
-        str | None, typer.Option(help="Where the transform OpenLineageLifecycleSmt sends its events.")
-    ] = None,
+        str, typer.Option(help="Where the transform OpenLineageLifecycleSmt sends its events, if it is used.")
+    ] = "headwater-lineage",
     group: Annotated[str | None, typer.Option(help="Connect's group.id; found if there is one Connect only.")] = None,
     client: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE for the Kafka client, or NAME=env:VARIABLE.")

@@ -160,20 +160,47 @@ def test_the_life_of_connectors_from_start_to_end(connect: Cluster, tmp_path: Pa
         assert watch.tells("source", "START", "ABORT superseded", "START", "ABORT stopped")
 
         raw = (tmp_path / "home" / "events.jsonl").read_bytes().splitlines()
-        runs = served_runs(service)
+        ended = {"source": ["ABORTED", "ABORTED"], "sink": ["ABORTED", "ABORTED"], "broken": ["FAILED"]}
+        assert eventually(lambda: served_runs(service) == ended), served_runs(service)
         datasets = {each["name"] for each in served(service, "/search?q=.&limit=100")["results"]}
 
     specification, keys = Specification(shared / "openlineage"), trusted_keys(tmp_path / "home")
     assert [complaint for event in raw for complaint in specification.complaints(event)] == []
     assert {verify_event(event, keys).verdict for event in raw} == {"ok"}
-    assert runs == {
-        "source": ["ABORTED", "ABORTED"],
-        "sink": ["ABORTED", "ABORTED"],
-        "broken": ["FAILED"],
-    }
     assert {str(lines), str(copy)} <= datasets
     failure = next(json.loads(event) for event in raw if json.loads(event)["eventType"] == "FAIL")
     assert "FileStreamSinkTask.java" in failure["run"]["facets"]["errorMessage"]["stackTrace"]
+
+
+def test_what_a_transform_in_the_chain_sees_of_records_becomes_columns_of_the_same_run(
+    connect: Cluster, tmp_path: Path
+) -> None:
+    lines, copy = tmp_path / "lines.txt", tmp_path / "copy.txt"
+    lines.write_text("one\ntwo\n")
+    last = {"transforms.seen.type": "headwater.connect.OpenLineageLifecycleSmt"}
+    to_struct = {
+        "transforms.hoist.type": "org.apache.kafka.connect.transforms.HoistField$Value",
+        "transforms.hoist.field": "line",
+    }
+    with running(tmp_path / "home") as service, watching(tmp_path / "home", connect, service) as watch:
+        chain = {"transforms": "hoist,seen", **to_struct, **last}
+        source = {"connector_class": "FileStreamSource", "file": str(lines), "topic": "structs"}
+        connect.put("structs", **source, **chain)
+        connect.put("unstructs", connector_class="FileStreamSink", file=str(copy), topics="structs")
+
+        def columns() -> dict[str, Any] | None:
+            facets = watch.events("unstructs")[-1]["outputs"][0]["facets"]
+            return facets.get("columnLineage", {}).get("fields")
+
+        assert watch.flows("unstructs", "structs", str(copy))
+        assert eventually(lambda: columns() is not None)
+        found = columns()
+        told = watch.told("structs")
+        assert eventually(lambda: served_runs(service).get("structs") == ["RUNNING"]), served_runs(service)
+
+    assert found is not None
+    assert {column: each["inputFields"][0]["field"] for column, each in found.items()} == {"line": "line"}
+    assert told == ["START"]
 
 
 def test_a_worker_that_is_killed_is_told_and_its_return_is_another_run(connect: Cluster, tmp_path: Path) -> None:
@@ -198,14 +225,7 @@ def served(service: Service, path: str) -> dict[str, Any]:
 
 
 def served_runs(service: Service) -> dict[str, list[str]]:
-    """The states of the runs of each connector, once the service has them all."""
-
-    def states() -> dict[str, list[str]]:
-        jobs = served(service, "/namespaces/kafka-connect/jobs?limit=100")["jobs"]
-        path = "/namespaces/kafka-connect/jobs/{}/runs"
-        return {
-            job["name"]: [run["state"] for run in served(service, path.format(job["name"]))["runs"]] for job in jobs
-        }
-
-    eventually(lambda: all("RUNNING" not in found for found in states().values()))
-    return states()
+    """The states of the runs of each connector."""
+    jobs = served(service, "/namespaces/kafka-connect/jobs?limit=100")["jobs"]
+    path = "/namespaces/kafka-connect/jobs/{}/runs"
+    return {job["name"]: [run["state"] for run in served(service, path.format(job["name"]))["runs"]] for job in jobs}

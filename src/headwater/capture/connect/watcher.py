@@ -84,6 +84,7 @@ class Watcher:
         self._group = config.group
         self._workers: Workers | None = None
         self._held: list[tuple[float, tuple[int, int, int, int], Record]] = []
+        self._has_evidence = False
         self._has_changed = False
         self._is_urgent = False
 
@@ -128,6 +129,7 @@ class Watcher:
             self._hold(consumer.consume(_TOGETHER, 0.25))
             self._take_all(held_until=time.monotonic() - _HELD_BACK_S)
             if time.monotonic() >= look_at:
+                self._look_for_evidence(consumer)
                 self._look_at_group(admin)
                 look_at = time.monotonic() + _LOOK_AT_GROUP_EVERY_S
             if time.monotonic() >= tick_at:
@@ -151,13 +153,26 @@ class Watcher:
             if not is_told:
                 log.warning("waiting for Connect's topics", extra={"missing": missing})
                 is_told = True
-        names += [name for name in [self._config.evidence_topic] if name is not None and name in topics]
+        evidence = self._config.evidence_topic
+        self._has_evidence = evidence in topics
+        names += [evidence] if evidence is not None and self._has_evidence else []
+        known = [name for name in names if name in topics]
+        return [place for name in known for place in self._from_where_it_was(name, topics[name].partitions)]
+
+    def _from_where_it_was(self, topic: str, numbers: Iterable[int]) -> list[TopicPartition]:
         return [
-            TopicPartition(name, number, self._offsets.get(f"{name}/{number}", OFFSET_BEGINNING))
-            for name in names
-            if name in topics
-            for number in topics[name].partitions
+            TopicPartition(topic, number, self._offsets.get(f"{topic}/{number}", OFFSET_BEGINNING))
+            for number in numbers
         ]
+
+    def _look_for_evidence(self, consumer: Consumer) -> None:
+        """Read the transform's topic too, once there is one."""
+        name = self._config.evidence_topic
+        if not self._has_evidence and name is not None:
+            found = consumer.list_topics(timeout=_TIMEOUT_S).topics.get(name)
+            if found is not None:
+                consumer.incremental_assign(self._from_where_it_was(name, found.partitions))
+                self._has_evidence = True
 
     @staticmethod
     def _end(consumer: Consumer, partition: TopicPartition) -> int:
