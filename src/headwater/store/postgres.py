@@ -70,12 +70,16 @@ class PostgresStore(Store):
 
     def _be_ready(self) -> None:
         """After a lost connection, begin anew: the server may have lost facts that it had not flushed."""
-        if self._server.is_lost:
-            self._server.open()
+        if not self._server.is_lost:
+            return
+        self._server.open()
+        try:
             if self._log_size() < self._told:
-                self._server.close()
                 raise UnavailableError("the database holds fewer events than it did: was it restored? Start anew")
             self._begin()
+        except BaseException:
+            self._server.hang_up()  # so that the next call begins anew
+            raise
 
 
 class _Listener:

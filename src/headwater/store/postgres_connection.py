@@ -174,10 +174,14 @@ class PostgresConnection:
         finally:
             _roll_back(db)
 
-    def close(self) -> None:
-        """As in `Connection`."""
+    def hang_up(self) -> None:
+        """End the connection; it may be opened again."""
         if self._db is not None:
             self._db.close()
+
+    def close(self) -> None:
+        """As in `Connection`."""
+        self.hang_up()
         self._not_before_s = float("inf")
 
     def _current(self) -> psycopg.Connection[Row]:

@@ -61,12 +61,12 @@ class Store(Reader):
 
     def _begin(self) -> None:
         """Find out where the database stands, and take in what the log holds beyond the facts."""
+        sql = "SELECT events, target FROM folded LEFT JOIN edit ON what = ? AND value = ?"
+        rows = list(self._writer.rows(sql, (DELETED, b"true")))
         self._numbers = GivenNumbers(self._writer)
         self._known_contents: set[bytes] = set()
         self._behind: dict[int, tuple[Fact, ...]] = {}
         self._waiting_contents: dict[bytes, bytes] = {}
-        sql = "SELECT events, target FROM folded LEFT JOIN edit ON what = ? AND value = ?"
-        rows = list(self._writer.rows(sql, (DELETED, b"true")))
         self._taken_in: int = rows[0][0]
         self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
         self._take_in(self._log_size())
@@ -269,8 +269,11 @@ class Store(Reader):
             self._fall_behind(place, facts)
             if place >= self._told:
                 news.append(Stored(place, True, facts))
+        if self._taken_in < places.stop:
+            raise UnavailableError(f"the log has no entry {self._taken_in}, yet later ones: was it restored in part?")
         if news and self._news is not None:
             self._news(news)
+        self._told = max(self._told, places.stop)
 
     def _facts_again(self, place: int, kind: str, raw: bytes) -> tuple[Fact, ...]:
         try:

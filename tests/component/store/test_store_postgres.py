@@ -156,6 +156,22 @@ def test_a_server_that_goes_away_and_comes_back_is_found_again() -> None:
         assert [logged.log_index for logged in store.logged(range(5))] == [0, 1]
 
 
+def test_a_database_that_was_restored_from_an_older_copy_is_not_gone_on_with(url: str) -> None:
+    with closing(PostgresStore(url)) as store:
+        store.add([entry(event(second)) for second in range(3)])
+        with closing(psycopg.connect(url, autocommit=True)) as db:
+            db.execute("DELETE FROM log WHERE idx = 2")
+        hang_up(url)
+        with pytest.raises(UnavailableError, match="try again"):
+            store.add([entry(event(9))])
+
+        for _ in range(2):
+            with pytest.raises(UnavailableError, match="holds fewer events than it did"):
+                store.add([entry(event(9))])
+
+    assert asked(url, "SELECT max(idx) FROM log") == [(1,)]
+
+
 def test_a_process_hears_what_another_stored_in_the_logs_order(two: tuple[PostgresStore, PostgresStore]) -> None:
     one, other = two
     heard: list[int] = []
