@@ -5,8 +5,8 @@
 For each size a home is filled with a run of each job, straight through the store in big groups (by HTTP it would take
 several times as long, and reads are what is looked at); each dataset has 20 columns and 25 column edges. Then a service
 is started on it, and the load generator of the shared folder ($HEADWATER_SHARED, or ../shared beside the checkout)
-reads over one connection, a while after, since a service that has nothing to do renders what may be asked for. Printed
-beside it: what the peer was measured to take at 9,200 datasets. Homes kept in a folder are used again.
+reads over one connection, once the service is idle: while nobody asks it renders what may be asked for. Printed beside
+it: what the peer was measured to take at 9,200 datasets. Homes kept in a folder are used again.
 """
 
 import argparse
@@ -88,7 +88,8 @@ class Answers(NamedTuple):
     """What was measured at one size."""
 
     datasets: int
-    listening_s: float
+    ready_s: tuple[float, float]
+    """Until it listened, and from then until it had done what it does while nobody asks."""
     rss_mb: tuple[float, float]
     """Once it listens, and after all reads."""
     latency: Mapping[str, Mapping[str, float]]
@@ -114,7 +115,7 @@ def main() -> None:
     parser.add_argument("--homes", type=Path, help="a folder in which filled homes are kept (default: none are)")
     parser.add_argument("--only", default="", help="the endpoints whose names start so, separated by commas")
     parser.add_argument("--n", type=int, default=50, help="how often each endpoint is read (default 50)")
-    parser.add_argument("--settle", type=float, default=10, help="seconds from listening to reading (default 10)")
+    parser.add_argument("--settle", type=float, default=60, help="most seconds from listening to reading (default 60)")
     parser.add_argument("--fill", action="store_true", help="only fill the homes")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -144,7 +145,7 @@ def answers(home: Path, size: int, only: str, n: int, settle_s: float) -> Answer
     """Start a service on a filled home, wait a while, and read each endpoint `n` times."""
     with served(home) as service:
         loaded_mb = service.rss_mb
-        time.sleep(settle_s)
+        settled_s = service.settle(settle_s)
         found: dict[str, Mapping[str, float]] = {}
         for load in parts(size):
             for question in QUESTIONS:
@@ -152,7 +153,7 @@ def answers(home: Path, size: int, only: str, n: int, settle_s: float) -> Answer
                     found |= _read(service.url, load, question, only, n)
             found |= _impact(service, load, n) if "impact".startswith(tuple(only.split(","))) else {}
         found |= _overviews(service, n) if not only or "overview" in only else {}
-        return Answers(size, service.started_s, (loaded_mb, service.rss_mb), found)
+        return Answers(size, (service.started_s, settled_s), (loaded_mb, service.rss_mb), found)
 
 
 def _read(url: str, load: Load, question: Question, only: str, n: int) -> dict[str, Mapping[str, float]]:
@@ -189,8 +190,8 @@ def _print(sizes: Sequence[Answers]) -> None:
     for answers in sizes:
         loaded, after = answers.rss_mb
         print(
-            f"{answers.datasets:,} datasets: listening after {answers.listening_s:.1f} s, "
-            f"{loaded:.0f} MB then, {after:.0f} MB after the reads"
+            f"{answers.datasets:,} datasets: listening after {answers.ready_s[0]:.1f} s, "
+            f"idle {answers.ready_s[1]:.0f} s later, {loaded:.0f} MB then, {after:.0f} MB after the reads"
         )
     print(
         f"\n{'p50 / p99 in ms':40}" + "".join(f"{each.datasets:>18,}" for each in sizes) + f"{'growth':>9}{'peer':>9}"

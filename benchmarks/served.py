@@ -9,12 +9,16 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import httpx
 
 Figures = Mapping[str, Any]
 """As the load generator writes them: `p50_ms`, `p99_ms`, `events_per_s` …"""
+
+
+_IDLE_S: Final = 0.1
+"""Of processor time in two seconds: a service that does nothing takes less."""
 
 
 class Served(NamedTuple):
@@ -24,6 +28,20 @@ class Served(NamedTuple):
     pid: int
     started_s: float
     """How long it took to listen."""
+
+    def settle(self, at_most_s: float) -> float:
+        """Wait until it has done what it does while nobody asks; gives how long that took."""
+        begin = time.perf_counter()
+        used_s, last_s = self._cpu_s, 1.0
+        while last_s > _IDLE_S and time.perf_counter() - begin < at_most_s:
+            time.sleep(2)
+            used_s, last_s = self._cpu_s, self._cpu_s - used_s
+        return time.perf_counter() - begin
+
+    @property
+    def _cpu_s(self) -> float:
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     @property
     def rss_mb(self) -> float:

@@ -75,16 +75,18 @@ class Load:
 
     async def write(self, path: str, body: bytes) -> None:
         """Post a body."""
-        await self._ask(self.writes_ms, "POST", path, body)
+        _, waited_ms = await self._ask("POST", path, body)
+        self.writes_ms.append(waited_ms)
 
     async def read(self, path: str) -> bytes:
         """Ask a question."""
-        told = await self._ask(self.reads_ms, "GET", path, None)
+        told, waited_ms = await self._ask("GET", path, None)
+        self.reads_ms.append(waited_ms)
         kind = "/".join(part for part in path.partition("?")[0].split("/") if "." not in part and "%" not in part)
-        self.by_kind[f"{kind}{' asOf' * ('asOf' in path)}"].append(self.reads_ms[-1])
+        self.by_kind[f"{kind}{' asOf' * ('asOf' in path)}"].append(waited_ms)
         return told
 
-    async def _ask(self, waited: list[float], method: str, path: str, body: bytes | None) -> bytes:
+    async def _ask(self, method: str, path: str, body: bytes | None) -> tuple[bytes, float]:
         begin = time.perf_counter()
         status, told = 0, b""
         try:
@@ -92,11 +94,11 @@ class Load:
                 status, told = answer.status, await answer.read()
         except (aiohttp.ClientError, TimeoutError) as fault:
             told = repr(fault).encode()
-        waited.append((time.perf_counter() - begin) * 1_000)
+        waited_ms = (time.perf_counter() - begin) * 1_000
         self.answers[status] += 1
         if status == 0 or status >= 500:
             self.faults.append(f"{method} {path}: {status} {told[:200]!r}")
-        return told
+        return told, waited_ms
 
 
 def main() -> None:

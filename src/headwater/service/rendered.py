@@ -1,8 +1,11 @@
 """Parts of answers as the JSON that goes out, kept until what they tell of changes."""
 
+import marshal
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Final, Generic, NamedTuple, TypeVar
+
+import zstandard
 
 from headwater.model.names import DatasetId, JobId
 
@@ -10,7 +13,10 @@ KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
 
 MAX_BYTES: Final = 64 * 2**20
-"""Of one kind of part. A job or dataset takes 2 to 5 kB, so that some 15,000 of each are at hand."""
+"""Of one kind of part, and as much again packed.
+
+A job or dataset takes 2 to 5 kB: 15,000 of each are at hand, and four times as many after 10 µs.
+"""
 
 
 class JobNode(NamedTuple):
@@ -21,46 +27,74 @@ class JobNode(NamedTuple):
     writes: Sequence[tuple[DatasetId, bytes]]
 
 
-class Kept(Generic[KeyT, ValueT]):
-    """Values up to a size in all; the ones that were kept first go first."""
+class Packing(NamedTuple, Generic[ValueT]):
+    """How large a value is, and how it becomes bytes and comes back."""
 
-    def __init__(self, size: Callable[[ValueT], int], max_bytes: int = MAX_BYTES) -> None:
-        self._size = size
+    size: Callable[[ValueT], int]
+    packed: Callable[[ValueT], bytes]
+    unpacked: Callable[[bytes], ValueT]
+
+
+class Kept(Generic[KeyT, ValueT]):
+    """Values up to a size in all, and as much again packed: in the same room these are four times as many.
+
+    What finds no room is packed; of what is packed the ones that were kept first go first.
+    """
+
+    def __init__(self, packing: Packing[ValueT], max_bytes: int = MAX_BYTES) -> None:
+        self._packing = packing
         self._max_bytes = max_bytes
-        self._bytes = 0
         self._values: dict[KeyT, ValueT] = {}
-        self.get = self._values.get
+        self._packed: dict[KeyT, bytes] = {}
+        self._bytes = self._packed_bytes = 0
+
+    def get(self, key: KeyT) -> ValueT | None:
+        """The value for the key, or None where none is kept."""
+        value = self._values.get(key)
+        if value is None and (frame := self._packed.get(key)) is not None:
+            return self._packing.unpacked(frame)
+        return value
 
     def keep(self, key: KeyT, value: ValueT) -> None:
         """Keep the value for the key."""
         self.drop(key)
-        self._values[key] = value
-        self._bytes += self._size(value)
-        while self._bytes > self._max_bytes:
-            self.drop(next(iter(self._values)))
+        size = self._packing.size(value)
+        if self._bytes + size <= self._max_bytes:
+            self._values[key] = value
+            self._bytes += size
+            return
+        frame = self._packed[key] = self._packing.packed(value)
+        self._packed_bytes += len(frame)
+        while self._packed_bytes > self._max_bytes:
+            self.drop(next(iter(self._packed)))
 
     def drop(self, key: KeyT) -> None:
         """Keep nothing for the key."""
         value = self._values.pop(key, None)
         if value is not None:
-            self._bytes -= self._size(value)
+            self._bytes -= self._packing.size(value)
+        frame = self._packed.pop(key, None)
+        if frame is not None:
+            self._packed_bytes -= len(frame)
 
     def missing(self, keys: Iterable[KeyT]) -> list[KeyT]:
         """The keys for which nothing is kept."""
-        return [key for key in keys if key not in self._values]
+        return [key for key in keys if key not in self._values and key not in self._packed]
 
     @property
     def has_room(self) -> bool:
         """Whether another tenth would still find room."""
-        return self._bytes < self._max_bytes * 0.9
+        return self._packed_bytes < self._max_bytes * 0.9
 
 
 class Rendered:
     """What is kept, by what it tells of; datasets by their shown names."""
 
-    def __init__(self) -> None:
-        self.job_nodes: Kept[JobId, JobNode] = Kept(_size_of_node)
-        self.dataset_nodes: Kept[DatasetId, bytes] = Kept(len)
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self.job_nodes: Kept[JobId, JobNode] = Kept(Packing(_size_of_node, _packed_node, _unpacked_node), max_bytes)
+        self.dataset_nodes: Kept[DatasetId, bytes] = Kept(
+            Packing(len, _compressor.compress, _decompressor.decompress), max_bytes
+        )
         """A dataset in a lineage graph, but for its edges."""
 
     def forget(self, jobs: Iterable[JobId], datasets: Iterable[DatasetId]) -> None:
@@ -76,6 +110,20 @@ def in_slices(items: Sequence[KeyT], size: int) -> Iterable[Sequence[KeyT]]:
     rest = iter(items)
     while part := list(islice(rest, size)):
         yield part
+
+
+_compressor: Final = zstandard.ZstdCompressor(level=1)
+_decompressor: Final = zstandard.ZstdDecompressor()
+
+
+def _packed_node(job: JobNode) -> bytes:
+    edges = [[(*name, edge) for name, edge in side] for side in (job.reads, job.writes)]
+    return _compressor.compress(marshal.dumps((job.node, *edges)))
+
+
+def _unpacked_node(frame: bytes) -> JobNode:
+    node, *edges = marshal.loads(_decompressor.decompress(frame))  # noqa: S302  what this process packed
+    return JobNode(node, *([(DatasetId(*name), edge) for *name, edge in side] for side in edges))
 
 
 def _size_of_node(job: JobNode) -> int:

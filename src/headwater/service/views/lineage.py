@@ -2,7 +2,7 @@
 
 from asyncio import sleep
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import orjson
 
@@ -12,13 +12,17 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
-from headwater.service.rendered import JobNode, Rendered, in_slices
+from headwater.service.rendered import JobNode, Kept, Rendered, in_slices
 from headwater.service.views.datasets import dataset_core
 from headwater.service.views.jobs import job_core, newest_runs
+
+NodeT = TypeVar("NodeT", JobId, DatasetId)
 
 _SLICE: Final = 64
 """Jobs that are rendered in one go: about 5 ms of work, then it is others' turn."""
 
+_MANY: Final = 1_000
+"""Nodes that are looked at in one go for whether they are rendered."""
 _FEW_JOBS: Final = 4
 _FEW_DATASETS: Final = 16
 """What is rendered in one go while nobody waits for it: about a millisecond's work."""
@@ -57,18 +61,25 @@ def render_ahead(knowledge: Knowledge) -> Iterator[None]:
 
 
 def _render(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
-    for jobs in in_slices(rendered.job_nodes.missing(knowledge.job_tallies.newest_first().page(None)), _FEW_JOBS):
+    for jobs in _missing(rendered.job_nodes, knowledge.job_tallies.newest_first().page(None), _FEW_JOBS):
         if not rendered.job_nodes.has_room or rendered is not knowledge.rendered:
             break
         job_nodes(knowledge, [job for job in jobs if knowledge.is_job(job)])
         yield
-    for names in in_slices(rendered.dataset_nodes.missing(knowledge.graph.shown_datasets()), _FEW_DATASETS):
+    for names in _missing(rendered.dataset_nodes, [*knowledge.graph.datasets], _FEW_DATASETS):
         if not rendered.dataset_nodes.has_room or rendered is not knowledge.rendered:
             break
         for name in names:
-            if knowledge.is_dataset(name):
+            if knowledge.graph.is_shown(name):
                 _dataset_data(knowledge, name)
         yield
+
+
+def _missing(kept: Kept[NodeT, Any], nodes: Sequence[NodeT], few: int) -> Iterator[Sequence[NodeT]]:
+    """The nodes of which nothing is kept, a few at a time, or none where many were looked at and none was missing."""
+    for some in in_slices(nodes, _MANY):
+        missing = kept.missing(some)
+        yield from in_slices(missing, few) if missing else ((),)
 
 
 def _around(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> list[JobId]:
