@@ -26,8 +26,8 @@ from headwater.store.entries import LoggedEvent
 from headwater.store.memory import MemoryStore
 from headwater.store.reader import Reader
 
-DEFAULT_KEPT_EVENTS: Final = 200_000
-"""Events in all pasts that are kept."""
+DEFAULT_KEPT_EVENTS: Final = 50_000
+"""Events in all pasts that are kept; one of 10 kB takes 13 kB of memory."""
 _MAX_WAITING: Final = 8
 """Replays that may wait for their turn."""
 _GROUP: Final = 256
