@@ -5,7 +5,8 @@ HeadwaterError
 │   ├── InvalidEventError         an event's bytes: the message names the path of the first bad field
 │   │   └── MalformedJsonError        not even JSON: no path, a position
 │   ├── InvalidNameError          a node id or dataset name that cannot be read
-│   └── InvalidPipelineError      a pipeline file: every problem at once, each with its line
+│   ├── InvalidPipelineError      a pipeline file: every problem at once, each with its line
+│   └── IncompatibleSchemaError   a topic's schema: the message names the subject, both versions and the rule that broke
 ├── UntrustedEventError       do not trust it: unsigned, unknown key, or bytes changed since signing
 ├── NotFoundError             nothing by that name
 ├── UnavailableError          try again later: a service, a store or a disk that does not answer now
@@ -35,6 +36,10 @@ class InvalidNameError(InvalidInputError):
 
 class InvalidPipelineError(InvalidInputError):
     """A pipeline file is wrong; the message lists every problem."""
+
+
+class IncompatibleSchemaError(InvalidInputError):
+    """A version of a topic's schema cannot follow the one before; the message says which, and what broke."""
 
 
 class UntrustedEventError(HeadwaterError):

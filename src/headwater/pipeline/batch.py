@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from headwater.pipeline.frames import named
 from headwater.pipeline.sinks.write import write
-from headwater.pipeline.spec import FileInput, IcebergInput, Output, PipelineSpec
+from headwater.pipeline.spec import FileInput, IcebergInput, KafkaInput, KafkaOutput, Output, PipelineSpec
 from headwater.pipeline.telling.observer import Observer
 
 
@@ -17,7 +17,7 @@ def write_outputs(
 ) -> None:
     """Write all outputs; `before_each` may raise to stop in between."""
     with _kept(_shared(spec), frames):
-        for output in spec.outputs:
+        for output in spec.all_outputs:
             before_each(output)
             with named(output.place):
                 rows = write(observer.watch(output, frames[output.source]), output.writes)
@@ -27,12 +27,14 @@ def write_outputs(
 def _shared(spec: PipelineSpec) -> list[str]:
     """Frames that several outputs must see alike, so that they are computed once.
 
-    Files and a table's snapshot are the same when they are read again; a database, made-up rows and what a step
-    computes (with `rand()`, a clock, a function of the user's) need not be.
+    Files, a table's snapshot and a topic up to an offset are the same when they are read again; a database, made-up
+    rows and what a step computes (with `rand()`, a clock, a function of the user's) need not be.
     """
-    uses = Counter(output.source for output in spec.outputs)
-    stable = {name for name, one in spec.inputs.items() if isinstance(one.reads, FileInput | IcebergInput)}
-    return [frame for frame, count in uses.items() if count > 1 and frame not in stable]
+    uses = Counter(output.source for output in spec.all_outputs)
+    stable = {name for name, one in spec.inputs.items() if isinstance(one.reads, FileInput | IcebergInput | KafkaInput)}
+    shared = [frame for frame, count in uses.items() if count > 1 and frame not in stable]
+    # Few, and kept so that they can be counted: Spark's Kafka sink does not tell how many it wrote.
+    return shared + [one.source for one in spec.dead_letters if isinstance(one.writes, KafkaOutput)]
 
 
 @contextmanager

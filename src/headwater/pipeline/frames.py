@@ -1,31 +1,54 @@
 """From a pipeline file's inputs and steps to data frames, in the file's order."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.pipeline.execution import Execution
+from headwater.pipeline.kafka.read import read_kafka
+from headwater.pipeline.kafka.topics import KnownTopics
 from headwater.pipeline.processors.apply import apply
 from headwater.pipeline.session import java_class
 from headwater.pipeline.sources.read import read
-from headwater.pipeline.spec import PipelineSpec, Place
+from headwater.pipeline.spec import KafkaInput, PipelineSpec, Place, dead_letter_frame
 
 
-def input_frames(spark: SparkSession, spec: PipelineSpec) -> dict[str, DataFrame]:
-    """The frame of every input, by name."""
-    frames = {}
+@dataclass(frozen=True, slots=True)
+class InputFrames:
+    """What the inputs give.
+
+    Attributes:
+        rows: by the input's name.
+        dead_letters: what could not be read, by the id of its frame.
+    """
+
+    rows: dict[str, DataFrame]
+    dead_letters: dict[str, DataFrame]
+
+
+def input_frames(spark: SparkSession, spec: PipelineSpec, known: KnownTopics) -> InputFrames:
+    """The frames of every input; what is learned of topics goes into `known`."""
+    found = InputFrames({}, {})
     for one in spec.inputs.values():
         with named(one.place):
-            frames[one.name] = _settled(read(spark, one.reads, spec.mode))
-    return frames
+            if isinstance(one.reads, KafkaInput):
+                follow = spec.mode == "stream" and not one.reads.static
+                records = read_kafka(spark, one.name, one.reads, known, follow=follow)
+                found.rows[one.name] = _settled(records.rows)
+                if records.dead_letters is not None:
+                    found.dead_letters[dead_letter_frame(one.name)] = _settled(records.dead_letters)
+            else:
+                found.rows[one.name] = _settled(read(spark, one.reads, spec.mode))
+    return found
 
 
 def all_frames(
-    spark: SparkSession, spec: PipelineSpec, inputs: Mapping[str, DataFrame], execution: Execution
+    spark: SparkSession, spec: PipelineSpec, inputs: InputFrames, execution: Execution
 ) -> dict[str, DataFrame]:
     """The frame of every input and step, by id."""
-    frames = dict(inputs)
+    frames = {**inputs.rows, **inputs.dead_letters}
     for step in spec.processors:
         with named(step.place):
             frames[step.frame] = _settled(apply(spark, step, frames, spec, execution))

@@ -24,6 +24,8 @@ from headwater.pipeline.counters import Counters
 from headwater.pipeline.execution import Execution
 from headwater.pipeline.failure import Failure, failure_of
 from headwater.pipeline.frames import all_frames, input_frames
+from headwater.pipeline.kafka.signals import StrangeSchema, signal_in
+from headwater.pipeline.kafka.topics import KnownTopics
 from headwater.pipeline.session import activate, release_thread, session_for
 from headwater.pipeline.spec import Output, PipelineSpec
 from headwater.pipeline.stop import StopSignal
@@ -190,15 +192,33 @@ class _Work:
         session.sparkContext.setInterruptOnCancel(True)
         observer = self._observer.result()
         observer.begin(session)
+        known = KnownTopics()
+        while not self._moved(session, observer, known):
+            self._around.progress("a topic has a new schema")
+
+    def _moved(self, session: SparkSession, observer: Observer, known: KnownTopics) -> bool:
+        """Move the data; False where a stream came to records of a new schema, and is to go on with that."""
         self._around.progress("reading inputs")
-        inputs = input_frames(session, self._spec)
+        inputs = input_frames(session, self._spec, known)
         frames = all_frames(session, self._spec, inputs, self._execution)
         self._stop.check()
-        observer.planned(inputs, frames)
-        if self._spec.mode == "stream":
-            self._follow(frames, observer)
-        else:
-            write_outputs(self._spec, frames, observer, self._before)
+        observer.planned(inputs.rows, frames, known.by_input)
+        try:
+            if self._spec.mode == "stream":
+                self._follow(frames, observer)
+            else:
+                write_outputs(self._spec, frames, observer, self._before)
+        except Exception as error:
+            match signal_in(error):
+                case StrangeSchema() as strange:
+                    # Should the registry not have it either, it stays strange, and the record goes to the dead letters.
+                    known.strange_ids.add((strange.topic, strange.schema_id))
+                    return False
+                case None:
+                    raise
+                case unreadable:
+                    raise unreadable from error
+        return True
 
     def _follow(self, frames: Mapping[str, DataFrame], observer: Observer) -> None:
         self._streams = Streams(self._spec, frames, observer, self._around.home)

@@ -47,6 +47,9 @@ _SESSION_SETTINGS: Final = {
     "spark.sql.csv.filterPushdown.enabled": "false",
     "spark.sql.json.filterPushdown.enabled": "false",
     "spark.sql.streaming.stopTimeout": "10s",
+    # The newer Kafka source of Spark 4.1.1 fails after a micro-batch that a crash left to be done again: it makes
+    # figures of offsets that it has not asked for yet, a NullPointerException in KafkaMicroBatchStream.metrics.
+    "spark.sql.streaming.disabledV2MicroBatchReaders": "org.apache.spark.sql.kafka010.KafkaSourceProvider",
     "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
 }
 

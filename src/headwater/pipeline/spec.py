@@ -8,11 +8,12 @@ processor, or `processors.N` where a processor has no name. Every `from` is reso
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from headwater.pipeline.terms import (
+    Address,
     Ddl,
     EnvName,
     FrameName,
@@ -22,6 +23,7 @@ from headwater.pipeline.terms import (
     JdbcUrl,
     Location,
     Name,
+    Pattern,
     PositiveInt,
     RuleId,
     Seconds,
@@ -29,10 +31,13 @@ from headwater.pipeline.terms import (
     SqlQuery,
     TableName,
     Text,
+    Topic,
 )
 
 Mode = Literal["batch", "stream"]
 FileFormat = Literal["csv", "json", "parquet", "text"]
+KafkaFormat = Literal["json", "avro", "raw"]
+KafkaMetadata = Literal["key", "headers", "topic", "partition", "offset", "timestamp"]
 MetadataGroup = Literal["core", "pipeline", "node"]
 
 METADATA_FIELDS: Mapping[MetadataGroup, tuple[str, ...]] = {
@@ -110,7 +115,142 @@ class GenerateInput:
     columns: Mapping[str, SqlExpression] = field(default_factory=dict)
 
 
-InputKind = FileInput | IcebergInput | SqlInput | GenerateInput
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaSecurity:
+    """How a broker is spoken to, where not in plain text.
+
+    Attributes:
+        mechanism: how user and password are shown, with SASL.
+        user_env: the environment variable with the user.
+        password_env: the environment variable with the password.
+    """
+
+    protocol: Literal["SSL", "SASL_SSL", "SASL_PLAINTEXT"]
+    mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "PLAIN"
+    user_env: EnvName | None = None
+    password_env: EnvName | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaRegistry:
+    """A schema registry that speaks Confluent's API.
+
+    Attributes:
+        subject: the subject of the topic's values; None: TOPIC-value.
+        from_version: the first version that is read; None: all that the subject has.
+    """
+
+    url: HttpUrl
+    subject: Name | None = None
+    from_version: PositiveInt | None = None
+    user_env: EnvName | None = None
+    password_env: EnvName | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaOutput:
+    """A Kafka topic: at least once, also in a stream.
+
+    Attributes:
+        format: `json` and `avro` write all columns but key and headers; `raw` the one column `value`.
+        key: the column that becomes the records' key.
+        headers: the column that becomes their headers, an ARRAY<STRUCT<key STRING, value BINARY>>.
+        schema_registry: of `avro`, where the schema is registered under TOPIC-value.
+    """
+
+    addresses: tuple[Address, ...]
+    topic: Topic
+    format: KafkaFormat = "json"
+    key: Name | None = None
+    headers: Name | None = None
+    schema_registry: SchemaRegistry | None = None
+    security: KafkaSecurity | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOutput:
+    """Files under `path`.
+
+    Attributes:
+        mode: `error` fails where `path` has anything already; a stream only appends.
+        single_file: `path` is one file, not a directory of part files. Not with `append`, `partition_by` or a stream.
+    """
+
+    path: Location
+    format: FileFormat
+    mode: Literal["error", "append", "overwrite"] = "error"
+    partition_by: tuple[Name, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    single_file: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IcebergOutput:
+    """An Iceberg table.
+
+    Attributes:
+        mode: `overwrite` replaces all rows in one snapshot; `merge` updates rows equal in `on` and inserts the others.
+        on: key columns of `merge`, null equal to null; at most one incoming row per key.
+        partition_by: columns or transforms (`days(bid_time)`, `bucket(16, id)`), used when the table is created.
+        create: whether a missing table is created.
+    """
+
+    table: TableName
+    mode: Literal["append", "overwrite", "merge"] = "append"
+    on: tuple[Name, ...] = ()
+    partition_by: tuple[SqlExpression, ...] = ()
+    create: bool = True
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """Where records go that cannot be read: exactly one of the three."""
+
+    iceberg: IcebergOutput | None = None
+    file: FileOutput | None = None
+    kafka: KafkaOutput | None = None
+
+    @property
+    def writes(self) -> "IcebergOutput | FileOutput | KafkaOutput | None":
+        """The one that is given; a topic gets the record's own key, and its headers with the reason added."""
+        topic = None if self.kafka is None else replace(self.kafka, key="key", headers="headers")
+        return self.iceberg or self.file or topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaInput:
+    """Topics of Kafka: exactly one of `topics` and `pattern`. A batch reads what is there when it starts.
+
+    Attributes:
+        format: `json` needs `schema`, `avro` a `schema_registry`; `raw` gives the column `value`.
+        schema: columns and types of `json`.
+        metadata: what else becomes a column: `_key`, `_headers`, `_topic`, `_partition`, `_offset`, `_timestamp`.
+        start: where the first start begins; later ones of a stream go on from its checkpoint.
+        start_time: begin with the first record from then on.
+        start_offsets: begin there, by topic and partition; `-2` is the earliest, `-1` the latest.
+        dead_letter: where records go that cannot be read; without, one of them fails the run.
+        static: in a stream, read once per start instead of followed.
+    """
+
+    addresses: tuple[Address, ...]
+    topics: tuple[Topic, ...] = ()
+    pattern: Pattern | None = None
+    format: KafkaFormat
+    schema: Ddl | None = None
+    schema_registry: SchemaRegistry | None = None
+    metadata: tuple[KafkaMetadata, ...] = ()
+    start: Literal["earliest", "latest"] = "earliest"
+    start_time: Instant | None = None
+    start_offsets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    dead_letter: DeadLetter | None = None
+    security: KafkaSecurity | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    static: bool = False
+
+
+InputKind = FileInput | IcebergInput | SqlInput | GenerateInput | KafkaInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,42 +364,6 @@ class Processor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileOutput:
-    """Files under `path`.
-
-    Attributes:
-        mode: `error` fails where `path` has anything already; a stream only appends.
-        single_file: `path` is one file, not a directory of part files. Not with `append`, `partition_by` or a stream.
-    """
-
-    path: Location
-    format: FileFormat
-    mode: Literal["error", "append", "overwrite"] = "error"
-    partition_by: tuple[Name, ...] = ()
-    options: Mapping[str, str] = field(default_factory=dict)
-    single_file: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IcebergOutput:
-    """An Iceberg table.
-
-    Attributes:
-        mode: `overwrite` replaces all rows in one snapshot; `merge` updates rows equal in `on` and inserts the others.
-        on: key columns of `merge`, null equal to null; at most one incoming row per key.
-        partition_by: columns or transforms (`days(bid_time)`, `bucket(16, id)`), used when the table is created.
-        create: whether a missing table is created.
-    """
-
-    table: TableName
-    mode: Literal["append", "overwrite", "merge"] = "append"
-    on: tuple[Name, ...] = ()
-    partition_by: tuple[SqlExpression, ...] = ()
-    create: bool = True
-    options: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SqlOutput:
     """A database table, over JDBC; a stream only appends."""
 
@@ -279,7 +383,7 @@ class StdoutOutput:
     rows: PositiveInt = 20
 
 
-OutputKind = FileOutput | IcebergOutput | SqlOutput | StdoutOutput
+OutputKind = FileOutput | IcebergOutput | SqlOutput | StdoutOutput | KafkaOutput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -405,3 +509,26 @@ class PipelineSpec:
     lint: LintSpec = LintSpec()
     source: Path
     source_sha256: str
+
+    @property
+    def dead_letters(self) -> tuple[Output, ...]:
+        """An output for every input that has somewhere to put what cannot be read; its frame is `dead_letter_frame`."""
+        return tuple(
+            Output(
+                writes=writes,
+                source=dead_letter_frame(one.name),
+                place=Place(f"{one.place.path}.kafka.dead_letter", one.place.line),
+            )
+            for one in self.inputs.values()
+            if isinstance(one.reads, KafkaInput) and one.reads.dead_letter and (writes := one.reads.dead_letter.writes)
+        )
+
+    @property
+    def all_outputs(self) -> tuple[Output, ...]:
+        """What is written: the file's outputs, then the dead letters."""
+        return (*self.outputs, *self.dead_letters)
+
+
+def dead_letter_frame(name: str) -> str:
+    """The id of the frame with what could not be read of an input; no name has a dot, so it is nobody else's."""
+    return f"{name}.dead_letter"

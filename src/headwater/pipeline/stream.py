@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from headwater.pipeline.frames import named
-from headwater.pipeline.sinks.iceberg import make_table
+from headwater.pipeline.sinks.iceberg import add_columns, make_table
 from headwater.pipeline.sinks.write import write
-from headwater.pipeline.spec import FileOutput, IcebergOutput, Output, PipelineSpec, StdoutOutput
+from headwater.pipeline.spec import FileOutput, IcebergOutput, KafkaInput, Output, PipelineSpec, StdoutOutput
 from headwater.pipeline.tables import iceberg_table, quoted
 from headwater.pipeline.telling.observer import Observer
 
@@ -39,7 +39,7 @@ class Streams:
     def start(self) -> None:
         """Start a query for every frame that is written."""
         by_source: dict[str, list[Output]] = {}
-        for output in self._spec.outputs:
+        for output in self._spec.all_outputs:
             by_source.setdefault(output.source, []).append(output)
         for source, outputs in by_source.items():
             with named(outputs[0].place):
@@ -72,11 +72,29 @@ class Streams:
             writer = self._writer(source, self._observer.watch_stream(self._frames[source]))
             self._queries.append(_to_files(writer, alone.writes))
         elif alone is not None and isinstance(alone.writes, IcebergOutput) and alone.writes.mode == "append":
-            make_table(self._frames[source], alone.writes)
+            self._ready_table(source, alone.writes)
             writer = self._writer(source, self._observer.watch_stream(self._frames[source]))
-            self._queries.append(writer.options(**alone.writes.options).toTable(quoted(alone.writes.table)))
+            # By name: a column that came while the stream ran stands last in the table.
+            writer = writer.option("check-ordering", "false").options(**alone.writes.options)
+            self._queries.append(writer.toTable(quoted(alone.writes.table)))
         else:
+            for output in outputs:
+                if isinstance(output.writes, IcebergOutput):
+                    self._ready_table(source, output.writes)
             self._queries.append(self._by_micro_batch(source, outputs))
+
+    def _ready_table(self, source: str, writes: IcebergOutput) -> None:
+        make_table(self._frames[source], writes)
+        if self._schemas_grow:
+            add_columns(self._frames[source], writes)
+
+    @property
+    def _schemas_grow(self) -> bool:
+        """Whether an input's schema is not the pipeline's to decide, and may get new columns."""
+        return any(
+            isinstance(one.reads, KafkaInput) and one.reads.schema_registry is not None
+            for one in self._spec.inputs.values()
+        )
 
     def _by_micro_batch(self, source: str, outputs: list[Output]) -> StreamingQuery:
         batches = _MicroBatches(outputs, self._observer)

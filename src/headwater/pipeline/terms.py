@@ -92,6 +92,22 @@ def _http_url(value: object) -> str:
     return url
 
 
+def _address(value: object) -> str:
+    match = re.fullmatch(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", _name(value), re.ASCII)
+    if match is None or not 0 < int(match[1]) <= 65_535:
+        raise ValueError
+    return match[0]
+
+
+def _pattern(value: object) -> str:
+    text = _text(value)
+    try:
+        re.compile(text)
+    except re.error as wrong:
+        raise ValueError from wrong
+    return text
+
+
 Seconds = Annotated[float, Term("a duration with its unit (ms, s, m, h, d), such as 5s", _seconds)]
 PositiveInt = Annotated[int, Term("a whole number from 1", _positive)]
 Instant = Annotated[datetime, Term("a time with its zone, such as '2026-01-31T12:00:00Z'", _instant)]
@@ -120,6 +136,12 @@ FunctionName = Annotated[
 
 JdbcUrl = Annotated[str, Term("jdbc:… without credentials (name them in user_env and password_env)", _jdbc_url)]
 HttpUrl = Annotated[str, Term("http://… or https://… without credentials", _http_url)]
+
+Address = Annotated[str, Term("host:port, such as localhost:9092", _address)]
+Topic = Annotated[
+    str, Term("a topic: letters, digits, '.', '_' and '-'", _matching(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}"))
+]
+Pattern = Annotated[str, Term("a regular expression", _pattern)]
 
 SqlQuery = Annotated[str, Term("a SQL query", _text)]
 SqlExpression = Annotated[str, Term("a SQL expression", _text)]

@@ -12,12 +12,14 @@ from headwater.pipeline.lint_rules.registry import RULES
 from headwater.pipeline.spec import (
     METADATA_FIELDS,
     CatalogSpec,
+    KafkaSecurity,
     LineageAuth,
     LineageFile,
     LineageHttp,
     LineageSpec,
     LintSpec,
     PipelineSpec,
+    SchemaRegistry,
     StreamSpec,
 )
 
@@ -30,6 +32,8 @@ SECTIONS: dict[str, type] = {
     **{f"### Input `{kind}`": record for kind, record in INPUT.kinds.items()},
     **{f"### Processor `{kind}`": record for kind, record in PROCESSOR.kinds.items()},
     **{f"### Output `{kind}`": record for kind, record in OUTPUT.kinds.items()},
+    "### Section `schema_registry`": SchemaRegistry,
+    "### Section `security`": KafkaSecurity,
     "### Section `lineage`": LineageSpec,
     "### Section `lineage.http`": LineageHttp,
     "### Section `lineage.http.auth`": LineageAuth,

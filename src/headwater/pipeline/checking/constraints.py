@@ -6,17 +6,21 @@ A rule is a generator of complaints: the path of the key below what the rule is 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from headwater.pipeline.checking.constraints_kafka import kafka_input, kafka_output
 from headwater.pipeline.checking.grammar import Draft, Piece
 from headwater.pipeline.checking.problems import Path, nearest
 from headwater.pipeline.checking.reading import INVALID
 from headwater.pipeline.spec import (
     CatalogSpec,
+    DeadLetter,
     DedupeProcessor,
     FileInput,
     FileOutput,
     GenerateInput,
     IcebergInput,
     IcebergOutput,
+    KafkaInput,
+    KafkaOutput,
     MappingProcessor,
     MetadataProcessor,
     SqlInput,
@@ -143,6 +147,7 @@ def _credential_options(options: Mapping[str, str]) -> Complaints:
 _RULES: Mapping[type, Callable[[Any, bool], Complaints]] = {
     FileInput: _file_input,
     IcebergInput: _iceberg_input,
+    KafkaInput: kafka_input,
     SqlInput: _sql_input,
     GenerateInput: _generate_input,
     SqlProcessor: _sql,
@@ -151,6 +156,7 @@ _RULES: Mapping[type, Callable[[Any, bool], Complaints]] = {
     MetadataProcessor: _metadata,
     FileOutput: _file_output,
     IcebergOutput: _iceberg_output,
+    KafkaOutput: kafka_output,
     SqlOutput: _sql_output,
 }
 
@@ -178,7 +184,7 @@ def _something_followed(draft: Draft) -> Complaints:
 
 def _may_be_followed(piece: Piece) -> bool:
     match piece.does:
-        case FileInput(static=static) | IcebergInput(static=static):
+        case FileInput(static=static) | IcebergInput(static=static) | KafkaInput(static=static):
             return not static
         case GenerateInput(rows=rows):
             return rows is None
@@ -198,12 +204,20 @@ def _catalogs(draft: Draft) -> Complaints:
 
 def _tables(draft: Draft) -> Complaints:
     known = [EMBEDDED_CATALOG, *_declared(draft)]
+    for path, table in _tables_named(draft):
+        catalog = table.split(".")[0]
+        if catalog not in known:
+            message = f"expected a table of catalog {' or '.join(known)}, found catalog {catalog!r}"
+            yield path, message + nearest(catalog, known)
+
+
+def _tables_named(draft: Draft) -> Iterator[tuple[Path, str]]:
     for piece in (*draft.inputs, *draft.outputs):
-        if isinstance(piece.does, IcebergInput | IcebergOutput):
-            catalog = piece.does.table.split(".")[0]
-            if catalog not in known:
-                message = f"expected a table of catalog {' or '.join(known)}, found catalog {catalog!r}"
-                yield (*piece.path, "iceberg", "table"), message + nearest(catalog, known)
+        match piece.does:
+            case IcebergInput(table=table) | IcebergOutput(table=table):
+                yield (*piece.path, "iceberg", "table"), table
+            case KafkaInput(dead_letter=DeadLetter(iceberg=IcebergOutput(table=table))):
+                yield (*piece.path, "kafka", "dead_letter", "iceberg", "table"), table
 
 
 def _declared(draft: Draft) -> Mapping[str, CatalogSpec]:

@@ -18,6 +18,8 @@ from headwater.pipeline.spec import (
     GenerateInput,
     IcebergInput,
     IcebergOutput,
+    KafkaInput,
+    KafkaOutput,
     MappingProcessor,
     MetadataProcessor,
     PipelineSpec,
@@ -52,8 +54,8 @@ class Slot:
 
 INPUT: Final = Slot(
     "an input",
-    {"file": FileInput, "iceberg": IcebergInput, "sql": SqlInput, "generate": GenerateInput},
-    frozenset({"kafka"}),
+    {"file": FileInput, "iceberg": IcebergInput, "kafka": KafkaInput, "sql": SqlInput, "generate": GenerateInput},
+    frozenset(),
     Schema({}, frozenset()),
 )
 PROCESSOR: Final = Slot(
@@ -71,8 +73,8 @@ PROCESSOR: Final = Slot(
 )
 OUTPUT: Final = Slot(
     "an output",
-    {"file": FileOutput, "iceberg": IcebergOutput, "sql": SqlOutput, "stdout": StdoutOutput},
-    frozenset({"kafka"}),
+    {"file": FileOutput, "iceberg": IcebergOutput, "kafka": KafkaOutput, "sql": SqlOutput, "stdout": StdoutOutput},
+    frozenset(),
     Schema({"name": Name, "from": Name}, frozenset()),
 )
 

@@ -5,7 +5,7 @@ from typing import Final
 from headwater.pipeline.checking.document import Fields, node_at
 from headwater.pipeline.lint_rules.ancestry import ancestors
 from headwater.pipeline.lint_rules.rule import Hit, Hits, Rule, Subject, path_of
-from headwater.pipeline.spec import FileInput, Output
+from headwater.pipeline.spec import FileInput, KafkaInput, Output
 
 
 def _unused(subject: Subject) -> Hits:
@@ -36,6 +36,12 @@ def _says_from(subject: Subject, output: Output) -> bool:
     return isinstance(node, Fields) and "from" in node.nodes
 
 
+def _one_bad_record(subject: Subject) -> Hits:
+    for name, each in subject.spec.inputs.items():
+        if isinstance(each.reads, KafkaInput) and each.reads.format != "raw" and each.reads.dead_letter is None:
+            yield Hit(path_of(each.place, "kafka"), f"one record of {name!r} that cannot be read fails the run")
+
+
 RULES: Final = (
     Rule(
         "HW101",
@@ -58,5 +64,13 @@ RULES: Final = (
         "It takes the last frame: a processor added at the end for another output changes what is written here.",
         "Write `from:` with the name of an input or a processor.",
         _unsaid_source,
+    ),
+    Rule(
+        "HW104",
+        "a topic without dead letters",
+        "Anybody may write anything into a topic. The first record that cannot be read fails the run, and every start"
+        " after it, until its offset is gone from the topic.",
+        "Write `dead_letter:` with a table, files or a topic, where such records go with the reason.",
+        _one_bad_record,
     ),
 )

@@ -11,6 +11,7 @@ from headwater.pipeline.spec import (
     FileInput,
     FileOutput,
     IcebergOutput,
+    KafkaOutput,
     MappingProcessor,
     Output,
     PipelineSpec,
@@ -93,18 +94,22 @@ def _kind(output: Output) -> str:
             return "file"
         case IcebergOutput():
             return "iceberg"
+        case KafkaOutput():
+            return "kafka"
         case SqlOutput():
             return "sql"
         case StdoutOutput():
             return "stdout"
 
 
-def _target(writes: FileOutput | IcebergOutput | SqlOutput) -> tuple[str, ...]:
+def _target(writes: FileOutput | IcebergOutput | KafkaOutput | SqlOutput) -> tuple[str, ...]:
     match writes:
         case FileOutput(path=path):
             return (path.rstrip("/"),)
         case IcebergOutput(table=table):
             return ("iceberg", table.lower())
+        case KafkaOutput(addresses=addresses, topic=topic):
+            return (",".join(sorted(addresses)), topic)
         case SqlOutput(url=url, table=table):
             return (url, table.lower())
 

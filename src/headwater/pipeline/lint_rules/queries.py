@@ -11,6 +11,7 @@ from headwater.pipeline.spec import (
     FileInput,
     FilterProcessor,
     GenerateInput,
+    KafkaInput,
     MappingProcessor,
     PipelineSpec,
     Place,
@@ -80,6 +81,8 @@ def _sql_texts(spec: PipelineSpec) -> Iterator[tuple[Path, str, Callable[[str], 
         match each.reads:
             case FileInput(schema=str(ddl)):
                 yield path_of(each.place, "file", "schema"), ddl, parsed_schema
+            case KafkaInput(schema=str(ddl)):
+                yield path_of(each.place, "kafka", "schema"), ddl, parsed_schema
             case GenerateInput(columns=columns):
                 yield from _expressions(each.place, "generate", columns)
     for processor in spec.processors:

@@ -10,6 +10,7 @@ from headwater.pipeline.spec import (
     GenerateInput,
     IcebergOutput,
     Input,
+    KafkaInput,
     MappingProcessor,
     PipelineSpec,
     Processor,
@@ -56,6 +57,8 @@ def _is_decided(each: Input) -> bool:
     match each.reads:
         case FileInput(schema=schema, format=format_):
             return schema is not None or format_ == "text"
+        case KafkaInput(format=format_, schema=schema):
+            return schema is not None or format_ == "raw"
         case reads:
             return isinstance(reads, GenerateInput)
 

@@ -37,6 +37,16 @@ def make_table(frame: DataFrame, writes: IcebergOutput) -> None:
     spark.sql(f"CREATE TABLE IF NOT EXISTS {quoted(writes.table)} ({columns}) USING iceberg {partitions}")
 
 
+def add_columns(frame: DataFrame, writes: IcebergOutput) -> None:
+    """Add to the table what columns of the frame it has not, at its end."""
+    spark = frame.sparkSession
+    there = {name.lower() for name in spark.table(quoted(writes.table)).columns}
+    new = [field for field in frame._jdf.schema().asNullable().fields() if field.name().lower() not in there]
+    if new:
+        columns = ", ".join(field.toDDL() for field in new)
+        spark.sql(f"ALTER TABLE {quoted(writes.table)} ADD COLUMNS ({columns})")
+
+
 def _make_namespace(spark: SparkSession, namespace: str) -> None:
     """Make the namespace; of two that make it at once a catalog may fail one, who then finds it made."""
     try:

@@ -5,8 +5,9 @@ from pyspark.sql import DataFrame
 from headwater.pipeline.sinks.database import write_database
 from headwater.pipeline.sinks.files import write_files
 from headwater.pipeline.sinks.iceberg import write_iceberg
+from headwater.pipeline.sinks.kafka import write_topic
 from headwater.pipeline.sinks.stdout import print_rows
-from headwater.pipeline.spec import FileOutput, IcebergOutput, OutputKind, SqlOutput, StdoutOutput
+from headwater.pipeline.spec import FileOutput, IcebergOutput, KafkaOutput, OutputKind, SqlOutput, StdoutOutput
 
 
 def write(frame: DataFrame, writes: OutputKind) -> int | None:
@@ -20,6 +21,8 @@ def write(frame: DataFrame, writes: OutputKind) -> int | None:
             write_files(frame, writes)
         case IcebergOutput():
             write_iceberg(frame, writes)
+        case KafkaOutput():
+            return write_topic(frame, writes)
         case SqlOutput():
             write_database(frame, writes)
         case StdoutOutput():

@@ -17,6 +17,7 @@ from headwater.pipeline.spec import (
     IcebergInput,
     IcebergOutput,
     InputKind,
+    KafkaInput,
     Output,
     PipelineSpec,
     SqlOutput,
@@ -51,8 +52,9 @@ class Accounts:
         self._tally = Tally()
         self._lock = threading.RLock()
         self._executions: dict[str, Executions] = {}
-        self._progress = Progress(session) if spec.mode == "stream" else None
-        self._tables = {one.place.path: one.writes for one in spec.outputs if isinstance(one.writes, IcebergOutput)}
+        aside = frozenset(one.source for one in spec.dead_letters)
+        self._progress = Progress(session, aside) if spec.mode == "stream" else None
+        self._tables = {one.place.path: one.writes for one in spec.all_outputs if isinstance(one.writes, IcebergOutput)}
         self._observations = {
             one.place.path: f"{OBSERVED_ROWS}_{number}"
             for number, one in enumerate(spec.outputs)
@@ -118,6 +120,11 @@ class Accounts:
         if self._progress is not None:
             return Moved(sum(self._progress.rows_in().values())), out
         return _total(scan for source, scan in self._tally.read.items() if source in sources), out
+
+    def dead_letters(self) -> int:
+        """How many records could not be read and were put aside."""
+        figures = (self.written(output) for output in self._spec.dead_letters)
+        return sum(moved.rows or 0 for moved in figures if moved is not None)
 
     def stream_sources(self) -> list[dict[str, object]]:
         """Where the stream stands; nothing in a batch."""
@@ -185,7 +192,7 @@ def _total(figures: Iterable[Moved]) -> Moved:
 
 def _is_followed(reads: InputKind) -> bool:
     match reads:
-        case FileInput() | IcebergInput():
+        case FileInput() | IcebergInput() | KafkaInput():
             return not reads.static
         case GenerateInput():
             return reads.rows_per_second is not None

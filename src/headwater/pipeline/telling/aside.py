@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.pipeline.counters import Counters
 from headwater.pipeline.failure import Failure
+from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.session import activate, release_thread
 from headwater.pipeline.spec import Output
 from headwater.pipeline.telling.observer import EndState
@@ -41,10 +42,12 @@ class Aside:
             self._tasks.put(lambda: activate(session))
         self._tasks.put(lambda: self._teller.begin(session))
 
-    def planned(self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame]) -> None:
+    def planned(
+        self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame], topics: Mapping[str, tuple[Topic, ...]]
+    ) -> None:
         """Ready to count at once; what the frames read is learned soon."""
         self._teller.ready_to_count(next(iter(frames.values())).sparkSession)
-        self._tasks.put(lambda: self._teller.planned(inputs, frames))
+        self._tasks.put(lambda: self._teller.planned(inputs, frames, topics))
 
     def watch(self, output: Output, frame: DataFrame) -> DataFrame:
         """At once: the frame to write."""

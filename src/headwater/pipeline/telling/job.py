@@ -30,7 +30,7 @@ class HeadwaterStreamFacet(RunFacet):
     """How far a stream has come: the run facet `headwater_stream`.
 
     `sources` has an object for each source of each streaming query, with `query`, `batchId`, `source`, `startOffset`,
-    `endOffset` and `numInputRows` of the last micro-batch.
+    `endOffset` and `numInputRows` of the last micro-batch, of Kafka also `latestOffset` and `lag`, in records.
     """
 
     sources: list[dict[str, object]]

@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.pipeline.counters import Counters
 from headwater.pipeline.failure import Failure
+from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import Output
 
 EndState = Literal["COMPLETE", "FAIL", "ABORT"]
@@ -18,8 +19,13 @@ class Observer(Protocol):
     def begin(self, session: SparkSession | None) -> None:
         """The run starts, before any data is touched; None where there is no Spark to ask about the datasets."""
 
-    def planned(self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame]) -> None:
-        """All frames are made: `inputs` by name, `frames` (inputs and steps) by id."""
+    def planned(
+        self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame], topics: Mapping[str, tuple[Topic, ...]]
+    ) -> None:
+        """All frames are made: `inputs` by name, `frames` (inputs and steps) by id; `topics` by input.
+
+        Called again where a stream goes on with a new schema.
+        """
 
     def watch(self, output: Output, frame: DataFrame) -> DataFrame:
         """The frame to write in place of `frame`, so that its rows are counted."""
@@ -46,7 +52,9 @@ class Silent:
     def begin(self, session: SparkSession | None) -> None:
         """Nothing."""
 
-    def planned(self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame]) -> None:
+    def planned(
+        self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame], topics: Mapping[str, tuple[Topic, ...]]
+    ) -> None:
         """Nothing."""
 
     def watch(self, output: Output, frame: DataFrame) -> DataFrame:

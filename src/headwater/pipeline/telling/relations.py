@@ -3,6 +3,7 @@
     files:PATH…       the root paths of a file relation, one a line
     table:NAME        a catalog's table, with the catalog
     jdbc:URL TABLE    a database table or query
+    topics:…          topics of Kafka up to where a batch reads them, as Spark describes it
     stream:SOURCE     a stream of files, as Spark describes it
     range:ID          made-up rows
 
@@ -88,6 +89,8 @@ def _base_relation_source(relation: Java) -> str | None:
         case "HadoopFsRelation":
             paths: str = relation.location().rootPaths().mkString("\n")
             return f"files:{paths}"
+        case "KafkaRelation":
+            return f"topics:{relation.toString()}"
         case "JDBCRelation":
             options = relation.jdbcOptions()
             return f"jdbc:{options.url()} {options.tableOrQuery()}"

@@ -1,6 +1,7 @@
 """The datasets of a run, and which relation of its plans reads which."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,9 @@ from headwater.graph.sparkplan.leaves import Leaf, leaves
 from headwater.graph.sparkplan.plan import Plan
 from headwater.model.names import DatasetId
 from headwater.pipeline.catalogs import catalogs_of
+from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.session import java_class
+from headwater.pipeline.sinks.kafka import payload_columns
 from headwater.pipeline.spec import (
     FileInput,
     FileOutput,
@@ -21,6 +24,8 @@ from headwater.pipeline.spec import (
     IcebergInput,
     IcebergOutput,
     InputKind,
+    KafkaInput,
+    KafkaOutput,
     OutputKind,
     PipelineSpec,
     SqlInput,
@@ -38,6 +43,7 @@ from headwater.pipeline.telling.guard import Guard
 from headwater.pipeline.telling.relations import Java, Relation, relations
 from headwater.pipeline.telling.schema import schema_facet
 from headwater.pipeline.telling.tables import described_table, version_facet
+from headwater.pipeline.telling.topics import SOURCE, fields_of, learn_topic, topic_dataset
 
 
 @dataclass(slots=True)
@@ -49,6 +55,7 @@ class Datasets:
         outputs: by the output's path in the pipeline file; standard output is no dataset.
         by_source: the datasets that a relation's source (see `relations`) stands for.
         opaque: sources whose columns are not those of their datasets.
+        topics: what is known of the topics of each Kafka input.
     """
 
     spec: PipelineSpec
@@ -59,6 +66,7 @@ class Datasets:
     outputs: dict[str, Described] = field(default_factory=dict)
     by_source: dict[str, list[Described]] = field(default_factory=dict)
     opaque: set[str] = field(default_factory=set)
+    topics: dict[str, tuple[Topic, ...]] = field(default_factory=dict)
     _source_by_key: dict[int, str] = field(default_factory=dict)
     _by_input: dict[str, list[Described]] = field(default_factory=dict)
     _new_tables: set[str] = field(default_factory=set)
@@ -69,17 +77,42 @@ class Datasets:
             nothing: list[Described] = []
             found = self.guard.attempt("input", partial(self._described_input, session, one.reads), nothing)
             self._by_input[one.name] = [self._known(described) for described in found]
-        for output in self.spec.outputs:
+        for output in self.spec.all_outputs:
             described = self.guard.attempt("output", partial(self._described_output, session, output.writes), None)
             if described is not None:
                 self.outputs[output.place.path] = described
             if isinstance(output.writes, IcebergOutput) and (described is None or "schema" not in described.facets):
                 self._new_tables.add(output.place.path)
 
+    def learn_topics(self, topics: Mapping[str, tuple[Topic, ...]]) -> None:
+        """Learn which topics were found, and what their payload looks like now."""
+        if self.topics:  # a stream goes on with a new schema: its tables may have got columns
+            self._new_tables |= {
+                one.place.path for one in self.spec.all_outputs if isinstance(one.writes, IcebergOutput)
+            }
+        self.topics = dict(topics)
+        for name, found in topics.items():
+            reads = self.spec.inputs[name].reads
+            if isinstance(reads, KafkaInput):
+                self._by_input[name] = [self._known(topic_dataset(reads, topic.name)) for topic in found]
+                self.by_source[f"{SOURCE}{name}"] = self._by_input[name]
+                for described, topic in zip(self._by_input[name], found, strict=True):
+                    learn_topic(described, topic)
+
+    def members(self, dataset: DatasetId, column: str) -> list[DatasetId]:
+        """The datasets that have a column, where a name stands for all topics of an input; else the dataset itself."""
+        name = dataset.name.removeprefix(SOURCE)
+        if dataset.namespace != SOURCE or name not in self.topics:
+            return [dataset]
+        fields = fields_of(self.topics[name])
+        told = zip(self.topics[name], self._by_input[name], strict=True)
+        return [described.id for topic, described in told if column in fields[topic.name] or column.startswith("_")]
+
     def read_through(self, name: str, frame: DataFrame) -> None:
         """Learn from an input's frame what its relations read, in which version, with which columns."""
         described = self._by_input.get(name, [])
-        for relation in relations(frame._jdf.queryExecution().analyzed(), self.run_id):
+        followed = isinstance(self.spec.inputs[name].reads, KafkaInput) and frame.isStreaming
+        for relation in () if followed else relations(frame._jdf.queryExecution().analyzed(), self.run_id):
             self._source_by_key[relation.key] = relation.source
             self.by_source.setdefault(relation.source, described)
             reads = self.spec.inputs[name].reads
@@ -92,7 +125,7 @@ class Datasets:
 
         `plan` is the analysed plan as it was read: the JVM is asked only about relations that no earlier plan had.
         """
-        if all(leaf.key in self._source_by_key for leaf in leaves(plan)):
+        if all(leaf.key in self._source_by_key or _is_topics(leaf) for leaf in leaves(plan)):
             return
         for relation in relations(analysed, self.run_id, self._source_by_key):
             self._source_by_key[relation.key] = relation.source
@@ -104,6 +137,9 @@ class Datasets:
 
     def dataset_of(self, leaf: Leaf) -> DatasetId | None:
         """The one dataset whose columns a leaf has, if there is such."""
+        if _is_topics(leaf):
+            topics = self.by_source.get(leaf.source or "", [])
+            return topics[0].id if len(topics) == 1 else DatasetId(SOURCE, leaf.source or "")
         source = self._source_by_key.get(leaf.key) if leaf.key is not None else None
         datasets = self.by_source.get(source, []) if source is not None and source not in self.opaque else []
         return datasets[0].id if len(datasets) == 1 else None
@@ -111,7 +147,10 @@ class Datasets:
     def learn_output(self, path: str, frame: DataFrame) -> None:
         """Learn an output's columns; a table that is there already keeps those of its own."""
         described = self.outputs.get(path)
-        if described is not None:
+        writes = next(one.writes for one in self.spec.all_outputs if one.place.path == path)
+        if isinstance(writes, KafkaOutput):
+            frame = frame.select(*payload_columns(frame, writes))
+        if described is not None and not (isinstance(writes, KafkaOutput) and writes.format == "raw"):
             described.facets.setdefault("schema", schema_facet(frame.schema))
 
     def described_again(self, session: SparkSession, path: str, writes: IcebergOutput) -> Described | None:
@@ -136,7 +175,7 @@ class Datasets:
             return
         if relation.version is not None:
             described[0].facets["version"] = version_facet(relation.version)
-        if schema is not None and relation.source not in self.opaque:
+        if schema is not None and relation.source not in self.opaque and not relation.source.startswith("topics:"):
             described[0].facets.setdefault("schema", schema_facet(schema))
 
     def _known(self, described: Described) -> Described:
@@ -154,6 +193,8 @@ class Datasets:
                 return [] if table is None else [table]
             case SqlInput():
                 return database_tables(reads)
+            case KafkaInput():
+                return [topic_dataset(reads, topic) for topic in reads.topics]
             case GenerateInput():
                 return []
 
@@ -163,6 +204,8 @@ class Datasets:
                 return files_written(writes)
             case IcebergOutput():
                 return self._described_table(session, writes.table)
+            case KafkaOutput():
+                return topic_dataset(writes, writes.topic)
             case SqlOutput():
                 return database_tables(writes)[0]
             case StdoutOutput():
@@ -171,6 +214,10 @@ class Datasets:
     def _described_table(self, session: SparkSession | None, table: str) -> Described | None:
         catalog = catalogs_of(self.spec, self.home).get(table.partition(".")[0])
         return None if session is None else described_table(session, table, catalog)
+
+
+def _is_topics(leaf: Leaf) -> bool:
+    return leaf.kind == "KafkaPayload"
 
 
 def _declared_schema(session: SparkSession, ddl: str) -> schema_dataset.SchemaDatasetFacet:

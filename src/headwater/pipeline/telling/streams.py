@@ -2,7 +2,10 @@
 
 import threading
 from collections import defaultdict
+from collections.abc import Container
+from typing import Any
 
+import orjson
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
@@ -17,10 +20,16 @@ from headwater.pipeline.telling.executions import OBSERVED_ROWS
 
 
 class Progress(StreamingQueryListener):  # type: ignore[misc]  # pyspark is not typed for us
-    """Adds up what the micro-batches report; each is reported once, when it is committed."""
+    """Adds up what the micro-batches report; each is reported once, when it is committed.
 
-    def __init__(self, session: SparkSession) -> None:
+    Args:
+        session: whose queries are listened to.
+        aside: names of queries that read again what others read; what they read does not count.
+    """
+
+    def __init__(self, session: SparkSession, aside: Container[str] = ()) -> None:
         self._session = session
+        self._aside = aside
         self._lock = threading.Lock()
         self._rows_in: defaultdict[str, int] = defaultdict(int)
         self._rows_out: defaultdict[str, int] = defaultdict(int)
@@ -60,7 +69,7 @@ class Progress(StreamingQueryListener):  # type: ignore[misc]  # pyspark is not 
         progress = event.progress
         observed = progress.observedMetrics.get(OBSERVED_ROWS)
         with self._lock:
-            for source in progress.sources:
+            for source in progress.sources if progress.name not in self._aside else ():
                 self._rows_in[source.description] += source.numInputRows
             if observed is not None:
                 self._rows_out[progress.name or ""] += observed[0]
@@ -73,9 +82,37 @@ def _sources(progress: StreamingQueryProgress) -> list[dict[str, object]]:
             "query": progress.name or "",
             "batchId": progress.batchId,
             "source": source.description,
-            "startOffset": source.startOffset,
-            "endOffset": source.endOffset,
+            "startOffset": _offsets(source.startOffset),
+            "endOffset": _offsets(source.endOffset),
             "numInputRows": source.numInputRows,
+            **_lag(_offsets(source.endOffset), _offsets(source.latestOffset)),
         }
         for source in progress.sources
     ]
+
+
+def _offsets(told: str | None) -> Any:  # noqa: ANN401  (JSON)
+    """Offsets by topic and partition where the source is Kafka; of any other as it tells them."""
+    if told is None or not told.startswith("{"):
+        return told
+    try:
+        return orjson.loads(told)
+    except orjson.JSONDecodeError:
+        return told
+
+
+def _lag(end: Any, latest: Any) -> dict[str, object]:  # noqa: ANN401  (JSON)
+    """How many records of Kafka were there and not read yet; nothing for sources that do not tell.
+
+    >>> _lag({"orders": {"0": 5, "1": 7}}, {"orders": {"0": 9, "1": 7}})
+    {'latestOffset': {'orders': {'0': 9, '1': 7}}, 'lag': 4}
+    """
+    try:
+        behind = sum(
+            offset - end[topic].get(partition, 0)
+            for topic, partitions in latest.items()
+            for partition, offset in partitions.items()
+        )
+    except (AttributeError, KeyError, TypeError):
+        return {}
+    return {"latestOffset": latest, "lag": behind}

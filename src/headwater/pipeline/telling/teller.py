@@ -16,6 +16,7 @@ from headwater.model.names import DatasetId
 from headwater.pipeline.counters import Counters
 from headwater.pipeline.execution import Execution
 from headwater.pipeline.failure import Failure
+from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import IcebergOutput, Output, PipelineSpec
 from headwater.pipeline.telling.accounts import Accounts
 from headwater.pipeline.telling.columns import Facet, facet_of, log_gaps
@@ -27,6 +28,7 @@ from headwater.pipeline.telling.observer import EndState
 from headwater.pipeline.telling.sources import Datasets
 from headwater.pipeline.telling.tables import version_facet
 from headwater.pipeline.telling.tally import total
+from headwater.pipeline.telling.topics import cut_at_payloads, spread
 
 
 class Teller:
@@ -62,17 +64,23 @@ class Teller:
         self._tell(RunState.START, {"headwater_run": counters_facet(Counters())})
 
     def ready_to_count(self, session: SparkSession) -> None:
-        """Count what is written from now on."""
+        """Count what is written from now on; all that was counted before a stream went on anew still counts."""
+        if self._accounts is not None:
+            return
         account = partial(Accounts, session, self._spec, self._execution)
         self._accounts = self._guard.attempt("accounts", account, None)
 
-    def planned(self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame]) -> None:
+    def planned(
+        self, inputs: Mapping[str, DataFrame], frames: Mapping[str, DataFrame], topics: Mapping[str, tuple[Topic, ...]]
+    ) -> None:
         """Learn what the frames read, down to the column."""
+        self._guard.attempt("topics", lambda: self._datasets.learn_topics(topics), None)
         for name, frame in inputs.items():
             self._guard.attempt("input frame", partial(self._datasets.read_through, name, frame), None)
         facets = {source: self._columns(frames[source]) for source in {one.source for one in self._spec.outputs}}
-        for output in self._spec.outputs:
-            self._guard.attempt("output", partial(self._learn_output, output, frames, facets[output.source]), None)
+        for output in self._spec.all_outputs:
+            columns = facets.get(output.source)
+            self._guard.attempt("output", partial(self._learn_output, output, frames, columns), None)
         if self._spec.mode == "stream":
             self.running()
 
@@ -126,11 +134,11 @@ class Teller:
             if self._session is None:
                 return None
             analysed = frame._jdf.queryExecution().analyzed()
-            plan = parse_plan(analysed.toJSON())
+            plan = parse_plan(cut_at_payloads(analysed.toJSON()) if self._datasets.topics else analysed.toJSON())
             self._datasets.learn_relations(self._session, analysed, plan)
             found = column_lineage(plan, self._datasets.dataset_of)
             self._guard.failures += log_gaps(found)
-            return facet_of(found)
+            return facet_of(spread(found, self._datasets.members))
 
         return self._guard.attempt("column lineage", lineage, None)
 
@@ -145,7 +153,7 @@ class Teller:
         if accounts is None:
             return
         self._guard.attempt("counters", accounts.refresh, None)
-        for output in self._spec.outputs:
+        for output in self._spec.all_outputs:
             self._guard.attempt("output", partial(self._refresh_output, accounts, output), None)
         self._guard.attempt("statistics", lambda: self._refresh_inputs(accounts), None)
 
@@ -187,6 +195,7 @@ class Teller:
         else:
             sources = self._datasets.by_source
             read, written = self._guard.attempt("counters", lambda: accounts.totals(sources), nothing)
+            error_count += self._guard.attempt("counters", accounts.dead_letters, 0)
         return Counters(
             records_in=read.rows,
             records_out=written.rows,

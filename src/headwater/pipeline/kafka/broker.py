@@ -1,0 +1,86 @@
+"""What a broker tells before anything is read: which topics there are, and where they end now."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from headwater.errors import NotFoundError, UnavailableError
+from headwater.pipeline.kafka.connection import client_properties
+from headwater.pipeline.session import java_class
+from headwater.pipeline.spec import KafkaInput
+
+Offsets = dict[str, dict[str, int]]
+"""By topic and partition."""
+
+_PATIENCE_MS: Final = 15_000
+
+
+def topics_of(spark: SparkSession, reads: KafkaInput) -> tuple[str, ...]:
+    """The topics that the input names, or that its pattern matches now; sorted.
+
+    Raises:
+        NotFoundError: a topic is not there, or none matches.
+        UnavailableError: the broker does not answer, or does not let us in.
+    """
+    with _admin(spark, reads) as admin:
+        there = frozenset(str(name) for name in admin.listTopics().names().get())
+    if reads.pattern is not None:
+        matching = tuple(sorted(name for name in there if re.fullmatch(reads.pattern, name)))
+        if not matching:
+            raise NotFoundError(f"no topic at {reads.addresses[0]} matches {reads.pattern!r}")
+        return matching
+    if missing := sorted(set(reads.topics) - there):
+        raise NotFoundError(f"no topic {', '.join(missing)} at {reads.addresses[0]}: is the name right?")
+    return tuple(sorted(reads.topics))
+
+
+def ends_of(spark: SparkSession, reads: KafkaInput, topics: Iterable[str]) -> Offsets:
+    """The offset after the last record of every partition, as it is now.
+
+    Raises:
+        UnavailableError: as `topics_of`.
+    """
+    latest = java_class(spark, "org.apache.kafka.clients.admin.OffsetSpec").latest()
+    asked = spark._jvm.java.util.HashMap()
+    with _admin(spark, reads) as admin:
+        for topic, described in _described(spark, admin, topics):
+            for partition in described.partitions():
+                asked[spark._jvm.org.apache.kafka.common.TopicPartition(topic, partition.partition())] = latest
+        found = admin.listOffsets(asked).all().get()
+        ends: Offsets = {}
+        for each in found:
+            ends.setdefault(each.topic(), {})[str(each.partition())] = int(found[each].offset())
+    return ends
+
+
+def _described(spark: SparkSession, admin: Any, topics: Iterable[str]) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    names = spark._jvm.java.util.ArrayList()
+    for topic in topics:
+        names.add(topic)
+    found: Mapping[str, Any] = admin.describeTopics(names).allTopicNames().get()
+    for topic in found:
+        yield topic, found[topic]
+
+
+@contextmanager
+def _admin(spark: SparkSession, reads: KafkaInput) -> Iterator[Any]:
+    """Kafka's own client for questions; whatever it fails with is told by its class, and where."""
+    settings = spark._jvm.java.util.HashMap()
+    for key, value in client_properties(reads).items():
+        settings[key] = value
+    settings["default.api.timeout.ms"] = str(_PATIENCE_MS)
+    settings["request.timeout.ms"] = str(_PATIENCE_MS)
+    try:
+        admin = java_class(spark, "org.apache.kafka.clients.admin.Admin").create(settings)
+        try:
+            yield admin
+        finally:
+            admin.close()
+    except Py4JJavaError as failed:
+        reason = failed.java_exception.getCause() or failed.java_exception
+        name = reason.getClass().getSimpleName()
+        raise UnavailableError(f"no answer from Kafka at {', '.join(reads.addresses)} ({name})") from failed

@@ -1,0 +1,98 @@
+"""Versions of an Avro schema: whether each can follow the one before, and one schema to read them all.
+
+What may follow what is Avro's own judgement, asked of the library that Spark brings.
+
+Source: https://avro.apache.org/docs/1.12.0/specification/#schema-resolution
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from pyspark.sql import SparkSession
+
+from headwater.errors import IncompatibleSchemaError, InvalidInputError
+from headwater.pipeline.kafka.registry import Version
+from headwater.pipeline.session import java_class
+
+READ_MARK: Final = "__headwater_read"
+"""A field that only the reader's schema has, with the default true: null where Spark could not read a record."""
+
+Java = Any
+
+
+def check_evolution(spark: SparkSession, versions: Sequence[Version], rule: str) -> None:
+    """Check that each version may follow the one before, or all before it where the rule is transitive.
+
+    Raises:
+        IncompatibleSchemaError: names the subject, both versions, the rule, and what of it broke.
+    """
+    avro = _Avro(spark)
+    parsed = [avro.schema(version) for version in versions]
+    for index in range(1, len(versions)):
+        earlier = range(index) if rule.endswith("_TRANSITIVE") else (index - 1,)
+        for before in earlier:
+            for reader, writer in _pairs(rule, parsed[index], parsed[before]):
+                if broken := avro.incompatibility(reader, writer):
+                    new, old = versions[index], versions[before]
+                    raise IncompatibleSchemaError(
+                        f"{new.subject}: version {new.number} cannot follow version {old.number} under {rule}: {broken}"
+                    )
+
+
+def reader_schema(versions: Sequence[Version]) -> str:
+    """One Avro schema that every version's records can be read with, as JSON.
+
+    It is the newest version's. A field that an older version had, and one that not every version has and that brings
+    no default, may be null. `READ_MARK` is added.
+
+    Raises:
+        InvalidInputError: the subject's schema is no record.
+    """
+    records = [_record(version) for version in versions]
+    everywhere = set.intersection(*({field["name"] for field in record["fields"]} for record in records))
+    fields: dict[str, dict[str, Any]] = {}
+    for record in reversed(records):
+        for field in record["fields"]:
+            known = field["name"] in everywhere or "default" in field
+            fields.setdefault(field["name"], field if known else _nullable(field))
+    mark = {"name": READ_MARK, "type": "boolean", "default": True}
+    return json.dumps({**records[-1], "fields": [*fields.values(), mark]})
+
+
+def _record(version: Version) -> dict[str, Any]:
+    parsed = json.loads(version.schema)
+    if not (isinstance(parsed, dict) and parsed.get("type") == "record"):
+        raise InvalidInputError(f"{version.subject} version {version.number}: expected an Avro record")
+    return parsed
+
+
+def _nullable(field: dict[str, Any]) -> dict[str, Any]:
+    kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
+    return {**field, "type": ["null", *(kind for kind in kinds if kind != "null")], "default": None}
+
+
+def _pairs(rule: str, new: Java, old: Java) -> Iterator[tuple[Java, Java]]:
+    """Reader and writer, as the rule wants them to fit."""
+    if rule.startswith(("BACKWARD", "FULL")):
+        yield new, old
+    if rule.startswith(("FORWARD", "FULL")):
+        yield old, new
+
+
+class _Avro:
+    """Avro's Java library."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm = spark._jvm
+        self._compatibility = java_class(spark, "org.apache.avro.SchemaCompatibility")
+
+    def schema(self, version: Version) -> Java:
+        return self._jvm.org.apache.avro.Schema.Parser().parse(version.schema)
+
+    def incompatibility(self, reader: Java, writer: Java) -> str | None:
+        """The first thing that does not fit, in Avro's words."""
+        found = self._compatibility.checkReaderWriterCompatibility(reader, writer).getResult().getIncompatibilities()
+        if not found:
+            return None
+        return f"{found[0].getType().toString()} at {found[0].getLocation()}"

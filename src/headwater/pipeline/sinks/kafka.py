@@ -1,0 +1,88 @@
+"""Kafka topics: one record a row, at least once."""
+
+import json
+from contextlib import closing
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import to_avro
+
+from headwater.errors import InvalidPipelineError
+from headwater.pipeline.kafka.connection import spark_options
+from headwater.pipeline.kafka.registry import Registry
+from headwater.pipeline.session import java_class
+from headwater.pipeline.spec import KafkaOutput
+
+_HEADERS: Final = "array<struct<key:string,value:binary>>"
+
+
+def write_topic(frame: DataFrame, writes: KafkaOutput) -> int | None:
+    """Write a record for every row.
+
+    Returns:
+        How many there were, where the rows are kept (as a stream's micro-batch is), so that counting them costs nothing
+        of note; else None: Spark's Kafka sink tells no figures, nor does it pass on observations.
+
+    Raises:
+        InvalidPipelineError: the frame has not the columns that the output names.
+        UnavailableError: the registry does not answer, or does not take the schema.
+    """
+    records = topic_records(frame, writes)
+    records.write.format("kafka").options(**spark_options(writes)).option("topic", writes.topic).save()
+    return frame.count() if frame.is_cached else None
+
+
+def payload_columns(frame: DataFrame, writes: KafkaOutput) -> list[str]:
+    """The columns that make the value."""
+    apart = {writes.key, writes.headers}
+    return ["value"] if writes.format == "raw" else [name for name in frame.columns if name not in apart]
+
+
+def topic_records(frame: DataFrame, writes: KafkaOutput) -> DataFrame:
+    """The rows as records: `value`, and `key` and `headers` where they are given.
+
+    Raises:
+        InvalidPipelineError: as `write_topic`.
+    """
+    needed = {writes.key, writes.headers, "value" if writes.format == "raw" else None} - {None}
+    if missing := sorted(str(name) for name in needed - set(frame.columns)):
+        raise InvalidPipelineError(f"kafka: expected column {', '.join(missing)}; there are {', '.join(frame.columns)}")
+    columns = [_value(frame, writes).alias("value")]
+    if writes.key is not None:
+        key = F.col(writes.key)
+        columns.append(
+            (key if frame.schema[writes.key].dataType.typeName() == "binary" else key.cast("string")).alias("key")
+        )
+    if writes.headers is not None:
+        columns.append(F.col(writes.headers).cast(_HEADERS).alias("headers"))
+    return frame.select(*columns)
+
+
+def _value(frame: DataFrame, writes: KafkaOutput) -> Column:
+    if writes.format == "raw":
+        return F.col("value")
+    payload = F.struct(*payload_columns(frame, writes))
+    if writes.format == "json":
+        return F.to_json(payload, {"ignoreNullFields": "false"})
+    schema = _avro_schema(frame.select(*payload_columns(frame, writes)), writes.topic)
+    schema_id = _registered(writes, schema)
+    header = b"\x00" + schema_id.to_bytes(4, "big")
+    return F.concat(F.lit(header), to_avro(payload, schema))
+
+
+def _avro_schema(frame: DataFrame, topic: str) -> str:
+    """The columns as an Avro record named after the topic; each may be null, and is where it is missing."""
+    name = "".join(letter if letter.isalnum() else "_" for letter in topic)
+    converters = java_class(frame.sparkSession, "org.apache.spark.sql.avro.SchemaConverters")
+    schema = json.loads(converters.toAvroType(frame._jdf.schema().asNullable(), False, f"r_{name}", "").toString())
+    for field in schema["fields"]:
+        kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
+        field |= {"type": ["null", *(kind for kind in kinds if kind != "null")], "default": None}
+    return json.dumps(schema)
+
+
+def _registered(writes: KafkaOutput, schema: str) -> int:
+    assert writes.schema_registry is not None  # noqa: S101  (checked with the file)
+    with closing(Registry(writes.schema_registry)) as registry:
+        return registry.register(writes.schema_registry.subject or f"{writes.topic}-value", schema)

@@ -1,0 +1,132 @@
+"""Topics as datasets: their names, their payload's schema, and where they stand in a plan.
+
+How records become columns is no lineage: a topic has the columns of its payload. So a plan is cut where an input's rows
+come out of the reading, and what is below becomes one relation.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import attrs
+import orjson
+from openlineage.client.facet_v2 import DatasetFacet, dataset_type_dataset
+
+from headwater.graph.sparkplan.lineage import PlanLineage
+from headwater.graph.sparkplan.plan import Entry
+from headwater.graph.sparkplan.transformation import ColumnInput
+from headwater.model.names import DatasetId
+from headwater.model.naming import kafka_dataset
+from headwater.model.producer import HEADWATER_FACETS
+from headwater.pipeline.kafka.read import PAYLOAD
+from headwater.pipeline.kafka.topics import Topic
+from headwater.pipeline.spec import KafkaInput, KafkaOutput
+from headwater.pipeline.telling.datasets import Described, source_facet
+from headwater.pipeline.telling.schema import schema_facet
+
+SOURCE: Final = "kafka:"
+"""What begins the source of a relation that is an input's topics; the input's name follows."""
+
+
+@attrs.define(kw_only=True)
+class HeadwaterTopicSchemaFacet(DatasetFacet):
+    """Which version of its subject a topic was last read with: the dataset facet `headwater_topic_schema`."""
+
+    subject: str
+    version: int
+    schemaId: int
+    schemaType: str
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{HEADWATER_FACETS}/headwater_topic_schema.json"
+
+
+def topic_dataset(kafka: KafkaInput | KafkaOutput, topic: str) -> Described:
+    """A topic, by the first of the broker's addresses."""
+    name = kafka_dataset(kafka.addresses, topic)
+    kind = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TOPIC")
+    return Described(name, {"dataSource": source_facet(name), "datasetType": kind})
+
+
+def learn_topic(described: Described, topic: Topic) -> None:
+    """Add what was learned of the topic since, in place of what was known before."""
+    if topic.schema is not None:
+        described.facets["schema"] = schema_facet(topic.schema)
+    if topic.version is not None:
+        described.facets["headwater_topic_schema"] = HeadwaterTopicSchemaFacet(
+            subject=topic.version.subject,
+            version=topic.version.number,
+            schemaId=topic.version.schema_id,
+            schemaType=topic.version.kind,
+        )
+
+
+def fields_of(topics: Iterable[Topic]) -> Mapping[str, frozenset[str]]:
+    """The names of the payload's fields, by topic."""
+    return {topic.name: frozenset(topic.schema.names if topic.schema is not None else ("value",)) for topic in topics}
+
+
+def cut_at_payloads(plan: str) -> bytes:
+    """A plan's JSON with a relation, its source `kafka:INPUT`, in the place of how an input's records are read."""
+    return orjson.dumps(_cut(orjson.loads(plan)))
+
+
+def spread(
+    lineage: PlanLineage[DatasetId], members: Callable[[DatasetId, str], Sequence[DatasetId]]
+) -> PlanLineage[DatasetId]:
+    """The lineage with every column of a group of topics as the column of those that have it."""
+
+    def all_of(inputs: Iterable[ColumnInput[DatasetId]]) -> frozenset[ColumnInput[DatasetId]]:
+        return frozenset(
+            ColumnInput(dataset, one.column, one.transformation)
+            for one in inputs
+            for dataset in members(one.dataset, one.column)
+        )
+
+    return replace(
+        lineage,
+        columns={column: all_of(inputs) for column, inputs in lineage.columns.items()},
+        dataset=all_of(lineage.dataset),
+    )
+
+
+def _cut(entries: list[Entry]) -> list[Entry]:
+    """A tree in pre-order, and all trees in its entries' fields, without what is below an input's rows."""
+    kept: list[Entry] = []
+    place = 0
+    while place < len(entries):
+        name = _payload_of(entries[place])
+        if name is None:
+            kept.append({key: _cut_within(value) for key, value in entries[place].items()})
+            place += 1
+        else:
+            kept.append(_relation(name, entries[place + 1]))
+            place = _end_of_tree(entries, place)
+    return kept
+
+
+def _cut_within(value: Any) -> Any:  # noqa: ANN401  (JSON)
+    if not isinstance(value, list):
+        return value
+    is_tree = bool(value) and isinstance(value[0], dict) and "class" in value[0]
+    return _cut(value) if is_tree else [_cut_within(item) for item in value]
+
+
+def _relation(name: str, project: Entry) -> Entry:
+    columns = [[{**expression[0], "num-children": 0}] for expression in project["projectList"]]
+    return {"class": "KafkaPayload", "num-children": 0, "output": columns, "sourceName": f"{SOURCE}{name}"}
+
+
+def _end_of_tree(entries: list[Entry], place: int) -> int:
+    pending = 1
+    while pending:
+        pending += entries[place]["num-children"] - 1
+        place += 1
+    return place
+
+
+def _payload_of(entry: Entry) -> str | None:
+    identifier = entry.get("identifier")
+    name = identifier.get("name") if isinstance(identifier, dict) else None
+    return name.removeprefix(PAYLOAD) if isinstance(name, str) and name.startswith(PAYLOAD) else None

@@ -1,0 +1,282 @@
+"""Batches over topics of a real broker. What is expected stands in the records that Confluent's clients wrote."""
+
+import json
+
+import pytest
+from pipeline_bench import Bench
+
+from tests.support.topics import Topics
+
+pytestmark = pytest.mark.spark
+
+ORDER = {
+    "type": "record",
+    "name": "order",
+    "fields": [
+        {"name": "order_id", "type": "long"},
+        {"name": "price", "type": ["null", "double"], "default": None},
+    ],
+}
+SECRET = b"4111-1111-1111-1111"
+
+
+def test_json_records_become_rows_with_keys_offsets_and_headers_as_columns(bench: Bench, topics: Topics) -> None:
+    topic = topics.named("orders")
+    topics.put(topic, b'{"order_id": 1, "price": "10.5"}', b'{"order_id": 2}', key=b"k")
+
+    ran = bench.run(f"""
+        input:
+          kafka:
+            addresses: ["{topics.broker}"]
+            topics: [{topic}]
+            format: json
+            schema: order_id BIGINT, price DECIMAL(10,2)
+            metadata: [key, offset, headers]
+        pipeline:
+          processors:
+            - mapping:
+                keep: true
+                columns: {{k: CAST(_key AS STRING), trace: "CAST(_headers[0].value AS STRING)"}}
+                drop: [_key, _headers]
+        output: {{iceberg: lake.sales.orders}}
+    """)
+
+    assert ran.result.error is None
+    assert [(row[0], str(row[1]), *row[2:]) for row in bench.rows("lake.sales.orders")] == [
+        (1, "10.50", 0, "k", "t-1"),
+        (2, "None", 1, "k", "t-1"),
+    ]
+    assert ran.counters() == (2, 2)
+
+
+def test_a_topic_is_named_by_the_broker_with_its_payload_s_schema_and_columns_lead_to_its_fields(
+    bench: Bench, topics: Topics
+) -> None:
+    topic = topics.named("orders")
+    topics.put_avro(topic, ORDER, {"order_id": 7, "price": 2.5})
+
+    ran = bench.run(f"""
+        input:
+          kafka:
+            addresses: ["{topics.broker}"]
+            topics: [{topic}]
+            format: avro
+            schema_registry: {{url: "{topics.registry_url}"}}
+        pipeline:
+          processors:
+            - mapping: {{columns: {{id: order_id, cents: CAST(price * 100 AS INT)}}}}
+        output: {{iceberg: lake.sales.orders}}
+    """)
+
+    read = ran.input(topic)
+    assert read["namespace"] == f"kafka://{topics.broker}"
+    assert [(one["name"], one["type"]) for one in read["facets"]["schema"]["fields"]] == [
+        ("order_id", "bigint"),
+        ("price", "double"),
+    ]
+    version = topics.registry.get_latest_version(f"{topic}-value")
+    told = read["facets"]["headwater_topic_schema"]
+    assert (told["subject"], told["version"], told["schemaId"]) == (
+        f"{topic}-value",
+        version.version,
+        version.schema_id,
+    )
+    columns = ran.output("orders")["facets"]["columnLineage"]["fields"]
+    assert {column: [one["field"] for one in found["inputFields"]] for column, found in columns.items()} == {
+        "id": ["order_id"],
+        "cents": ["price"],
+    }
+    assert {one["name"] for found in columns.values() for one in found["inputFields"]} == {topic}
+    assert bench.rows("lake.sales.orders") == [(7, 250)]
+    assert read["inputFacets"]["inputStatistics"]["rowCount"] == 1
+
+
+def test_records_that_cannot_be_read_go_to_the_dead_letters_with_a_reason_and_are_counted(
+    bench: Bench, topics: Topics
+) -> None:
+    topic = topics.named("orders")
+    topics.put(topic, b'{"order_id": 1}', b'{"order_id": "' + SECRET + b'"}', SECRET, b"", None)
+
+    ran = bench.run(f"""
+        input:
+          kafka:
+            addresses: ["{topics.broker}"]
+            topics: [{topic}]
+            format: json
+            schema: order_id BIGINT
+            dead_letter: {{iceberg: lake.dead.orders}}
+        output: {{iceberg: lake.sales.orders}}
+    """)
+
+    assert ran.result.error is None
+    assert bench.rows("lake.sales.orders") == [(1,), (None,)]  # the last is the record without a value
+    dead = bench.table("lake.dead.orders").scan().to_arrow().sort_by("offset").to_pylist()
+    assert [(row["offset"], row["value"], row["reason"]) for row in dead] == [
+        (1, b'{"order_id": "' + SECRET + b'"}', "not JSON of the declared schema"),
+        (2, SECRET, "not JSON of the declared schema"),
+        (3, b"", "not JSON of the declared schema"),
+    ]
+    assert ran.counters() == (5, 2)
+    assert ran.last["run"]["facets"]["headwater_run"]["errorCount"] == 3
+    assert {one["name"].rpartition("/")[2] for one in ran.last["outputs"]} == {"orders"}
+    assert len(ran.last["outputs"]) == 2
+    assert SECRET not in b"".join(ran.raw_events)
+
+
+def test_whatever_bytes_stand_in_a_topic_of_avro_each_record_is_a_row_or_a_dead_letter_with_a_reason(
+    bench: Bench, topics: Topics
+) -> None:
+    topic = topics.named("orders")
+    topics.put_avro(topic, ORDER, {"order_id": 1, "price": 2.5})
+    schema_id = topics.registry.get_latest_version(f"{topic}-value").schema_id or 0
+    framed = b"\x00" + schema_id.to_bytes(4, "big")
+    no_such_union_branch, endless_number = framed + b"\x02\x63", framed + b"\xff" * 20
+    topics.put(topic, b"", b"\x00", b"\x00\xff\xff\xff\xff", framed, no_such_union_branch, endless_number, SECRET)
+
+    ran = bench.run(f"""
+        input:
+          kafka:
+            addresses: ["{topics.broker}"]
+            topics: [{topic}]
+            format: avro
+            schema_registry: {{url: "{topics.registry_url}"}}
+            dead_letter: {{file: {{path: dead, format: parquet}}}}
+        output: {{iceberg: lake.sales.orders}}
+    """)
+
+    assert ran.result.error is None
+    assert bench.rows("lake.sales.orders") == [(1, 2.5)]
+    dead = bench.spark.read.parquet(str(bench.folder / "dead")).orderBy("offset").collect()
+    assert [row["reason"] for row in dead] == [
+        "not Avro with a schema id",
+        "not Avro with a schema id",
+        "no version of the topic's subject that is read here has its schema id 4294967295",
+        *[f"not Avro of its schema id {schema_id}"] * 3,
+        "not Avro with a schema id",
+    ]
+    assert SECRET not in b"".join(ran.raw_events)
+
+
+def test_without_dead_letters_such_a_record_fails_the_run_which_names_its_place_and_not_its_value(
+    bench: Bench, topics: Topics, caplog: pytest.LogCaptureFixture
+) -> None:
+    topic = topics.named("orders")
+    topics.put(topic, b'{"order_id": 1}', SECRET)
+
+    ran = bench.run(f"""
+        input:
+          kafka: {{addresses: ["{topics.broker}"], topics: [{topic}], format: json, schema: order_id BIGINT}}
+        output: {{iceberg: lake.sales.orders}}
+    """)
+
+    assert ran.states[-1] == "FAIL"
+    place = f"input: topic {topic}, partition 0, offset 1: not JSON of the declared schema"
+    assert place in (ran.result.error or "")
+    assert place in ran.last["run"]["facets"]["errorMessage"]["message"]
+    assert SECRET not in b"".join(ran.raw_events)
+    assert SECRET.decode() not in caplog.text
+    assert bench.rows("lake.sales.orders") == []
+
+
+def test_a_pattern_reads_all_topics_that_match_and_each_column_leads_to_the_topics_that_have_it(
+    bench: Bench, topics: Topics
+) -> None:
+    first, second = topics.named("shop-a"), topics.named("shop-b")
+    topics.put_avro(first, ORDER, {"order_id": 1, "price": 1.5})
+    supplied = {**ORDER, "fields": [ORDER["fields"][0], {"name": "supplier", "type": "string"}]}
+    topics.put_avro(second, supplied, {"order_id": 2, "supplier": "acme"})
+
+    ran = bench.run(f"""
+        input:
+          kafka:
+            addresses: ["{topics.broker}"]
+            pattern: "({first}|{second})"
+            format: avro
+            schema_registry: {{url: "{topics.registry_url}"}}
+        output: {{iceberg: lake.sales.orders}}
+    """)
+
+    assert ran.result.error is None
+    assert bench.rows("lake.sales.orders") == [(1, 1.5, None), (2, None, "acme")]
+    columns = ran.output("orders")["facets"]["columnLineage"]["fields"]
+    assert {column: {one["name"] for one in found["inputFields"]} for column, found in columns.items()} == {
+        "order_id": {first, second},
+        "price": {first},
+        "supplier": {second},
+    }
+
+
+def test_what_is_written_as_avro_is_read_by_confluents_deserializer(bench: Bench, topics: Topics) -> None:
+    source, target = topics.named("raw"), topics.named("orders")
+    topics.put(source, b"8", key=b"acme")
+
+    ran = bench.run(f"""
+        input: {{kafka: {{addresses: ["{topics.broker}"], topics: [{source}], format: raw, metadata: [key]}}}}
+        pipeline:
+          processors:
+            - mapping: {{columns: {{order_id: CAST(CAST(value AS STRING) AS INT), supplier: CAST(_key AS STRING)}}}}
+        output:
+          kafka:
+            addresses: ["{topics.broker}"]
+            topic: {target}
+            format: avro
+            key: supplier
+            schema_registry: {{url: "{topics.registry_url}"}}
+    """)
+
+    assert ran.result.error is None
+    assert topics.avro_values(target, 1) == [{"order_id": 8}]
+    assert topics.messages(target, 1)[0].key() == b"acme"
+    written = ran.output(target)
+    assert [one["name"] for one in written["facets"]["schema"]["fields"]] == ["order_id"]
+
+
+def test_json_goes_out_and_dead_letters_keep_key_value_and_headers_in_a_topic(bench: Bench, topics: Topics) -> None:
+    source, target, dead = topics.named("orders"), topics.named("clean"), topics.named("dead")
+    topics.put(source, b'{"order_id": 1}', SECRET, key=b"k")
+
+    ran = bench.run(f"""
+        input:
+          kafka:
+            addresses: ["{topics.broker}"]
+            topics: [{source}]
+            format: json
+            schema: order_id BIGINT
+            dead_letter: {{kafka: {{addresses: ["{topics.broker}"], topic: {dead}, format: raw}}}}
+        output: {{kafka: {{addresses: ["{topics.broker}"], topic: {target}}}}}
+    """)
+
+    assert ran.result.error is None
+    assert [json.loads(message.value()) for message in topics.messages(target, 1)] == [{"order_id": 1}]
+    (letter,) = topics.messages(dead, 1)
+    assert (letter.key(), letter.value()) == (b"k", SECRET)
+    assert dict(letter.headers()) == {
+        "trace": b"t-1",
+        "headwater.reason": b"not JSON of the declared schema",
+        "headwater.topic": source.encode(),
+        "headwater.partition": b"0",
+        "headwater.offset": b"1",
+    }
+    assert ran.last["run"]["facets"]["headwater_run"]["errorCount"] == 1
+
+
+def test_a_topic_or_subject_that_is_not_there_is_named(bench: Bench, topics: Topics) -> None:
+    empty = topics.named("empty")
+    topics.put(empty, b"x")
+
+    without_topic = bench.run(f"""
+        input: {{kafka: {{addresses: ["{topics.broker}"], topics: [no-such-topic], format: raw}}}}
+        output: {{stdout: {{rows: 1}}}}
+    """)
+    without_subject = bench.run(f"""
+        input:
+          kafka:
+            addresses: ["{topics.broker}"]
+            topics: [{empty}]
+            format: avro
+            schema_registry: {{url: "{topics.registry_url}"}}
+        output: {{stdout: {{rows: 1}}}}
+    """)
+
+    assert f"no topic no-such-topic at {topics.broker}" in (without_topic.result.error or "")
+    assert f"has no subject '{empty}-value'" in (without_subject.result.error or "")
