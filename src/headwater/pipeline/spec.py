@@ -224,7 +224,7 @@ class KafkaInput:
     """Topics of Kafka: exactly one of `topics` and `pattern`. A batch reads what is there when it starts.
 
     Attributes:
-        format: `json` needs `schema`, `avro` a `schema_registry`; `raw` gives the column `value`.
+        format: `json` needs `schema` or `schema_registry`, `avro` a `schema_registry`; `raw` gives the column `value`.
         schema: columns and types of `json`.
         metadata: what else becomes a column: `_key`, `_headers`, `_topic`, `_partition`, `_offset`, `_timestamp`.
         start: where the first start begins; later ones of a stream go on from its checkpoint.

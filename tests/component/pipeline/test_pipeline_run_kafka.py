@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from confluent_kafka.schema_registry import Schema
 from pipeline_bench import Bench
 
 from tests.support.topics import Topics
@@ -176,6 +177,32 @@ def test_without_dead_letters_such_a_record_fails_the_run_which_names_its_place_
     assert SECRET not in b"".join(ran.raw_events)
     assert SECRET.decode() not in caplog.text
     assert bench.rows("lake.sales.orders") == []
+
+
+def test_json_is_read_by_the_registry_s_schema_with_an_id_before_it_or_without(bench: Bench, topics: Topics) -> None:
+    topic = topics.named("orders")
+    schema = {"type": "object", "properties": {"order_id": {"type": "integer"}, "note": {"type": "string"}}}
+    schema_id = topics.registry.register_schema(f"{topic}-value", Schema(json.dumps(schema), "JSON"))
+    framed = b"\x00" + schema_id.to_bytes(4, "big")
+    topics.put(topic, framed + b'{"order_id": 1, "note": "a"}', b'{"order_id": 2}', b"\x00\x00\x0f\x42\x40{}")
+
+    ran = bench.run(f"""
+        input:
+          kafka:
+            addresses: ["{topics.broker}"]
+            topics: [{topic}]
+            format: json
+            schema_registry: {{url: "{topics.registry_url}"}}
+            dead_letter: {{iceberg: lake.dead.orders}}
+        output: {{iceberg: lake.sales.orders}}
+    """)
+
+    assert ran.result.error is None
+    assert bench.rows("lake.sales.orders") == [(1, "a"), (2, None)]
+    assert [row[-1] for row in bench.rows("lake.dead.orders")] == [
+        "no version of the topic's subject that is read here has its schema id 1000000"
+    ]
+    assert ran.input(topic)["facets"]["headwater_topic_schema"]["schemaType"] == "JSON"
 
 
 def test_a_pattern_reads_all_topics_that_match_and_each_column_leads_to_the_topics_that_have_it(

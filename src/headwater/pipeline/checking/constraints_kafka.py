@@ -71,10 +71,8 @@ def _schema(reads: KafkaInput) -> Complaints:
             if reads.schema is not None:
                 yield ("schema",), "format: avro has its schema in the registry"
         case "json":
-            if reads.schema is None:
-                yield (), "missing key 'schema': a JSON record does not bring its own"
-            if reads.schema_registry is not None:
-                yield ("schema_registry",), "is for format: avro; JSON is read by the schema that is declared"
+            if (reads.schema is None) == (reads.schema_registry is None):
+                yield (), "expected exactly one of schema and schema_registry: a JSON record does not bring its own"
     registry = reads.schema_registry
     if registry is not None and registry.subject is not None and len(reads.topics) != 1:
         yield ("schema_registry", "subject"), "one subject is for one topic; without, each topic has TOPIC-value"

@@ -35,43 +35,67 @@ class Reading:
     hidden: str
 
 
-def json_reading(ddl: str) -> Reading:
-    """JSON by a declared schema; a record that does not fit it in one field is not read at all."""
-    text = F.col("value").cast("string")
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """What a schema id in a record means.
+
+    Attributes:
+        known: ids of the versions that are read.
+        strange: ids that are known to belong to no version.
+        otherwise: what to do at any other; a text is a reason.
+    """
+
+    known: Collection[int]
+    strange: Collection[int]
+    otherwise: Column
+
+    def reason(self, of_known: Column) -> Column:
+        """What is wrong with a record that has an id: `of_known`, where its id is known."""
+        schema_id = schema_id_of_record()
+        return (
+            F.when(schema_id.isin(*self.known), of_known)
+            .when(schema_id.isin(*self.strange), no_such_version())
+            .otherwise(self.otherwise.cast("string"))
+        )
+
+
+def json_reading(columns: str, ids: Ids | None = None) -> Reading:
+    """JSON by columns with their types; a record that does not fit them in one field is not read at all.
+
+    With `ids`, a record may have a schema id before its JSON, as Confluent's serializer writes it.
+    """
+    value = F.col("value")
+    text = (value if ids is None else F.when(_framed(), _body()).otherwise(value)).cast("string")
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
 
     def reason(payload: Column) -> Column:
-        wrong = F.col("value").isNotNull() & (payload.isNull() | payload[_CORRUPT].isNotNull())
-        return F.when(wrong, F.lit("not JSON of the declared schema"))
+        wrong = value.isNotNull() & (payload.isNull() | payload[_CORRUPT].isNotNull())
+        unlike = F.when(wrong, F.lit("not JSON of the declared schema"))
+        return unlike if ids is None else F.when(_framed(), ids.reason(unlike)).otherwise(unlike)
 
-    return Reading(F.from_json(text, f"{ddl}, `{_CORRUPT}` STRING", options), reason, _CORRUPT)
+    return Reading(F.from_json(text, f"{columns}, `{_CORRUPT}` STRING", options), reason, _CORRUPT)
 
 
-def avro_reading(writers: Mapping[int, str], reader: str, *, strange: Collection[int], otherwise: Column) -> Reading:
+def avro_reading(writers: Mapping[int, str], reader: str, ids: Ids) -> Reading:
     """Avro, each record by the schema that its id names, all as one struct.
 
     Args:
         writers: schemas by id.
         reader: the schema of the struct, with `READ_MARK`.
-        strange: ids that are known to belong to no schema of the topic.
-        otherwise: what to do at an id that is not known at all; a text is a reason.
+        ids: what other ids mean.
     """
     schema_id = schema_id_of_record()
-    body = F.expr(f"substring(value, {_HEADER_BYTES + 1})")
-    framed = (F.length("value") >= _HEADER_BYTES) & (F.substring("value", 1, 1) == F.lit(b"\x00"))
     payload = F.lit(None)
     for number, writer in writers.items():
-        read = from_avro(body, writer, {"avroSchema": reader, "mode": "PERMISSIVE"})
-        payload = F.when(framed & (schema_id == number), read).otherwise(payload)
+        read = from_avro(_body(), writer, {"avroSchema": reader, "mode": "PERMISSIVE"})
+        payload = F.when(_framed() & (schema_id == number), read).otherwise(payload)
 
-    def reason(read: Column) -> Column:
-        unreadable = F.concat(F.lit("not Avro of its schema id "), schema_id.cast("string"))
+    def reason(payload: Column) -> Column:
+        unlike = F.concat(F.lit("not Avro of its schema id "), schema_id.cast("string"))
         return (
             F.when(F.col("value").isNull(), F.lit(None).cast("string"))
-            .when(~framed, F.lit("not Avro with a schema id"))
-            .when(schema_id.isin(*writers), F.when(read[READ_MARK].isNull(), unreadable))
-            .when(schema_id.isin(*strange), no_such_version())
-            .otherwise(otherwise.cast("string"))
+            .when(~_framed(), F.lit("not Avro with a schema id"))
+            .otherwise(ids.reason(F.when(payload[READ_MARK].isNull(), unlike)))
         )
 
     return Reading(payload, reason, READ_MARK)
@@ -86,3 +110,11 @@ def no_such_version() -> Column:
     """The reason where a record's schema id is none of the topic's."""
     told = F.lit("no version of the topic's subject that is read here has its schema id ")
     return F.concat(told, schema_id_of_record().cast("string"))
+
+
+def _framed() -> Column:
+    return (F.length("value") >= _HEADER_BYTES) & (F.substring("value", 1, 1) == F.lit(b"\x00"))
+
+
+def _body() -> Column:
+    return F.expr(f"substring(value, {_HEADER_BYTES + 1})")

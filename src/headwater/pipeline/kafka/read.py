@@ -14,11 +14,19 @@ from headwater.errors import InvalidInputError
 from headwater.pipeline.kafka.broker import ends_of, topics_of
 from headwater.pipeline.kafka.connection import spark_options
 from headwater.pipeline.kafka.evolution import check_evolution, reader_schema
-from headwater.pipeline.kafka.payload import Reading, avro_reading, json_reading, no_such_version, schema_id_of_record
+from headwater.pipeline.kafka.json_schema import columns_of
+from headwater.pipeline.kafka.payload import (
+    Ids,
+    Reading,
+    avro_reading,
+    json_reading,
+    no_such_version,
+    schema_id_of_record,
+)
 from headwater.pipeline.kafka.registry import Registry, Version
 from headwater.pipeline.kafka.signals import NEW_TOPIC, strange_schema, unreadable
 from headwater.pipeline.kafka.topics import KnownTopics, Topic
-from headwater.pipeline.spec import KafkaInput, SchemaRegistry
+from headwater.pipeline.spec import KafkaInput
 
 PAYLOAD: Final = "__headwater_kafka_"
 """Prefix of the alias around an input's rows: below it is how records are read, above it what is done with them."""
@@ -105,24 +113,24 @@ def _readings(
     found: dict[str, tuple[Reading, Version | None]] = {}
     with closing(Registry(reads.schema_registry)) as registry:
         for topic in topics:
-            versions = _versions(spark, registry, reads.schema_registry, topic)
+            versions = _versions(spark, registry, reads, topic)
+            writers = {version.schema_id: version.schema for version in versions}
             strange = [number for of, number in known.strange_ids if of == topic]
-            reading = avro_reading(
-                {version.schema_id: version.schema for version in versions},
-                reader_schema(versions),
-                strange=strange,
-                otherwise=_otherwise(name, follow=follow),
-            )
-            found[topic] = (reading, versions[-1])
+            ids = Ids(writers, strange, _otherwise(name, follow=follow))
+            if reads.format == "avro":
+                found[topic] = (avro_reading(writers, reader_schema(versions), ids), versions[-1])
+            else:
+                found[topic] = (json_reading(columns_of(versions), ids), versions[-1])
     return found
 
 
-def _versions(spark: SparkSession, registry: Registry, spec: SchemaRegistry, topic: str) -> list[Version]:
-    subject = spec.subject or f"{topic}-value"
+def _versions(spark: SparkSession, registry: Registry, reads: KafkaInput, topic: str) -> list[Version]:
+    subject = (reads.schema_registry and reads.schema_registry.subject) or f"{topic}-value"
     versions = registry.versions(subject)
-    if other := next((version.kind for version in versions if version.kind != "AVRO"), None):
-        raise InvalidInputError(f"{subject}: format is avro, and its schema is {other}")
-    check_evolution(spark, versions, registry.rule(subject))
+    if other := next((version.kind for version in versions if version.kind != reads.format.upper()), None):
+        raise InvalidInputError(f"{subject}: format is {reads.format}, and its schema is {other}")
+    if reads.format == "avro":
+        check_evolution(spark, versions, registry.rule(subject))
     return versions
 
 

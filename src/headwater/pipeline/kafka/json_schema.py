@@ -1,0 +1,68 @@
+"""Versions of a JSON Schema as columns: one set that every version's records can be read with.
+
+Source: https://json-schema.org/draft/2020-12/json-schema-core and -validation, as far as they name types
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from headwater.errors import IncompatibleSchemaError, InvalidInputError
+from headwater.pipeline.kafka.registry import Version
+
+_TYPES: Final = {"string": "STRING", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN"}
+_ANYTHING: Final = "STRING"
+"""What has no one type is kept as the JSON text that it is."""
+
+
+def columns_of(versions: Sequence[Version]) -> str:
+    """The columns of all versions with their types, as in SQL; a field that only some versions have is null elsewhere.
+
+    Raises:
+        IncompatibleSchemaError: a field has changed its type.
+        InvalidInputError: the subject's schema is no object.
+    """
+    found: dict[str, tuple[str, Version]] = {}
+    for version in versions:
+        for name, kind in _columns(version).items():
+            known, before = found.get(name, (kind, version))
+            if known != kind:
+                raise IncompatibleSchemaError(
+                    f"{version.subject}: version {version.number} cannot follow version {before.number}:"
+                    f" TYPE_MISMATCH at /properties/{name} ({known} is now {kind})"
+                )
+            found[name] = (kind, version)
+    return ", ".join(f"{_quoted(name)} {kind}" for name, (kind, _) in found.items())
+
+
+def _columns(version: Version) -> Mapping[str, str]:
+    schema = json.loads(version.schema)
+    if not (isinstance(schema, dict) and schema.get("type") == "object" and schema.get("properties")):
+        raise InvalidInputError(f"{version.subject} version {version.number}: expected a JSON Schema of an object")
+    return {name: _type(property_) for name, property_ in schema["properties"].items()}
+
+
+def _type(schema: Any) -> str:  # noqa: ANN401  (JSON)
+    """The type in SQL; null beside one type adds nothing, as every column may be null."""
+    if not isinstance(schema, dict):
+        return _ANYTHING
+    for key in ("oneOf", "anyOf"):
+        choices = [choice for choice in schema.get(key, ()) if choice != {"type": "null"}]
+        if choices:
+            return _type(choices[0]) if len(choices) == 1 else _ANYTHING
+    kinds = schema.get("type")
+    named = [kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if kind != "null"]
+    match named:
+        case ["object"] if schema.get("properties"):
+            fields = (f"{_quoted(name)}: {_type(field)}" for name, field in schema["properties"].items())
+            return f"STRUCT<{', '.join(fields)}>"
+        case ["array"]:
+            return f"ARRAY<{_type(schema.get('items'))}>"
+        case [str(kind)]:
+            return _TYPES.get(kind, _ANYTHING)
+        case _:
+            return _ANYTHING
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
