@@ -59,6 +59,10 @@ _SPEAKS_OF_PLACES: Final = frozenset(
         *("java.io.FileNotFoundException", "java.lang.ClassNotFoundException", "java.lang.OutOfMemoryError"),
         "org.apache.hadoop.fs.FileAlreadyExistsException",
         "org.apache.hadoop.security.AccessControlException",
+        *(
+            "org.apache.kafka.common.errors.TimeoutException",
+            "org.apache.kafka.common.errors.UnknownTopicOrPartitionException",
+        ),
         *("org.apache.iceberg.exceptions.CommitFailedException", "org.apache.iceberg.exceptions.NoSuchTableException"),
     }
 )
