@@ -51,10 +51,10 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def served(home: Path) -> Iterator[Served]:
+def served(home: Path, *options: str) -> Iterator[Served]:
     """A service on this home, for as long as the block lasts."""
     begin = time.perf_counter()
-    command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", "0", *options]
     environment = {**os.environ, "HEADWATER_HOME": str(home)}
     service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
