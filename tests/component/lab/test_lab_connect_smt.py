@@ -10,6 +10,7 @@ import httpx
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
 from headwater.lab.kafka import TRANSFORM
 from headwater.lab.lab import Lab
@@ -22,18 +23,23 @@ from tests.support.spec import Specification
 ENGINE = "4.3.1"
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
+BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 VERSION_1 = [{"field": "id", "type": "int32"}, {"field": "note", "type": "string", "optional": True}]
 VERSION_2 = [*VERSION_1, {"field": "price", "type": "double"}]
+
+AVRO_1 = [{"name": "id", "type": "long"}]
+DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}
+AVRO_2 = [*AVRO_1, {"name": "price", "type": ["null", DECIMAL], "default": None}]
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A broker and a worker that has the transform."""
+    """A broker, a schema registry, and a worker that has the transform."""
     assert TRANSFORM.is_dir(), "the transform is not built: make build/connect-smt.stamp"
     home = tmp_path_factory.mktemp("lab-connect")
-    lab = Lab("kafka", home, dict(zip(("broker", "connect"), free_ports(2), strict=True)))
+    lab = Lab("kafka", home, dict(zip(("broker", "registry", "connect"), free_ports(3), strict=True)))
     try:
-        lab.up(["connect"], lambda _: None)
+        lab.up(["registry", "connect"], lambda _: None)
         yield lab
     finally:
         lab.down(lambda _: None)
@@ -67,9 +73,9 @@ def test_a_topic_is_told_a_connectors_life_its_topics_and_each_change_of_schema(
         ["id int32", "note string"],
         ["id int32", "note string", "price float64"],
     ]
-    assert max((_facet(event)["tasks"] for event in events), key=len) == [0, 1, 2]
+    assert max((_facet(event)["tasks"] for event in events), key=len) == [{"id": 0}, {"id": 1}, {"id": 2}]
     assert _facet(events[-1])["recordsSeen"] == 60
-    assert _facet(events[-1])["type"] == "sink"
+    assert _facet(events[-1])["kind"] == "sink"
     assert events[-1]["run"]["facets"]["processing_engine"]["version"] == ENGINE
     assert _facet(events[-1])["connectorClass"] == SINK
 
@@ -109,6 +115,41 @@ def test_a_service_that_takes_only_signed_events_shows_source_and_sink_as_one_fl
         runs = httpx.get(f"{jobs}/{archive}/runs").json()["runs"]
         assert [run["state"] for run in runs] == ["ABORTED"]
     assert (tmp_path / "out").read_text().count("line") == 40
+
+
+def test_values_that_are_bytes_have_each_version_of_their_schema_told_from_the_registry(
+    lab: Lab, tmp_path: Path
+) -> None:
+    topic, connector = _topic(lab), f"raw-{uuid.uuid4().hex}"
+    told = _events_of(lab, connector)
+    create = {"topics": topic, "file": str(tmp_path / "out"), "value.converter": BYTES}
+    lineage = {"value.converter.schema.read": "true", "schema.registry.url": lab.address("registry")}
+    _create(lab, connector, SINK, create, lineage)
+
+    ids = []
+    for fields in (AVRO_1, AVRO_2):
+        with SchemaRegistryClient({"url": lab.address("registry")}) as registry:
+            avro = json.dumps({"type": "record", "name": "Order", "fields": fields})
+            ids.append(registry.register_schema(f"{topic}-value", Schema(avro, "AVRO")))
+        producer = Producer({"bootstrap.servers": lab.address("broker")})
+        producer.produce(topic, b"\0" + ids[-1].to_bytes(4, "big") + b"whatever")
+        producer.flush(30)
+        columns = len(fields)
+        _until(told, lambda event, columns=columns: len(_fields(event)) == columns)
+    httpx.delete(f"{lab.address('connect')}/connectors/{connector}").raise_for_status()
+    events = _until(told, lambda event: event["eventType"] == "ABORT")
+
+    versions = [
+        (facet["subject"], facet["version"], facet["schemaId"], facet["schemaType"])
+        for event in events
+        for dataset in event["inputs"]
+        if (facet := dataset["facets"].get("headwater_topic_schema"))
+    ]
+    assert sorted(set(versions)) == [(f"{topic}-value", number, ids[number - 1], "AVRO") for number in (1, 2)]
+    assert _in_turn([_fields(event) for event in events if _fields(event)]) == [
+        ["id int64"],
+        ["id int64", "price decimal(10,2)"],
+    ]
 
 
 class _Told:

@@ -45,16 +45,17 @@ final class ConnectSchemas {
 
   private ConnectSchemas() {}
 
-  /** The shape of records with these schemas; null stands for none. */
+  /**
+   * The shape of records with these schemas; null stands for none, and plain bytes tell nothing.
+   */
   static Shape shapeOf(Schema key, Schema value) {
-    List<FieldShape> fields =
-        value == null ? List.of() : new ConnectSchemas().topFields("value", value);
     List<FieldShape> keyFields =
         key == null ? List.of() : new ConnectSchemas().topFields("key", key);
-    String name = value == null ? null : value.name();
-    Integer version = value == null ? null : value.version();
-    Shape.Origin origin = value == null ? Shape.Origin.UNKNOWN : Shape.Origin.CONNECT;
-    return new Shape(origin, name, version, fields, keyFields, null);
+    if (value == null || (value.type() == Schema.Type.BYTES && value.name() == null)) {
+      return new Shape(Shape.Origin.UNKNOWN, null, null, List.of(), keyFields, null);
+    }
+    List<FieldShape> fields = new ConnectSchemas().topFields("value", value);
+    return new Shape(Shape.Origin.CONNECT, value.name(), value.version(), fields, keyFields, null);
   }
 
   private List<FieldShape> topFields(String ownName, Schema schema) {

@@ -55,9 +55,9 @@ final class Events {
     connect.put("connector", told.connector());
     connect.put("connectorClass", connectorClass);
     connect.put(
-        "type",
+        "kind",
         told.kind() == Kind.UNKNOWN ? null : told.kind() == Kind.SOURCE ? "source" : "sink");
-    connect.put("tasks", told.tasks());
+    connect.put("tasks", told.tasks().stream().map(number -> Map.of("id", number)).toList());
     connect.put("topics", told.topics().stream().map(ToldTopic::name).toList());
     connect.put("recordsSeen", told.recordsSeen());
     connect.put("since", time(told.since()));

@@ -2,15 +2,10 @@ package headwater.connect;
 
 import java.net.URI;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.types.Password;
 
@@ -67,11 +62,6 @@ record Settings(
   static final String RESTART_WITHIN = "restart.within";
 
   static final String DEFAULT_TOPIC = "headwater-lineage";
-  private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(60);
-  private static final Duration DEFAULT_RESTART_WITHIN = Duration.ofSeconds(5);
-  private static final Pattern DURATION = Pattern.compile("(\\d{1,6})\\s*(ms|s|m|h)?");
-  private static final Pattern SERVER =
-      Pattern.compile("(?:[A-Za-z_]+://)?(\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+)(?::(\\d{1,5}))?");
 
   /** Where schemas are read; `userInfo` is `user:password`, or null. */
   record Registry(URI url, Password userInfo) {}
@@ -204,188 +194,6 @@ record Settings(
       Map<String, String> worker,
       Function<String, String> environ,
       Consumer<String> warn) {
-    return new Reader(given, worker, environ, warn).settings();
-  }
-
-  private record Reader(
-      Map<String, ?> given,
-      Map<String, String> worker,
-      Function<String, String> environ,
-      Consumer<String> warn) {
-
-    Settings settings() {
-      return new Settings(
-          text(CONNECTOR_NAME).orElse(null),
-          text(CONNECTOR_CLASS).orElse(null),
-          list(TOPICS),
-          text(NAMESPACE).orElse("kafka-connect"),
-          text(KAFKA_NAMESPACE).or(this::brokerNamespace).orElse(null),
-          text(DATASET_NAMESPACE).orElse(null),
-          otherNames(),
-          registry(),
-          target(),
-          text(NODE_KEY).orElse(null),
-          duration(INTERVAL, DEFAULT_INTERVAL, Duration.ofMillis(100)),
-          duration(RESTART_WITHIN, DEFAULT_RESTART_WITHIN, Duration.ZERO));
-    }
-
-    private Optional<String> text(String key) {
-      Object value = given.get(key);
-      String text =
-          value instanceof Password password
-              ? password.value()
-              : value == null ? "" : value.toString();
-      return text.isBlank() ? Optional.empty() : Optional.of(text.strip());
-    }
-
-    private List<String> list(String key) {
-      return Arrays.stream(text(key).orElse("").split(","))
-          .map(String::strip)
-          .filter(name -> !name.isEmpty())
-          .toList();
-    }
-
-    private List<String> otherNames() {
-      List<String> names = list(DATASET_NAMES);
-      if (names.isEmpty() || text(DATASET_NAMESPACE).isPresent()) {
-        return names;
-      }
-      warn.accept(
-          DATASET_NAMES
-              + ": names without "
-              + DATASET_NAMESPACE
-              + " name nothing; they are not told");
-      return List.of();
-    }
-
-    private Optional<String> bootstrap() {
-      return text(BOOTSTRAP)
-          .or(() -> Optional.ofNullable(worker.get(BOOTSTRAP)))
-          .or(() -> Optional.ofNullable(environ.apply("CONNECT_BOOTSTRAP_SERVERS")))
-          .filter(servers -> !servers.isBlank());
-    }
-
-    private Optional<String> brokerNamespace() {
-      Optional<Matcher> first =
-          bootstrap()
-              .map(servers -> SERVER.matcher(servers.split(",")[0].strip()))
-              .filter(Matcher::matches);
-      if (first.isEmpty()) {
-        warn.accept(
-            "topics have no namespace, so no dataset is told: set "
-                + BOOTSTRAP
-                + " or "
-                + KAFKA_NAMESPACE);
-      }
-      return first.map(
-          server -> "kafka://" + lowerCase(server.group(1)) + ":" + port(server.group(2)));
-    }
-
-    private static String port(String given) {
-      return given == null ? "9092" : given;
-    }
-
-    private static String lowerCase(String host) {
-      return host.toLowerCase(java.util.Locale.ROOT);
-    }
-
-    private Target target() {
-      Optional<URI> url = url(URL, "OPENLINEAGE_URL");
-      if (url.isPresent()) {
-        boolean isBare = url.get().getRawPath() == null || url.get().getRawPath().matches("/?");
-        URI endpoint = isBare ? url.get().resolve("/api/v1/lineage") : url.get();
-        return new Service(endpoint, text(TOKEN_ENV).orElse(null));
-      }
-      if (bootstrap().isEmpty()) {
-        warn.accept(
-            "there is nowhere to send events to: set "
-                + URL
-                + ", or "
-                + TOPIC
-                + " and "
-                + BOOTSTRAP);
-        return null;
-      }
-      return new Topic(text(TOPIC).orElse(DEFAULT_TOPIC), producer());
-    }
-
-    /**
-     * How the worker itself reaches the brokers, then what its producers add, then what was said
-     * here.
-     */
-    private Map<String, String> producer() {
-      Map<String, String> producer = new TreeMap<>();
-      worker.forEach(
-          (key, value) -> {
-            if (key.matches("(?:security|sasl|ssl)\\..*")) {
-              producer.put(key, value);
-            }
-          });
-      worker.forEach(
-          (key, value) -> {
-            if (key.matches("producer\\.(?:security|sasl|ssl)\\..*")) {
-              producer.put(key.substring(PRODUCER.length()), value);
-            }
-          });
-      given.forEach(
-          (key, value) -> {
-            if (key.startsWith(PRODUCER) && value != null) {
-              producer.put(key.substring(PRODUCER.length()), value.toString());
-            }
-          });
-      producer.put(BOOTSTRAP, bootstrap().orElseThrow());
-      return producer;
-    }
-
-    private Registry registry() {
-      boolean isWanted = text(SCHEMA_READ).map(Boolean::parseBoolean).orElse(false);
-      Optional<URI> url = isWanted ? url(REGISTRY_URL, null) : Optional.empty();
-      if (isWanted && url.isEmpty()) {
-        warn.accept(SCHEMA_READ + ": no schema can be read without " + REGISTRY_URL);
-      }
-      Optional<String> user =
-          text(REGISTRY_USER_INFO)
-              .or(() -> text(REGISTRY_ENV).map(environ).filter(value -> !value.isBlank()));
-      return url.map(found -> new Registry(found, user.map(Password::new).orElse(null)))
-          .orElse(null);
-    }
-
-    private Optional<URI> url(String key, String variable) {
-      Optional<String> text = text(key).or(() -> Optional.ofNullable(variable).map(environ));
-      if (text.isEmpty()) {
-        return Optional.empty();
-      }
-      try {
-        URI url = URI.create(text.get());
-        if (url.getHost() != null
-            && ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))) {
-          return Optional.of(url);
-        }
-      } catch (IllegalArgumentException malformed) {
-        // Its message shows the URL, and with it a password that somebody may have put there.
-      }
-      warn.accept(key + ": expected http://HOST or https://HOST");
-      return Optional.empty();
-    }
-
-    private Duration duration(String key, Duration otherwise, Duration least) {
-      Optional<String> text = text(key);
-      Matcher found = DURATION.matcher(text.orElse(""));
-      if (text.isPresent() && !found.matches()) {
-        warn.accept(key + ": expected a duration such as 500ms, 30s or 5m");
-      }
-      if (text.isEmpty() || !found.matches()) {
-        return otherwise;
-      }
-      long amount = Long.parseLong(found.group(1));
-      Duration said =
-          switch (found.group(2) == null ? "s" : found.group(2)) {
-            case "ms" -> Duration.ofMillis(amount);
-            case "m" -> Duration.ofMinutes(amount);
-            case "h" -> Duration.ofHours(amount);
-            default -> Duration.ofSeconds(amount);
-          };
-      return said.compareTo(least) < 0 ? least : said;
-    }
+    return new SettingsReader(given, worker, environ, warn).settings();
   }
 }

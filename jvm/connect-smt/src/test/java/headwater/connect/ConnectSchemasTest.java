@@ -79,8 +79,9 @@ class ConnectSchemasTest {
   }
 
   @Test
-  void withoutASchemaNothingIsKnown() {
+  void ofBytesAndWithoutASchemaNothingIsKnown() {
     assertThat(ConnectSchemas.shapeOf(null, null)).isEqualTo(Shape.OPAQUE);
+    assertThat(ConnectSchemas.shapeOf(null, Schema.BYTES_SCHEMA)).isEqualTo(Shape.OPAQUE);
   }
 
   @Test

@@ -330,6 +330,25 @@ class ConnectorRunTest {
     assertThat(asked).containsExactly("orders 7", "orders 8", "plain null");
   }
 
+  @Test
+  void whatTheRegistryToldOfBytesStaysWhenCountersAreTold() {
+    TaskObserver task = opened(0);
+    task.see(sinkRecord("orders", Schema.BYTES_SCHEMA, new byte[] {0, 0, 0, 0, 7}));
+    Shape registered =
+        new Shape(
+            Shape.Origin.REGISTRY,
+            "Order",
+            null,
+            List.of(new FieldShape("id", "int64")),
+            List.of(),
+            new RegisteredVersion("orders-value", 1, 7, "AVRO"));
+    run.seen("orders", registered);
+    run.due();
+    after(Duration.ofSeconds(30));
+
+    assertThat(run.due().get(0).topics().get(0).shape()).isEqualTo(registered);
+  }
+
   private TaskObserver opened(int number) {
     TaskObserver task = new TaskObserver(number, run);
     run.opened(task, settings);
