@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,7 +38,7 @@ final class Emission implements ConnectorRun.Environment {
   private final InstantSource clock = InstantSource.system();
   private final Outbox outbox;
   private final Map<List<String>, ConnectorRun> runs = new LinkedHashMap<>();
-  private final Map<String, Optional<NodeKey>> keys = new HashMap<>();
+  private final Map<String, Optional<NodeKey>> keys = new ConcurrentHashMap<>();
   private final Map<String, String> connectorClasses = new HashMap<>();
   private final Object bell = new Object();
   private boolean hasRung;
@@ -70,8 +71,9 @@ final class Emission implements ConnectorRun.Environment {
     thread.start();
   }
 
-  /** A task starts: returns what watches it. */
+  /** A task starts: returns what watches it. A key that could not be read before is tried again. */
   TaskObserver open(String connector, Integer task, Settings settings) {
+    keys.values().removeIf(Optional::isEmpty);
     synchronized (runs) {
       ConnectorRun run =
           runs.computeIfAbsent(
@@ -145,8 +147,16 @@ final class Emission implements ConnectorRun.Environment {
       }
     }
     synchronized (runs) {
-      runs.values().removeIf(ConnectorRun::isOver);
+      runs.values().removeIf(this::isForgotten);
     }
+  }
+
+  /** A connector of the same name may come again, as one of another class. */
+  private boolean isForgotten(ConnectorRun run) {
+    if (run.isOver()) {
+      connectorClasses.remove(run.connector());
+    }
+    return run.isOver();
   }
 
   private void learn(ConnectorRun run) {

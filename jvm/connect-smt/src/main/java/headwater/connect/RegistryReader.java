@@ -10,11 +10,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -48,15 +48,65 @@ final class RegistryReader {
     }
   }
 
-  private final Set<Question> asked = new HashSet<>();
+  private record Asked(Settings.Registry registry, Question question) {}
+
+  /** Those who wait for an answer, by what they asked. */
+  private final Map<Asked, List<Consumer<Answer>>> waiting = new HashMap<>();
+
+  /**
+   * What an id stands for never changes; which version is the latest does, so that is asked anew.
+   */
+  private final Map<Asked, Answer> known = new HashMap<>();
+
   private ScheduledThreadPoolExecutor thread;
   private HttpClient client;
 
-  /** Asks; the answer is given on another thread, some time or never. */
-  synchronized void ask(Settings.Registry registry, Question question, Consumer<Answer> answered) {
-    if (asked.size() < MAX_QUESTIONS && asked.add(question)) {
-      started().execute(() -> attempt(registry, question, answered, 1));
+  /**
+   * Asks; the answer is given at once where it is known, else on another thread, some time or
+   * never.
+   */
+  void ask(Settings.Registry registry, Question question, Consumer<Answer> answered) {
+    Asked asked = new Asked(registry, question);
+    Answer answer;
+    synchronized (this) {
+      answer = known.get(asked);
+      if (answer == null && !wait(asked, answered)) {
+        started().execute(() -> attempt(asked, 1));
+      }
     }
+    if (answer != null) {
+      answered.accept(answer);
+    }
+  }
+
+  /** Whether the question was asked before; too many are not asked at all. */
+  private boolean wait(Asked asked, Consumer<Answer> answered) {
+    List<Consumer<Answer>> others = waiting.get(asked);
+    if (others == null && waiting.size() < MAX_QUESTIONS) {
+      waiting.put(asked, new ArrayList<>(List.of(answered)));
+      return false;
+    }
+    if (others != null && others.size() < MAX_QUESTIONS) {
+      others.add(answered);
+    }
+    return true;
+  }
+
+  private void answer(Asked asked, Answer answer) {
+    List<Consumer<Answer>> those;
+    synchronized (this) {
+      if (asked.question().schemaId() != null && known.size() < MAX_QUESTIONS) {
+        known.put(asked, answer);
+      }
+      those = waiting.remove(asked);
+    }
+    if (those != null) {
+      those.forEach(one -> one.accept(answer));
+    }
+  }
+
+  private synchronized void giveUp(Asked asked) {
+    waiting.remove(asked);
   }
 
   private ScheduledThreadPoolExecutor started() {
@@ -78,28 +128,34 @@ final class RegistryReader {
     return thread;
   }
 
-  private void attempt(
-      Settings.Registry registry, Question question, Consumer<Answer> answered, int attempt) {
+  private void attempt(Asked asked, int attempt) {
     try {
-      answered.accept(read(registry, question));
+      answer(asked, read(asked.registry(), asked.question()));
     } catch (InterruptedException ended) {
       Thread.currentThread().interrupt();
     } catch (IOException | RuntimeException failure) {
       if (attempt == 1) {
         LOGGER.warn(
             "the schema of topic {} cannot be read from {}: {}",
-            question.topic(),
-            registry.url().getHost(),
+            asked.question().topic(),
+            asked.registry().url().getHost(),
             failure.toString());
       }
       if (attempt < MAX_TRIES) {
-        started()
-            .schedule(
-                () -> attempt(registry, question, answered, attempt + 1),
-                AGAIN_AFTER_S,
-                TimeUnit.SECONDS);
+        tryAgain(asked, attempt + 1);
+      } else {
+        giveUp(asked);
       }
     }
+  }
+
+  private synchronized void tryAgain(Asked asked, int attempt) {
+    started().schedule(() -> attempt(asked, attempt), AGAIN_AFTER_S, TimeUnit.SECONDS);
+  }
+
+  private static Answer answerOf(Map<?, ?> found, RegisteredVersion version) {
+    RegisteredSchemas.Read read = RegisteredSchemas.read(type(found), (String) found.get("schema"));
+    return new Answer(version, read.name(), read.fields());
   }
 
   private Answer read(Settings.Registry registry, Question question)
@@ -108,7 +164,7 @@ final class RegistryReader {
     if (question.schemaId() == null) {
       Map<?, ?> latest =
           (Map<?, ?>) get(registry, "/subjects/" + encoded(subject) + "/versions/latest");
-      return answer(
+      return answerOf(
           latest,
           new RegisteredVersion(
               subject, number(latest, "version"), number(latest, "id"), type(latest)));
@@ -124,12 +180,7 @@ final class RegistryReader {
                 (String) one.get("subject"), number(one, "version"), id, type(schema));
       }
     }
-    return answer(schema, version);
-  }
-
-  private static Answer answer(Map<?, ?> found, RegisteredVersion version) {
-    RegisteredSchemas.Read read = RegisteredSchemas.read(type(found), (String) found.get("schema"));
-    return new Answer(version, read.name(), read.fields());
+    return answerOf(schema, version);
   }
 
   private Object get(Settings.Registry registry, String path)

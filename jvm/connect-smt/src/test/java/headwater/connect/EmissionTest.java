@@ -3,6 +3,8 @@ package headwater.connect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import headwater.signing.JsonReader;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -88,6 +90,29 @@ class EmissionTest {
     eventually(() -> kept.types().contains("ABORT"));
     Map<?, ?> run = (Map<?, ?>) ((Map<?, ?>) JsonReader.read(kept.events.get(0))).get("run");
     assertThat(((Map<?, ?>) run.get("facets")).containsKey("signature")).isFalse();
+  }
+
+  @Test
+  void aKeyThatIsThereWhenTheNextTaskStartsSignsFromThenOn(@TempDir Path folder)
+      throws IOException {
+    Path file = folder.resolve("node.key");
+    Settings settings = settings(Map.of("node.key", file.toString()));
+    emission.start();
+    emission.open("orders", 0, settings).close();
+    eventually(() -> kept.types().contains("ABORT"));
+
+    // RFC 8037, appendix A.1.
+    Files.writeString(
+        file,
+        """
+        {"kid":"node:n#sha256:If4x36FUomFia_hUBG_SJxt77UtqvkWqWId-9H-XIbk",
+         "d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"}
+        """);
+    emission.open("bids", 0, settings).close();
+    eventually(() -> kept.types().size() == 4);
+
+    assertThat(kept.events.stream().map(event -> new String(event).contains("\"signature\"")))
+        .containsExactly(false, false, true, true);
   }
 
   @Test

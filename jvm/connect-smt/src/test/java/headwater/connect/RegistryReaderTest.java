@@ -6,6 +6,7 @@ import headwater.connect.RegistryReader.Answer;
 import headwater.connect.RegistryReader.Question;
 import java.io.IOException;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -73,11 +74,36 @@ class RegistryReaderTest {
     assertThat(registry.requests().get(0).authorization()).isEqualTo("Basic bWU6cGFzcw==");
   }
 
+  @Test
+  void whoeverAsksIsAnsweredAndAnIdIsAskedOnlyOnce() throws Exception {
+    registry.answer("/schemas/ids/7", 200, "{\"schema\":\"" + SCHEMA + "\"}");
+    registry.answer(
+        "/schemas/ids/7/versions", 200, "[{\"subject\":\"orders-value\",\"version\":2}]");
+    RegistryReader reader = new RegistryReader();
+
+    List<CompletableFuture<Answer>> answers = new ArrayList<>();
+    for (int asker = 0; asker < 3; asker++) {
+      CompletableFuture<Answer> answer = new CompletableFuture<>();
+      reader.ask(settings(), new Question("orders", 7), answer::complete);
+      answers.add(answer);
+    }
+    for (CompletableFuture<Answer> answer : answers) {
+      assertThat(answer.get(10, TimeUnit.SECONDS).version().version()).isEqualTo(2);
+    }
+    CompletableFuture<Answer> later = new CompletableFuture<>();
+    reader.ask(settings(), new Question("orders", 7), later::complete);
+
+    assertThat(later).isCompleted();
+    assertThat(registry.requests()).hasSize(2);
+  }
+
+  private Settings.Registry settings() {
+    return new Settings.Registry(URI.create(registry.url()), new Password("me:pass"));
+  }
+
   private Answer asked(Question question) throws Exception {
     CompletableFuture<Answer> answer = new CompletableFuture<>();
-    Settings.Registry settings =
-        new Settings.Registry(URI.create(registry.url()), new Password("me:pass"));
-    new RegistryReader().ask(settings, question, answer::complete);
+    new RegistryReader().ask(settings(), question, answer::complete);
     return answer.get(10, TimeUnit.SECONDS);
   }
 }
