@@ -70,7 +70,7 @@ final class RegistryReader {
     Answer answer;
     synchronized (this) {
       answer = known.get(asked);
-      if (answer == null && !wait(asked, answered)) {
+      if (answer == null && !isJoining(asked, answered)) {
         started().execute(() -> attempt(asked, 1));
       }
     }
@@ -79,8 +79,8 @@ final class RegistryReader {
     }
   }
 
-  /** Whether the question was asked before; too many are not asked at all. */
-  private boolean wait(Asked asked, Consumer<Answer> answered) {
+  /** Joins those who asked the same, if there are any; a question too many counts as asked. */
+  private boolean isJoining(Asked asked, Consumer<Answer> answered) {
     List<Consumer<Answer>> others = waiting.get(asked);
     if (others == null && waiting.size() < MAX_QUESTIONS) {
       waiting.put(asked, new ArrayList<>(List.of(answered)));
