@@ -44,7 +44,7 @@ def save(path: Path, said: Mapping[str, Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(orjson.dumps({"format": _FORMAT, **said}, option=orjson.OPT_NON_STR_KEYS))
+            file.write(orjson.dumps({"format": _FORMAT, **said}, default=tuple, option=orjson.OPT_NON_STR_KEYS))
             file.flush()
             os.fsync(file.fileno())
         new.replace(path)

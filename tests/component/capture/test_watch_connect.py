@@ -100,6 +100,11 @@ class Watch:
             if event["eventType"] != "RUNNING"
         ]
 
+    def state(self, connector: str) -> str:
+        """The newest state that was told of the connector itself."""
+        state: str = self.events(connector)[-1]["run"]["facets"]["headwater_connect"]["state"]
+        return state
+
     def tells(self, connector: str, *transitions: str) -> bool:
         return eventually(lambda: self.told(connector) == [*transitions]) or pytest.fail(f"{self.told(connector)}")
 
@@ -161,7 +166,7 @@ def test_the_life_of_connectors_from_start_to_end(connect: Cluster, tmp_path: Pa
 
         raw = (tmp_path / "home" / "events.jsonl").read_bytes().splitlines()
         ended = {"source": ["ABORTED", "ABORTED"], "sink": ["ABORTED", "ABORTED"], "broken": ["FAILED"]}
-        assert eventually(lambda: served_runs(service) == ended), served_runs(service)
+        assert eventually(lambda: served_runs(service, *ended) == ended), served_runs(service)
         datasets = {each["name"] for each in served(service, "/search?q=.&limit=100")["results"]}
 
     specification, keys = Specification(shared / "openlineage"), trusted_keys(tmp_path / "home")
@@ -196,7 +201,15 @@ def test_what_a_transform_in_the_chain_sees_of_records_becomes_columns_of_the_sa
         assert eventually(lambda: columns() is not None)
         found = columns()
         told = watch.told("structs")
-        assert eventually(lambda: served_runs(service).get("structs") == ["RUNNING"]), served_runs(service)
+        goes_on = {"structs": ["RUNNING"]}
+        assert eventually(lambda: served_runs(service, *goes_on) == goes_on), served_runs(service)
+
+        # It is still known after the watcher was killed.
+        watch.end(signal.SIGKILL)
+        watch.start()
+        connect.call("PUT", "unstructs/pause")
+        assert eventually(lambda: watch.state("unstructs") == "PAUSED")
+        assert columns() == found
 
     assert found is not None
     assert {column: each["inputFields"][0]["field"] for column, each in found.items()} == {"line": "line"}
@@ -224,8 +237,9 @@ def served(service: Service, path: str) -> dict[str, Any]:
     return body
 
 
-def served_runs(service: Service) -> dict[str, list[str]]:
-    """The states of the runs of each connector."""
+def served_runs(service: Service, *connectors: str) -> dict[str, list[str]]:
+    """The states of the runs of these connectors, or of all: the cluster remembers those of other tests, too."""
     jobs = served(service, "/namespaces/kafka-connect/jobs?limit=100")["jobs"]
+    names = [job["name"] for job in jobs if not connectors or job["name"] in connectors]
     path = "/namespaces/kafka-connect/jobs/{}/runs"
-    return {job["name"]: [run["state"] for run in served(service, path.format(job["name"]))["runs"]] for job in jobs}
+    return {name: [run["state"] for run in served(service, path.format(name))["runs"]] for name in names}

@@ -164,6 +164,15 @@ def test_workers_that_are_gone_end_runs_only_after_a_while_and_say_that_it_is_in
     assert states(back)[0] == "START"
 
 
+def test_a_run_that_started_since_a_worker_was_seen_last_is_not_taken_for_lost() -> None:
+    by = lives()
+    told_by([*(record._replace(time_ms=record.time_ms + 50_000) for record in started(1))], by)
+    before_it = Workers(are_there=False, seen_ms=11_000)  # the group was looked at before the worker came back
+
+    assert passed(by, 55_000, before_it) == []
+    assert states(passed(by, 90_000, before_it)) == ["FAIL"]
+
+
 def test_workers_that_said_goodbye_were_shut_down() -> None:
     by = lives()
     told_by([*started(1), status(2000, "UNASSIGNED", 0), status(2010, "UNASSIGNED")], by)

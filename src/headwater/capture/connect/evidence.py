@@ -11,13 +11,14 @@ from headwater.capture.schemas import Field, SchemaOf, TopicSchema
 class Evidence:
     """The schemas of topics: as a registry has them, else as they were seen on the way."""
 
-    def __init__(self, registered: SchemaOf) -> None:
+    def __init__(self, registered: SchemaOf, seen: Mapping[str, TopicSchema]) -> None:
         self._registered = registered
-        self._seen: dict[str, TopicSchema] = {}
+        self.seen = dict(seen)
+        """By topic."""
 
     def schema_of(self, topic: str) -> TopicSchema | None:
         """The topic's schema, as far as it is known."""
-        return self._registered(topic) or self._seen.get(topic)
+        return self._registered(topic) or self.seen.get(topic)
 
     def take(self, key: bytes | None, value: bytes | None) -> str | None:
         """Take an event of the transform; gives the connector's name if it says anything new."""
@@ -27,9 +28,9 @@ class Evidence:
             connector: str = event["job"]["name"]
         except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
             return None
-        if all(self._seen.get(topic) == schema for topic, schema in seen.items()):
+        if all(self.seen.get(topic) == schema for topic, schema in seen.items()):
             return None
-        self._seen.update(seen)
+        self.seen.update(seen)
         return connector
 
 

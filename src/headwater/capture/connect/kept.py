@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from headwater.capture import kept
 from headwater.capture.connect.life import Connector
+from headwater.capture.schemas import TopicSchema
 
 
 @dataclass(slots=True)
@@ -17,6 +18,8 @@ class Kept:
     connectors: list[Connector] = field(default_factory=list)
     offsets: dict[str, int] = field(default_factory=dict)
     """The next offset, by `TOPIC/PARTITION`."""
+    schemas: dict[str, TopicSchema] = field(default_factory=dict)
+    """Of topics, as a transform saw them."""
     workers_seen_ms: int = 0
     """When a worker was in the group last."""
 

@@ -285,12 +285,13 @@ class Lives:
         heartbeat_ms: int,
         lost_after_ms: int,
     ) -> Iterator[Told]:
-        if workers is not None and not workers.are_there and now_ms - workers.seen_ms >= lost_after_ms:
+        alive_ms = max(run.started_ms, 0 if workers is None else workers.seen_ms)  # it took a worker to start it
+        if workers is not None and not workers.are_there and now_ms - alive_ms >= lost_after_ms:
             is_shut_down = connector.state == "UNASSIGNED"
             state: State = "ABORT" if is_shut_down else "FAIL"
             reason = "workers shut down" if is_shut_down else "workers lost"
             connector.state = None
-            yield from self._end(connector, state, workers.seen_ms, stop_reason=reason, is_inferred=True)
+            yield from self._end(connector, state, alive_ms, stop_reason=reason, is_inferred=True)
         elif run.had_tasks and self._is_done(connector, now_ms):
             yield from self._end(connector, "COMPLETE", connector.planned_ms)
         elif (

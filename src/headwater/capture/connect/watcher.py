@@ -74,7 +74,7 @@ class Watcher:
     ) -> None:
         known = kept.load(config.state)
         self._config = config
-        self._evidence = Evidence(around.schema_of)
+        self._evidence = Evidence(around.schema_of, known.schemas)
         self._around = around._replace(schema_of=self._evidence.schema_of)
         self._outlet = outlet
         self._now_ms = now_ms
@@ -249,7 +249,9 @@ class Watcher:
         if not self._outlet.settle(_SETTLE_S):
             log.warning("lineage events are not safe yet; the state is kept later")
             return
-        kept.save(self._config.state, kept.Kept([*self._lives.connectors.values()], self._offsets, self._seen_ms))
+        connectors = [*self._lives.connectors.values()]
+        known = kept.Kept(connectors, self._offsets, self._evidence.seen, self._seen_ms)
+        kept.save(self._config.state, known)
         self._has_changed = self._is_urgent = False
 
 
