@@ -1,5 +1,7 @@
 """Sign an event."""
 
+from typing import Any
+
 from headwater.errors import InvalidEventError
 from headwater.signing import canonical
 from headwater.signing.facet import SIGNATURE, SIGNATURE_SCHEMA, as_event, run_facets, signature_facet
@@ -16,7 +18,20 @@ def sign_event(raw: bytes, key: NodeKey, schema_url: str = SIGNATURE_SCHEMA) -> 
         InvalidEventError: a key stands twice, the producer is missing, or there is no run: the events of jobs and
             datasets have no place for a signature and are sent without one.
     """
+    return _signed(as_event(canonical.read(raw)), key, schema_url)
+
+
+def signed_if_possible(raw: bytes, key: NodeKey, schema_url: str = SIGNATURE_SCHEMA) -> bytes:
+    """Sign an event of a run; one of a job or a dataset is returned as it is, since it has no place for a signature.
+
+    Raises:
+        MalformedJsonError, InvalidEventError: as `sign_event`, but for a run that is missing.
+    """
     event = as_event(canonical.read(raw))
+    return _signed(event, key, schema_url) if "run" in event else raw
+
+
+def _signed(event: dict[str, Any], key: NodeKey, schema_url: str) -> bytes:
     facets = run_facets(event)
     if facets is None:
         raise InvalidEventError("run: missing; only the events of runs can be signed")
@@ -26,13 +41,3 @@ def sign_event(raw: bytes, key: NodeKey, schema_url: str = SIGNATURE_SCHEMA) -> 
     facets.pop(SIGNATURE, None)
     facets[SIGNATURE] = signature_facet(canonical.write(event), producer, key, schema_url)
     return canonical.write(event)
-
-
-def signed_if_possible(raw: bytes, key: NodeKey, schema_url: str = SIGNATURE_SCHEMA) -> bytes:
-    """Sign an event of a run; one of a job or a dataset is returned as it is, since it has no place for a signature.
-
-    Raises:
-        InvalidEventError: as `sign_event`, for the events of runs.
-    """
-    event = as_event(canonical.read(raw))
-    return sign_event(raw, key, schema_url) if "run" in event else raw

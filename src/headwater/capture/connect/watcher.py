@@ -169,8 +169,8 @@ class Watcher:
         """Read the transform's topic too, once there is one."""
         name = self._config.evidence_topic
         if not self._has_evidence and name is not None:
-            found = consumer.list_topics(timeout=_TIMEOUT_S).topics.get(name)
-            if found is not None:
+            found = consumer.list_topics(name, timeout=_TIMEOUT_S).topics[name]  # of this one: a cluster may have many
+            if found.error is None:
                 consumer.incremental_assign(self._from_where_it_was(name, found.partitions))
                 self._has_evidence = True
 
