@@ -27,8 +27,6 @@ from headwater.pipeline.check import load_pipeline
 from headwater.pipeline.spec import LineageSpec, PipelineSpec
 from headwater.pipeline.stop import StopSignal
 from headwater.signing.keyfile import load_or_create
-from headwater.signing.keys import NodeKey
-from headwater.signing.sign import sign_event
 
 if TYPE_CHECKING:
     from headwater.pipeline.run import RunResult
@@ -101,7 +99,7 @@ def _emission(lineage: LineageSpec, home: Path) -> Iterator[tuple[str, Callable[
         yield "", lambda _: None
         return
     key = load_or_create(home)
-    with Emitter(emit_config(lineage, home), _signer(key)) as emitter:
+    with Emitter.of_node(emit_config(lineage, home), key) as emitter:
         yield key.node_id, emitter.put
     stats = emitter.stats()
     if stats.spooled:
@@ -123,10 +121,6 @@ def emit_config(lineage: LineageSpec, home: Path) -> EmitConfig:
         drain_timeout_s=lineage.drain_timeout,
         spool=home / "spool",
     )
-
-
-def _signer(key: NodeKey) -> Callable[[bytes], bytes]:
-    return lambda event: sign_event(event, key)
 
 
 def _local_path(location: str) -> Path:

@@ -18,7 +18,6 @@ from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.errors import InvalidInputError, SetupError
 from headwater.signing.keyfile import load_or_create
-from headwater.signing.sign import signed_if_possible
 
 if TYPE_CHECKING:
     from headwater.capture.registry import Told
@@ -129,7 +128,7 @@ def _emission(home: Path, endpoint: str, token_env: str | None, file: Path | Non
         spool=home / "spool",
     )
     key = load_or_create(home)
-    with Emitter(emission, lambda event: signed_if_possible(event, key)) as emitter:
+    with Emitter.of_node(emission, key) as emitter:
         yield Outlet(emitter.put, emitter.settle)
 
 

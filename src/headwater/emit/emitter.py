@@ -3,6 +3,7 @@
 import atexit
 import hashlib
 import logging
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -10,6 +11,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from headwater.emit.backlog import Backlog
+from headwater.emit.chain import Chain
 from headwater.emit.config import EmitConfig
 from headwater.emit.courier import Courier
 from headwater.emit.file import FileTransport
@@ -19,6 +21,8 @@ from headwater.emit.metrics import EmitMetrics, EmitStats
 from headwater.emit.spool import Outgoing
 from headwater.emit.transport import Transport
 from headwater.errors import HeadwaterError
+from headwater.model.run_ids import RANDOM_BITS, run_id
+from headwater.signing.keys import NodeKey
 
 log = logging.getLogger(__name__)
 
@@ -44,11 +48,14 @@ class Emitter:
         config: EmitConfig,
         sign: Callable[[bytes], bytes],
         *,
+        chain: Chain | None = None,
         metrics: EmitMetrics | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        """Start the threads; `chain` is the one that `sign` puts events into, if it does."""
         self._config = config
         self._sign = sign
+        self._chain = chain
         self._clock = clock
         self._metrics = metrics or EmitMetrics()
         transports = _transports(config)
@@ -59,6 +66,22 @@ class Emitter:
         self._worker = threading.Thread(target=self._work, name="headwater-emit", daemon=True)
         self._worker.start()
         atexit.register(self.close)
+
+    @classmethod
+    def of_node(
+        cls,
+        config: EmitConfig,
+        key: NodeKey,
+        *,
+        metrics: EmitMetrics | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Self:
+        """An emitter that signs with the node's key, in an epoch of its own in the node's chain."""
+        metrics = metrics or EmitMetrics()
+        epoch = run_id(time.time_ns() // 1_000_000, secrets.randbits(RANDOM_BITS))
+        directory = config.spool / _named("chain", key.node_id) if config.spool else None
+        chain = Chain(key, epoch, directory, metrics.failed)
+        return cls(config, chain.sign, chain=chain, metrics=metrics, clock=clock)
 
     def put(self, event: bytes) -> None:
         """Queue an unsigned event; never blocks and never raises."""
@@ -95,6 +118,8 @@ class Emitter:
         self._is_closed = True
         self._intake.stop()
         self._worker.join(_GRACE_S)
+        if self._chain is not None and not self._worker.is_alive():
+            self._chain.close()
         self._intake.close()
         for courier in self._couriers:
             courier.close(_GRACE_S)
@@ -140,12 +165,17 @@ class Emitter:
         signed = [outgoing for event in batch if (outgoing := self._signed(event)) is not None]
         if not signed:
             return
+        lost = self._metrics.lost
+        if self._chain is not None:
+            self._chain.record()
         for courier in self._couriers:
             try:
                 courier.accept(signed)
             except Exception:
                 self._metrics.dropped("failed", len(signed))
                 log.exception("fault in a lineage spool")
+        if self._chain is not None and self._metrics.lost == lost:
+            self._chain.settle()
 
     def _signed(self, event: Outgoing) -> Outgoing | None:
         try:

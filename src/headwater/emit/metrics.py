@@ -83,6 +83,12 @@ class EmitMetrics:
         if before == 0 or len(str(total)) > len(str(before)):
             log.warning("lineage events dropped", extra={"reason": reason, "total": total, "why": why})
 
+    @property
+    def lost(self) -> int:
+        """How many events were lost so far."""
+        with self._lock:
+            return self._tallies["dropped"].total()
+
     def delivered(self, transport: str, waited_s: float) -> None:
         """Count an acknowledged event."""
         with self._lock:

@@ -2,6 +2,7 @@
 
 canonical   the one form of a JSON text that is hashed and signed
 facet       the signature facet: its place, its members, what each must say
+chain       the chain facet: the event's place in its node's record
 sign        event in, signed event out
 verify      event in, verdict out
 keys        a node's key and its key id

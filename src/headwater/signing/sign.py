@@ -1,9 +1,10 @@
 """Sign an event."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from headwater.errors import InvalidEventError
 from headwater.signing import canonical
+from headwater.signing.chain import CHAIN, Link, chain_facet
 from headwater.signing.facet import SIGNATURE, SIGNATURE_SCHEMA, as_event, run_facets, signature_facet
 from headwater.signing.keys import NodeKey
 
@@ -21,14 +22,29 @@ def sign_event(raw: bytes, key: NodeKey, schema_url: str = SIGNATURE_SCHEMA) -> 
     return _signed(as_event(canonical.read(raw)), key, schema_url)
 
 
-def signed_if_possible(raw: bytes, key: NodeKey, schema_url: str = SIGNATURE_SCHEMA) -> bytes:
-    """Sign an event of a run; one of a job or a dataset is returned as it is, since it has no place for a signature.
+class Linked(NamedTuple):
+    """A signed event that has its place in a chain."""
+
+    raw: bytes
+    payload_hash: str
+
+
+def sign_in_chain(raw: bytes, key: NodeKey, link: Link) -> Linked | None:
+    """Sign an event of a run with its place in the node's chain, in place of any that it claims.
+
+    Returns:
+        None for an event of a job or a dataset, which has no place for either.
 
     Raises:
         MalformedJsonError, InvalidEventError: as `sign_event`, but for a run that is missing.
     """
     event = as_event(canonical.read(raw))
-    return _signed(event, key, schema_url) if "run" in event else raw
+    facets = run_facets(event)
+    if facets is None:
+        return None
+    facets[CHAIN] = chain_facet(link)
+    signed = _signed(event, key, SIGNATURE_SCHEMA)
+    return Linked(signed, facets[SIGNATURE]["payloadHash"])
 
 
 def _signed(event: dict[str, Any], key: NodeKey, schema_url: str) -> bytes:

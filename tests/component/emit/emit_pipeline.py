@@ -1,12 +1,14 @@
 """A process with an emitter, told what to do on its standard input; it answers each line.
 
     put FIRST LAST   put events with these numbers, both included → "put"
+    run FIRST LAST   put as many events of a run → "run"
     settle COUNT     wait until so many are on disk, delivered or dropped → "spooled delivered dropped", three numbers
     drain            wait until all is delivered → "True" or "False"
     limit BYTES      no file of this process may grow beyond → "limited"
     close, exit      close the emitter; end without closing it
 
-`python emit_pipeline.py SPOOL URL [FIELD=NUMBER…]` with fields of EmitConfig.
+`python emit_pipeline.py SPOOL URL [FIELD=NUMBER…] [chained=1]` with fields of EmitConfig; chained, its events are
+signed with the key of the node `edge-1`, whose seed is 32 zeros.
 """
 
 import resource
@@ -16,6 +18,7 @@ from pathlib import Path
 
 from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.emit.emitter import Emitter
+from headwater.signing.keys import NodeKey
 
 PADDING = "x" * 1000
 
@@ -26,6 +29,10 @@ def told(emitter: Emitter, word: str, numbers: list[int]) -> str:
             for n in range(numbers[0], numbers[1] + 1):
                 emitter.put(b'{"n":%d,"padding":"%b"}' % (n, PADDING.encode()))
             return "put"
+        case "run":
+            for _ in range(numbers[0], numbers[1] + 1):
+                emitter.put(b'{"eventType":"RUNNING","producer":"https://example.org/p","run":{"runId":"r"}}')
+            return "run"
         case "settle":
             while True:
                 stats = emitter.stats()
@@ -47,8 +54,9 @@ def told(emitter: Emitter, word: str, numbers: list[int]) -> str:
 def main() -> None:
     spool, url, *fields = sys.argv[1:]
     settings = {name: float(value) for name, _, value in (field.partition("=") for field in fields)}
+    chained = settings.pop("chained", 0)
     config = EmitConfig(spool=Path(spool), http=HttpConfig(endpoint=url), **settings)
-    emitter = Emitter(config, sign=bytes)
+    emitter = Emitter.of_node(config, NodeKey.from_seed("edge-1", bytes(32))) if chained else Emitter(config, bytes)
     for line in sys.stdin:
         word, *numbers = line.split()
         if word == "exit":

@@ -1,0 +1,160 @@
+"""The chain of one emitter: its epoch, where it stands, and what is left of it for whoever comes after.
+
+An epoch belongs to one emitter, so several processes of a node never wait for each other. Where an epoch stands is
+written down before its events go anywhere: a crash may then have lost an event that was signed, which shows as a hole,
+but no number is ever given twice. Whoever begins the next epoch names the heads of those that have ended, so that not
+even the last events of an epoch can be left out unseen.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from headwater.emit.claim import Claim, orphans
+from headwater.signing.chain import Checkpoint, Head, Link
+from headwater.signing.facet import payload_hash
+from headwater.signing.keys import NodeKey
+from headwater.signing.sign import sign_in_chain
+
+MAX_FOLLOWED: Final = 64
+"""Epochs that one epoch follows; more are left to the next."""
+MAX_UNSIGNED: Final = 64
+"""Events without a signature after which a signed one should vouch for them."""
+
+_HEAD: Final = "head"
+_HEAD_BYTES: Final = 256
+"""The head is padded to this: it is written in place, and a disk that is full has room for it already."""
+
+
+class _Followed(NamedTuple):
+    claim: Claim
+    head: Head | None
+
+
+class Chain:
+    """Signs events in the order of the calls, each with the next number. For one thread, but for `note`.
+
+    `directory` is shared by the emitters of one node; None keeps nothing. `failed` is told what the disk refuses: the
+    chain goes on without it, since lineage is an observer.
+    """
+
+    def __init__(self, key: NodeKey, epoch: str, directory: Path | None, failed: Callable[[str], None]) -> None:
+        self.key = key
+        self.epoch = epoch
+        self._directory = directory
+        self._failed = failed
+        self._sequence = -1
+        self._head_hash: str | None = None
+        self._recorded = -1
+        self._checkpoint: Checkpoint | None = None
+        self._unsigned: list[str] = []
+        self._has_begun = False
+        self._followed: list[_Followed] = []
+        self._claim: Claim | None = None
+        self._file: int | None = None
+
+    @property
+    def length(self) -> int:
+        """How many events the epoch has."""
+        return self._sequence + 1
+
+    @property
+    def unsigned(self) -> int:
+        """How many events went out without a signature since the last that has one."""
+        return len(self._unsigned)
+
+    def note(self, checkpoint: Checkpoint) -> None:
+        """Name this checkpoint from now on; from any thread."""
+        self._checkpoint = checkpoint
+
+    def sign(self, raw: bytes) -> bytes:
+        """Sign an event of a run in the chain's next place; any other is returned as it is, and vouched for later.
+
+        Raises:
+            InvalidEventError: as `sign_in_chain`; then no place is taken.
+        """
+        self._begin()
+        signed = sign_in_chain(raw, self.key, self._next_link())
+        if signed is None:
+            self._unsigned.append(payload_hash(raw))
+            return raw
+        self._sequence += 1
+        self._head_hash = signed.payload_hash
+        self._unsigned.clear()
+        return signed.raw
+
+    def record(self) -> None:
+        """Write down where the epoch stands: before what was signed goes anywhere."""
+        if self._file is None or self._recorded == self._sequence:
+            return
+        head = {"epoch": self.epoch, "sequence": self._sequence, "payloadHash": self._head_hash}
+        try:
+            os.pwrite(self._file, json.dumps(head).encode().ljust(_HEAD_BYTES), 0)
+            self._recorded = self._sequence
+        except OSError as failure:
+            self._failed(f"chain: {failure.strerror}")
+
+    def settle(self) -> None:
+        """Forget the epochs that this one follows: the event that says so is safe."""
+        if self._sequence < 0:
+            return
+        followed, self._followed = self._followed, []
+        for each in followed:
+            self._guarded(each.claim.remove)
+
+    def close(self) -> None:
+        """Leave the head to the next epoch, and what this one should have followed too."""
+        for each in self._followed:
+            self._guarded(each.claim.release)
+        self._followed.clear()
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        if self._claim is not None:
+            self._guarded(self._claim.release if self._recorded >= 0 else self._claim.remove)
+            self._claim = None
+
+    def _next_link(self) -> Link:
+        return Link(
+            node_id=self.key.node_id,
+            epoch=self.epoch,
+            sequence=self._sequence + 1,
+            previous_hash=self._head_hash,
+            last_checkpoint=self._checkpoint,
+            follows=tuple(each.head for each in self._followed if each.head is not None),
+            unsigned=tuple(self._unsigned),
+        )
+
+    def _begin(self) -> None:
+        """Find what there is to follow, and make a place for our own head."""
+        if self._has_begun or self._directory is None:
+            return
+        self._has_begun = True
+        try:
+            for claim in orphans(self._directory):
+                if len(self._followed) == MAX_FOLLOWED:
+                    claim.release()
+                    break
+                self._followed.append(_Followed(claim, _head_in(claim.path / _HEAD)))
+            self._claim = Claim.create(self._directory)
+            self._file = os.open(self._claim.path / _HEAD, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            os.pwrite(self._file, b" " * _HEAD_BYTES, 0)
+        except OSError as failure:
+            self._failed(f"chain: {failure.strerror}")
+
+    def _guarded(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except OSError as failure:
+            self._failed(f"chain: {failure.strerror}")
+
+
+def _head_in(path: Path) -> Head | None:
+    """The head that is written there; None if none is, as where a power cut took it."""
+    try:
+        head = json.loads(path.read_bytes())
+        return Head(str(head["epoch"]), int(head["sequence"]), str(head["payloadHash"]))
+    except (OSError, ValueError, LookupError, TypeError):
+        return None

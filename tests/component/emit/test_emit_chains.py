@@ -1,0 +1,47 @@
+"""Chains of processes that are killed while they emit: no number comes twice, and every end is named by who follows."""
+
+import json
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+from emit_processes import Pipeline, Service
+
+Starter = Callable[..., Pipeline]
+
+
+def test_processes_of_one_node_that_are_killed_at_random_number_no_event_twice(
+    service: Service, pipeline: Starter, tmp_path: Path
+) -> None:
+    rng = Random(7)  # noqa: S311 - when to kill, not a secret
+    service.start()
+    for _ in range(3):
+        two = [pipeline(tmp_path / "spool", service.url, "chained=1") for _ in range(2)]
+        for each in two:
+            each.tell("run", 1, 40)
+            assert each.tell("drain") == "True"
+            each.tell_without_waiting("run", 1, 400)
+        time.sleep(rng.uniform(0, 0.05))
+        for each in two:
+            each.kill()
+    last = pipeline(tmp_path / "spool", service.url, "chained=1")
+    last.tell("run", 1, 1)
+    assert last.tell("drain") == "True"
+
+    links = [json.loads(line)["run"]["facets"] for line in set(service.file.read_bytes().splitlines())]
+    hashes: dict[str, dict[int, str]] = defaultdict(dict)
+    places = Counter((facets["headwater_chain"]["epoch"], facets["headwater_chain"]["sequence"]) for facets in links)
+    for facets in links:
+        chain = facets["headwater_chain"]
+        hashes[chain["epoch"]][chain["sequence"]] = facets["signature"]["payloadHash"]
+    assert set(places.values()) == {1}
+    for facets in links:
+        chain = facets["headwater_chain"]
+        before = hashes[chain["epoch"]].get(chain["sequence"] - 1)
+        assert before in (None, chain["previousHash"])
+    followed = {head["epoch"]: head for facets in links for head in facets["headwater_chain"].get("follows", ())}
+    assert len(hashes) == 7
+    assert len(followed) == 6
+    assert all(head["sequence"] >= max(hashes[epoch]) for epoch, head in followed.items())

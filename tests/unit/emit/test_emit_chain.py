@@ -1,0 +1,301 @@
+"""The chain of an emitter: numbers without gaps, followed heads, and no number twice whenever a process dies."""
+
+import errno
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwater.emit.chain import MAX_FOLLOWED, Chain
+from headwater.emit.config import EmitConfig, FileConfig
+from headwater.emit.emitter import Emitter
+from headwater.errors import InvalidEventError
+from headwater.signing.chain import Checkpoint
+from headwater.signing.keys import NodeKey
+from headwater.signing.verify import verify_event
+
+KEY = NodeKey.from_seed("edge-1", bytes(32))
+EVENT = b'{"run": {"runId": "r"}, "producer": "https://example.org/p", "eventType": "START"}'
+DATASET_EVENT = b'{"dataset": {"namespace": "n", "name": "d"}, "producer": "https://example.org/p"}'
+
+
+def no_failure(why: str) -> None:
+    raise AssertionError(why)
+
+
+def chain(directory: Path | None, epoch: str = "e1") -> Chain:
+    return Chain(KEY, epoch, directory, no_failure)
+
+
+def facet(signed: bytes, name: str = "headwater_chain") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(signed)["run"]["facets"][name]
+    return found
+
+
+def ended(directory: Path, epoch: str, events: int = 1) -> dict[str, Any]:
+    """An epoch that ended; gives its head as the next one should name it."""
+    former = chain(directory, epoch)
+    last = [former.sign(EVENT) for _ in range(events)][-1]
+    former.record()
+    former.settle()
+    former.close()
+    return {"epoch": epoch, "sequence": events - 1, "payloadHash": facet(last, "signature")["payloadHash"]}
+
+
+def test_events_are_numbered_from_0_and_each_names_the_one_before() -> None:
+    one = chain(None)
+
+    signed = [one.sign(EVENT) for _ in range(3)]
+
+    assert [facet(event)["sequence"] for event in signed] == [0, 1, 2]
+    assert [facet(event)["previousHash"] for event in signed] == [
+        None,
+        *(facet(event, "signature")["payloadHash"] for event in signed[:2]),
+    ]
+    assert {(facet(event)["nodeId"], facet(event)["epoch"]) for event in signed} == {("edge-1", "e1")}
+
+
+def test_the_place_is_within_what_is_signed() -> None:
+    signed = chain(None).sign(EVENT)
+
+    trusted = {KEY.key_id: KEY.public_key}
+    assert verify_event(signed, trusted).verdict == "ok"
+    assert verify_event(signed.replace(b'"sequence":0', b'"sequence":1'), trusted).verdict == "tampered"
+
+
+def test_a_place_that_an_event_claims_is_replaced_by_its_own() -> None:
+    claimed = EVENT.replace(b'"runId"', b'"facets": {"headwater_chain": {"sequence": 7}}, "runId"')
+
+    assert facet(chain(None).sign(claimed))["sequence"] == 0
+
+
+def test_an_event_that_cannot_be_signed_takes_no_place() -> None:
+    one = chain(None)
+
+    with pytest.raises(InvalidEventError, match="producer"):
+        one.sign(b'{"run": {"runId": "r"}}')
+
+    assert facet(one.sign(EVENT))["sequence"] == 0
+
+
+def test_events_without_a_run_are_vouched_for_by_the_next_that_has_one() -> None:
+    one = chain(None)
+
+    passed_on = one.sign(DATASET_EVENT)
+    first, second = one.sign(EVENT), one.sign(EVENT)
+
+    assert passed_on == DATASET_EVENT
+    # printf '{"dataset": {"namespace": "n", "name": "d"}, "producer": "https://example.org/p"}' | sha256sum
+    assert facet(first)["unsigned"] == ["sha256:f8447288b424dc377a815d8549f6a00e510792f43d415d44fd26e457f9634dd2"]
+    assert "unsigned" not in facet(second)
+
+
+def test_the_newest_checkpoint_is_named() -> None:
+    one = chain(None)
+    before = one.sign(EVENT)
+
+    one.note(Checkpoint("example.org/log", 7, "AAAA"))
+
+    assert facet(before)["lastCheckpoint"] is None
+    assert facet(one.sign(EVENT))["lastCheckpoint"] == {"origin": "example.org/log", "size": 7, "rootHash": "AAAA"}
+
+
+def test_an_epoch_names_the_heads_of_those_that_ended(tmp_path: Path) -> None:
+    heads = [ended(tmp_path, "e1", 3)]
+
+    one = chain(tmp_path, "e2")
+    first = one.sign(EVENT)
+    one.record()
+    again = one.sign(EVENT)  # whether the first is safe is not known yet
+    one.settle()
+    later = one.sign(EVENT)
+
+    assert facet(first)["follows"] == facet(again)["follows"] == heads
+    assert "follows" not in facet(later)
+
+
+def test_an_epoch_that_still_goes_on_is_not_followed_until_it_ends(tmp_path: Path) -> None:
+    living = chain(tmp_path, "e1")
+    living.sign(EVENT)
+    living.record()
+
+    beside = chain(tmp_path, "e2")
+    beside_it = beside.sign(EVENT)
+    living.close()
+    after_it = chain(tmp_path, "e3").sign(EVENT)
+
+    assert "follows" not in facet(beside_it)
+    assert [head["epoch"] for head in facet(after_it)["follows"]] == ["e1"]
+    beside.close()
+
+
+def test_what_an_epoch_could_not_tell_is_left_to_the_next(tmp_path: Path) -> None:
+    heads = [ended(tmp_path, "e1")]
+    silent = chain(tmp_path, "e2")
+    silent.sign(EVENT)  # and it never gets out: no record, no settle
+
+    silent.close()
+
+    assert facet(chain(tmp_path, "e3").sign(EVENT))["follows"] == heads
+
+
+def test_an_emitter_without_events_leaves_nothing(tmp_path: Path) -> None:
+    chain(tmp_path).close()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_many_epochs_are_followed_by_several(tmp_path: Path) -> None:
+    lone = [chain(tmp_path, f"e{number}") for number in range(MAX_FOLLOWED + 1)]
+    for each in lone:
+        each.sign(EVENT)
+        each.record()
+    for each in lone:
+        each.close()
+
+    followed = []
+    for epoch in ("f1", "f2"):
+        one = chain(tmp_path, epoch)
+        followed += [head["epoch"] for head in facet(one.sign(EVENT))["follows"]]
+        one.record()
+        one.settle()
+
+    assert set(followed) == {f"e{number}" for number in range(MAX_FOLLOWED + 1)}
+
+
+def test_a_head_that_a_power_cut_took_is_not_followed(tmp_path: Path) -> None:
+    ended(tmp_path, "e1")
+    (head,) = tmp_path.glob("*/head")
+    head.write_bytes(b"\0" * 256)
+
+    assert "follows" not in facet(chain(tmp_path, "e2").sign(EVENT))
+
+
+def test_a_disk_that_refuses_the_head_does_not_stop_the_chain(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    failures: list[str] = []
+    one = Chain(KEY, "e1", tmp_path / "file" / "chain", failures.append)
+
+    signed = [one.sign(EVENT), one.sign(EVENT)]
+    one.record()
+    one.settle()
+    one.close()
+
+    assert [facet(event)["sequence"] for event in signed] == [0, 1]
+    assert failures == [f"chain: {os.strerror(errno.ENOTDIR)}"]
+
+
+@dataclass
+class Node:
+    """What a node's processes did: what was signed, and what reached the spool."""
+
+    directory: Path
+    epochs: int = 0
+    living: list[Chain] = field(default_factory=list)
+    signed: list[bytes] = field(default_factory=list)
+    spooled: list[bytes] = field(default_factory=list)
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["start", "batch", "die signing", "die recorded", "die spooled", "end"]),
+        st.integers(0, 2),
+        st.integers(1, 4),
+    ),
+    max_size=30,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(steps=STEPS)
+def test_no_place_is_taken_twice_and_every_end_is_known_whenever_processes_die(
+    steps: list[tuple[str, int, int]],
+) -> None:
+    with TemporaryDirectory() as directory:
+        node = Node(Path(directory))
+
+        for kind, which, events in steps:
+            step(node, kind, which, events)
+        for one in [*node.living]:
+            die(node, one)
+        step(node, "start", 0, 0)
+        step(node, "batch", 0, 1)
+
+        check(node)
+        node.living[0].close()
+
+
+def step(node: Node, kind: str, which: int, events: int) -> None:
+    if kind == "start":
+        node.epochs += 1
+        node.living.append(Chain(KEY, f"e{node.epochs}", node.directory, no_failure))
+        return
+    if not node.living:
+        return
+    one = node.living[which % len(node.living)]
+    if kind == "end":
+        one.close()
+        node.living.remove(one)
+        return
+    batch = [one.sign(EVENT) for _ in range(events)]
+    node.signed += batch
+    if kind != "die signing":
+        one.record()
+    if kind in ("die spooled", "batch"):
+        node.spooled += batch
+    if kind == "batch":
+        one.settle()
+    else:
+        die(node, one)
+
+
+def die(node: Node, one: Chain) -> None:
+    """The kernel closes a dead process's files, which is all that the others see of it."""
+    for each in one._followed:
+        each.claim.release()
+    if one._claim is not None:
+        one._claim.release()
+    if one._file is not None:
+        os.close(one._file)
+    node.living.remove(one)
+
+
+def check(node: Node) -> None:
+    places = Counter((facet(event)["epoch"], facet(event)["sequence"]) for event in node.signed)
+    assert set(places.values()) == {1}
+    heads: dict[str, int] = {}
+    for event in node.spooled:
+        heads[facet(event)["epoch"]] = facet(event)["sequence"]
+    followed: dict[str, int] = {}
+    for event in node.spooled:
+        for head in facet(event).get("follows", ()):
+            followed[head["epoch"]] = head["sequence"]
+    newest = facet(node.spooled[-1])["epoch"]
+    assert followed.keys() >= heads.keys() - {newest}
+    assert all(followed[epoch] >= sequence for epoch, sequence in heads.items() if epoch != newest)
+
+
+def test_an_emitter_of_a_node_chains_what_it_sends(tmp_path: Path) -> None:
+    config = EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=60)
+    for _ in range(2):
+        with Emitter.of_node(config, KEY) as emitter:
+            for _ in range(3):
+                emitter.put(EVENT)
+
+    events = (tmp_path / "events.jsonl").read_bytes().splitlines()
+
+    assert [facet(event)["sequence"] for event in events] == [0, 1, 2, 0, 1, 2]
+    (followed,) = facet(events[3])["follows"]
+    assert followed == {
+        "epoch": facet(events[2])["epoch"],
+        "sequence": 2,
+        "payloadHash": facet(events[2], "signature")["payloadHash"],
+    }
+    assert {verify_event(event, {KEY.key_id: KEY.public_key}).verdict for event in events} == {"ok"}
