@@ -46,15 +46,25 @@ build/connect-smt.stamp: jvm/connect-smt/pom.xml $(shell find jvm/connect-smt/sr
 	mkdir build/connect-smt && cp jvm/connect-smt/target/headwater-connect-smt-*.jar build/connect-smt
 	@touch $@
 
+build/lab-connectors.stamp: jvm/lab-connectors/pom.xml $(shell find jvm/lab-connectors/src -type f)
+	@mkdir -p build
+	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to build the lab's connectors"; exit 1; }
+	rm -rf build/lab-connectors
+	$(MVN) -f jvm/lab-connectors/pom.xml clean package -DskipTests
+	$(MVN) -f jvm/lab-connectors/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/build/lab-connectors
+	cp jvm/lab-connectors/target/headwater-lab-connectors-*.jar build/lab-connectors
+	@touch $@
+
 demo: setup  ## run three pipelines over real flights and show their lineage; ends on Ctrl-C
 	$(VENV)/headwater demo
 
-lab: build/python.stamp build/connect-smt.stamp  ## start Kafka, Connect, a schema registry, S3 and Glue on this machine; `headwater lab down` ends them
+lab: build/python.stamp build/connect-smt.stamp build/lab-connectors.stamp  ## start Kafka, Connect, a schema registry, S3 and Glue on this machine; `headwater lab down` ends them
 	$(VENV)/headwater lab up kafka
 
-test: setup build/system.stamp build/connect-smt.stamp  ## run every test
+test: setup build/system.stamp build/connect-smt.stamp build/lab-connectors.stamp  ## run every test
 	$(VENV)/python -m pytest
 	$(MVN) -f jvm/connect-smt/pom.xml test
+	$(MVN) -f jvm/lab-connectors/pom.xml test
 	npm --prefix web test
 
 build/system.stamp:  # a real browser and a real PostgreSQL, from Debian's packages
@@ -78,4 +88,4 @@ lock: build/uv.stamp  ## resolve pyproject.toml anew into requirements.lock
 	$(VENV)/uv pip compile --quiet pyproject.toml --extra dev --python-version 3.11 --generate-hashes --no-header --no-emit-find-links --no-emit-index-url -o requirements.lock
 
 clean:  ## remove what the build made
-	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/connect-smt/target
+	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/connect-smt/target jvm/lab-connectors/target

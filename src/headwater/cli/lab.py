@@ -1,6 +1,7 @@
 """`headwater lab`: real components on this machine, to try things with."""
 
 import sys
+import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,8 +45,9 @@ def up(
     Example: headwater lab up kafka broker registry --port broker=19092
     """
     started = _lab(name, _ports(port or []))
+    since = time.monotonic()
     started.up(parts or [], lambda line: typer.echo(line, err=True))
-    _show(started.status())
+    _show(started.status(), time.monotonic() - since)
 
 
 @lab.command()
@@ -103,7 +105,7 @@ def _ports(settings: list[str]) -> dict[str, int]:
     return {part: int(port) for part, _, port in pairs}
 
 
-def _show(found: "list[PartStatus]") -> None:
+def _show(found: "list[PartStatus]", took_s: float | None = None) -> None:
     table = Table("part", "", "state", "address", "pid", "memory", "ready after", box=None, header_style="dim")
     for one in found:
         table.add_row(
@@ -118,5 +120,6 @@ def _show(found: "list[PartStatus]") -> None:
     total = sum(one.rss_bytes for one in found)
     if total:
         table.add_section()
-        table.add_row("", "", "", "", "", f"{total // _MIB} MiB", "")
+        whole = "" if took_s is None else f"{took_s:.1f} s"
+        table.add_row("", "the whole lab", "", "", "", f"{total // _MIB} MiB", whole)
     Console(width=None if sys.stdout.isatty() else 140).print(table)

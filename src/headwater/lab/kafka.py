@@ -15,13 +15,25 @@ from typing import Final
 import httpx
 
 from headwater.errors import SetupError
-from headwater.lab.jars import PROJECT
+from headwater.lab.jars import PROJECT, folder_of
 from headwater.lab.part import HOST, Part, Site, answers, log_says
 
 TRANSFORM: Final = PROJECT / "build" / "connect-smt"
 """The lineage transform for Connect, where `make lab` has built it."""
 
+CONNECTORS: Final = PROJECT / "build" / "lab-connectors"
+"""A source of orders, an archive in S3 and the Avro converter, where `make lab` has built them."""
+
 CONFLUENT_API: Final = "/apis/ccompat/v7"
+ANY_CREDENTIALS: Final = {
+    "AWS_ACCESS_KEY_ID": "lab",
+    "AWS_SECRET_ACCESS_KEY": "lab",
+    "AWS_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+"""What AWS clients are told in the lab, whose S3 and Glue take anything: nobody's own keys get there."""
+
+_ICEBERG: Final = "lab-iceberg"
 _LOGGING: Final = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}"
 # Serial collection and only the first compiler: half the start's CPU time, and memory that a laptop has to spare.
 _SMALL: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
@@ -141,17 +153,22 @@ def _worker_properties(site: Site) -> list[str]:
 
 
 def _configure_worker(site: Site) -> None:
-    plugin = site.folder / "plugins" / "file"
-    plugin.mkdir(parents=True, exist_ok=True)
+    plugins = site.folder / "plugins"
+    plugins.mkdir(exist_ok=True)
+    file = plugins / "file"
+    file.mkdir(exist_ok=True)
     for jar in site.jars.glob("connect-file-*.jar"):
-        link = plugin / jar.name
-        link.unlink(missing_ok=True)
-        link.symlink_to(jar)
-    if TRANSFORM.is_dir():
-        transform = plugin.with_name("headwater")
-        transform.unlink(missing_ok=True)
-        transform.symlink_to(TRANSFORM)
+        _link(file / jar.name, jar)
+    _link(plugins / "iceberg", folder_of(_ICEBERG))
+    for name, built in (("headwater", TRANSFORM), ("lab", CONNECTORS)):
+        if built.is_dir():
+            _link(plugins / name, built)
     site.file("worker.properties", _worker_properties(site))
+
+
+def _link(link: Path, target: Path) -> None:
+    link.unlink(missing_ok=True)
+    link.symlink_to(target)
 
 
 CONNECT: Final = Part(
@@ -161,9 +178,11 @@ CONNECT: Final = Part(
     address=f"http://{HOST}:{{port}}",
     needs=("broker",),
     pom="lab-connect",
+    plugins=(_ICEBERG,),
+    environment=lambda _: ANY_CREDENTIALS,
     prepare=_configure_worker,
     command=lambda site: _java(
-        "512m", site, "org.apache.kafka.connect.cli.ConnectDistributed", str(site.folder / "worker.properties")
+        "768m", site, "org.apache.kafka.connect.cli.ConnectDistributed", str(site.folder / "worker.properties")
     ),
     ready=answers("/connectors"),
 )

@@ -134,12 +134,12 @@ class Lab:
         return [part for part in self._parts.values() if part.name in wanted]
 
     def _fetch(self, parts: Sequence[Part], progress: Progress) -> None:
-        needed = [(part, part.pom) for part in parts if part.pom is not None]
+        needed = [(part, pom) for part in parts for pom in (part.pom, *part.plugins) if pom is not None]
         if needed and shutil.which("java") is None:
             raise SetupError("Java is missing: install Java 17 or newer (Debian: apt install openjdk-17-jre-headless)")
         for part, pom in needed:
             if not jars.is_fetched(pom):
-                progress(f"{part.name}: Maven fetches it (once)")
+                progress(f"{part.name}: Maven fetches {pom} (once)")
                 jars.fetch(pom)
 
     def _begin(self, part: Part, begun: list[Part], progress: Progress) -> float | None:

@@ -51,6 +51,7 @@ class Part:
         address: how clients name it, with `{port}`.
         needs: parts that must be ready before this one is started.
         pom: the folder under `jvm/` with what Maven fetches for it.
+        plugins: further such folders, whose jars are kept apart from its own.
         command: what is run, in the part's folder.
         environment: variables beside those of the caller.
         prepare: called before each start; writes configuration, makes what must be there first.
@@ -64,6 +65,7 @@ class Part:
     address: str
     needs: tuple[str, ...] = ()
     pom: str | None = None
+    plugins: tuple[str, ...] = ()
     command: Callable[[Site], list[str]]
     environment: Callable[[Site], Mapping[str, str]] = lambda _: {}
     prepare: Callable[[Site], None] = lambda _: None

@@ -1,0 +1,50 @@
+package headwater.lab.auction;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.connect.connector.Task;
+import org.apache.kafka.connect.source.SourceConnector;
+
+/** Makes orders, and bids for them, with as many tasks as it is given; each has its own orders. */
+public final class AuctionSourceConnector extends SourceConnector {
+  private Map<String, String> properties = Map.of();
+
+  @Override
+  public void start(Map<String, String> given) {
+    properties = Map.copyOf(given);
+  }
+
+  @Override
+  public Class<? extends Task> taskClass() {
+    return AuctionSourceTask.class;
+  }
+
+  @Override
+  public List<Map<String, String>> taskConfigs(int maxTasks) {
+    return IntStream.range(0, maxTasks).mapToObj(this::ofTask).toList();
+  }
+
+  private Map<String, String> ofTask(int number) {
+    Map<String, String> ofTask = new HashMap<>(properties);
+    ofTask.put(AuctionSettings.TASK, Integer.toString(number));
+    return ofTask;
+  }
+
+  @Override
+  public void stop() {
+    // There is nothing to let go of.
+  }
+
+  @Override
+  public ConfigDef config() {
+    return AuctionSettings.DEFINITION;
+  }
+
+  @Override
+  public String version() {
+    return "0.1.0";
+  }
+}
