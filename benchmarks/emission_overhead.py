@@ -30,9 +30,10 @@ from pyspark.sql import SparkSession
 from headwater.cli.demo.data import lay_out
 from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.emit.emitter import Emitter
+from headwater.observe.spark.jvm import java_class
 from headwater.pipeline.check import load_pipeline
 from headwater.pipeline.run import Surroundings, run_pipeline
-from headwater.pipeline.session import java_class, open_session
+from headwater.pipeline.session import open_session
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.sign import sign_event
 

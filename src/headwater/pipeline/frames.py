@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.observe.spark.jvm import java_class
 from headwater.pipeline.execution import Execution
 from headwater.pipeline.kafka.read import read_kafka
 from headwater.pipeline.kafka.topics import KnownTopics
 from headwater.pipeline.processors.apply import apply
-from headwater.pipeline.session import java_class
 from headwater.pipeline.sources.read import read
 from headwater.pipeline.spec import KafkaInput, PipelineSpec, Place, dead_letter_frame
 

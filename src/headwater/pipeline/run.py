@@ -19,14 +19,16 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.observe.counters import Counters
+from headwater.observe.failure import Failure
+from headwater.observe.spark.failure import failure_of
+from headwater.observe.spark.jvm import activate, release_thread
 from headwater.pipeline.batch import write_outputs
-from headwater.pipeline.counters import Counters
 from headwater.pipeline.execution import Execution
-from headwater.pipeline.failure import Failure, failure_of
 from headwater.pipeline.frames import all_frames, input_frames
 from headwater.pipeline.kafka.signals import StrangeSchema, signal_in
 from headwater.pipeline.kafka.topics import KnownTopics
-from headwater.pipeline.session import activate, release_thread, session_for
+from headwater.pipeline.session import session_for
 from headwater.pipeline.spec import Output, PipelineSpec
 from headwater.pipeline.stop import StopSignal
 from headwater.pipeline.stream import Streams

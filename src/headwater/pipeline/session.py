@@ -10,11 +10,9 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pyspark
-from py4j.clientserver import ClientServer
-from py4j.java_gateway import JavaClass
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
@@ -111,23 +109,6 @@ def session_for(spec: PipelineSpec, base: SparkSession, home: Path, run_id: str)
     for key, value in wanted.items():
         _set(session, key, value)
     return session
-
-
-def java_class(session: SparkSession, name: str) -> Any:  # noqa: ANN401  (a Java class)
-    """A class of the JVM by its whole name: one call where `_jvm.org.apache…` asks for every package on the way."""
-    return JavaClass(name, session.sparkContext._gateway._gateway_client)
-
-
-def activate(session: SparkSession) -> None:
-    """Make the session the one whose catalogs and configuration this thread's calls into Spark use."""
-    java_class(session, "org.apache.spark.sql.classic.SparkSession").setActiveSession(session._jsparkSession)
-
-
-def release_thread() -> None:
-    """Close this thread's connection to the JVM, and with it the thread that serves it there; call it last."""
-    gateway = SparkContext._gateway
-    if isinstance(gateway, ClientServer) and (connection := gateway._gateway_client.get_thread_connection()):
-        connection.close()
 
 
 def _set(session: SparkSession, key: str, value: str) -> None:

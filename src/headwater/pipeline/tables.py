@@ -5,7 +5,7 @@ from typing import Any, Final
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from headwater.pipeline.session import java_class
+from headwater.observe.spark.jvm import java_class
 
 _ABSENT: Final = ("NoSuchTableException", "NoSuchNamespaceException")
 

@@ -10,17 +10,17 @@ import pytest
 from openlineage.client.event_v2 import RunState
 
 from headwater.errors import SetupError
+from headwater.observe.guard import Guard
+from headwater.observe.lifecycle import Lifecycle
+from headwater.observe.spark.executions import Moved
+from headwater.observe.spark.failure import failure_of, read_traceback
+from headwater.observe.spark.tally import Tally, total
 from headwater.pipeline.catalogs import embedded, lake_properties, prepare_lake, spark_conf
-from headwater.pipeline.failure import failure_of, read_traceback
 from headwater.pipeline.java import require_java
 from headwater.pipeline.spec import CatalogSpec, FileInput, SqlInput
 from headwater.pipeline.stop import Stopped, StopSignal
 from headwater.pipeline.telling.accounts import _followed_files
 from headwater.pipeline.telling.datasets import database_tables, files_read, has_columns_of_its_table
-from headwater.pipeline.telling.executions import Moved
-from headwater.pipeline.telling.guard import Guard
-from headwater.pipeline.telling.lifecycle import Lifecycle
-from headwater.pipeline.telling.tally import Tally, total
 
 NOON = datetime(2026, 5, 22, 12, tzinfo=UTC)
 

@@ -9,8 +9,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from headwater.errors import NotFoundError, UnavailableError
+from headwater.observe.spark.jvm import java_class
 from headwater.pipeline.kafka.connection import client_properties
-from headwater.pipeline.session import java_class
 from headwater.pipeline.spec import KafkaInput
 
 Offsets = dict[str, dict[str, int]]

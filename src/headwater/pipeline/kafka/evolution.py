@@ -12,8 +12,8 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 
 from headwater.errors import IncompatibleSchemaError, InvalidInputError
+from headwater.observe.spark.jvm import java_class
 from headwater.pipeline.kafka.registry import Version
-from headwater.pipeline.session import java_class
 
 READ_MARK: Final = "__headwater_read"
 """A field that only the reader's schema has, with the default true: null where Spark could not read a record."""

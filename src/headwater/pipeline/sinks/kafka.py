@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import to_avro
 
 from headwater.errors import InvalidPipelineError
+from headwater.observe.spark.jvm import java_class
 from headwater.pipeline.kafka.connection import spark_options
 from headwater.pipeline.kafka.registry import Registry
-from headwater.pipeline.session import java_class
 from headwater.pipeline.spec import KafkaOutput
 
 _HEADERS: Final = "array<struct<key:string,value:binary>>"

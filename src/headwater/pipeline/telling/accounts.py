@@ -9,6 +9,16 @@ from functools import cached_property
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from headwater.observe.spark.executions import (
+    JDBC_WRITE,
+    OBSERVED_ROWS,
+    Executions,
+    Moved,
+    Plans,
+    file_write,
+    observed_rows,
+)
+from headwater.observe.spark.tally import Tally, total
 from headwater.pipeline.execution import Execution
 from headwater.pipeline.spec import (
     FileInput,
@@ -22,18 +32,8 @@ from headwater.pipeline.spec import (
     PipelineSpec,
     SqlOutput,
 )
-from headwater.pipeline.telling.executions import (
-    JDBC_WRITE,
-    OBSERVED_ROWS,
-    Executions,
-    Moved,
-    Plans,
-    file_write,
-    observed_rows,
-)
 from headwater.pipeline.telling.snapshots import snapshots_of_run
 from headwater.pipeline.telling.streams import Progress
-from headwater.pipeline.telling.tally import Tally, total
 
 _FILES_FOLLOWED = re.compile(r"File(?:Stream)?Source\[(?:file:/*(?=/))?(?P<path>.*)\]")
 

@@ -13,10 +13,10 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.pipeline.counters import Counters
-from headwater.pipeline.failure import Failure
+from headwater.observe.counters import Counters
+from headwater.observe.failure import Failure
+from headwater.observe.spark.jvm import activate, release_thread
 from headwater.pipeline.kafka.topics import Topic
-from headwater.pipeline.session import activate, release_thread
 from headwater.pipeline.spec import Output
 from headwater.pipeline.telling.observer import EndState
 from headwater.pipeline.telling.teller import Teller

@@ -2,54 +2,35 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
 import sqlglot
-from openlineage.client.facet_v2 import (
-    DatasetFacet,
-    InputDatasetFacet,
-    OutputDatasetFacet,
-    dataset_type_dataset,
-    datasource_dataset,
-    storage_dataset,
-)
 from sqlglot import exp
 
-from headwater.model.names import DatasetId
 from headwater.model.naming import file_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
+from headwater.observe.described import Described, files, table_of
 from headwater.pipeline.spec import FileInput, FileOutput, SqlInput, SqlOutput
 
 _GLOB: Final = re.compile(r"[*?\[{]")
 
 
-@dataclass(slots=True)
-class Described:
-    """A dataset, what is known of it, and what this run did with it."""
-
-    id: DatasetId
-    facets: dict[str, DatasetFacet] = field(default_factory=dict)
-    read: dict[str, InputDatasetFacet] = field(default_factory=dict)
-    written: dict[str, OutputDatasetFacet] = field(default_factory=dict)
-
-
 def files_read(reads: FileInput) -> list[Described]:
     """One dataset a path; a glob is the directory that holds everything it can match."""
     names = dict.fromkeys(file_dataset(_without_glob(path)) for path in reads.paths)
-    return [_files(name, reads.format) for name in names]
+    return [files(name, reads.format) for name in names]
 
 
 def files_written(writes: FileOutput) -> Described:
     """The directory, or the one file."""
-    return _files(file_dataset(writes.path), writes.format)
+    return files(file_dataset(writes.path), writes.format)
 
 
 def database_tables(database: SqlInput | SqlOutput) -> list[Described]:
     """The table, or each table that a query names."""
     query = database.query if isinstance(database, SqlInput) else None
     tables = [database.table] if database.table is not None else list(_tables_of(query or ""))
-    return [_table(jdbc_dataset(database.url, table)) for table in dict.fromkeys(tables)]
+    return [table_of(jdbc_dataset(database.url, table)) for table in dict.fromkeys(tables)]
 
 
 def has_columns_of_its_table(reads: SqlInput) -> bool:
@@ -66,29 +47,6 @@ def has_columns_of_its_table(reads: SqlInput) -> bool:
         and query.find(exp.Subquery) is None
         and all(isinstance(column, exp.Star | exp.Column) for column in query.expressions)
     )
-
-
-def source_facet(id: DatasetId) -> datasource_dataset.DatasourceDatasetFacet:
-    """Where a dataset lives; the namespace is its address without credentials, `file` alone is no URI."""
-    uri = "file:///" if id.namespace == "file" else id.namespace
-    return datasource_dataset.DatasourceDatasetFacet(name=id.namespace, uri=uri)
-
-
-def _files(name: DatasetId, file_format: str) -> Described:
-    layer = name.namespace.partition(":")[0]
-    return Described(
-        name,
-        {
-            "dataSource": source_facet(name),
-            "storage": storage_dataset.StorageDatasetFacet(storageLayer=layer, fileFormat=file_format),
-            "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="FILE"),
-        },
-    )
-
-
-def _table(name: DatasetId) -> Described:
-    kind = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TABLE")
-    return Described(name, {"dataSource": source_facet(name), "datasetType": kind})
 
 
 def _without_glob(path: str) -> str:

@@ -2,13 +2,11 @@
 
 from typing import Final
 
-import attrs
 from openlineage.client.event_v2 import Job
 from openlineage.client.facet_v2 import (
     JobFacet,
     RunFacet,
     documentation_job,
-    error_message_run,
     job_type_job,
     ownership_job,
     processing_engine_run,
@@ -16,28 +14,11 @@ from openlineage.client.facet_v2 import (
     tags_job,
 )
 
-from headwater.model.build import HeadwaterPipelineFacet, HeadwaterRunFacet
-from headwater.model.producer import HEADWATER_FACETS, VERSION
-from headwater.pipeline.counters import Counters
-from headwater.pipeline.failure import Failure
+from headwater.model.build import HeadwaterPipelineFacet
+from headwater.model.producer import VERSION
 from headwater.pipeline.spec import PipelineSpec, SqlProcessor
 
 _ENGINE: Final = "spark"
-
-
-@attrs.define(kw_only=True)
-class HeadwaterStreamFacet(RunFacet):
-    """How far a stream has come: the run facet `headwater_stream`.
-
-    `sources` has an object for each source of each streaming query, with `query`, `batchId`, `source`, `startOffset`,
-    `endOffset` and `numInputRows` of the last micro-batch, of Kafka also `latestOffset` and `lag`, in records.
-    """
-
-    sources: list[dict[str, object]]
-
-    @staticmethod
-    def _get_schema() -> str:
-        return f"{HEADWATER_FACETS}/headwater_stream.json"
 
 
 def job_of(spec: PipelineSpec) -> Job:
@@ -83,23 +64,3 @@ def pipeline_facets(spec: PipelineSpec, spark_version: str) -> dict[str, RunFace
             engineVersion=spark_version,
         ),
     }
-
-
-def counters_facet(counters: Counters) -> HeadwaterRunFacet:
-    """The counters as a run facet."""
-    return HeadwaterRunFacet(
-        recordsIn=counters.records_in,
-        recordsOut=counters.records_out,
-        bytesIn=counters.bytes_in,
-        bytesOut=counters.bytes_out,
-        errorCount=counters.error_count,
-        durationMs=counters.duration_ms,
-        stopReason=counters.stop_reason,
-    )
-
-
-def failure_facet(failure: Failure) -> error_message_run.ErrorMessageRunFacet:
-    """The failure as a run facet."""
-    return error_message_run.ErrorMessageRunFacet(
-        message=failure.message, programmingLanguage=failure.language, stackTrace=failure.stack_trace or None
-    )

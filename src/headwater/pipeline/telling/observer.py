@@ -5,8 +5,8 @@ from typing import Literal, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headwater.pipeline.counters import Counters
-from headwater.pipeline.failure import Failure
+from headwater.observe.counters import Counters
+from headwater.observe.failure import Failure
 from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import Output
 

@@ -13,9 +13,15 @@ from pyspark.sql.types import StructType
 from headwater.graph.sparkplan.leaves import Leaf, leaves
 from headwater.graph.sparkplan.plan import Plan
 from headwater.model.names import DatasetId
+from headwater.observe.described import Described
+from headwater.observe.guard import Guard
+from headwater.observe.spark.iceberg import version_facet
+from headwater.observe.spark.jvm import Java, java_class
+from headwater.observe.spark.relations import Relation, relations
+from headwater.observe.spark.schema import schema_facet
 from headwater.pipeline.catalogs import catalogs_of
 from headwater.pipeline.kafka.topics import Topic
-from headwater.pipeline.session import java_class
+from headwater.pipeline.session import RUN_ID_PROPERTY
 from headwater.pipeline.sinks.kafka import payload_columns
 from headwater.pipeline.spec import (
     FileInput,
@@ -33,16 +39,12 @@ from headwater.pipeline.spec import (
     StdoutOutput,
 )
 from headwater.pipeline.telling.datasets import (
-    Described,
     database_tables,
     files_read,
     files_written,
     has_columns_of_its_table,
 )
-from headwater.pipeline.telling.guard import Guard
-from headwater.pipeline.telling.relations import Java, Relation, relations
-from headwater.pipeline.telling.schema import schema_facet
-from headwater.pipeline.telling.tables import described_table, version_facet
+from headwater.pipeline.telling.tables import described_table
 from headwater.pipeline.telling.topics import SOURCE, fields_of, learn_topic, topic_dataset
 
 
@@ -112,7 +114,7 @@ class Datasets:
         """Learn from an input's frame what its relations read, in which version, with which columns."""
         described = self._by_input.get(name, [])
         followed = isinstance(self.spec.inputs[name].reads, KafkaInput) and frame.isStreaming
-        for relation in () if followed else relations(frame._jdf.queryExecution().analyzed(), self.run_id):
+        for relation in () if followed else relations(frame._jdf.queryExecution().analyzed(), self._is_own):
             self._source_by_key[relation.key] = relation.source
             self.by_source.setdefault(relation.source, described)
             reads = self.spec.inputs[name].reads
@@ -127,7 +129,7 @@ class Datasets:
         """
         if all(leaf.key in self._source_by_key or _is_topics(leaf) for leaf in leaves(plan)):
             return
-        for relation in relations(analysed, self.run_id, self._source_by_key):
+        for relation in relations(analysed, self._is_own, self._source_by_key):
             self._source_by_key[relation.key] = relation.source
             if relation.source.startswith("table:") and relation.source not in self.by_source:
                 table = relation.source.removeprefix("table:")
@@ -177,6 +179,10 @@ class Datasets:
             described[0].facets["version"] = version_facet(relation.version)
         if schema is not None and relation.source not in self.opaque and not relation.source.startswith("topics:"):
             described[0].facets.setdefault("schema", schema_facet(schema))
+
+    def _is_own(self, snapshot: Java) -> bool:
+        """The version of a table is the one that the run found, not one that it has written itself meanwhile."""
+        return bool(snapshot.summary().get(RUN_ID_PROPERTY) == self.run_id)
 
     def _known(self, described: Described) -> Described:
         return self.inputs.setdefault(described.id, described)

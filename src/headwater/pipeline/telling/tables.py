@@ -1,34 +1,17 @@
-"""Iceberg tables as datasets.
-
-A table is named by where it lies (`file` and a path, `s3://bucket` and a key), since that is what every engine that
-opens it can tell; symlinks say what people call it: `raw.flights` under the warehouse, as openlineage-spark does, and
-`lake.raw.flights` in the catalog.
-"""
+"""The Iceberg tables of a pipeline as datasets."""
 
 import json
-from typing import Any, Final
+from typing import Any
 
-from openlineage.client.facet_v2 import (
-    catalog_dataset,
-    dataset_type_dataset,
-    dataset_version_dataset,
-    storage_dataset,
-    symlinks_dataset,
-)
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from headwater.errors import InvalidNameError
-from headwater.model.names import DatasetId
-from headwater.model.naming import file_dataset, warehouse_table, without_secrets
-from headwater.model.naming_jdbc import jdbc_dataset
-from headwater.pipeline.session import java_class
+from headwater.observe.described import Described
+from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset
+from headwater.observe.spark.jvm import java_class
+from headwater.observe.spark.schema import schema_facet
 from headwater.pipeline.spec import CatalogSpec
 from headwater.pipeline.tables import iceberg_table
-from headwater.pipeline.telling.datasets import Described, source_facet
-from headwater.pipeline.telling.schema import schema_facet
-
-_DEFAULT_FORMAT: Final = "parquet"
 
 
 def described_table(spark: SparkSession, table: str, catalog: CatalogSpec | None) -> Described | None:
@@ -37,25 +20,12 @@ def described_table(spark: SparkSession, table: str, catalog: CatalogSpec | None
     location = found.location() if found is not None else _location_to_be(table, catalog)
     if location is None:
         return None
-    described = Described(file_dataset(location))
     file_format = found.properties().get("write.format.default") if found is not None else None
-    described.facets |= {
-        "dataSource": source_facet(described.id),
-        "storage": storage_dataset.StorageDatasetFacet(
-            storageLayer="iceberg", fileFormat=file_format or _DEFAULT_FORMAT
-        ),
-        "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TABLE"),
-    }
-    if catalog is not None:
-        described.facets |= {"catalog": _catalog_facet(table, catalog), "symlinks": _symlinks(table, catalog)}
+    kept_in = IcebergCatalog(catalog.type, catalog.uri, catalog.warehouse) if catalog is not None else None
+    described = iceberg_dataset(location, file_format, table, kept_in)
     if found is not None:
         described.facets["schema"] = schema_facet(_schema(spark, found))
     return described
-
-
-def version_facet(snapshot: str) -> dataset_version_dataset.DatasetVersionDatasetFacet:
-    """The version of a table: the id of its snapshot, as text, since it does not fit into a JSON number's 53 bits."""
-    return dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=snapshot)
 
 
 def _schema(spark: SparkSession, table: Any) -> StructType:  # noqa: ANN401  (a Java object)
@@ -68,44 +38,3 @@ def _location_to_be(table: str, catalog: CatalogSpec | None) -> str | None:
     if catalog is None or catalog.warehouse is None or catalog.type not in ("jdbc", "hadoop"):
         return None
     return "/".join([catalog.warehouse.rstrip("/"), *table.split(".")[1:]])
-
-
-def _catalog_facet(table: str, catalog: CatalogSpec) -> catalog_dataset.CatalogDatasetFacet:
-    return catalog_dataset.CatalogDatasetFacet(
-        framework="iceberg",
-        type=catalog.type,
-        name=table.partition(".")[0],
-        metadataUri=_address(catalog.uri),
-        warehouseUri=_address(catalog.warehouse),
-        source="spark",
-    )
-
-
-def _symlinks(table: str, catalog: CatalogSpec) -> symlinks_dataset.SymlinksDatasetFacet:
-    """The name that the pipeline's file uses comes first: it is the one that people know the table by."""
-    address = _address(catalog.uri)
-    called = _under_warehouse(table, catalog) if address is None else [DatasetId(address, table)]
-    names = [*called, *_under_warehouse(table.partition(".")[2], catalog)]
-    return symlinks_dataset.SymlinksDatasetFacet(
-        identifiers=[symlinks_dataset.Identifier(namespace=one.namespace, name=one.name, type="TABLE") for one in names]
-    )
-
-
-def _under_warehouse(table: str, catalog: CatalogSpec) -> list[DatasetId]:
-    """The table's name under the warehouse; a REST catalog may call its warehouse by a word that is no location."""
-    try:
-        return [warehouse_table(catalog.warehouse, table)] if catalog.warehouse else []
-    except InvalidNameError:
-        return []
-
-
-def _address(uri: str | None) -> str | None:
-    """A catalog's or warehouse's address without credentials; None where it cannot be told apart from them."""
-    if uri is None:
-        return None
-    try:
-        if uri.startswith("jdbc:"):
-            return jdbc_dataset(uri, "iceberg_tables").namespace
-        return uri if uri.startswith(("/", "file:")) else without_secrets(uri)
-    except InvalidNameError:
-        return None

@@ -5,29 +5,30 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from openlineage.client.event_v2 import InputDataset, OutputDataset, Run, RunState
-from openlineage.client.facet_v2 import RunFacet, input_statistics_input_dataset, output_statistics_output_dataset
+from openlineage.client.event_v2 import Run, RunState
+from openlineage.client.facet_v2 import RunFacet
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.graph.sparkplan.lineage import column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
 from headwater.model.build import run_event
 from headwater.model.names import DatasetId
-from headwater.pipeline.counters import Counters
+from headwater.observe.counters import Counters
+from headwater.observe.failure import Failure
+from headwater.observe.guard import Guard
+from headwater.observe.lifecycle import Lifecycle
+from headwater.observe.run_facets import HeadwaterStreamFacet, counters_facet, failure_facet
+from headwater.observe.spark.columns import Facet, facet_of, log_gaps
+from headwater.observe.spark.executions import Moved
+from headwater.observe.spark.iceberg import version_facet
+from headwater.observe.spark.tally import read_facet, sum_of, written_facet
 from headwater.pipeline.execution import Execution
-from headwater.pipeline.failure import Failure
 from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import IcebergOutput, Output, PipelineSpec
 from headwater.pipeline.telling.accounts import Accounts
-from headwater.pipeline.telling.columns import Facet, facet_of, log_gaps
-from headwater.pipeline.telling.executions import Moved
-from headwater.pipeline.telling.guard import Guard
-from headwater.pipeline.telling.job import HeadwaterStreamFacet, counters_facet, failure_facet, job_of, pipeline_facets
-from headwater.pipeline.telling.lifecycle import Lifecycle
+from headwater.pipeline.telling.job import job_of, pipeline_facets
 from headwater.pipeline.telling.observer import EndState
 from headwater.pipeline.telling.sources import Datasets
-from headwater.pipeline.telling.tables import version_facet
-from headwater.pipeline.telling.tally import total
 from headwater.pipeline.telling.topics import cut_at_payloads, spread
 
 
@@ -166,9 +167,7 @@ class Teller:
         described = self._datasets.outputs.get(path)
         moved = accounts.written(output)
         if described is not None and moved is not None:
-            described.written["outputStatistics"] = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
-                rowCount=moved.rows, size=moved.bytes, fileCount=moved.files
-            )
+            described.written["outputStatistics"] = written_facet(moved)
 
     def _refresh_inputs(self, accounts: Accounts) -> None:
         """Statistics of the inputs that can be told apart: a scan of several datasets at once cannot."""
@@ -178,13 +177,7 @@ class Teller:
             if moved is not None and len(datasets) == 1:
                 read.setdefault(datasets[0].id, []).append(moved)
         for dataset, scans in read.items():
-            self._datasets.inputs[dataset].read["inputStatistics"] = (
-                input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
-                    rowCount=total(one.rows for one in scans),
-                    size=total(one.bytes for one in scans),
-                    fileCount=total(one.files for one in scans),
-                )
-            )
+            self._datasets.inputs[dataset].read["inputStatistics"] = read_facet(sum_of(scans))
 
     def _counters(self, stop_reason: str | None, error_count: int = 0) -> Counters:
         elapsed = self._now() - self._execution.started_at
@@ -228,11 +221,6 @@ class Teller:
             time,
             Run(runId=self._execution.run_id, facets={**self._engine, **facets}),
             job_of(self._spec),
-            inputs=[
-                InputDataset(one.id.namespace, one.id.name, facets=one.facets, inputFacets=one.read) for one in inputs
-            ],
-            outputs=[
-                OutputDataset(one.id.namespace, one.id.name, facets=one.facets, outputFacets=one.written)
-                for one in outputs
-            ],
+            inputs=[one.as_input() for one in inputs],
+            outputs=[one.as_output() for one in outputs],
         )

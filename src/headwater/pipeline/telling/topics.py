@@ -18,11 +18,11 @@ from headwater.graph.sparkplan.transformation import ColumnInput
 from headwater.model.names import DatasetId
 from headwater.model.naming import kafka_dataset
 from headwater.model.producer import HEADWATER_FACETS
+from headwater.observe.described import Described, source_facet
+from headwater.observe.spark.schema import schema_facet
 from headwater.pipeline.kafka.read import PAYLOAD
 from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import KafkaInput, KafkaOutput
-from headwater.pipeline.telling.datasets import Described, source_facet
-from headwater.pipeline.telling.schema import schema_facet
 
 SOURCE: Final = "kafka:"
 """What begins the source of a relation that is an input's topics; the input's name follows."""

@@ -11,14 +11,13 @@ The same text names a relation in the analysed plan, where lineage is read, and 
 rows are counted.
 """
 
-from collections.abc import Container, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, replace
 
-from headwater.pipeline.session import RUN_ID_PROPERTY
+from headwater.observe.spark.jvm import Java
 
-Java = Any
-"""An object in the JVM."""
+MadeSince = Callable[[Java], bool]
+"""Whether a snapshot of an Iceberg table was made since the run began to read, by itself or by others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +28,30 @@ class Relation:
         key: expression id of its first column, as in the plan's JSON.
         source: what it reads.
         version: of a table, as its format tells; None elsewhere.
+        leaf: the operator in the JVM.
     """
 
     key: int
     source: str
     version: str | None = None
+    leaf: Java = None
 
 
-def relations(plan: Java, run_id: str, known: Container[int] = ()) -> Iterator[Relation]:
+def relations(plan: Java, made_since: MadeSince, known: Container[int] = ()) -> Iterator[Relation]:
     """The leaves of an analysed plan that read something, those of its subqueries included, but for the known keys.
 
-    A table's version is the one that the run found: not one that it has written itself meanwhile.
+    A table's version is the newest that was not made since.
     """
     for leaf in _leaves(plan):
         columns = leaf.output()
         if columns.isEmpty() or (key := columns.head().exprId().id()) in known:
             continue
-        found = _relation(leaf, key, run_id)
+        found = _relation(leaf, key, made_since)
         if found is not None:
-            yield found
+            yield replace(found, leaf=leaf)
 
 
-def _relation(leaf: Java, key: int, run_id: str) -> Relation | None:
+def _relation(leaf: Java, key: int, made_since: MadeSince) -> Relation | None:
     """The relation that a leaf of an analysed plan is; None for one that reads nothing from outside."""
     match leaf.productPrefix():
         case "LogicalRelation":
@@ -58,7 +59,7 @@ def _relation(leaf: Java, key: int, run_id: str) -> Relation | None:
             return None if source is None else Relation(key, source)
         case "DataSourceV2Relation":
             table = leaf.table()
-            return Relation(key, f"table:{table.name()}", _version(table, run_id))
+            return Relation(key, f"table:{table.name()}", _version(table, made_since))
         case "DataSourceV2ScanRelation":
             return Relation(key, f"table:{leaf.table().name()}")
         case "StreamingRelationV2" if leaf.catalog().isDefined():
@@ -98,14 +99,14 @@ def _base_relation_source(relation: Java) -> str | None:
             return None
 
 
-def _version(table: Java, run_id: str) -> str | None:
+def _version(table: Java, made_since: MadeSince) -> str | None:
     if table.getClass().getName() != "org.apache.iceberg.spark.source.SparkTable":
         return None
     chosen = table.snapshotId()
     if chosen is not None:
         return str(chosen)
     snapshot = table.table().currentSnapshot()
-    while snapshot is not None and snapshot.summary().get(RUN_ID_PROPERTY) == run_id:
+    while snapshot is not None and made_since(snapshot):
         parent = snapshot.parentId()
         snapshot = None if parent is None else table.table().snapshot(parent)
     return None if snapshot is None else str(snapshot.snapshotId())

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Final
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-from headwater.pipeline.session import java_class
-from headwater.pipeline.telling.relations import Java, items, scan_source
+from headwater.observe.spark.jvm import Java, java_class
+from headwater.observe.spark.relations import items, scan_source
 
 OBSERVED_ROWS: Final = "headwater_rows"
 """Name of the observation, and of its one value, that counts the rows of a stream's frame."""

@@ -32,16 +32,17 @@ class Lifecycle:
         """Whether START is out."""
         return bool(self._states)
 
-    def tell(self, state: RunState, body: Body) -> bool:
+    def tell(self, state: RunState, body: Body, at: datetime | None = None) -> bool:
         """Emit the event that `body` writes for the given state and time, or nothing if it may not stand here.
 
-        START has the time at which the run started; every later event a later time, to the microsecond. Returns True:
+        START has the time at which the run started; every later event a later time, to the microsecond: now, unless
+        `at` says when it was. Returns True:
         what went out, or was left out on purpose, is told.
         """
         with self._lock:
             if self.over or self.begun == (state == RunState.START):
                 return True
-            time = max(self._now(), self._last + timedelta(microseconds=1)) if self.begun else self._last
+            time = max(at or self._now(), self._last + timedelta(microseconds=1)) if self.begun else self._last
             self._put(body(state, time))
             self._last = time
             self._states.append(state)

@@ -8,10 +8,9 @@ hosts and tables.
 """
 
 import re
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark import SparkContext
@@ -19,8 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import CapturedException, PythonException
 
 from headwater.errors import HeadwaterError
-
-_MOST_FRAMES: Final = 40
+from headwater.observe.failure import MOST_FRAMES, Failure, python_message, python_trace
 
 # Raised while a query is analysed, before a row is read: whatever they name stands in the pipeline file or in a schema.
 _BEFORE_ANY_ROW: Final = frozenset({"AnalysisException", "ExtendedAnalysisException", "ParseException"})
@@ -73,22 +71,6 @@ _PYTHON_TRACEBACK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What went wrong, for people and for the `errorMessage` facet.
-
-    Attributes:
-        message: begins with where in the pipeline file it happened, if that is known.
-        stack_trace: classes, files and lines, outermost first; no messages.
-        lost_jvm: Spark's JVM went away, which may be how a stop from outside looks.
-    """
-
-    message: str
-    stack_trace: str
-    language: Literal["JAVA", "PYTHON"]
-    lost_jvm: bool = False
-
-
 def failure_of(error: BaseException) -> Failure:
     """Classify an exception that ended a run."""
     where = "; ".join(getattr(error, "__notes__", ()))
@@ -101,7 +83,7 @@ def failure_of(error: BaseException) -> Failure:
 def _classified(error: BaseException) -> Failure:
     match error:
         case HeadwaterError():
-            return Failure(str(error), _python_trace(error), "PYTHON")
+            return Failure(str(error), python_trace(error), "PYTHON")
         case PythonException():
             found, frames = read_traceback(str(error))
             return Failure(_python_worker_message(found, frames), "\n".join([found, *_at(frames)]), "PYTHON")
@@ -110,16 +92,16 @@ def _classified(error: BaseException) -> Failure:
         case Py4JJavaError():
             return _java_failure(error.java_exception)
         case Py4JNetworkError() | ConnectionError():
-            return Failure("Spark's JVM went away", _python_trace(error), "JAVA", lost_jvm=True)
+            return Failure("Spark's JVM went away", python_trace(error), "JAVA", lost_jvm=True)
         case Py4JError():
-            return Failure("the call into Spark's JVM failed", _python_trace(error), "JAVA", lost_jvm=True)
+            return Failure("the call into Spark's JVM failed", python_trace(error), "JAVA", lost_jvm=True)
         case PySparkException():
             condition = error.getCondition()
             return Failure(
-                f"{type(error).__name__}{f' [{condition}]' if condition else ''}", _python_trace(error), "PYTHON"
+                f"{type(error).__name__}{f' [{condition}]' if condition else ''}", python_trace(error), "PYTHON"
             )
         case _:
-            return Failure(_python_message(error), _python_trace(error), "PYTHON")
+            return Failure(python_message(error), python_trace(error), "PYTHON")
 
 
 def _java_failure(java: Any) -> Failure:  # noqa: ANN401  (a Java object)
@@ -205,7 +187,7 @@ def _java_trace(chain: list[_Throwable]) -> Iterator[str]:
         if throwable.short_name == "PythonException":
             yield from _at(read_traceback(throwable.java.getMessage() or "")[1])
         frames = throwable.java.getStackTrace()
-        yield from (f"\tat {frames[number].toString()}" for number in range(min(len(frames), _MOST_FRAMES)))
+        yield from (f"\tat {frames[number].toString()}" for number in range(min(len(frames), MOST_FRAMES)))
 
 
 def _python_worker_message(error: str, frames: list[str]) -> str:
@@ -227,18 +209,6 @@ def read_traceback(text: str) -> tuple[str, list[str]]:
         return "an exception", []
     frames = [f"{one['function']}({one['file']}:{one['line']})" for one in _PYTHON_FRAME.finditer(found["frames"])]
     return found["error"], frames
-
-
-def _python_message(error: BaseException) -> str:
-    """The class and the place; the message may hold anything."""
-    frames = traceback.extract_tb(error.__traceback__)
-    at = f" in {frames[-1].name} ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}{at}"
-
-
-def _python_trace(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)[-_MOST_FRAMES:]
-    return "\n".join([type(error).__name__, *(f"\tat {one.name}({one.filename}:{one.lineno})" for one in frames)])
 
 
 def _first_line(text: str | None) -> str:

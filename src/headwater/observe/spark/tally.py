@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from headwater.pipeline.telling.executions import Moved
+from openlineage.client.facet_v2 import input_statistics_input_dataset, output_statistics_output_dataset
+
+from headwater.observe.spark.executions import Moved
 
 
 @dataclass(slots=True)
@@ -28,9 +30,27 @@ class Tally:
     def add_write(self, output: str, write: Moved) -> None:
         """Take a write into account."""
         known = self.written.get(output, Moved())
-        self.written[output] = Moved(
-            total((known.rows, write.rows)), total((known.bytes, write.bytes)), total((known.files, write.files))
-        )
+        self.written[output] = sum_of((known, write))
+
+
+def sum_of(figures: Iterable[Moved]) -> Moved:
+    """All of them together; a part that none of them tells stays unknown."""
+    moved = list(figures)
+    return Moved(total(one.rows for one in moved), total(one.bytes for one in moved), total(one.files for one in moved))
+
+
+def read_facet(moved: Moved) -> input_statistics_input_dataset.InputStatisticsInputDatasetFacet:
+    """How much was read, as a facet of an input."""
+    return input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
+        rowCount=moved.rows, size=moved.bytes, fileCount=moved.files
+    )
+
+
+def written_facet(moved: Moved) -> output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet:
+    """How much was written, as a facet of an output."""
+    return output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
+        rowCount=moved.rows, size=moved.bytes, fileCount=moved.files
+    )
 
 
 def total(figures: Iterable[int | None]) -> int | None:

@@ -1,0 +1,44 @@
+"""Run facets that every run of ours may have."""
+
+import attrs
+from openlineage.client.facet_v2 import RunFacet, error_message_run
+
+from headwater.model.build import HeadwaterRunFacet
+from headwater.model.producer import HEADWATER_FACETS
+from headwater.observe.counters import Counters
+from headwater.observe.failure import Failure
+
+
+@attrs.define(kw_only=True)
+class HeadwaterStreamFacet(RunFacet):
+    """How far a stream has come: the run facet `headwater_stream`.
+
+    `sources` has an object for each source of each streaming query, with `query`, `batchId`, `source`, `startOffset`,
+    `endOffset` and `numInputRows` of the last micro-batch, of Kafka also `latestOffset` and `lag`, in records.
+    """
+
+    sources: list[dict[str, object]]
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{HEADWATER_FACETS}/headwater_stream.json"
+
+
+def counters_facet(counters: Counters) -> HeadwaterRunFacet:
+    """The counters as a run facet."""
+    return HeadwaterRunFacet(
+        recordsIn=counters.records_in,
+        recordsOut=counters.records_out,
+        bytesIn=counters.bytes_in,
+        bytesOut=counters.bytes_out,
+        errorCount=counters.error_count,
+        durationMs=counters.duration_ms,
+        stopReason=counters.stop_reason,
+    )
+
+
+def failure_facet(failure: Failure) -> error_message_run.ErrorMessageRunFacet:
+    """The failure as a run facet."""
+    return error_message_run.ErrorMessageRunFacet(
+        message=failure.message, programmingLanguage=failure.language, stackTrace=failure.stack_trace or None
+    )

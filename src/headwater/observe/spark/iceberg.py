@@ -1,0 +1,99 @@
+"""Iceberg tables as datasets.
+
+A table is named by where it lies (`file` and a path, `s3://bucket` and a key), since that is what every engine that
+opens it can tell; symlinks say what people call it: `raw.flights` under the warehouse, as openlineage-spark does, and
+`lake.raw.flights` in the catalog.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from openlineage.client.facet_v2 import (
+    catalog_dataset,
+    dataset_type_dataset,
+    dataset_version_dataset,
+    storage_dataset,
+    symlinks_dataset,
+)
+
+from headwater.errors import InvalidNameError
+from headwater.model.names import DatasetId
+from headwater.model.naming import file_dataset, warehouse_table, without_secrets
+from headwater.model.naming_jdbc import jdbc_dataset
+from headwater.observe.described import Described, source_facet
+
+_DEFAULT_FORMAT: Final = "parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class IcebergCatalog:
+    """What names a table besides its location.
+
+    Attributes:
+        type: `jdbc`, `rest`, `glue`, `hadoop`, `hive`, or the class of another implementation.
+    """
+
+    type: str
+    uri: str | None
+    warehouse: str | None
+
+
+def iceberg_dataset(location: str, file_format: str | None, table: str, catalog: IcebergCatalog | None) -> Described:
+    """A table at a location; `table` begins with the catalog's name."""
+    described = Described(file_dataset(location))
+    described.facets |= {
+        "dataSource": source_facet(described.id),
+        "storage": storage_dataset.StorageDatasetFacet(
+            storageLayer="iceberg", fileFormat=file_format or _DEFAULT_FORMAT
+        ),
+        "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TABLE"),
+    }
+    if catalog is not None:
+        described.facets |= {"catalog": _catalog_facet(table, catalog), "symlinks": _symlinks(table, catalog)}
+    return described
+
+
+def version_facet(snapshot: str) -> dataset_version_dataset.DatasetVersionDatasetFacet:
+    """The version of a table: the id of its snapshot, as text, since it does not fit into a JSON number's 53 bits."""
+    return dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=snapshot)
+
+
+def _catalog_facet(table: str, catalog: IcebergCatalog) -> catalog_dataset.CatalogDatasetFacet:
+    return catalog_dataset.CatalogDatasetFacet(
+        framework="iceberg",
+        type=catalog.type,
+        name=table.partition(".")[0],
+        metadataUri=_address(catalog.uri),
+        warehouseUri=_address(catalog.warehouse),
+        source="spark",
+    )
+
+
+def _symlinks(table: str, catalog: IcebergCatalog) -> symlinks_dataset.SymlinksDatasetFacet:
+    """The name with the catalog's comes first: it is the one that people know the table by."""
+    address = _address(catalog.uri)
+    called = _under_warehouse(table, catalog) if address is None else [DatasetId(address, table)]
+    names = [*called, *_under_warehouse(table.partition(".")[2], catalog)]
+    return symlinks_dataset.SymlinksDatasetFacet(
+        identifiers=[symlinks_dataset.Identifier(namespace=one.namespace, name=one.name, type="TABLE") for one in names]
+    )
+
+
+def _under_warehouse(table: str, catalog: IcebergCatalog) -> list[DatasetId]:
+    """The table's name under the warehouse; a REST catalog may call its warehouse by a word that is no location."""
+    try:
+        return [warehouse_table(catalog.warehouse, table)] if catalog.warehouse else []
+    except InvalidNameError:
+        return []
+
+
+def _address(uri: str | None) -> str | None:
+    """A catalog's or warehouse's address without credentials; None where it cannot be told apart from them."""
+    if uri is None:
+        return None
+    try:
+        if uri.startswith("jdbc:"):
+            return jdbc_dataset(uri, "iceberg_tables").namespace
+        return uri if uri.startswith(("/", "file:")) else without_secrets(uri)
+    except InvalidNameError:
+        return None
