@@ -120,6 +120,7 @@ def emit_config(lineage: LineageSpec, home: Path) -> EmitConfig:
         queue_size=lineage.queue_size,
         drain_timeout_s=lineage.drain_timeout,
         spool=home / "spool",
+        heartbeat_s=lineage.heartbeat or None,
     )
 
 

@@ -28,6 +28,7 @@ watch = typer.Typer(
     no_args_is_help=True,
 )
 
+_HEARTBEAT_S: Final = 300.0
 _ENDPOINT: Final = "http://localhost:5000/api/v1/lineage"
 
 
@@ -126,6 +127,7 @@ def _emission(home: Path, endpoint: str, token_env: str | None, file: Path | Non
         http=HttpConfig(endpoint=endpoint, token_env=token_env),
         file=None if file is None else FileConfig(path=file),
         spool=home / "spool",
+        heartbeat_s=_HEARTBEAT_S,
     )
     key = load_or_create(home)
     with Emitter.of_node(emission, key) as emitter:

@@ -5,6 +5,7 @@
 
     emitter.py    Emitter: put, drain, close, stats; the worker thread, which signs in the order of the puts
     chain.py      Chain: the events' places in the node's record, and where that stands; survives kill -9
+    pulse.py      Pulse: when the emitter speaks for itself, in heartbeats and records of gaps
     overflow.py   where a full queue runs over: unsigned events in a file, until the worker gets to them
     courier.py    Courier: one thread a transport, which sends the head of its backlog until it is acknowledged
     backlog.py    Backlog: all that waits for one target, oldest first: adopted spools, our own, and memory

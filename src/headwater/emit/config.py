@@ -50,6 +50,7 @@ class EmitConfig:
         spool: the directory of all spools, on a local disk; None keeps events in memory only.
         spool_max_mb: what may wait on disk for one target; what comes on top is dropped and counted.
         event_max_mb: a larger event is dropped and counted.
+        heartbeat_s: after so long without an event a node says that it is there; None: it never does.
     """
 
     http: HttpConfig | None = None
@@ -59,6 +60,7 @@ class EmitConfig:
     spool: Path | None = None
     spool_max_mb: float = 256
     event_max_mb: float = 16
+    heartbeat_s: float | None = None
 
     @property
     def enabled(self) -> bool:

@@ -18,6 +18,7 @@ from headwater.emit.file import FileTransport
 from headwater.emit.http import HttpTransport
 from headwater.emit.intake import Intake
 from headwater.emit.metrics import EmitMetrics, EmitStats
+from headwater.emit.pulse import Pulse
 from headwater.emit.spool import Outgoing
 from headwater.emit.transport import Transport
 from headwater.errors import HeadwaterError
@@ -58,9 +59,11 @@ class Emitter:
         self._chain = chain
         self._clock = clock
         self._metrics = metrics or EmitMetrics()
+        self._pulse = Pulse(chain, config.heartbeat_s, self._metrics) if chain and config.heartbeat_s else None
         transports = _transports(config)
         self._intake = self._opened_intake(transports)
         self._couriers = [self._courier(transport) for transport in transports]
+        self._is_closing = False
         self._is_closed = False
         self._closing = threading.Lock()
         self._worker = threading.Thread(target=self._work, name="headwater-emit", daemon=True)
@@ -114,6 +117,8 @@ class Emitter:
         if not self._closing.acquire(blocking=False):
             return
         atexit.unregister(self.close)
+        self._is_closing = True
+        self._intake.wake()
         self.drain(self._config.drain_timeout_s)
         self._is_closed = True
         self._intake.stop()
@@ -153,13 +158,26 @@ class Emitter:
     def _work(self) -> None:
         while True:
             try:
-                for batch in self._intake.batches():
+                for batch in self._intake.batches(self._pulse.wait_s if self._pulse else lambda: None):
                     self._pass_on(batch)
+                    self._beat()
                 return
             except Exception as fault:
                 self._metrics.failed(f"{type(fault).__name__} in the worker")
                 log.exception("fault in the lineage worker")
                 time.sleep(_AFTER_A_FAULT_S)
+
+    def _beat(self) -> None:
+        if self._pulse is None:
+            return
+        try:
+            now_s = self._clock()
+            event = self._pulse.beat(now_s, is_last=self._is_closing)
+            if event is not None:
+                self._pass_on([Outgoing(now_s, event)])
+        except Exception as fault:
+            self._metrics.failed(f"{type(fault).__name__} in a heartbeat")
+            log.exception("fault in a lineage heartbeat")
 
     def _pass_on(self, batch: Iterable[Outgoing]) -> None:
         signed = [outgoing for event in batch if (outgoing := self._signed(event)) is not None]
@@ -176,6 +194,8 @@ class Emitter:
                 log.exception("fault in a lineage spool")
         if self._chain is not None and self._metrics.lost == lost:
             self._chain.settle()
+        if self._pulse is not None:
+            self._pulse.spoke()
 
     def _signed(self, event: Outgoing) -> Outgoing | None:
         try:

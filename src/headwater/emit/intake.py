@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
@@ -65,20 +65,24 @@ class Intake:
         self._queue.put(mark)
         return mark
 
+    def wake(self) -> None:
+        """Have `batches` give a batch soon, though it may be empty."""
+        self._queue.put(_LOOK_INTO_OVERFLOW)
+
     def stop(self) -> None:
         """Have `batches` end once everything put before has been passed on."""
         self._queue.put(_STOP)
 
-    def batches(self) -> Iterator[list[Outgoing]]:
+    def batches(self, wait_s: Callable[[], float | None] = lambda: None) -> Iterator[list[Outgoing]]:
         """Events in the order they were put, what dead processes left in their overflows first; ends after `stop`.
 
-        Taking the next batch says that the one before has been passed on.
+        Taking the next batch says that the one before has been passed on. `wait_s` says for how long to wait for the
+        first of a batch; if none comes the batch is empty.
         """
         if self._overflow_dir is not None:
             yield from self._readable(left_behind(self._overflow_dir))
         while not (self._is_stopped and self._queue.empty()):
-            if events := self._taken(wait=True):
-                yield events
+            yield self._taken(wait=True, timeout_s=wait_s())
             if self._overflow is not None and self._queue.empty():
                 yield from self._readable(self._overflow.take())
             if self._overflow is None or not self._overflow.is_active:
@@ -113,15 +117,15 @@ class Intake:
             log.warning("no overflow for the lineage queue", extra={"why": failure.strerror})
             return None
 
-    def _taken(self, *, wait: bool) -> list[Outgoing]:
+    def _taken(self, *, wait: bool, timeout_s: float | None = None) -> list[Outgoing]:
         """The events among what is queued, up to a batch of it; `wait` is for the first if there is nothing."""
         items: list[Outgoing | _Lost | _Signal | threading.Event] = []
         with contextlib.suppress(Empty):
             while len(items) < BATCH:
-                items.append(self._queue.get(block=wait and not items))
+                items.append(self._queue.get(block=wait and not items, timeout=timeout_s))
         for item in items:
             if isinstance(item, _Lost):
-                self._metrics.dropped(item, 1)
+                self._metrics.dropped(str(item), 1)
             elif isinstance(item, threading.Event):
                 self._marks.append(item)
             elif item is _STOP:

@@ -2,10 +2,11 @@
 
 import logging
 import threading
+import time
 from collections import Counter as Tally
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -31,6 +32,16 @@ class EmitStats:
     last_error: str | None
 
 
+class Gap(NamedTuple):
+    """Events that were dropped since the gap before was taken; times in seconds since 1970."""
+
+    reasons: Mapping[str, int]
+    first_s: float
+    last_s: float
+    events_so_far: int
+    """Dropped ones, those of former gaps included."""
+
+
 class EmitMetrics:
     """The counters of one or more emitters.
 
@@ -47,7 +58,12 @@ class EmitMetrics:
     - `failed`: a fault of our own, which the log tells.
     """
 
-    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+    def __init__(self, registry: CollectorRegistry | None = None, *, clock: Callable[[], float] = time.time) -> None:
+        """Register the counters, in a registry of their own unless one is given."""
+        self._clock = clock
+        self._untold: Tally[str] = Tally()
+        self._untold_s: list[float] = []
+        """When the first and the last of them were dropped."""
         self.registry = registry or CollectorRegistry()
         self._dropped = Counter(
             "lineage_events_dropped", "Events that were lost, by reason", ["reason"], registry=self.registry
@@ -78,6 +94,8 @@ class EmitMetrics:
         with self._lock:
             before = self._tallies["dropped"][reason]
             self._tallies["dropped"][reason] = total = before + events
+            self._untold[reason] += events
+            self._untold_s = [*self._untold_s[:1], self._clock()]
             self._last_error = why or self._last_error
         self._dropped.labels(reason).inc(events)
         if before == 0 or len(str(total)) > len(str(before)):
@@ -88,6 +106,21 @@ class EmitMetrics:
         """How many events were lost so far."""
         with self._lock:
             return self._tallies["dropped"].total()
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether events were dropped since `take_gap` was last called."""
+        return bool(self._untold_s)
+
+    def take_gap(self) -> Gap | None:
+        """What was dropped since the last call; None if nothing was."""
+        with self._lock:
+            if not self._untold_s:
+                return None
+            gap = Gap(dict(self._untold), self._untold_s[0], self._untold_s[-1], self._tallies["dropped"].total())
+            self._untold.clear()
+            self._untold_s = []
+            return gap
 
     def delivered(self, transport: str, waited_s: float) -> None:
         """Count an acknowledged event."""

@@ -429,6 +429,7 @@ class LineageSpec:
         transport: which of `http` and `file` are used.
         drain_timeout: how long the end of a run waits for events to go out; what is left stays in the spool.
         running_interval: time between a stream's RUNNING events.
+        heartbeat: after so long without an event the node says that it is there; 0 turns that off.
     """
 
     enabled: bool = True
@@ -436,6 +437,7 @@ class LineageSpec:
     queue_size: PositiveInt = 1024
     drain_timeout: Seconds = 5.0
     running_interval: Seconds = 10.0
+    heartbeat: Seconds = 300.0
     http: LineageHttp = LineageHttp()
     file: LineageFile = LineageFile()
 

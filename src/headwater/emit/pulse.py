@@ -1,0 +1,114 @@
+"""When an emitter speaks for itself: heartbeats while nothing happens, and a record of each gap that it knows of.
+
+A heartbeat is an event of the run that the epoch is, of the node's own job. Its place in the chain says "nothing came
+since, the head is still this". The first also promises the next: who has said one and falls silent is missed.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import orjson
+
+from headwater.emit.chain import MAX_UNSIGNED, Chain
+from headwater.emit.metrics import EmitMetrics, Gap
+from headwater.model.nodes import HEARTBEAT, HEARTBEAT_SCHEMA, NODES
+from headwater.model.producer import OPENLINEAGE_SCHEMA, PRODUCER
+
+_GATHER_S: Final = 1.0
+"""How long drops are gathered into one record."""
+
+
+class Pulse:
+    """Says when the emitter of a chain has something to say itself, and what. For one thread.
+
+    A gap is told a second after it is noticed, and then once an interval at most: where the spool is full, the record
+    of it may be what is dropped next.
+    """
+
+    def __init__(
+        self, chain: Chain, interval_s: float, metrics: EmitMetrics, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._chain = chain
+        self._interval_s = interval_s
+        self._metrics = metrics
+        self._monotonic = monotonic
+        self._began_at = self._spoken_at = monotonic()
+        self._gap_due_at: float | None = None
+        self._gap_told_at: float | None = None
+        self._has_beaten = False
+        self._is_over = False
+
+    def spoke(self) -> None:
+        """Note that an event has just taken its place in the chain."""
+        self._spoken_at = self._monotonic()
+
+    def wait_s(self) -> float:
+        """How long nothing is to be said, if nothing happens."""
+        return max(0.0, self._due_at() - self._monotonic())
+
+    def beat(self, now_s: float, *, is_last: bool) -> bytes | None:
+        """The unsigned event that is due, if one is; `now_s` is the time in seconds since 1970.
+
+        The last one is said only where somebody would wait for another, or where something is left to tell.
+        """
+        if self._is_over or not (self._has_last_words() if is_last else self._monotonic() >= self._due_at()):
+            return None
+        self._is_over = is_last
+        self._has_beaten = True
+        gap = self._metrics.take_gap()
+        if gap is not None:
+            self._gap_due_at, self._gap_told_at = None, self._monotonic()
+        return _heartbeat(self._chain, now_s, self._interval_s, gap, is_last=is_last)
+
+    def _has_last_words(self) -> bool:
+        return self._has_beaten or self._metrics.has_gap or self._chain.unsigned > 0
+
+    def _due_at(self) -> float:
+        if self._chain.unsigned >= MAX_UNSIGNED:
+            return self._monotonic()
+        due_at = self._spoken_at if self._has_beaten else self._began_at
+        return min(due_at + self._interval_s, self._gap_due())
+
+    def _gap_due(self) -> float:
+        if not self._metrics.has_gap:
+            return float("inf")
+        if self._gap_due_at is None:
+            self._gap_due_at = self._monotonic() + _GATHER_S
+            if self._gap_told_at is not None:
+                self._gap_due_at = max(self._gap_due_at, self._gap_told_at + self._interval_s)
+        return self._gap_due_at
+
+
+def _heartbeat(chain: Chain, now_s: float, interval_s: float, gap: Gap | None, *, is_last: bool) -> bytes:
+    told: dict[str, Any] = {
+        "_producer": PRODUCER,
+        "_schemaURL": HEARTBEAT_SCHEMA,
+        "intervalSeconds": interval_s,
+        "gap": None if gap is None else _told(gap),
+    }
+    return orjson.dumps(
+        {
+            "eventType": "COMPLETE" if is_last else "RUNNING",
+            "eventTime": _timestamp(now_s),
+            "producer": PRODUCER,
+            "schemaURL": f"{OPENLINEAGE_SCHEMA}#/$defs/RunEvent",
+            "job": {"namespace": NODES, "name": chain.key.node_id},
+            "run": {"runId": chain.epoch, "facets": {HEARTBEAT: told}},
+        }
+    )
+
+
+def _told(gap: Gap) -> Mapping[str, Any]:
+    return {
+        "events": sum(gap.reasons.values()),
+        "reasons": dict(gap.reasons),
+        "firstAt": _timestamp(gap.first_s),
+        "lastAt": _timestamp(gap.last_s),
+        "eventsSoFar": gap.events_so_far,
+    }
+
+
+def _timestamp(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -1,0 +1,182 @@
+"""Heartbeats and gap records: when a node speaks for itself, and what it says then."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.emit.chain import MAX_UNSIGNED, Chain
+from headwater.emit.config import EmitConfig, FileConfig
+from headwater.emit.emitter import Emitter
+from headwater.emit.metrics import EmitMetrics
+from headwater.emit.pulse import Pulse
+from headwater.signing.keys import NodeKey
+from headwater.signing.verify import verify_event
+
+KEY = NodeKey.from_seed("edge-1", bytes(32))
+EVENT = b'{"run": {"runId": "r"}, "producer": "https://example.org/p", "eventType": "START"}'
+DATASET_EVENT = b'{"dataset": {"namespace": "n", "name": "d"}, "producer": "https://example.org/p"}'
+INTERVAL_S = 60.0
+NOW_S = 1_779_460_200.0
+"""2026-05-22T14:30:00Z: date -u -d 2026-05-22T14:30:00Z +%s"""
+
+
+@dataclass
+class Node:
+    """A pulse with a clock that is set by hand."""
+
+    now_s: float = 0.0
+    metrics: EmitMetrics = field(init=False)
+    chain: Chain = field(init=False)
+    pulse: Pulse = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.metrics = EmitMetrics(clock=lambda: NOW_S + self.now_s)
+        self.chain = Chain(KEY, "018f0000-0000-7000-8000-000000000001", None, print)
+        self.pulse = Pulse(self.chain, INTERVAL_S, self.metrics, monotonic=lambda: self.now_s)
+
+    def beat(self, *, is_last: bool = False) -> dict[str, Any] | None:
+        raw = self.pulse.beat(NOW_S + self.now_s, is_last=is_last)
+        if raw is None:
+            return None
+        self.pulse.spoke()
+        event: dict[str, Any] = json.loads(self.chain.sign(raw))
+        return event
+
+
+@pytest.fixture
+def node() -> Node:
+    return Node()
+
+
+def test_nothing_is_said_before_an_interval_has_passed(node: Node) -> None:
+    node.now_s = INTERVAL_S - 1
+
+    assert node.pulse.wait_s() == 1
+    assert node.beat() is None
+
+
+def test_a_heartbeat_is_a_signed_event_of_the_nodes_own_job_whose_run_is_the_epoch(node: Node) -> None:
+    node.now_s = INTERVAL_S
+
+    event = node.beat()
+
+    assert event is not None
+    assert event["job"] == {"namespace": "headwater-nodes", "name": "edge-1"}
+    assert event["run"]["runId"] == event["run"]["facets"]["headwater_chain"]["epoch"] == node.chain.epoch
+    assert (event["eventType"], event["eventTime"]) == ("RUNNING", "2026-05-22T14:31:00.000000Z")
+    assert event["run"]["facets"]["headwater_heartbeat"]["intervalSeconds"] == INTERVAL_S
+    assert event["run"]["facets"]["headwater_heartbeat"]["gap"] is None
+
+
+def test_the_first_comes_after_an_interval_whatever_happens_and_later_ones_only_while_nothing_does(node: Node) -> None:
+    beats = []
+    for node.now_s in range(0, 200, 20):
+        if node.now_s < 100:
+            node.pulse.spoke()
+        beats.append((node.now_s, node.beat() is not None))
+
+    assert [at_s for at_s, has_beaten in beats if has_beaten] == [60, 140]
+
+
+def test_drops_are_told_once_a_second_after_they_are_noticed(node: Node) -> None:
+    node.metrics.dropped("queue_full", 2)
+    node.now_s = 0.5
+    node.metrics.dropped("too_large", 1)
+    assert node.beat() is None
+    node.now_s = 1.5
+
+    event, again = node.beat(), node.beat()
+
+    assert event is not None
+    assert event["run"]["facets"]["headwater_heartbeat"]["gap"] == {
+        "events": 3,
+        "reasons": {"queue_full": 2, "too_large": 1},
+        "firstAt": "2026-05-22T14:30:00.000000Z",
+        "lastAt": "2026-05-22T14:30:00.500000Z",
+        "eventsSoFar": 3,
+    }
+    assert again is None
+
+
+def test_a_spool_that_drops_the_record_too_is_told_of_once_an_interval(node: Node) -> None:
+    told = []
+    for node.now_s in range(10 * int(INTERVAL_S)):
+        event = node.beat()
+        if event is not None and event["run"]["facets"]["headwater_heartbeat"]["gap"]:
+            told.append(event["run"]["facets"]["headwater_heartbeat"]["gap"]["eventsSoFar"])
+        if event is not None or node.now_s == 0:
+            node.metrics.dropped("spool_full", 1)
+
+    assert told == list(range(1, 11))
+
+
+def test_events_without_a_signature_are_vouched_for_before_they_are_too_many(node: Node) -> None:
+    for _ in range(MAX_UNSIGNED - 1):
+        node.chain.sign(DATASET_EVENT)
+    assert node.beat() is None
+
+    node.chain.sign(DATASET_EVENT)
+    event = node.beat()
+
+    assert event is not None
+    assert len(event["run"]["facets"]["headwater_chain"]["unsigned"]) == MAX_UNSIGNED
+
+
+def test_who_promised_a_heartbeat_says_when_it_is_the_last(node: Node) -> None:
+    node.now_s = INTERVAL_S
+    node.beat()
+
+    last = node.beat(is_last=True)
+
+    assert last is not None
+    assert last["eventType"] == "COMPLETE"
+    assert node.beat(is_last=True) is None
+
+
+def test_who_promised_nothing_and_has_nothing_to_tell_ends_without_a_word(node: Node) -> None:
+    assert node.beat(is_last=True) is None
+
+
+def test_an_emitter_beats_while_nothing_happens_and_ends_with_a_last_word(tmp_path: Path) -> None:
+    config = EmitConfig(
+        file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=60, heartbeat_s=0.01
+    )
+    with Emitter.of_node(config, KEY) as emitter:
+        while emitter.stats().delivered.get("file", 0) < 3:
+            pass
+
+    lines = (tmp_path / "events.jsonl").read_bytes().splitlines()
+
+    events = [json.loads(line) for line in lines]
+    assert {verify_event(line, {KEY.key_id: KEY.public_key}).verdict for line in lines} == {"ok"}
+    assert [event["run"]["facets"]["headwater_chain"]["sequence"] for event in events] == list(range(len(events)))
+    assert [event["eventType"] for event in events] == ["RUNNING"] * (len(events) - 1) + ["COMPLETE"]
+
+
+def test_an_emitter_tells_at_its_end_what_it_dropped(tmp_path: Path) -> None:
+    config = EmitConfig(
+        file=FileConfig(path=tmp_path / "events.jsonl"),
+        spool=tmp_path / "spool",
+        drain_timeout_s=60,
+        heartbeat_s=3600,
+        event_max_mb=0.001,
+    )
+    with Emitter.of_node(config, KEY) as emitter:
+        emitter.put(EVENT)
+        emitter.put(b" " * 2000)
+
+    told = [json.loads(line)["run"] for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
+
+    assert [run["facets"]["headwater_chain"]["sequence"] for run in told] == [0, 1]
+    assert told[1]["facets"]["headwater_heartbeat"]["gap"]["reasons"] == {"too_large": 1}
+
+
+def test_an_emitter_without_heartbeats_says_nothing_of_its_own(tmp_path: Path) -> None:
+    config = EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=tmp_path / "spool", drain_timeout_s=60)
+    with Emitter.of_node(config, KEY) as emitter:
+        emitter.put(DATASET_EVENT)
+
+    assert (tmp_path / "events.jsonl").read_bytes() == DATASET_EVENT + b"\n"
