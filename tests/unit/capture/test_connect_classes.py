@@ -47,6 +47,19 @@ CASES = [
         [DatasetId("s3://archive", "bids/orders")],
     ),
     Case(
+        "archive of the lab",
+        {
+            "connector.class": "headwater.lab.archive.ArchiveSinkConnector",
+            "topics": "orders",
+            "s3.bucket.name": "archive",
+            "s3.prefix": "/raw/",
+            "s3.endpoint": "http://127.0.0.1:9000",
+        },
+        "orders",
+        "sink",
+        [DatasetId("s3://archive", "raw/orders")],
+    ),
+    Case(
         "Iceberg of Apache, Glue",
         {
             "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
@@ -285,7 +298,10 @@ def test_a_table_is_named_by_its_location_and_by_its_catalog_too() -> None:
 
     (place,) = places(case.properties, ["orders"])["orders"]
 
-    assert place.symlinks == (DatasetId("s3://lake/warehouse", "sales.orders"),)
+    assert place.symlinks == (
+        DatasetId("s3://lake/warehouse", "lake.sales.orders"),
+        DatasetId("s3://lake/warehouse", "sales.orders"),
+    )
     assert place.catalog is not None
     assert place.catalog[:3] == ("glue", "lake", "sales.orders")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headwater.capture.connect.classes import deciding_properties
 from headwater.capture.connect.life import Lives, Told, Workers
-from headwater.capture.connect.records import Configured, Flowing, Planned, Record, Status, Wanted
+from headwater.capture.connect.records import Committed, Configured, Delivered, Flowing, Planned, Record, Status, Wanted
 
 SINK = {"connector.class": "FileStreamSink", "file": "/out.txt", "topics": "lines", "tasks.max": "3"}
 HOUR_MS = 3_600_000
@@ -257,3 +257,38 @@ def test_whatever_is_written_each_run_starts_once_ends_once_and_is_told_the_same
         assert own[0] == "START"
         assert own.count("START") == 1
         assert all(state == "RUNNING" for state in own[1:-1])
+
+
+def test_a_tables_snapshot_joins_the_run_with_the_offsets_that_every_task_had_delivered() -> None:
+    told = told_by(
+        [
+            *started(2),
+            Delivered("archive", 2000, {"orders/0": 10}),
+            Delivered("archive", 2010, {"orders/1": 7}),
+            Committed("archive", 2020, "c-1", "raw.orders", "11"),
+            Delivered("archive", 3000, {"orders/0": 15}),
+            Committed("archive", 3010, "c-2", "raw.orders", "12"),
+            Wanted("archive", 4000, "STOPPED"),
+        ]
+    )
+
+    commits = [each.commits["raw.orders"] for each in told if each.commits]
+    assert [(each.state, each.time_ms) for each in told[-3:]] == [("RUNNING", 2020), ("RUNNING", 3010), ("ABORT", 4000)]
+    assert [commit.snapshot for commit in commits] == ["11", "12", "12"]
+    assert [commit.offsets for commit in commits[:2]] == [
+        {"orders/0": 10, "orders/1": 7},
+        {"orders/0": 15, "orders/1": 7},
+    ]
+
+
+def test_a_commit_of_another_clusters_sink_or_of_a_run_that_is_over_tells_nothing() -> None:
+    by = lives()
+    told_by([*started(), Wanted("archive", 2000, "STOPPED")], by)
+
+    told = told_by(
+        [Committed("archive", 2010, "c", "t", "1"), Committed("elsewhere", 2010, "c", "t", "2")],
+        by,
+    )
+
+    assert told == []
+    assert set(by.connectors) == {"archive"}

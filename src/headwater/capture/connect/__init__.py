@@ -5,6 +5,8 @@ life       one connector, one run from start to stop, however many tasks: a pure
 traces     stack traces without the values in them
 classes    which datasets a connector of a class reads and writes
 chain      which topic and which fields come out of the transforms
+commits    what Iceberg's sink tells of its commits
+avro       the encoding it tells that in
 evidence   what a transform in the chain saw of topics
 events     what is told, as OpenLineage events
 kept       what the watcher knows, on disk

@@ -105,6 +105,12 @@ def _aiven_s3(properties: Properties, topics: Sequence[str]) -> Places:
     return {topic: _object_store("s3", bucket, _folder(template, topic)) for topic in topics}
 
 
+def _lab_archive(properties: Properties, topics: Sequence[str]) -> Places:
+    folder = properties.get("s3.prefix", "topics").strip("/")
+    bucket = properties.get("s3.bucket.name")
+    return {topic: _object_store("s3", bucket, f"{folder}/{topic}".lstrip("/")) for topic in topics}
+
+
 def _confluent_gcs(properties: Properties, topics: Sequence[str]) -> Places:
     folder = properties.get("topics.dir", "topics").strip("/")
     return {topic: _object_store("gs", properties.get("gcs.bucket.name"), f"{folder}/{topic}") for topic in topics}
@@ -144,7 +150,9 @@ def _iceberg_table(properties: Properties, table: str) -> Place | None:
     *namespace, name = table.split(".")
     folder = f"{'.'.join(namespace)}.db" if kind in ("glue", "hive") and namespace else "/".join(namespace)
     location = "/".join(part for part in (warehouse.rstrip("/"), folder, name) if part)
-    return Place(file_dataset(location), "TABLE", (warehouse_table(warehouse, table),), catalog)
+    # As Spark's pipelines call it first, and as openlineage-spark does.
+    links = (warehouse_table(warehouse, f"{catalog.name}.{table}"), warehouse_table(warehouse, table))
+    return Place(file_dataset(location), "TABLE", links, catalog)
 
 
 def _jdbc_source(properties: Properties, topics: Sequence[str]) -> Places:
@@ -277,7 +285,15 @@ def _tables_of(query: str) -> list[str]:
 
 _S3_BUCKET: Final = ("s3.bucket.name", "topics.dir")
 _AIVEN_S3: Final = ("aws.s3.bucket.name", "aws_s3_bucket", "aws.s3.prefix", "aws_s3_prefix", "file.name.template")
-_ICEBERG: Final = ("iceberg.tables", "iceberg.catalog", "iceberg.catalog.warehouse", "iceberg.catalog.uri")
+_ICEBERG: Final = (
+    "iceberg.tables",
+    "iceberg.catalog",
+    "iceberg.catalog.catalog-impl",
+    "iceberg.catalog.type",
+    "iceberg.catalog.warehouse",
+    "iceberg.catalog.uri",
+    "iceberg.control.topic",
+)
 _JDBC_SOURCE: Final = ("connection.url", "topic.prefix", "table.whitelist", "table.include.list", "query")
 _JDBC_SINK: Final = ("connection.url", "table.name.format", "collection.name.format")
 _DEBEZIUM: Final = ("database.hostname", "database.port", "database.dbname", "topic.prefix", "table.include.list")
@@ -300,6 +316,7 @@ _CLASSES: Final[Mapping[str, ConnectorClass]] = {
     "io.confluent.connect.gcs.GcsSinkConnector": ConnectorClass(
         "sink", _confluent_gcs, ("gcs.bucket.name", "topics.dir")
     ),
+    "headwater.lab.archive.ArchiveSinkConnector": ConnectorClass("sink", _lab_archive, ("s3.bucket.name", "s3.prefix")),
     "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector": _AIVEN_S3_TO,
     "io.aiven.kafka.connect.s3.S3SinkConnector": _AIVEN_S3_TO,
     "org.apache.iceberg.connect.IcebergSinkConnector": _ICEBERG_TO,

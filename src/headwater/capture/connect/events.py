@@ -12,6 +12,7 @@ from openlineage.client.facet_v2 import (
     catalog_dataset,
     column_lineage_dataset,
     dataset_type_dataset,
+    dataset_version_dataset,
     error_message_run,
     job_type_job,
     processing_engine_run,
@@ -20,7 +21,7 @@ from openlineage.client.facet_v2 import (
 
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
 from headwater.capture.connect.classes import Place, Places, kind_of, places
-from headwater.capture.connect.life import Told
+from headwater.capture.connect.life import Commit, Told
 from headwater.capture.connect.traces import without_values
 from headwater.capture.schemas import SchemaOf, TopicSchema, paths
 from headwater.capture.topics import Described, topic_dataset
@@ -51,6 +52,22 @@ class HeadwaterConnectFacet(RunFacet):
         return f"{HEADWATER_FACETS}/headwater_connect.json"
 
 
+@attrs.define(kw_only=True)
+class HeadwaterIcebergCommitsFacet(RunFacet):
+    """What an Iceberg sink committed last: the run facet `headwater_iceberg_commits`.
+
+    `commits` has an object for each table: `table`, `snapshotId` (text, as it does not fit into a JSON number's 53
+    bits), `commitId` (as in the snapshot's summary), `committedAt`, and `offsets`, the next one of each partition by
+    `TOPIC/PARTITION`: all before them is in the table.
+    """
+
+    commits: list[dict[str, object]]
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{HEADWATER_FACETS}/headwater_iceberg_commits.json"
+
+
 class Surroundings(NamedTuple):
     """What all events of a cluster's connectors share."""
 
@@ -68,7 +85,7 @@ def event_of(told: Told, around: Surroundings) -> bytes:
     """The event, unsigned; the same telling gives the same bytes."""
     topics = [topic_dataset(around.bootstrap, topic, around.schema_of(topic)) for topic in told.topics]
     beyond = places(told.properties, told.topics)
-    others = [_place(place) for place in _distinct(beyond)]
+    others = [_place(place, told.commits) for place in _distinct(beyond)]
     if kind_of(told.properties) == "sink":
         _add_columns(others, beyond, told, around)
         read, written = topics, others
@@ -117,6 +134,9 @@ def _run_facets(told: Told, around: Surroundings) -> dict[str, RunFacet]:
             stopReason=told.stop_reason,
         ),
     }
+    if told.commits:
+        commits = [_commit(table, commit) for table, commit in told.commits.items()]
+        facets["headwater_iceberg_commits"] = HeadwaterIcebergCommitsFacet(commits=commits)
     if around.version is not None:
         facets["processing_engine"] = processing_engine_run.ProcessingEngineRunFacet(
             version=around.version, name="kafka-connect", openlineageAdapterVersion=VERSION
@@ -140,6 +160,16 @@ def _task(number: int, told: Told) -> dict[str, object]:
     return said
 
 
+def _commit(table: str, commit: Commit) -> dict[str, object]:
+    return {
+        "table": table,
+        "snapshotId": commit.snapshot,
+        "commitId": commit.id,
+        "committedAt": datetime.fromtimestamp(commit.time_ms / 1000, UTC).isoformat(),
+        "offsets": commit.offsets,
+    }
+
+
 # Datasets
 
 
@@ -147,7 +177,7 @@ def _distinct(beyond: Places) -> list[Place]:
     return [*dict.fromkeys(place for _, found in sorted(beyond.items()) for place in found)]
 
 
-def _place(place: Place) -> Described:
+def _place(place: Place, commits: Mapping[str, Commit]) -> Described:
     facets: dict[str, DatasetFacet] = {
         "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType=place.type)
     }
@@ -166,6 +196,8 @@ def _place(place: Place) -> Described:
             warehouseUri=place.catalog.warehouse,
             source="kafka-connect",
         )
+        if commit := commits.get(place.catalog.table):
+            facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=commit.snapshot)
     return Described(place.id, facets)
 
 

@@ -9,17 +9,29 @@ What Connect's topics say, and what it means (measured on Kafka Connect 4.3.1):
     UNASSIGNED, RESTARTING                      nothing: a restart, a rebalance or a shutdown
     no task any more, and nobody stopped it     the run is complete
     no worker in the group                      the run ended without a word: told as inferred
+    a table has another snapshot                told as RUNNING, with the offsets that went into it
 
 A pure fold over records, each with the time that Kafka gave it: the same records give the same runs and the same
 tellings, so one who reads them again tells nothing new.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from headwater.capture.connect.records import Configured, Flowing, Planned, Properties, Record, Status, Wanted
+from headwater.capture.connect.records import (
+    Committed,
+    Configured,
+    Delivered,
+    Flowing,
+    Planned,
+    Properties,
+    Record,
+    Status,
+    Wanted,
+)
 from headwater.model.credentials import without_credentials
 from headwater.model.run_ids import RANDOM_BITS, run_id
 
@@ -45,6 +57,16 @@ class Task:
 
 
 @dataclass(slots=True)
+class Commit:
+    """What an Iceberg sink committed to a table last, and the offsets up to which it had come."""
+
+    id: str
+    time_ms: int
+    snapshot: str
+    offsets: dict[str, int]
+
+
+@dataclass(slots=True)
 class Run:
     """A run that goes on."""
 
@@ -53,6 +75,8 @@ class Run:
     told_ms: int
     had_tasks: bool = False
     without_tasks_told: bool = False
+    commits: dict[str, Commit] = field(default_factory=dict)
+    """By table."""
 
 
 @dataclass(slots=True)
@@ -71,6 +95,8 @@ class Connector:
     tasks: dict[int, Task] = field(default_factory=dict)
     topics: dict[str, int] = field(default_factory=dict)
     """Observed topics, and when."""
+    delivered: dict[str, int] = field(default_factory=dict)
+    """The next offset by `TOPIC/PARTITION`, up to which an Iceberg sink has written."""
     run: Run | None = None
 
 
@@ -91,6 +117,8 @@ class Told(NamedTuple):
     trace: str | None = None
     stop_reason: str | None = None
     is_inferred: bool = False
+    commits: Mapping[str, Commit] = MappingProxyType({})
+    """The newest by table."""
 
 
 class Workers(NamedTuple):
@@ -110,6 +138,8 @@ class Lives:
 
     def apply(self, record: Record) -> list[Told]:
         """Take a record; gives what it makes known."""
+        if isinstance(record, Delivered | Committed) and record.connector not in self.connectors:
+            return []  # a sink of another Connect cluster, with the same control topic
         connector = self.connectors.setdefault(record.connector, Connector(record.connector))
         match record:
             case Configured():
@@ -126,6 +156,11 @@ class Lives:
                 told = [*self._task_status(connector, record)]
             case Flowing():
                 told = [*self._flowing(connector, record)]
+            case Delivered():
+                connector.delivered |= record.offsets
+                told = []
+            case Committed():
+                told = [*self._committed(connector, record)]
         return told
 
     def tick(self, now_ms: int, workers: Workers | None, heartbeat_ms: int, lost_after_ms: int) -> list[Told]:
@@ -154,6 +189,7 @@ class Lives:
             yield from self._end(connector, "ABORT", record.time_ms, stop_reason="superseded")
             connector.state = None
             connector.topics = {topic: seen for topic, seen in connector.topics.items() if _may_touch(after, topic)}
+            connector.delivered = {}
         connector.properties = after
         if before is None:  # a status may have been read before it
             yield from self._begin(connector, connector.state_ms or record.time_ms)
@@ -217,6 +253,13 @@ class Lives:
             connector.topics[record.topic] = record.time_ms
             yield from self._running(connector, record.time_ms)
 
+    def _committed(self, connector: Connector, record: Committed) -> Iterator[Told]:
+        run = connector.run
+        if run is not None and record.time_ms >= run.started_ms:
+            offsets = dict(sorted(connector.delivered.items()))
+            run.commits[record.table] = Commit(record.commit, record.time_ms, record.snapshot, offsets)
+            yield from self._running(connector, record.time_ms)
+
     # What it means
 
     def _begin(self, connector: Connector, time_ms: int, *, even_failed: bool = False) -> Iterator[Told]:
@@ -272,6 +315,7 @@ class Lives:
             tuple(sorted(connector.topics)),
             dict(sorted(connector.tasks.items())),
             connector.planned_tasks,
+            commits=dict(sorted(run.commits.items())),
         )
 
     # What time says

@@ -61,7 +61,26 @@ class Flowing(NamedTuple):
     topic: str
 
 
-Record = Configured | Planned | Wanted | Status | Flowing
+class Delivered(NamedTuple):
+    """A task of an Iceberg sink has written the records before these offsets, for the next commit."""
+
+    connector: str
+    time_ms: int
+    offsets: Mapping[str, int]
+    """The next offset, by `TOPIC/PARTITION`."""
+
+
+class Committed(NamedTuple):
+    """An Iceberg sink has committed what its tasks had written to a table, as a snapshot of it."""
+
+    connector: str
+    time_ms: int
+    commit: str
+    table: str
+    snapshot: str
+
+
+Record = Configured | Planned | Wanted | Status | Flowing | Delivered | Committed
 
 _NAMED: Final = ("connector-", "commit-", "target-state-", "status-connector-")
 

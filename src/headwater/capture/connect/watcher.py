@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from headwater.capture.connect import kept
 from headwater.capture.connect.classes import deciding_properties
+from headwater.capture.connect.commits import control_topic, parse_commit
 from headwater.capture.connect.events import Surroundings, event_of
 from headwater.capture.connect.evidence import Evidence
 from headwater.capture.connect.life import Lives, Told, Workers
-from headwater.capture.connect.records import Record, parse_record
+from headwater.capture.connect.records import Configured, Record, parse_record
 from headwater.capture.outlet import Outlet
 from headwater.errors import UnavailableError
 
@@ -84,7 +85,8 @@ class Watcher:
         self._group = config.group
         self._workers: Workers | None = None
         self._held: list[tuple[float, tuple[int, int, int, int], Record]] = []
-        self._has_evidence = False
+        self._read: set[str] = set()
+        self._at_end: set[tuple[str, int]] = set()
         self._has_changed = False
         self._is_urgent = False
 
@@ -115,11 +117,10 @@ class Watcher:
 
     def _begin(self, consumer: Consumer, stop: threading.Event) -> bool:
         """Read what is there already, in the order it was written; False if told to stop before."""
-        partitions = self._partitions(consumer, stop)
-        consumer.assign(partitions)
-        ends = {(each.topic, each.partition): self._end(consumer, each) for each in partitions}
-        while not stop.is_set() and any(self._offset(*place) < end for place, end in ends.items()):
-            self._hold(consumer.consume(_TOGETHER, 0.5))
+        self._wait_for_topics(consumer, stop)
+        self._catch_up(consumer, stop, [self._config.config_topic, self._config.status_topic])
+        # What they hold tells which topics there are besides.
+        self._catch_up(consumer, stop, self._further_topics())
         self._take_all(held_until=float("inf"))
         return not stop.is_set()
 
@@ -129,7 +130,7 @@ class Watcher:
             self._hold(consumer.consume(_TOGETHER, 0.25))
             self._take_all(held_until=time.monotonic() - _HELD_BACK_S)
             if time.monotonic() >= look_at:
-                self._look_for_evidence(consumer)
+                self._assign(consumer, self._further_topics())
                 self._look_at_group(admin)
                 look_at = time.monotonic() + _LOOK_AT_GROUP_EVERY_S
             if time.monotonic() >= tick_at:
@@ -141,60 +142,69 @@ class Watcher:
 
     # Reading
 
-    def _partitions(self, consumer: Consumer, stop: threading.Event) -> list[TopicPartition]:
-        """The partitions of Connect's topics, which it makes when it first starts; those are waited for."""
+    def _wait_for_topics(self, consumer: Consumer, stop: threading.Event) -> None:
+        """Wait for Connect's own topics, which it makes when it first starts."""
         is_told = False
         names = [self._config.config_topic, self._config.status_topic]
         while True:
             topics = consumer.list_topics(timeout=_TIMEOUT_S).topics
             missing = [name for name in names if name not in topics]
             if not missing or stop.wait(1.0):
-                break
+                return
             if not is_told:
                 log.warning("waiting for Connect's topics", extra={"missing": missing})
                 is_told = True
-        evidence = self._config.evidence_topic
-        self._has_evidence = evidence in topics
-        names += [evidence] if evidence is not None and self._has_evidence else []
-        known = [name for name in names if name in topics]
-        return [place for name in known for place in self._from_where_it_was(name, topics[name].partitions)]
 
-    def _from_where_it_was(self, topic: str, numbers: Iterable[int]) -> list[TopicPartition]:
-        return [
-            TopicPartition(topic, number, self._offsets.get(f"{topic}/{number}", OFFSET_BEGINNING))
-            for number in numbers
-        ]
+    def _further_topics(self) -> list[str]:
+        """The transform's, and those in which Iceberg's sinks tell of their commits."""
+        held = (record.properties for _, _, record in self._held if isinstance(record, Configured))
+        known = (connector.properties for connector in self._lives.connectors.values())
+        control = {control_topic(properties) for properties in (*held, *known) if properties is not None}
+        return sorted({topic for topic in (self._config.evidence_topic, *control) if topic is not None})
 
-    def _look_for_evidence(self, consumer: Consumer) -> None:
-        """Read the transform's topic too, once there is one."""
-        name = self._config.evidence_topic
-        if not self._has_evidence and name is not None:
-            found = consumer.list_topics(name, timeout=_TIMEOUT_S).topics[name]  # of this one: a cluster may have many
-            if found.error is None:
-                consumer.incremental_assign(self._from_where_it_was(name, found.partitions))
-                self._has_evidence = True
+    def _catch_up(self, consumer: Consumer, stop: threading.Event, topics: Sequence[str]) -> None:
+        """Read these topics, too, up to where they end now."""
+        wanted = self._assign(consumer, topics)
+        while not stop.is_set() and not self._at_end.issuperset(wanted):
+            self._hold(consumer.consume(_TOGETHER, 0.5))
 
-    @staticmethod
-    def _end(consumer: Consumer, partition: TopicPartition) -> int:
-        first, end = consumer.get_watermark_offsets(partition, timeout=_TIMEOUT_S)
-        return end if end > first else 0  # an empty one has nothing to wait for
+    def _assign(self, consumer: Consumer, topics: Sequence[str]) -> list[tuple[str, int]]:
+        """Read those of the topics, too, that are there and not yet read, from where it was; gives their partitions."""
+        found: list[TopicPartition] = []
+        for name in (name for name in topics if name not in self._read):
+            topic = consumer.list_topics(name, timeout=_TIMEOUT_S).topics[name]  # of this one: there may be many
+            if topic.error is None:
+                self._read.add(name)
+                found += (TopicPartition(name, number, self._next(name, number)) for number in topic.partitions)
+        if found:
+            consumer.incremental_assign(found)
+        return [(each.topic, each.partition) for each in found]
 
-    def _offset(self, topic: str, partition: int) -> int:
-        return self._offsets.get(f"{topic}/{partition}", 0)
+    def _next(self, topic: str, partition: int) -> int:
+        return self._offsets.get(f"{topic}/{partition}", OFFSET_BEGINNING)
 
     def _hold(self, messages: Iterable[Message]) -> None:
         for message in messages:
             topic, number, offset = message.topic(), message.partition(), message.offset()
-            if message.error() is not None or topic is None or number is None or offset is None:
+            if topic is None or number is None or offset is None:
+                continue
+            if (fault := message.error()) is not None:
+                if fault.code() == KafkaError._PARTITION_EOF:
+                    self._at_end.add((topic, number))
                 continue
             self._offsets[f"{topic}/{number}"] = offset + 1
             self._has_changed = True
             time_ms = message.timestamp()[1]
             if topic == self._config.evidence_topic:
                 self._tell_again(self._evidence.take(message.key(), message.value()))
-            elif (record := parse_record(message.key(), message.value(), time_ms)) is not None:
-                place = (time_ms, int(topic == self._config.status_topic), number, offset)
+            elif (record := self._parsed(topic, message, time_ms)) is not None:
+                place = (time_ms, int(topic != self._config.config_topic), number, offset)
                 self._held.append((time.monotonic(), place, record))
+
+    def _parsed(self, topic: str, message: Message, time_ms: int) -> Record | None:
+        if topic in (self._config.config_topic, self._config.status_topic):
+            return parse_record(message.key(), message.value(), time_ms)
+        return parse_commit(message.value(), time_ms)
 
     def _take_all(self, held_until: float) -> None:
         """Take the records that came before, in the order of the times that Kafka gave them."""
@@ -259,6 +269,7 @@ _CONSUMER: Final[Mapping[str, str | int | bool]] = {
     "group.id": "headwater-watch",  # it is asked for, but nothing is kept under it
     "enable.auto.commit": False,
     "auto.offset.reset": "earliest",
+    "enable.partition.eof": True,  # of a topic written in transactions, the last offset is no record's
     "queued.max.messages.kbytes": 4096,
     "fetch.message.max.bytes": 1 << 20,
 }

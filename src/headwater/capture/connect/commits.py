@@ -1,0 +1,57 @@
+"""What Iceberg's sink tells of its commits in its control topic: which offsets went into which snapshot.
+
+Of a commit there are, in this order: from each task the offsets up to which it has written (DATA_COMPLETE), and from
+the task that commits, for each table, the snapshot that came of it (COMMIT_TO_TABLE). The snapshot's own summary has
+the same commit id (`kafka.connect.commit-id`), so that one can be held against the other.
+
+Source: `Event`, `AvroUtil` of iceberg-kafka-connect-events 1.12.0; https://iceberg.apache.org/docs/latest/kafka-connect/
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from headwater.capture.connect.avro import decoded
+from headwater.capture.connect.records import Committed, Delivered, Properties
+
+_CLASSES: Final = ("org.apache.iceberg.connect.IcebergSinkConnector", "io.tabular.iceberg.connect.IcebergSinkConnector")
+_CONTROL_TOPIC: Final = "control-iceberg"
+_MAGIC: Final = b"\xc2\x01"
+_HEADER_BYTES: Final = 4
+_TOLD: Final = (b'"DataComplete"', b'"CommitToTable"')
+"""Records of other kinds are not decoded: those with statistics of files are large."""
+
+
+def control_topic(properties: Properties) -> str | None:
+    """The topic in which a connector tells of its commits; None for one of another class."""
+    is_iceberg = properties.get("connector.class") in _CLASSES
+    return properties.get("iceberg.control.topic", _CONTROL_TOPIC) if is_iceberg else None
+
+
+def parse_commit(value: bytes | None, time_ms: int) -> Delivered | Committed | None:
+    """Read a record of a control topic; None for one that tells of no offsets and no snapshot, or cannot be read."""
+    if value is None or not value.startswith(_MAGIC) or not any(kind in value for kind in _TOLD):
+        return None
+    end = _HEADER_BYTES + int.from_bytes(value[len(_MAGIC) : _HEADER_BYTES])
+    try:
+        event = decoded(value[end:], json.loads(value[_HEADER_BYTES:end]))
+        return _parsed(event["group_id"].removeprefix("connect-"), time_ms, event["payload"])
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
+def _parsed(connector: str, time_ms: int, payload: Mapping[str, Any]) -> Delivered | Committed | None:
+    if "assignments" in payload:
+        return Delivered(connector, time_ms, _offsets(payload["assignments"] or ()))
+    if payload["snapshot_id"] is None:
+        return None
+    table = payload["table_reference"]
+    name = ".".join((*table["namespace"], table["name"]))
+    return Committed(connector, time_ms, str(UUID(bytes=payload["commit_id"])), name, str(payload["snapshot_id"]))
+
+
+def _offsets(assignments: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    return {
+        f"{each['topic']}/{each['partition']}": each["offset"] for each in assignments if each["offset"] is not None
+    }
