@@ -97,3 +97,24 @@ class ReadNames:
     def run(self, number: int) -> str:
         """The run's id."""
         return self._run_ids[number]
+
+
+class LookedUpNames:
+    """The names of a few facts, each looked up when it is first asked for."""
+
+    def __init__(self, reader: Connection) -> None:
+        self._reader = reader
+        self._pairs: dict[int, tuple[str, str]] = {}
+
+    def name(self, number: int) -> tuple[str, str]:
+        """The pair (namespace, name)."""
+        pair = self._pairs.get(number)
+        if pair is None:
+            [pair] = self._reader.rows("SELECT namespace, name FROM name WHERE id = ?", (number,))
+            self._pairs[number] = pair
+        return pair
+
+    def run(self, number: int) -> str:
+        """The run's id."""
+        [(key,)] = self._reader.rows("SELECT run_id FROM run WHERE id = ?", (number,))
+        return run_id_of_key(key)

@@ -11,12 +11,12 @@ from typing import Any, Final, Literal, NamedTuple, cast
 from headwater.errors import UnavailableError
 from headwater.model import strict_json
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import TROUBLE, Content, Fact, ObservedFacet, RunFacet
-from headwater.model.names import DatasetId
+from headwater.model.facts import TROUBLE, Alias, CatalogEntry, Content, Fact, ObservedFacet, RunFacet
+from headwater.model.names import DatasetId, JobId
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import LoggedEvent
-from headwater.store.numbers import ReadNames, run_id_of_key
+from headwater.store.numbers import LookedUpNames, ReadNames, run_id_of_key
 from headwater.store.packing import unpacked
 from headwater.store.segments import Segments
 from headwater.store.tables import TABLES
@@ -79,9 +79,14 @@ class Reader:
     Every method raises UnavailableError where the database does not answer.
     """
 
-    def __init__(self, connection: Connection, segments: Segments | None = None) -> None:
+    def __init__(self, connection: Connection, segments: Segments | None = None, until_us: int | None = None) -> None:
+        """Read from a connection; with `until_us` only what events until that time say, as far as rows tell."""
         self._reader = connection
         self._segments = segments
+        self._until_us = _END_OF_TIME_US if until_us is None else until_us
+        # Not even asked where there is no bound: several answers then come from an index alone.
+        self._if_happened = "" if until_us is None else f" AND +event_us <= {until_us}"
+        self._if_told = "" if until_us is None else f" AND +stamp_us <= {until_us}"
         self._rows = connection.rows
         self._key = connection.run_key
         self._counted: Counter[str] = Counter()
@@ -117,6 +122,14 @@ class Reader:
                 for row in self._reader.many_rows(table.select + where.get(table.kind, "")):
                     yield table.fact(row, names)
 
+    def identity_facts(self) -> list[Fact]:
+        """What tells which names are one dataset, if it was first told until this reader's time."""
+        self._wait_for_facts()
+        names = LookedUpNames(self._reader)
+        tables = (table for table in TABLES if table.kind in (Alias, CatalogEntry))
+        early = f" WHERE first_us <= {self._until_us}"
+        return [table.fact(row, names) for table in tables for row in list(self._rows(table.select + early))]
+
     def _read_content(self, digest: bytes) -> Mapping[str, Any]:
         return cast(Mapping[str, Any], strict_json.parse(self._read_content_body(digest)))
 
@@ -134,10 +147,15 @@ class Reader:
 
     def size(self) -> int:
         """How many entries the log holds: events and edits."""
+        if self._if_happened:
+            return int(self._value("SELECT count(*) FROM log WHERE event_us <= ?", (self._until_us,)))
         return int(self._value("SELECT coalesce(max(idx) + 1, 0) FROM log"))
 
     def verdict_counts(self) -> dict[str, int]:
         """How many events were stored with each verdict."""
+        if self._if_happened:
+            early = "SELECT verdict, count(*) FROM log WHERE event_us <= ? AND event_type <> 'EDIT' GROUP BY verdict"
+            return dict(self._rows(early, (self._until_us,)))
         new = " WHERE idx >= ?" if self._counted else ""  # the first time, an index that has it all is read instead
         sql = f"SELECT verdict, count(*) FROM log{new} GROUP BY verdict"
         self._counted.update(dict(self._rows(sql, [self._counted.total()] if new else [])))
@@ -146,19 +164,20 @@ class Reader:
 
     def verdicts(self) -> Iterator[tuple[str | None, str, str | None, int]]:
         """How many events were stored with each verdict, by run (None: events without one) and by the key they name."""
-        counts = "SELECT run, verdict, key_id, count(*) AS events FROM log GROUP BY run, verdict, key_id"
+        early = self._if_happened.replace("AND", "WHERE", 1)
+        counts = f"SELECT run, verdict, key_id, count(*) AS events FROM log{early} GROUP BY run, verdict, key_id"
         sql = f"SELECT run_id, verdict, key_id, events FROM ({counts}) AS counted LEFT JOIN run ON id = run"
         for run, verdict, key_id, events in self._rows(sql):
             yield None if run is None else run_id_of_key(run), verdict, key_id, events
 
     def runs_that_told(self, event_type: str) -> Iterator[str]:
         """The runs of which an event of that type is in the log; looks through all of it."""
-        sql = "SELECT run_id FROM run WHERE id IN (SELECT run FROM log WHERE event_type = ?)"
+        sql = f"SELECT run_id FROM run WHERE id IN (SELECT run FROM log WHERE event_type = ?{self._if_happened})"
         return (run_id_of_key(row[0]) for row in self._rows(sql, (event_type,)))
 
     def raw(self, digest: bytes) -> bytes | None:
         """The bytes of an event, as they came."""
-        row = next(self._rows("SELECT idx, packed FROM log WHERE digest = ?", (digest,)), None)
+        row = next(self._rows(f"SELECT idx, packed FROM log WHERE digest = ?{self._if_happened}", (digest,)), None)
         return None if row is None else self._unpacked(row[0], digest, row[1])
 
     def _unpacked(self, place: int, digest: bytes, frame: bytes) -> bytes:
@@ -176,6 +195,7 @@ class Reader:
         self, before_us: int, after_us: int, order: Literal["asc", "desc"], limit: int, offset: int
     ) -> tuple[list[LoggedEvent], int]:
         """A page of the events with `after_us` <= event time < `before_us`, by event time, and how many there are."""
+        before_us = min(before_us, self._until_us + 1)
         where = "WHERE event_us >= ? AND event_us < ?"
         way = "ASC" if order == "asc" else "DESC"
         page = (
@@ -194,7 +214,8 @@ class Reader:
 
     def edits(self, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
         """A page of the edits, the newest first, and how many there are."""
-        few = "FROM log INDEXED BY log_edits WHERE event_type = 'EDIT'"  # else the whole log is looked through
+        # Without an index's name the whole log is looked through.
+        few = f"FROM log INDEXED BY log_edits WHERE event_type = 'EDIT'{self._if_happened}"
         page = f"SELECT {_LOGGED} {few} ORDER BY idx DESC LIMIT ? OFFSET ?"
         edits = [self._logged(row) for row in self._rows(page, (limit, offset))]
         return edits, self._value(f"SELECT count(*) {few}")
@@ -202,18 +223,19 @@ class Reader:
     def event_counts(self, start_us: int, end_us: int) -> dict[str, int]:
         """How many events of each type there are with `start_us` <= event time < `end_us`."""
         sql = "SELECT event_type, count(*) FROM log WHERE event_us >= ? AND event_us < ? GROUP BY event_type"
-        return dict(self._rows(sql, (start_us, end_us)))
+        return dict(self._rows(sql, (start_us, min(end_us, self._until_us + 1))))
 
     def started_us(self, run_id: str) -> int | None:
         """The time of the first event by which the run was under way or at its end."""
-        sql = f"SELECT min(event_us) FROM log WHERE run = {_RUN} AND event_type <> 'OTHER'"
+        sql = f"SELECT min(event_us) FROM log WHERE run = {_RUN} AND event_type <> 'OTHER'{self._if_happened}"
         time_us: int | None = self._value(sql, (self._key(run_id),))
         return time_us
 
     def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
         """A page of the events of the runs of a namespace's jobs, the newest first, and how many there are."""
         joined = (
-            "FROM name JOIN run_of_job ON job = name.id JOIN log ON log.run = run_of_job.run WHERE name.namespace = ?"
+            "FROM name JOIN run_of_job ON job = name.id JOIN log ON log.run = run_of_job.run "
+            f"WHERE name.namespace = ?{self._if_happened}"
         )
         self._wait_for_facts()
         page = f"SELECT {_LOGGED} {joined} ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
@@ -226,7 +248,7 @@ class Reader:
     def logged(self, places: range, until_us: int | None = None) -> Iterator[LoggedEvent]:
         """The events in these places of the log that happened until then, that time included, in the log's order."""
         sql = f"SELECT {_LOGGED} FROM log WHERE idx >= ? AND idx < ? AND +event_us <= ? ORDER BY idx"
-        until = _END_OF_TIME_US if until_us is None else until_us
+        until = self._until_us if until_us is None else min(until_us, self._until_us)
         for begin in range(places.start, places.stop, _IN_ONE_ANSWER):  # PostgreSQL gives an answer whole
             end = min(begin + _IN_ONE_ANSWER, places.stop)
             yield from map(self._logged, self._rows(sql, (begin, end, until)))
@@ -238,14 +260,16 @@ class Reader:
             return []
         return [logged.raw for logged in self.logged(places)]
 
-    def told_of(self, run_ids: Sequence[str]) -> Iterator[LoggedEvent]:
-        """The events of the runs, and all that declare a job or dataset."""
-        of_runs = f"SELECT {_LOGGED} FROM log WHERE run IN (SELECT id FROM run WHERE run_id IN ({{marks}}))"
+    def told_of(self, run_ids: Sequence[str], until_us: int = _END_OF_TIME_US) -> Iterator[LoggedEvent]:
+        """The events of the runs, and all that declare a job or dataset or edit something, that happened until then."""
+        early = f" AND +event_us <= {min(until_us, self._until_us)}"
+        few = "SELECT id FROM run WHERE run_id IN ({marks})"
+        of_runs = f"SELECT {_LOGGED} FROM log WHERE run IN ({few}){early}"
         for begin in range(0, len(run_ids), _IN_ONE_QUESTION):
             asked = run_ids[begin : begin + _IN_ONE_QUESTION]
             rows = self._rows(of_runs.format(marks=marks(asked)), [self._key(run_id) for run_id in asked])
             yield from map(self._logged, rows)
-        yield from map(self._logged, self._rows(f"SELECT {_LOGGED} FROM log WHERE run IS NULL"))
+        yield from map(self._logged, self._rows(f"SELECT {_LOGGED} FROM log WHERE run IS NULL{early}"))
 
     def at(self, places: Sequence[int]) -> dict[int, LoggedEvent]:
         """The events in these places of the log."""
@@ -255,19 +279,25 @@ class Reader:
     def newest_us(self, log_size: int | None = None, until_us: int | None = None) -> int | None:
         """The latest event time in the first entries of the log, or in all, until then; None where there is none."""
         sql = "SELECT event_us FROM log WHERE event_us <= ? AND idx < ? ORDER BY event_us DESC LIMIT 1"
-        until = _END_OF_TIME_US if until_us is None else until_us
+        until = self._until_us if until_us is None else min(until_us, self._until_us)
         newest: int | None = self._value(sql, (until, _END_OF_TIME_US if log_size is None else log_size))
         return newest
 
     def run_events(self, run_id: str, limit: int = _ALL, offset: int = 0) -> list[LoggedEvent]:
         """A page of the events of a run, by event time."""
-        sql = f"SELECT {_LOGGED} FROM log WHERE run = {_RUN} ORDER BY event_us, idx LIMIT ? OFFSET ?"
+        sql = f"SELECT {_LOGGED} FROM log WHERE run = {_RUN}{self._if_happened} ORDER BY event_us, idx LIMIT ? OFFSET ?"
+        return [self._logged(row) for row in self._rows(sql, (self._key(run_id), limit, offset))]
+
+    def newest_events(self, run_id: str, limit: int, offset: int) -> list[LoggedEvent]:
+        """A page of the events of a run, the newest by event time first."""
+        order = "ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
+        sql = f"SELECT {_LOGGED} FROM log WHERE run = {_RUN}{self._if_happened} {order}"
         return [self._logged(row) for row in self._rows(sql, (self._key(run_id), limit, offset))]
 
     def run_verdicts(self, run_ids: Sequence[str]) -> dict[str, list[tuple[str, str | None, int]]]:
         """For each run: verdict, key id, and how many of its events came out so."""
         sql = (
-            f"SELECT run_id, verdict, key_id, count(*) FROM log JOIN {_runs(run_ids)} r ON id = run "
+            f"SELECT run_id, verdict, key_id, count(*) FROM log JOIN {_runs(run_ids)} r ON id = run{self._if_happened} "
             "GROUP BY run_id, verdict, key_id"
         )
         verdicts: dict[str, list[tuple[str, str | None, int]]] = {run_id: [] for run_id in run_ids}
@@ -275,13 +305,19 @@ class Reader:
             verdicts[run_id_of_key(run)].append((verdict, key_id, count))
         return verdicts
 
+    def runs_that_named(self, job: JobId) -> list[str]:
+        """The runs of which an event ever named the job as theirs, also those that turned out to be another's."""
+        self._wait_for_facts()
+        sql = f"SELECT run_id FROM named_job JOIN run ON id = run WHERE job = {_NAME}"
+        return [run_id_of_key(row[0]) for row in self._rows(sql, job)]
+
     # Facets
 
     def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
         """For each run: its own facets."""
         sql = (
             f"SELECT run_id, name, body FROM {_runs(run_ids)} r JOIN run_facet ON run = r.id "
-            "JOIN content ON digest = content ORDER BY run, name"
+            f"JOIN content ON digest = content{self._if_told} ORDER BY run, name"
         )
         self._wait_for_facts()
         facets: dict[str, list[RunFacetRow]] = {run_id: [] for run_id in run_ids}
@@ -295,7 +331,7 @@ class Reader:
             "SELECT run_id, direction, n.namespace, n.name, o.name, content, body "
             f"FROM {_runs(run_ids)} r JOIN observed_facet o ON run = r.id JOIN name n ON n.id = o.dataset "
             "LEFT JOIN content ON digest = content AND slot = 'direction_facets' "
-            "WHERE slot = 'direction_facets' OR o.name IN ('schema', 'version') "
+            f"WHERE (slot = 'direction_facets' OR o.name IN ('schema', 'version')){self._if_told} "
             "ORDER BY run, o.name, n.namespace, n.name"
         )
         self._wait_for_facts()
@@ -309,7 +345,8 @@ class Reader:
         sql = (
             "SELECT stamp_us, stamp_digest, run_id, direction, o.name, content "
             f"FROM {_runs(run_ids)} r JOIN observed_facet o ON run = r.id "
-            f"WHERE dataset = {_NAME} AND o.name IN ({marks(names)}) ORDER BY stamp_us, stamp_digest, o.name, content"
+            f"WHERE dataset = {_NAME} AND o.name IN ({marks(names)}){self._if_told} "
+            "ORDER BY stamp_us, stamp_digest, o.name, content"
         )
         self._wait_for_facts()
         rows = self._rows(sql, [*map(self._key, run_ids), *dataset, *names])
@@ -319,10 +356,25 @@ class Reader:
         """The facets of a dataset as one run saw it, as JSON."""
         sql = (
             "SELECT name, body FROM observed_facet JOIN content ON digest = content "
-            f"WHERE run = {_RUN} AND direction = ? AND dataset = {_NAME} AND slot = 'facets' ORDER BY name"
+            f"WHERE run = {_RUN} AND direction = ? AND dataset = {_NAME} AND slot = 'facets'{self._if_told} "
+            "ORDER BY name"
         )
         self._wait_for_facts()
         return dict(self._rows(sql, (self._key(run_id), direction, *dataset)))
+
+    def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
+        """Of each facet that these runs told of a dataset under this very name, the newest stamp and digest."""
+        sql = (
+            f"SELECT o.name, stamp_us, stamp_digest, content FROM {_runs(run_ids)} r "
+            "JOIN observed_facet o ON run = r.id "
+            f"WHERE dataset = {_NAME} AND slot = 'facets'{self._if_told}"
+        )
+        self._wait_for_facts()
+        newest: dict[str, tuple[Stamp, bytes]] = {}
+        for name, time_us, digest, content in self._rows(sql, [*map(self._key, run_ids), *dataset]):
+            stamped = Stamp(time_us, digest), content
+            newest[name] = max(newest.get(name, stamped), stamped)
+        return newest
 
     def facet_at(self, dataset: DatasetId, name: str, time_us: int) -> tuple[Stamp, bytes] | None:
         """The newest schema or version facet that a run told of until then, that time included: stamp and digest."""
@@ -331,15 +383,27 @@ class Reader:
             "AND name = ? AND stamp_us <= ? ORDER BY stamp_us DESC, stamp_digest DESC LIMIT 1"
         )
         self._wait_for_facts()
-        row = next(self._rows(sql, (*dataset, name, time_us)), None)
+        row = next(self._rows(sql, (*dataset, name, min(time_us, self._until_us))), None)
         return row and (Stamp(*row[:2]), row[2])
+
+    def shapes_told(self, dataset: DatasetId) -> list[ShapeChange]:
+        """Which schema or version each run told of, in no order."""
+        sql = (
+            "SELECT stamp_us, stamp_digest, run_id, direction, name, content FROM observed_facet "
+            f"JOIN run ON id = run WHERE {_SHAPES} AND dataset = {_NAME}{self._if_told}"
+        )
+        self._wait_for_facts()
+        return [
+            ShapeChange(Stamp(*row[:2]), run_id_of_key(row[2]), row[3], dataset, *row[4:])
+            for row in self._rows(sql, dataset)
+        ]
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """When runs told of another schema or version than before, by event time."""
         sql = (
             "SELECT stamp_us, stamp_digest, run_id, direction, name, content FROM ("
             "SELECT *, lag(content) OVER (PARTITION BY name ORDER BY stamp_us, stamp_digest) AS former "
-            f"FROM observed_facet WHERE {_SHAPES} AND dataset = {_NAME}) AS told JOIN run ON id = run "
+            f"FROM observed_facet WHERE {_SHAPES} AND dataset = {_NAME}{self._if_told}) AS told JOIN run ON id = run "
             "WHERE former IS NULL OR former <> content ORDER BY stamp_us, stamp_digest"
         )
         self._wait_for_facts()

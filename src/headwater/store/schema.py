@@ -116,3 +116,11 @@ CREATE TABLE edit (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX log_edits ON log (event_us) WHERE event_type = 'EDIT';  -- few: for leaving them out of lists of events
 """
+
+TABLES_2 = """
+CREATE TABLE named_job (               -- the runs whose events ever named a job as their own
+  job INTEGER, run INTEGER,
+  PRIMARY KEY (job, run)
+) STRICT, WITHOUT ROWID;
+INSERT INTO named_job SELECT job, run FROM run_of_job;
+"""

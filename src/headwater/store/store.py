@@ -20,7 +20,7 @@ from typing import Final
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
 from headwater.graph.fold import fold
 from headwater.model.edits import DELETED, InOrder
-from headwater.model.facts import Content, Fact
+from headwater.model.facts import Content, Fact, RunOfJob
 from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import Entry, Stored, parsed
@@ -32,6 +32,7 @@ from headwater.store.tables import TABLES, target_of_key
 log = logging.getLogger(__name__)
 
 _LOG: Final = Insert("log", 9)
+_NAMED_JOB: Final = Insert("named_job", 2, "ON CONFLICT (job, run) DO NOTHING")
 _KNOWN_CONTENTS: Final = 200_000
 """How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
 _FOLDED_TOGETHER: Final = 64
@@ -161,7 +162,9 @@ class Store(Reader):
     def _store_facts(self, behind: Mapping[int, tuple[Fact, ...]], until: int) -> None:
         with self._transaction(is_acknowledged=False):
             [(folded,)] = self._writer.execute("SELECT events FROM folded")
-            self._merge(fact for place, facts in behind.items() if place >= folded for fact in facts)
+            told = [fact for place, facts in behind.items() if place >= folded for fact in facts]
+            self._merge(told)
+            self._note_jobs(fact for fact in told if isinstance(fact, RunOfJob))
             self._writer.execute("UPDATE folded SET events = ? WHERE events < ?", (until, until))
 
     @contextmanager
@@ -302,6 +305,15 @@ class Store(Reader):
         if len(self._known_contents) > _KNOWN_CONTENTS:
             self._known_contents.clear()
         self._known_contents.update(fact.digest for fact in by_kind[Content] if isinstance(fact, Content))
+
+    def _note_jobs(self, told: Iterable[RunOfJob]) -> None:
+        """Note which run named which job; a run may turn out to be another's, and its job facets stay the first's."""
+        pairs = {(fact.job, fact.run_id) for fact in told}
+        while True:
+            rows = [(self._numbers.name(job), self._numbers.run(run_id)) for job, run_id in pairs]
+            if not self._numbers.meet_new():  # a job that no merged fact names
+                break
+        _NAMED_JOB.run(self._writer, sorted(rows))
 
     def _rows_of(self, by_kind: Mapping[type[Fact], Sequence[Fact]]) -> dict[type[Fact], list[Row]]:
         return {table.kind: [table.row(fact, self._numbers) for fact in by_kind[table.kind]] for table in TABLES}
