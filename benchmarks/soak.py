@@ -33,8 +33,8 @@ LOAD: Final = ["--datasets", str(DATASETS), "--jobs", str(DATASETS), "--layers",
 MIXED: Final = ["--shuffle", "0.2", "--dup", "0.1", "--running", "1"]
 """Some runs tell their end first, some tell it twice, and all say that they are running."""
 
-KEPT: Final = 5_000
-"""Events that the pasts hold together that are kept: a bound that is soon reached, as by hours of an ordinary load."""
+KEPT_MB: Final = 64
+"""Memory of the pasts that are kept: a bound that is soon reached, as by hours of an ordinary load."""
 PER_BATCH: Final = 32
 BAD: Final = (b"", b"{", b'{"eventType":"START"}', b"\xff\xfe", b'{"a":1,"a":2}', b"[1, 2, 3]")
 WAIT_GROWS: Final = 2.0
@@ -110,7 +110,7 @@ def main() -> None:
     parser.add_argument("--events-per-s", type=float, default=100, help="about how many to send (default 100)")
     parser.add_argument("--reads-per-s", type=float, default=10, help="about how many to ask (default 10)")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home, served(Path(home), "--kept-events", str(KEPT)) as service:
+    with tempfile.TemporaryDirectory() as home, served(Path(home), "--kept-mb", str(KEPT_MB)) as service:
         found, faults = asyncio.run(soaked(service, asked.minutes, asked.events_per_s, asked.reads_per_s))
     verdict = judged(found, faults)
     print("\n".join(verdict) or "held: no fault, waits and memory as they should be")

@@ -33,7 +33,7 @@ def serving(
     require_signed: bool = False,
     body_limit: int = 1_000_000,
     page: Path | None = None,
-    kept_events: int = 1_000,
+    kept_mb: float = 100,
     retain_raw_days: int | None = None,
 ) -> Iterator[TestClient]:
     """A client of the app over a store; failures come as answers."""
@@ -46,7 +46,7 @@ def serving(
         body_limit=body_limit,
         page=page,
         now_us=lambda: next(ticks),
-        kept_events=kept_events,
+        kept_mb=kept_mb,
         retain_raw_days=retain_raw_days,
     )
     with TestClient(app, raise_server_exceptions=False) as client:
@@ -54,9 +54,9 @@ def serving(
 
 
 @contextmanager
-def served(folder: Path, *, kept_events: int = 1_000) -> Iterator[TestClient]:
+def served(folder: Path, *, kept_mb: float = 100) -> Iterator[TestClient]:
     """A client of an app over a new store in a folder."""
-    with closing(SqliteStore(folder / "headwater.db")) as store, serving(store, kept_events=kept_events) as client:
+    with closing(SqliteStore(folder / "headwater.db")) as store, serving(store, kept_mb=kept_mb) as client:
         yield client
 
 

@@ -21,7 +21,7 @@ from headwater.graph.lineage import Graph
 from headwater.service.app import create_app
 from headwater.service.body import DEFAULT_LIMIT
 from headwater.service.pages import BUILT_PAGE
-from headwater.service.past import DEFAULT_KEPT_EVENTS
+from headwater.service.past import DEFAULT_KEPT_MB
 from headwater.signing.keyfile import trusted_keys
 from headwater.store.opening import open_store
 
@@ -37,9 +37,9 @@ def serve(
     require_signed: Annotated[
         bool, typer.Option("--require-signed", help="Refuse events without a good signature by a trusted key.")
     ] = False,
-    kept_events: Annotated[
-        int, typer.Option(min=0, help="Events that the pasts (`asOf`, `logSize`) kept in memory hold together.")
-    ] = DEFAULT_KEPT_EVENTS,
+    kept_mb: Annotated[
+        int, typer.Option(min=0, help="Memory in MB that the pasts (`asOf`, `logSize`) take together that are kept.")
+    ] = DEFAULT_KEPT_MB,
     readers: Annotated[
         int | None,
         typer.Option(min=0, help="Processes that read and verify events; by default the spare cores, up to 4."),
@@ -79,7 +79,7 @@ def serve(
             body_limit=DEFAULT_LIMIT,
             page=BUILT_PAGE,
             now_us=lambda: time.time_ns() // 1_000,
-            kept_events=kept_events,
+            kept_mb=kept_mb,
             readers=_spare_cores() if readers is None else readers,
             retain_raw_days=retain_raw_days,
         )

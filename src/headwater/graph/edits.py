@@ -33,6 +33,11 @@ class Edits:
         """How many targets somebody said something about."""
         return len(self._said)
 
+    def may_have_deleted_by(self, time_us: int) -> bool:
+        """Whether anything may have been deleted until then."""
+        deletions = (about[DELETED] for about in self._said.values() if DELETED in about)
+        return any(edit.seen.first_us <= time_us for edit in deletions)
+
     def said(self, target: Target, what: str) -> Edit | None:
         """What holds, or None where nobody ever said it."""
         return self._said.get(target, {}).get(what)

@@ -127,7 +127,7 @@ class Growth:
     def _job(self, job: JobId) -> Job:
         known = self.jobs.get(job)
         if known is None:
-            known = self.jobs[job] = Job()
+            known = self.jobs[job] = self._new_job(job)
         return known
 
     def _told(self, run_id: str) -> ToldOfRun:
@@ -139,8 +139,14 @@ class Growth:
     def _dataset(self, name: DatasetId) -> Dataset:
         dataset = self.datasets.get(name)
         if dataset is None:
-            dataset = self.datasets[name] = Dataset()
+            dataset = self.datasets[name] = self._new_dataset(name)
         return dataset
+
+    def _new_job(self, _: JobId) -> Job:
+        return Job()
+
+    def _new_dataset(self, _: DatasetId) -> Dataset:
+        return Dataset()
 
     def _add_run_times(self, fact: RunTimes) -> None:
         run = self._run(fact.run_id)

@@ -1,6 +1,6 @@
 """What the graph keeps of a run, a job, a dataset and an edge."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import NamedTuple
@@ -9,8 +9,14 @@ from headwater.graph.fold import FactKey
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import (
     STRENGTH,
+    ColumnEvidence,
+    ControlFlow,
     Declaration,
+    Ending,
+    Fact,
     JobFacet,
+    JobFlow,
+    Observation,
     RunFacet,
     RunOfJob,
     RunTimes,
@@ -49,7 +55,7 @@ class Edge:
 
 @dataclass(slots=True)
 class Run:
-    """What is known of one run."""
+    """What is known of one run; `facts_of` gives it back as facts."""
 
     times: RunTimes | None = None
     of_job: RunOfJob | None = None
@@ -71,12 +77,36 @@ class ToldOfRun:
     flows: dict[Flow, Seen] = field(default_factory=dict)
 
 
+def facts_of(run_id: str, run: Run) -> Iterator[Fact]:
+    """The facts that made a run what it is, merged: given to another graph, they make it the same there."""
+    if run.times is not None:
+        yield run.times
+    if run.of_job is not None:
+        yield run.of_job
+    for (direction, dataset), seen in run.observed.items():
+        yield Observation(run_id, direction, dataset, seen)
+    for target, evidence in run.evidence.items():
+        for (strength, content), seen in evidence.items():
+            yield ColumnEvidence(run_id, target, strength, content, seen)
+    if run.told is not None:
+        yield from _facts_told(run_id, run.told)
+
+
+def _facts_told(run_id: str, told: ToldOfRun) -> Iterator[Fact]:
+    yield from (Ending(run_id, state, seen) for state, seen in told.endings.items())
+    yield from told.facets.values()
+    for (way, job, dependency), seen in told.control.items():
+        yield ControlFlow(run_id, way, job, dependency, seen)
+    for (source, target), seen in told.flows.items():
+        yield JobFlow(run_id, source, target, seen)
+
+
 @dataclass(slots=True)
 class Job:
     """What is known of one job."""
 
     runs: set[str] = field(default_factory=set)
-    facets: dict[str, JobFacet] = field(default_factory=dict)
+    facets: MutableMapping[str, JobFacet] = field(default_factory=dict)
     reads: dict[DatasetId, Edge] = field(default_factory=dict)
     writes: dict[DatasetId, Edge] = field(default_factory=dict)
     declaration: Declaration | None = None
@@ -117,7 +147,7 @@ class Dataset:
     """When runs touched it; None: it was only declared."""
     readers: set[JobId] = field(default_factory=set)
     writers: set[JobId] = field(default_factory=set)
-    facets: dict[str, tuple[Stamp, bytes]] = field(default_factory=dict)
+    facets: MutableMapping[str, tuple[Stamp, bytes]] = field(default_factory=dict)
     declared: dict[FactKey, DeclaredFacets] = field(default_factory=dict)
     """Facets by the declaration that gave them; a later declaration with the same key replaces them whole."""
     evidence: dict[EvidenceKey, Edge] = field(default_factory=dict)

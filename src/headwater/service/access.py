@@ -52,6 +52,12 @@ async def _knowledge(request: Request, as_of: AsOfTime = None, log_size: LogSize
     return past.knowledge
 
 
+async def _replayed(request: Request, as_of: AsOfTime = None, log_size: LogSize = None) -> Knowledge:
+    past = await service_of(request).pasts.known(AsOf(as_of, log_size), replayed=True)
+    says_as_of(request, past.as_of)
+    return past.knowledge
+
+
 def says_as_of(request: Request, as_of: AsOf) -> None:
     """Let the answer say which events it counts."""
     request.scope[_SAID] = as_of
@@ -64,6 +70,8 @@ async def _now(request: Request, as_of: AsOfTime = None) -> int:
 ServiceHere = Annotated[Service, Depends(_service)]
 Known = Annotated[Knowledge, Depends(_knowledge)]
 """What is known now, or was as of the read's `asOf` and `logSize`."""
+Replayed = Annotated[Knowledge, Depends(_replayed)]
+"""The same, where it must be known of names when they were last called one."""
 Now = Annotated[int, Depends(_now)]
 """The time that the read is for: its `asOf`, or now. Microseconds since 1970, UTC."""
 

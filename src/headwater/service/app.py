@@ -21,7 +21,7 @@ from headwater.service.intake import Intake
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
 from headwater.service.pages import page_app
-from headwater.service.past import DEFAULT_KEPT_EVENTS, Pasts
+from headwater.service.past import DEFAULT_KEPT_MB, Pasts
 from headwater.service.readers import Readers
 from headwater.service.reading import Trust
 from headwater.service.retention import Retention
@@ -63,19 +63,17 @@ def create_app(
     body_limit: int,
     page: Path | None,
     now_us: Callable[[], int],
-    kept_events: int = DEFAULT_KEPT_EVENTS,
+    kept_mb: float = DEFAULT_KEPT_MB,
     readers: int = 0,
     retain_raw_days: int | None = None,
 ) -> FastAPI:
     """Make the app over an open store and an empty graph.
 
     While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
-    store. `kept_events` is how many events the pasts hold together that are kept in memory. `readers` is how
+    store. `kept_mb` is how much memory the pasts take that are kept. `readers` is how
     many processes read events beside this one. Raw bytes move to segments after `retain_raw_days`, or never.
     """
-    service = _service(
-        store, graph, Readers(Trust(trusted_keys, require_signed), readers), body_limit, now_us, kept_events
-    )
+    service = _service(store, graph, Readers(Trust(trusted_keys, require_signed), readers), body_limit, now_us, kept_mb)
     app = FastAPI(
         title="Headwater",
         version=VERSION,
@@ -103,12 +101,12 @@ def create_app(
 
 
 def _service(
-    store: Store, graph: Graph, readers: Readers, body_limit: int, now_us: Callable[[], int], kept_events: int
+    store: Store, graph: Graph, readers: Readers, body_limit: int, now_us: Callable[[], int], kept_mb: float
 ) -> Service:
     knowledge, feed = Knowledge(store, graph), Feed()
     metrics = Metrics(knowledge)
     ahead = Ahead(knowledge.read_ahead), Ahead(lambda: render_ahead(knowledge), _QUIET_S)
-    pasts = Pasts(knowledge, store.another_reader, metrics, kept_events)
+    pasts = Pasts(knowledge, store.another_reader, metrics, round(kept_mb * 1_000_000))
 
     def learn(stored: Stored) -> None:
         feed.publish(stored.log_index, knowledge.learn(stored.facts))

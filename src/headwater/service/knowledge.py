@@ -62,6 +62,10 @@ class Knowledge:
     def load(self) -> None:
         """Fold everything that the store holds into the graph."""
         self.graph.add_all(self.store.graph_facts())
+        self.count_anew()
+
+    def count_anew(self) -> None:
+        """Count whoever is in the graph, when somebody asks about all of them."""
         self.job_tallies.touch(self.graph.jobs)
         self.dataset_tallies.touch(map(self.graph.shown, self.graph.datasets))
 

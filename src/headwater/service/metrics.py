@@ -51,7 +51,7 @@ class Metrics:
         self._replayed = Counter(
             "headwater_replayed_events_total", "Events replayed to make pasts.", registry=self._registry
         )
-        self.pasts = Gauge("headwater_pasts_events", "Events in the pasts that are kept.", registry=self._registry)
+        self.pasts = Gauge("headwater_pasts_bytes", "Memory of the pasts that are kept.", registry=self._registry)
         self._registry.register(_Sizes(knowledge))
         self.refused = 0
         """Events refused since the service started."""

@@ -33,11 +33,13 @@ class MemoryStore(Store):
         return len(self._places)
 
     def add_logged(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
-        """Add events and edits from `log`, in its order; gives what they say.
+        """Add events and edits from `log`, in its order; gives what those say that are new here.
 
         An event that was taken once and would be refused today is passed over, as a service of today would.
         """
-        taken = [(each, event) for each in logged if (event := _entry(each)) is not None]
+        held = set(self._places)
+        new = (each for each in logged if each.log_index not in held)
+        taken = [(each, event) for each in new if (event := _entry(each)) is not None]
         entries = [
             entry_of(replace(event, raw=b""), each.verdict, each.key_id, each.received_us) for each, event in taken
         ]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from tests.support import logs
-from tests.support.app import RUN, Body, dataset, event, get, post, schema, served
+from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, served
 from tests.support.reads import read_everything
 
 OWN_TO_A_SERVICE = {"index", "logIndex", "receivedAt"}
@@ -179,25 +179,66 @@ def test_a_log_size_that_was_answered_stays_as_it_was(tmp_path: Path) -> None:
 
 def test_times_between_two_events_share_one_replay(tmp_path: Path) -> None:
     with served(tmp_path) as client:
-        post(client, _at(10), _at(20), _at(30))
+        post(client, _at(10), _at(20), _at(30), _at(40))
 
         for second in (0, 1, 59):
-            get(client, f"/api/v1/summary?asOf=2026-05-22T14:15:{second:02d}Z")
-        get(client, "/api/v1/summary?asOf=2026-05-22T14:30:00Z&logSize=3")
+            get(client, f"/api/v1/summary?asOf=2026-05-22T14:15:{second:02d}Z&logSize=3")
+        get(client, "/api/v1/summary?asOf=2026-05-22T14:40:00Z&logSize=4")
 
         assert "headwater_replay_seconds_count 1.0" in client.get("/metrics").text
 
 
-def test_pasts_are_given_up_beyond_the_number_of_events_to_keep(tmp_path: Path) -> None:
-    with served(tmp_path, kept_events=3) as client:
+def test_pasts_are_given_up_beyond_the_memory_that_they_may_take(tmp_path: Path) -> None:
+    with served(tmp_path, kept_mb=0.04) as client:
         post(client, _at(10), _at(20), _at(30), _at(40))
 
-        for minute in (10, 20, 30, 20):
-            assert get(client, f"/api/v1/summary?asOf=2026-05-22T14:{minute}:00Z")["events"]["stored"] == minute // 10
+        for size in (1, 2, 3, 2):
+            assert get(client, f"/api/v1/summary?logSize={size}")["events"]["stored"] == size
 
         told = client.get("/metrics").text
         assert "headwater_replay_seconds_count 4.0" in told
-        assert "headwater_pasts_events 2.0" in told
+        assert "headwater_pasts_bytes 26000.0" in told
+
+
+def test_the_facets_of_a_job_are_those_that_it_had_also_by_a_run_that_turned_out_to_be_anothers(tmp_path: Path) -> None:
+    def load(query: str) -> dict[str, Any]:
+        return {"namespace": "etl", "name": "load", "facets": {"sql": facet(query=query)}}
+
+    parent = {"parent": facet(run={"runId": "dag run"}, job={"namespace": "etl", "name": "dag"})}
+    with served(tmp_path) as client:
+        post(client, _at(10, run={"runId": "mine"}), _at(11, run={"runId": "moved"}, job=load("SELECT 1")))
+        post(client, _at(12, run={"runId": "moved", "facets": parent}, job={"namespace": "etl", "name": "other"}))
+        post(client, _at(30, run={"runId": "newest"}, job=load("SELECT 2")))
+
+        facets = [
+            get(client, f"/api/v1/namespaces/etl/jobs/load?asOf=2026-05-22T14:{minute}:00Z")["facets"]
+            for minute in (10, 20, 30)
+        ]
+
+    assert [each.get("sql", {}).get("query") for each in facets] == [None, "SELECT 1", "SELECT 2"]
+
+
+def test_what_was_deleted_and_brought_back_by_then_is_there_as_of_then(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(10))
+        client.delete("/api/v1/namespaces/etl/jobs/load").raise_for_status()
+        deleted = client.get("/api/v1/namespaces/etl/jobs/load?asOf=2100-01-01T00:00:00Z")
+        before = client.get("/api/v1/namespaces/etl/jobs/load?asOf=2026-05-22T14:10:00Z")
+        post(client, _at(10, eventType="RUNNING"))
+        post(client, event(eventTime="2100-01-01T00:00:01Z"))
+        again = client.get("/api/v1/namespaces/etl/jobs/load?asOf=2100-01-01T00:00:00Z")
+
+    assert [each.status_code for each in (deleted, before, again)] == [404, 200, 200]
+
+
+def test_a_past_by_time_alone_is_not_replayed(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(10), _at(20), _at(30))
+
+        for minute in (10, 15, 20):
+            get(client, f"/api/v1/summary?asOf=2026-05-22T14:{minute}:00Z")
+
+        assert "headwater_replay_seconds_count 0.0" in client.get("/metrics").text
 
 
 def test_the_events_of_a_past_are_served_as_they_came(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.model.names import ColumnId, DatasetId, JobId, readings
 from headwater.service import shapes_evidence
-from headwater.service.access import Known, Now
+from headwater.service.access import Known, Now, Replayed
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
@@ -26,7 +26,7 @@ _MAX_READINGS: Final = 1_000
 
 @router.get("/identity", response_model=shapes_evidence.Identity, responses=NOT_FOUND | WRONG)
 async def get_identity(
-    knowledge: Known,
+    knowledge: Replayed,
     node_id: Annotated[str | None, Query(alias="nodeId", description="`dataset:NAMESPACE:NAME`.")] = None,
     namespace: Annotated[str, Query(description="Instead of `nodeId`, with `name`: the dataset's namespace.")] = "",
     name: Annotated[str | None, Query(description="Instead of `nodeId`: the dataset's name.")] = None,

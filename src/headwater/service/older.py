@@ -1,0 +1,86 @@
+"""What was told of jobs and datasets until some time, where it was told anew since: read when somebody asks for it.
+
+Runs are looked at from the last one on, until every facet that is wanted was told by one of them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from headwater.graph.lineage import Graph
+from headwater.model.events import Stamp, parse_event
+from headwater.model.extract import facts
+from headwater.model.facts import JobFacet
+from headwater.model.names import DatasetId, JobId
+from headwater.store.entries import LoggedEvent
+from headwater.store.until import ReaderUntil
+
+_RUNS_AT_ONCE: Final = 16
+_EVENTS_AT_ONCE: Final = 4
+_PLAIN: Final = re.compile(r"\w+", re.ASCII)
+"""A facet's name that JSON can spell in one way, but for escapes by number."""
+
+
+class OlderFacets:
+    """`headwater.graph.cut.Older`, of the runs that a graph has, but for those whose events it was given."""
+
+    def __init__(self, store: ReaderUntil) -> None:
+        self._store = store
+        self.graph: Graph | None = None
+        """The graph that asks."""
+
+    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, JobFacet]:
+        """The newest of those of a job's facets with these names; what nobody told by then is left out."""
+        found: dict[str, JobFacet] = {}
+        for last_us, run_id in self._newest_first(self._store.runs_that_named(job)):
+            if not _open(names, found, last_us):
+                break
+            self._job_facets_of_run(job, run_id, names, found)
+        return found
+
+    def _job_facets_of_run(self, job: JobId, run_id: str, names: set[str], found: dict[str, JobFacet]) -> None:
+        for event in self._events(run_id):
+            wanted = _open(names, found, event.event_us)
+            if not wanted:
+                return
+            if _may_tell(event.raw, wanted):
+                for fact in facts(parse_event(event.raw)):
+                    if isinstance(fact, JobFacet) and fact.job == job and fact.name in wanted:
+                        found[fact.name] = found[fact.name].merge(fact) if fact.name in found else fact
+
+    def _events(self, run_id: str) -> Iterator[LoggedEvent]:
+        offset = 0
+        while page := self._store.newest_events(run_id, _EVENTS_AT_ONCE, offset):
+            yield from page
+            offset += len(page)
+
+    def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, tuple[Stamp, bytes]]:
+        """The newest of those of a dataset's facets that runs told under this very name."""
+        if self.graph is None:
+            return {}
+        found: dict[str, tuple[Stamp, bytes]] = {}
+        runs = self._newest_first(self.graph.runs_naming(name))
+        for begin in range(0, len(runs), _RUNS_AT_ONCE):
+            if not any(each not in found or found[each][0].time_us <= runs[begin][0] for each in names):
+                break
+            ids = [run_id for _, run_id in runs[begin : begin + _RUNS_AT_ONCE]]
+            for facet, stamped in self._store.newest_facets(ids, name).items():
+                found[facet] = max(found.get(facet, stamped), stamped)
+        return {facet: stamped for facet, stamped in found.items() if facet in names}
+
+    def _newest_first(self, run_ids: Iterable[str]) -> list[tuple[int, str]]:
+        """When each was last heard of, and the run."""
+        known = self.graph.runs if self.graph is not None else {}
+        runs = ((known[run_id].times, run_id) for run_id in run_ids if run_id in known)
+        whole = ((times, run_id) for times, run_id in runs if times is not None and run_id not in self._store.runs)
+        return sorted(((times.seen.last_us, run_id) for times, run_id in whole), reverse=True)
+
+
+def _open(names: Iterable[str], found: Mapping[str, JobFacet], time_us: int) -> set[str]:
+    """The names of which an event of that time or earlier may still tell what holds."""
+    return {name for name in names if name not in found or found[name].stamp.time_us <= time_us}
+
+
+def _may_tell(raw: bytes, names: Iterable[str]) -> bool:
+    """Whether an event may hold a facet with one of these names: to look for the names takes a hundredth of parsing."""
+    return b"\\u" in raw or any(not _PLAIN.fullmatch(name) or name.encode() in raw for name in names)

@@ -1,0 +1,129 @@
+"""Reading the store as it would be, had only the events until some time come.
+
+A row says all it would have said then if its run spoke for the last time before that. What runs said by then that
+spoke again later, was written over: it is folded again from the log into a store in memory, and read from there.
+"""
+
+# ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from headwater.model.events import Direction, Stamp
+from headwater.model.names import DatasetId
+from headwater.store.entries import LoggedEvent
+from headwater.store.memory import MemoryStore
+from headwater.store.numbers import run_id_of_key
+from headwater.store.reader import ObservedFacetRow, Reader, RunFacetRow, ShapeChange, ToldFacet
+
+ByName = Mapping[str, tuple[Stamp, bytes]]
+
+
+class ReaderUntil(Reader):
+    """Answers as a reader that was given only the events until a time; called from the thread that `now` is read in.
+
+    `beside` has what was written over: the events until then of `runs`, and what stands in the log without a run.
+    """
+
+    def __init__(self, now: Reader, until_us: int, beside: MemoryStore) -> None:
+        super().__init__(now._reader, now._segments, until_us)
+        self.until_us = until_us
+        self._now = now
+        self.beside = beside
+        self.runs: set[str] = set()
+        self.content = now.content
+        self._verdicts: dict[str, int] | None = None
+
+    def close(self) -> None:
+        """Give up what was folded again; the connection is that of `now`."""
+        self.beside.close()
+
+    def _wait_for_facts(self) -> None:
+        self._now._wait_for_facts()
+
+    def _apart(self, run_ids: Iterable[str]) -> tuple[list[str], list[str]]:
+        """The runs whose rows tell what they said by then, and the others."""
+        ids = list(run_ids)
+        return [each for each in ids if each not in self.runs], [each for each in ids if each in self.runs]
+
+    def bodies(self, digests: Sequence[bytes]) -> dict[bytes, bytes]:
+        """What facets say is the same at any time."""
+        return self._now.bodies(digests)
+
+    def verdict_counts(self) -> dict[str, int]:
+        """As of then; counted once, until `heard_late`: no index has both what is counted and when it happened."""
+        if self._verdicts is None:
+            self._verdicts = super().verdict_counts()
+        return self._verdicts
+
+    def heard_late(self) -> None:
+        """Note that events may have come that happened by then."""
+        self._verdicts = None
+
+    def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
+        """As of then."""
+        whole, again = self._apart(run_ids)
+        return super().run_facets(whole) | self.beside.run_facets(again)
+
+    def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
+        """As of then."""
+        whole, again = self._apart(run_ids)
+        return super().observed_facets(whole) | self.beside.observed_facets(again)
+
+    def told_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
+        """As of then."""
+        whole, again = self._apart(run_ids)
+        told = super().told_facets(whole, dataset, names) + self.beside.told_facets(again, dataset, names)
+        return sorted(told, key=lambda each: (each.stamp, each.name, each.content)) if again else told
+
+    def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
+        """As of then."""
+        reader = self.beside.dataset_facets if run_id in self.runs else super().dataset_facets
+        return reader(run_id, direction, dataset)
+
+    def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
+        """As of then."""
+        whole, again = self._apart(run_ids)
+        return _newest(super().newest_facets(whole, dataset), self.beside.newest_facets(again, dataset))
+
+    def facet_at(self, dataset: DatasetId, name: str, time_us: int) -> tuple[Stamp, bytes] | None:
+        """As of then. What a row says that is old enough holds, whoever told it: nothing since was newer."""
+        known = super().facet_at(dataset, name, time_us), self.beside.facet_at(dataset, name, time_us)
+        return max((each for each in known if each is not None), default=None)
+
+    def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
+        """As of then."""
+        again = self.beside.shapes_told(dataset)
+        if not again:
+            return super().shape_changes(dataset)
+        told = {*again, *self.shapes_told(dataset)}
+        changes: list[ShapeChange] = []
+        former: dict[str, bytes] = {}
+        for each in sorted(told, key=lambda each: (each.stamp, each.name, each.direction)):
+            if former.get(each.name) != each.content:
+                changes.append(each)
+            former[each.name] = each.content
+        return changes
+
+    def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
+        """As of then."""
+        sql = (
+            "SELECT idx, run_id, event_us FROM name JOIN run_of_job ON job = name.id "
+            "JOIN log ON log.run = run_of_job.run JOIN run ON run.id = log.run "
+            f"WHERE name.namespace = ?{self._if_happened}"
+        )
+        self._wait_for_facts()
+        again, _ = self.beside.events_of_namespace(namespace, 2**62, 0)
+        whole = ((place, at) for place, run, at in self._rows(sql, (namespace,)) if run_id_of_key(run) not in self.runs)
+        times = {each.log_index: each.event_us for each in again} | dict(whole)
+        newest = sorted(times, key=lambda place: (-times[place], -place))
+        page = newest[offset : offset + limit]
+        events = self.at(page)
+        return [events[place] for place in page], len(times)
+
+
+def _newest(*told: ByName) -> dict[str, tuple[Stamp, bytes]]:
+    newest: dict[str, tuple[Stamp, bytes]] = {}
+    for by_name in told:
+        for name, stamped in by_name.items():
+            newest[name] = max(newest.get(name, stamped), stamped)
+    return newest
