@@ -5,13 +5,13 @@ one holding (the facets of jobs and datasets), is read when it is first looked a
 """
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from functools import cache
 from typing import Literal, Protocol, TypeVar
 
+from headwater.graph.growth import between
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Dataset, Job, Run, facts_of
+from headwater.graph.records import Dataset, Job, Run, ToldOfRun
 from headwater.model.events import Stamp
-from headwater.model.facts import Fact, JobFacet
+from headwater.model.facts import Fact, JobFacet, RunOfJob
 from headwater.model.names import DatasetId, JobId
 
 KeyT = TypeVar("KeyT")
@@ -48,8 +48,37 @@ class CutGraph(Graph):
         self._older = older
 
     def same(self, run_id: str, run: Run) -> None:
-        """Take over a run that spoke before only."""
-        self.add_all(facts_of(run_id, run))
+        """Take over a run that spoke before only; it stays the same object, until `keep`."""
+        self.runs[run_id] = run
+        if run.of_job is not None:
+            self._belongs(run_id, run.of_job)
+        for (direction, dataset), seen in run.observed.items():
+            self._observe(dataset, seen)
+            if run.of_job is not None:
+                self._count_edge(run.of_job.job, direction, dataset, seen, is_new_run=True)
+        for target, evidence in run.evidence.items():
+            strongest = max(strength for strength, _ in evidence)
+            for key, seen in evidence.items():
+                self._observe(target, seen)
+                if key[0] == strongest:
+                    self._count_evidence(target, key, seen, is_new_run=True)
+        if run.told is not None:
+            self._flows_of(run_id, run.told, run.of_job)
+
+    def keep(self, run_id: str) -> None:
+        """Keep what is known of a run as it is now: somebody is about to add to it."""
+        run = self.runs.get(run_id)
+        if run is not None and run is self._now.runs.get(run_id):
+            self.runs[run_id] = run.copy()
+
+    def _flows_of(self, run_id: str, told: ToldOfRun, of_job: RunOfJob | None) -> None:
+        for _, job, _ in told.control:
+            self.named_in_control[job].add(run_id)
+        for flow, seen in told.flows.items():
+            if None not in flow:
+                self._tell_flow(run_id, flow, seen)
+            elif of_job is not None:
+                self._tell_flow(run_id, between(flow, of_job.job), seen)
 
     def quarantined_before(self) -> Iterator[Fact]:
         """The quarantined names that runs gave which spoke before only."""
@@ -79,19 +108,25 @@ class _Later(MutableMapping[KeyT, ValueT]):
     """A mapping that is read when somebody first looks into it."""
 
     def __init__(self, read: Callable[[], dict[KeyT, ValueT]]) -> None:
-        self._read = cache(read)
+        self._read = read
+        self._known: dict[KeyT, ValueT] | None = None
+
+    def _all(self) -> dict[KeyT, ValueT]:
+        if self._known is None:
+            self._known = self._read()
+        return self._known
 
     def __getitem__(self, key: KeyT) -> ValueT:
-        return self._read()[key]
+        return self._all()[key]
 
     def __setitem__(self, key: KeyT, value: ValueT) -> None:
-        self._read()[key] = value
+        self._all()[key] = value
 
     def __delitem__(self, key: KeyT) -> None:
-        del self._read()[key]
+        del self._all()[key]
 
     def __iter__(self) -> Iterator[KeyT]:
-        return iter(self._read())
+        return iter(self._all())
 
     def __len__(self) -> int:
-        return len(self._read())
+        return len(self._all())

@@ -188,22 +188,26 @@ class Growth:
             return
         if before is not None and before.parent is not None:
             self._drop_child(before.parent, fact.run_id)
-        if now.parent is not None:
-            self._job(now.parent.job).children.add(fact.run_id)
-            self.child_runs[now.parent.run_id].setdefault(now.parent.job, set()).add(fact.run_id)
+        self._belongs(fact.run_id, now)
         if before is not None and before.job == now.job:
             return
         for flow, seen in run.told.flows.items() if run.told else ():
             if None in flow:
                 if before is not None:
-                    self._retract_flow(fact.run_id, _between(flow, before.job))
-                self._tell_flow(fact.run_id, _between(flow, now.job), seen)
-        self._job(now.job).runs.add(fact.run_id)
+                    self._retract_flow(fact.run_id, between(flow, before.job))
+                self._tell_flow(fact.run_id, between(flow, now.job), seen)
         for (direction, dataset), seen in run.observed.items():
             self._count_edge(now.job, direction, dataset, seen, is_new_run=True)
         if before is not None:
             self._job(before.job).runs.discard(fact.run_id)
             self._rebuild_edges(before.job)
+
+    def _belongs(self, run_id: str, of_job: RunOfJob) -> None:
+        """Note a run with its job, and with its parent's."""
+        self._job(of_job.job).runs.add(run_id)
+        if (parent := of_job.parent) is not None:
+            self._job(parent.job).children.add(run_id)
+            self.child_runs[parent.run_id].setdefault(parent.job, set()).add(run_id)
 
     def _drop_child(self, parent: ParentRun, run_id: str) -> None:
         self._job(parent.job).children.discard(run_id)
@@ -273,7 +277,7 @@ class Growth:
         if None not in flow:
             self._tell_flow(fact.run_id, flow, fact.seen)
         elif of_job is not None:
-            self._tell_flow(fact.run_id, _between(flow, of_job.job), fact.seen)
+            self._tell_flow(fact.run_id, between(flow, of_job.job), fact.seen)
 
     def _tell_flow(self, teller: Teller, flow: Flow, seen: Seen) -> None:
         match flow:
@@ -442,7 +446,7 @@ def _references(declared: Mapping[str, Any]) -> Iterator[tuple[Direction, Mappin
 def declared_flows(declared: Mapping[str, Any], own: JobId) -> Iterator[Flow]:
     """The flows that the declaration of a job, `own`, tells of."""
     for source, target in declared.get("flows", ()):
-        yield _between(Flow(_end_of(source), _end_of(target)), own)
+        yield between(Flow(_end_of(source), _end_of(target)), own)
 
 
 def _datasets_of(flow: Flow) -> Iterator[DatasetId]:
@@ -456,7 +460,7 @@ def _end_of(end: list[str] | None) -> JobId | DatasetId | None:
     return (JobId if kind == "job" else DatasetId)(namespace, name)
 
 
-def _between(flow: Flow, own: JobId) -> Flow:
+def between(flow: Flow, own: JobId) -> Flow:
     """The flow with the teller's own job in its place."""
     return Flow(*(own if end is None else end for end in flow))
 

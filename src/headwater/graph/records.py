@@ -1,6 +1,6 @@
 """What the graph keeps of a run, a job, a dataset and an edge."""
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import NamedTuple
@@ -9,14 +9,8 @@ from headwater.graph.fold import FactKey
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import (
     STRENGTH,
-    ColumnEvidence,
-    ControlFlow,
     Declaration,
-    Ending,
-    Fact,
     JobFacet,
-    JobFlow,
-    Observation,
     RunFacet,
     RunOfJob,
     RunTimes,
@@ -55,7 +49,7 @@ class Edge:
 
 @dataclass(slots=True)
 class Run:
-    """What is known of one run; `facts_of` gives it back as facts."""
+    """What is known of one run."""
 
     times: RunTimes | None = None
     of_job: RunOfJob | None = None
@@ -63,6 +57,11 @@ class Run:
     evidence: dict[DatasetId, dict[EvidenceKey, Seen]] = field(default_factory=dict)
     told: "ToldOfRun | None" = None
     """What few runs tell; None for all others, of which there are many."""
+
+    def copy(self) -> "Run":
+        """What is known by now, whatever comes."""
+        evidence = {target: {**told} for target, told in self.evidence.items()}
+        return Run(self.times, self.of_job, {**self.observed}, evidence, self.told and self.told.copy())
 
 
 @dataclass(slots=True)
@@ -76,29 +75,9 @@ class ToldOfRun:
     """By way, the job that is named, and the type of the dependency."""
     flows: dict[Flow, Seen] = field(default_factory=dict)
 
-
-def facts_of(run_id: str, run: Run) -> Iterator[Fact]:
-    """The facts that made a run what it is, merged: given to another graph, they make it the same there."""
-    if run.times is not None:
-        yield run.times
-    if run.of_job is not None:
-        yield run.of_job
-    for (direction, dataset), seen in run.observed.items():
-        yield Observation(run_id, direction, dataset, seen)
-    for target, evidence in run.evidence.items():
-        for (strength, content), seen in evidence.items():
-            yield ColumnEvidence(run_id, target, strength, content, seen)
-    if run.told is not None:
-        yield from _facts_told(run_id, run.told)
-
-
-def _facts_told(run_id: str, told: ToldOfRun) -> Iterator[Fact]:
-    yield from (Ending(run_id, state, seen) for state, seen in told.endings.items())
-    yield from told.facets.values()
-    for (way, job, dependency), seen in told.control.items():
-        yield ControlFlow(run_id, way, job, dependency, seen)
-    for (source, target), seen in told.flows.items():
-        yield JobFlow(run_id, source, target, seen)
+    def copy(self) -> "ToldOfRun":
+        """What was told by now."""
+        return ToldOfRun({**self.endings}, {**self.facets}, {**self.control}, {**self.flows})
 
 
 @dataclass(slots=True)

@@ -109,6 +109,7 @@ def _service(
     pasts = Pasts(knowledge, store.another_reader, metrics, round(kept_mb * 1_000_000))
 
     def learn(stored: Stored) -> None:
+        pasts.about_to_learn(stored.facts)
         feed.publish(stored.log_index, knowledge.learn(stored.facts))
         pasts.learned(stored.log_index, stored.facts)
         for each in ahead:

@@ -98,10 +98,15 @@ class CutPast:
 
     # Keeping in step
 
+    def keep(self, facts: Sequence[Fact]) -> None:
+        """Keep what is known of the run that an event is about, which `now` is about to learn."""
+        if (run_id := _run_of(facts)) is not None:
+            self._graph.keep(run_id)
+
     def hear(self, log_index: int, facts: Sequence[Fact]) -> None:
         """Note that `now` learned an event."""
         is_late = happened_us(facts) <= self._until_us
-        run_id = next((fact.run_id for fact in facts if isinstance(fact, RunOfJob)), None)
+        run_id = _run_of(facts)
         if run_id is None and is_late:
             self._heard_late.append(log_index)
         elif run_id is not None and (is_late or side(self._now.graph.runs[run_id], self._until_us) != "after"):
@@ -123,6 +128,10 @@ class CutPast:
                 for run_id in run_ids:
                     del self._heard_again[run_id]
                 await asyncio.sleep(0)
+
+
+def _run_of(facts: Sequence[Fact]) -> str | None:
+    return next((fact.run_id for fact in facts if isinstance(fact, RunOfJob)), None)
 
 
 def _place(event: LoggedEvent) -> int:

@@ -70,6 +70,11 @@ class Pasts:
         """Note which events `now` was loaded from."""
         self._newest = AsOf(self._now.store.newest_us(), self._now.store.size())
 
+    def about_to_learn(self, facts: Sequence[Fact]) -> None:
+        """Note that `now` is about to learn an event."""
+        for kept in self._kept.values():
+            kept.past.keep(facts)
+
     def learned(self, log_index: int, facts: Sequence[Fact]) -> None:
         """Note that `now` has learned an event."""
         event_us, (newest_us, size) = happened_us(facts), self._newest

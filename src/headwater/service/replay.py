@@ -71,6 +71,9 @@ class ReplayedPast:
         self.knowledge.load()
         metrics.replayed(len(self._store), time.perf_counter() - begin)
 
+    def keep(self, facts: Sequence[Fact]) -> None:
+        """Nothing is shared with `now`."""
+
     def hear(self, log_index: int, facts: Sequence[Fact]) -> None:
         """Nothing is noted: the log itself is looked through."""
 
