@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Final, TypeVar
 
 log = logging.getLogger(__name__)
@@ -24,6 +24,20 @@ async def in_turns(steps: Iterable[ThingT]) -> list[ThingT]:
             await asyncio.sleep(0)
             begin = time.perf_counter()
     return done
+
+
+async def outcome_in_turns(steps: Generator[object, None, ThingT]) -> ThingT:
+    """What the steps come to in the end; between stretches of them others have their turn."""
+    begin = time.perf_counter()
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            outcome: ThingT = end.value
+            return outcome
+        if time.perf_counter() - begin > _STRETCH_S:
+            await asyncio.sleep(0)
+            begin = time.perf_counter()
 
 
 class Ahead:

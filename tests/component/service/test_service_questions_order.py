@@ -42,7 +42,7 @@ def answers(knowledge: Knowledge) -> dict[str, object]:
     told: dict[str, object] = {"coverage": asyncio.run(coverage(knowledge, Asked(limit=1000)))}
     for node in nodes:
         told[f"impact {node.node_id}"] = impact(knowledge, node, None, page)
-        told[f"cause {node.node_id}"] = _without_places(root_cause(knowledge, Question(node, None, 20)))
+        told[f"cause {node.node_id}"] = _without_places(asyncio.run(root_cause(knowledge, Question(node, None, 20))))
         if isinstance(node, DatasetId):
             told[f"drop {node.node_id}"] = impact(knowledge, node, Change("drop"), page)
     return told

@@ -5,7 +5,7 @@ change themselves is never one. Equals are ordered by time, then by how far up t
 order is the same whatever came when.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.finding import Finding, Rule
@@ -52,10 +52,13 @@ class Causes(NamedTuple):
     trail: Trail
 
 
-def causes(history: History, start: Outline, columns: ColumnsOf | None, max_hops: int) -> Causes:
-    """What changed or went wrong in the run and in everything that fed it."""
-    looked_at = trail(history, start, columns, max_hops)
-    found = [finding for visit in looked_at.visits for rule in RULES for finding in rule(visit, history)]
+def causes(history: History, start: Outline, columns: ColumnsOf | None, max_hops: int) -> Generator[None, None, Causes]:
+    """What changed or went wrong in the run and in everything that fed it, step by step: others may have their turn."""
+    looked_at = yield from trail(history, start, columns, max_hops)
+    found: list[Finding] = []
+    for visit in looked_at.visits:
+        found += (finding for rule in RULES for finding in rule(visit, history))
+        yield
     return Causes(tuple(ranked(_told_once(found), looked_at)), looked_at)
 
 

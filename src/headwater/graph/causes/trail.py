@@ -6,7 +6,7 @@ are followed too: what they should have written is what the reader lacks.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -86,8 +86,8 @@ class Trail(NamedTuple):
 
 def trail(
     history: History, start: Outline, columns: ColumnsOf | None, max_hops: int, max_runs: int = MAX_RUNS
-) -> Trail:
-    """Everything that fed the run, each run once, by the shortest way."""
+) -> Generator[None, None, Trail]:
+    """Everything that fed the run, each run once, by the shortest way; a step is a run that was looked at."""
     queue: deque[tuple[Outline, tuple[Link, ...], ColumnsOf | None]] = deque([(start, (), columns)])
     known = {start.run_id}
     visits: list[Visit] = []
@@ -98,6 +98,7 @@ def trail(
             return Trail(tuple(visits), is_cut=True)
         visit = _visit(history, run, path, wanted)
         visits.append(visit)
+        yield
         on_the_way = {link.reader for link in path} | {run.run_id}
         jobs = {each.run.job for each in visits if each.run.run_id in on_the_way}
         for feed in visit.feeds:

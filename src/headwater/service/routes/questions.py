@@ -57,7 +57,7 @@ async def get_root_cause(
 ) -> Response:
     """What changed or went wrong in the runs that made an output and in those that fed them, likeliest cause first."""
     node = column_of(knowledge, knowledge.node(node_id), column)
-    return answer(root_cause(knowledge, Question(node, run, depth)))
+    return answer(await root_cause(knowledge, Question(node, run, depth)))
 
 
 @router.get("/coverage", response_model=shapes_coverage.Coverage, responses=WRONG)

@@ -10,6 +10,7 @@ from headwater.graph.causes.record import Outline
 from headwater.graph.causes.trail import By, Feed, Link, Trail, Visit, Writer
 from headwater.model.names import ColumnId, DatasetId, JobId, run_id_of
 from headwater.service import shapes_causes as shapes
+from headwater.service.ahead import outcome_in_turns
 from headwater.service.answers import iso
 from headwater.service.history import KnownHistory
 from headwater.service.knowledge import Knowledge
@@ -31,8 +32,8 @@ class Question(NamedTuple):
     max_hops: int
 
 
-def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:
-    """Walk up from the output along the runs that fed it, and rank what is found.
+async def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:
+    """Walk up from the output along the runs that fed it, and rank what is found; others have their turn meanwhile.
 
     Raises:
         NotFoundError: the run is not known, or did not write the dataset.
@@ -41,7 +42,7 @@ def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:
     start = _start(knowledge, history, asked)
     if start is None:
         return _unwritten(asked)
-    found = causes(history, start, _columns(asked), asked.max_hops)
+    found = await outcome_in_turns(causes(history, start, _columns(asked), asked.max_hops))
     return shapes.RootCause(
         nodeId=asked.node.node_id,
         column=asked.node.column if isinstance(asked.node, ColumnId) else None,
