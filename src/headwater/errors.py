@@ -8,6 +8,7 @@ HeadwaterError
 │   ├── InvalidPipelineError      a pipeline file: every problem at once, each with its line
 │   └── IncompatibleSchemaError   a topic's schema: the message names the subject, both versions and the rule that broke
 ├── UntrustedEventError       do not trust it: unsigned, unknown key, or bytes changed since signing
+├── UntrustedNoteError        do not trust it: a checkpoint that is none, or that the log's key did not sign
 ├── NotFoundError             nothing by that name
 ├── UnavailableError          try again later: a service, a store or a disk that does not answer now
 └── SetupError                mend the machine: Java missing, port taken, disk full; the message says how
@@ -44,6 +45,10 @@ class IncompatibleSchemaError(InvalidInputError):
 
 class UntrustedEventError(HeadwaterError):
     """An event is unsigned, signed by an unknown key, or changed since it was signed."""
+
+
+class UntrustedNoteError(HeadwaterError):
+    """A signed note or checkpoint cannot be read, or no trusted key signed it."""
 
 
 class NotFoundError(HeadwaterError):

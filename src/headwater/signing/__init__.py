@@ -8,4 +8,9 @@ verify      event in, verdict out
 keys        a node's key and its key id
 keyfile     the key on disk; all else in this room is pure
 jwks        public keys as a JSON Web Key Set
+merkle      the tree over a log, and proofs about it
+note        signed notes, and the keys of logs and witnesses
+checkpoint  the head of a log as a note
+segments    where the facets stand in an event's bytes
+leaf        what the tree holds of an entry
 """

@@ -1,0 +1,192 @@
+"""The Merkle tree of a log: its head, how it grows, and proofs about it.
+
+A node is named by its height and its place among those of that height: node (h, i) is the hash over the leaves from
+i·2^h up to (i+1)·2^h, without the last. Only such perfect subtrees are kept anywhere; what the right edge of a tree
+needs besides is put together from them.
+
+Source: RFC 6962, section 2.1, and RFC 9162, sections 2.1.3.2 and 2.1.4.2 for verifying.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+HASH_BYTES: Final = 32
+EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
+
+Node = Callable[[int, int], bytes]
+"""Gives the hash of the node with that height and place."""
+
+
+def leaf_hash(data: bytes) -> bytes:
+    """Hash an entry of the log."""
+    return hashlib.sha256(b"\x00" + data).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """Hash two nodes that stand side by side."""
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+class Frontier(NamedTuple):
+    """A tree as far as it must be known to let it grow: the perfect subtrees it falls into, the largest first."""
+
+    size: int
+    nodes: tuple[bytes, ...]
+
+    @property
+    def root(self) -> bytes:
+        """The head of the tree."""
+        return _folded(self.nodes) if self.nodes else EMPTY_ROOT
+
+
+EMPTY: Final = Frontier(0, ())
+
+
+class Growth:
+    """A tree after some leaves were appended, with every node that is new: enough to prove where the new ones are."""
+
+    def __init__(self, before: Frontier, leaves: Sequence[bytes]) -> None:
+        self.before = before
+        self.size = before.size + len(leaves)
+        self._rows: list[tuple[int, Sequence[bytes]]] = []
+        left = dict(zip(_heights(before.size), before.nodes, strict=True))
+        nodes: list[bytes] = list(leaves)
+        for height in range(self.size.bit_length()):
+            begin = before.size >> height
+            if begin & 1:
+                nodes.insert(0, left[height])
+                begin -= 1
+            self._rows.append((begin, nodes))
+            nodes = [node_hash(nodes[i], nodes[i + 1]) for i in range(0, len(nodes) - 1, 2)]
+        self.frontier = Frontier(self.size, tuple(self._rows[height][1][-1] for height in _heights(self.size)))
+
+    def node(self, height: int, place: int) -> bytes:
+        """A node that is new, or that stands beside one that is.
+
+        Raises:
+            IndexError: it is not known here.
+        """
+        begin, nodes = self._rows[height]
+        if place < begin:
+            raise IndexError(f"node {height}, {place} stood in the tree before")
+        return nodes[place - begin]
+
+
+def frontier_of(size: int, node: Node) -> Frontier:
+    """The frontier of a tree whose nodes are known."""
+    return Frontier(size, tuple(_subtrees(0, size, node)))
+
+
+def inclusion_proof(index: int, size: int, node: Node) -> list[bytes]:
+    """The hashes that lead from a leaf to the head of the tree of that size; `index` < `size`."""
+    proof = []
+    for height in range((size - 1).bit_length()):
+        beside = (index >> height) ^ 1
+        if beside << height < size:
+            proof.append(_root_between(beside << height, min((beside + 1) << height, size), node))
+    return proof
+
+
+def consistency_proof(old: int, new: int, node: Node) -> list[bytes]:
+    """The hashes that show that the first `old` leaves of a tree of size `new` are the older tree; 0 < `old` <= `new`.
+
+    Source: RFC 6962, section 2.1.2
+    """
+    proof: list[bytes] = []
+    begin, end, is_known = 0, new, True
+    while old != end:
+        split = begin + (1 << (end - begin - 1).bit_length() - 1)
+        if old <= split:
+            proof.append(_root_between(split, end, node))
+            end = split
+        else:
+            proof.append(_root_between(begin, split, node))
+            begin, is_known = split, False
+    if not is_known:
+        proof.append(_root_between(begin, end, node))
+    return proof[::-1]
+
+
+def is_included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
+    """Whether the proof leads from the leaf to the head.
+
+    Source: RFC 9162, section 2.1.3.2
+    """
+    if not 0 <= index < size:
+        return False
+    place, last, found = index, size - 1, leaf
+    for node in proof:
+        if last == 0:
+            return False
+        if place & 1 or place == last:
+            found = node_hash(node, found)
+            while not place & 1 and place:
+                place, last = place >> 1, last >> 1
+        else:
+            found = node_hash(found, node)
+        place, last = place >> 1, last >> 1
+    return last == 0 and found == root
+
+
+def is_consistent(old: int, old_root: bytes, new: int, new_root: bytes, proof: Sequence[bytes]) -> bool:
+    """Whether the proof shows that the newer tree only adds to the older; an empty tree grows into any.
+
+    Source: RFC 9162, section 2.1.4.2
+    """
+    if old == 0 or old == new:
+        return not proof and (old_root == (EMPTY_ROOT if old == 0 else new_root))
+    if not 0 < old < new:
+        return False
+    path = [old_root, *proof] if old & (old - 1) == 0 else list(proof)
+    if not path:
+        return False
+    place, last = old - 1, new - 1
+    while place & 1:
+        place, last = place >> 1, last >> 1
+    first = second = path[0]
+    for node in path[1:]:
+        if last == 0:
+            return False
+        if place & 1 or place == last:
+            first, second = node_hash(node, first), node_hash(node, second)
+            while not place & 1 and place:
+                place, last = place >> 1, last >> 1
+        else:
+            second = node_hash(second, node)
+        place, last = place >> 1, last >> 1
+    return last == 0 and first == old_root and second == new_root
+
+
+def nodes_between(begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """The fewest perfect subtrees that the leaves between fall into, from left to right, as height and place.
+
+    >>> list(nodes_between(3, 8))
+    [(0, 3), (2, 1)]
+    """
+    while begin < end:
+        fits = (end - begin).bit_length() - 1
+        height = min(fits, (begin & -begin).bit_length() - 1) if begin else fits
+        yield height, begin >> height
+        begin += 1 << height
+
+
+def _heights(size: int) -> list[int]:
+    """The heights of the perfect subtrees of a tree, the largest first."""
+    return [height for height in reversed(range(size.bit_length())) if size >> height & 1]
+
+
+def _subtrees(begin: int, end: int, node: Node) -> Iterator[bytes]:
+    return (node(height, place) for height, place in nodes_between(begin, end))
+
+
+def _root_between(begin: int, end: int, node: Node) -> bytes:
+    """The head of the tree over these leaves, where `begin` is where such a subtree begins."""
+    return _folded(tuple(_subtrees(begin, end, node)))
+
+
+def _folded(nodes: Sequence[bytes]) -> bytes:
+    root = nodes[-1]
+    for node in reversed(nodes[:-1]):
+        root = node_hash(node, root)
+    return root

@@ -1,0 +1,170 @@
+"""Where the values of facets stand in an event's bytes, so that one can be erased and the others still be proven.
+
+Facets are looked for where OpenLineage has them: in `facets` of the run, the job and the dataset, and in `facets`,
+`inputFacets` and `outputFacets` of each input and output.
+"""
+
+from collections.abc import Mapping
+from json import JSONDecodeError, JSONDecoder
+from json.decoder import scanstring
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from headwater.errors import MalformedJsonError
+from headwater.model import strict_json
+
+
+class FacetPlace(NamedTuple):
+    """A facet's value in an event: from which byte up to which, and its path, as `run.facets.parent`."""
+
+    begin: int
+    end: int
+    path: tuple[str, ...]
+
+
+Shape = Mapping[str, Any]
+_EACH: Final = ""
+"""Stands for every element of an array, and every member of an object that holds facets."""
+_FACETS: Final[Shape] = {_EACH: None}
+_OF_ONE: Final[Shape] = {"facets": _FACETS}
+_OF_MANY: Final[Shape] = {_EACH: {"facets": _FACETS, "inputFacets": _FACETS, "outputFacets": _FACETS}}
+_EVENT: Final[Shape] = {
+    "run": _OF_ONE,
+    "job": _OF_ONE,
+    "dataset": _OF_ONE,
+    "inputs": _OF_MANY,
+    "outputs": _OF_MANY,
+}
+
+
+def facet_places(raw: bytes, body: object = None) -> list[FacetPlace]:
+    """Find the facets of an event, in the order in which they stand there.
+
+    `body` is what `raw` says, for a caller who has read it already; then bytes that were written as most programs
+    write are not read again.
+
+    Raises:
+        MalformedJsonError: `raw` is no JSON.
+    """
+    if isinstance(body, dict):
+        try:
+            return _Written(raw).places(body)
+        except _OtherwiseError:
+            pass
+    return _Scanned(raw).places()
+
+
+class _OtherwiseError(Exception):
+    """The bytes are written in another way."""
+
+
+class _Written:
+    """Finds facets by writing the parts of an event again, each of which must stand where the one before it ended.
+
+    For 10 kB with 11 facets that takes a third of the time of `_Scanned`.
+    """
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._found: list[FacetPlace] = []
+
+    def places(self, body: Mapping[str, object]) -> list[FacetPlace]:
+        if self._members(0, body, _EVENT, ()) != len(self._raw):
+            raise _OtherwiseError
+        return self._found
+
+    def _members(self, place: int, members: Mapping[str, object], shape: Shape, path: tuple[str, ...]) -> int:
+        before = b"{"
+        for key, value in members.items():
+            place = self._past(place, before + orjson.dumps(key) + b":")
+            place = self._value(place, value, shape, _EACH if _EACH in shape else key, (*path, key))
+            before = b","
+        return self._past(place, b"}" if members else b"{}")
+
+    def _elements(self, place: int, elements: list[object], shape: Shape, path: tuple[str, ...]) -> int:
+        before = b"["
+        for number, value in enumerate(elements):
+            place = self._value(self._past(place, before), value, shape, _EACH, (*path, str(number)))
+            before = b","
+        return self._past(place, b"]" if elements else b"[]")
+
+    def _value(self, place: int, value: object, shape: Shape, key: str, path: tuple[str, ...]) -> int:
+        inner = shape.get(key)
+        if isinstance(inner, dict):
+            if isinstance(value, dict):
+                return self._members(place, value, inner, path)
+            if isinstance(value, list) and _EACH in inner:
+                return self._elements(place, value, inner, path)
+        end = self._past(place, orjson.dumps(value))
+        if key in shape and inner is None:
+            self._found.append(FacetPlace(place, end, path))
+        return end
+
+    def _past(self, place: int, text: bytes) -> int:
+        if not self._raw.startswith(text, place):
+            text = strict_json.escaped(text)
+            if not self._raw.startswith(text, place):
+                raise _OtherwiseError
+        return place + len(text)
+
+
+_SPACE: Final = " \t\n\r"
+
+
+class _Scanned:
+    """Finds facets in any JSON text."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._text = raw.decode()
+        self._decode = JSONDecoder().raw_decode
+        self._found: list[FacetPlace] = []
+
+    def places(self) -> list[FacetPlace]:
+        try:
+            self._value(self._past_space(0), {_EACH: _EVENT}, _EACH, ())
+        except (JSONDecodeError, IndexError) as fault:
+            raise MalformedJsonError(f"event: not JSON: {fault}") from None
+        return self._found if self._text.isascii() else self._in_bytes()
+
+    def _in_bytes(self) -> list[FacetPlace]:
+        in_bytes, at, found = 0, 0, []
+        for begin, end, path in self._found:
+            in_bytes += len(self._text[at:begin].encode())
+            length = len(self._text[begin:end].encode())
+            found.append(FacetPlace(in_bytes, in_bytes + length, path))
+            in_bytes, at = in_bytes + length, end
+        return found
+
+    def _value(self, place: int, shape: Shape, key: str, path: tuple[str, ...]) -> int:
+        inner = shape.get(key)
+        if isinstance(inner, dict):
+            if self._text[place] == "{":
+                return self._items(place, "}", inner, path)
+            if self._text[place] == "[" and _EACH in inner:
+                return self._items(place, "]", inner, path)
+        _, end = self._decode(self._text, place)
+        if key in shape and inner is None:
+            self._found.append(FacetPlace(place, end, path))
+        return end
+
+    def _items(self, place: int, closing: str, shape: Shape, path: tuple[str, ...]) -> int:
+        number = 0
+        place = self._past_space(place + 1)
+        while self._text[place] != closing:
+            if closing == "}":
+                key, place = scanstring(self._text, place + 1)
+                place = self._past_space(self._past_space(place) + 1)  # the colon
+            else:
+                key = str(number)
+            asked = _EACH if _EACH in shape else key
+            place = self._past_space(self._value(place, shape, asked, (*path, key)))
+            if self._text[place] == ",":
+                place = self._past_space(place + 1)
+            number += 1
+        return place + 1
+
+    def _past_space(self, place: int) -> int:
+        while self._text[place : place + 1] in _SPACE and place < len(self._text):
+            place += 1
+        return place
