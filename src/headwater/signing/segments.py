@@ -6,7 +6,7 @@ Facets are looked for where OpenLineage has them: in `facets` of the run, the jo
 
 from collections.abc import Mapping
 from json import JSONDecodeError, JSONDecoder
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -28,7 +28,8 @@ _EACH: Final = ""
 """Stands for every element of an array, and every member of an object that holds facets."""
 _FACETS: Final[Shape] = {_EACH: None}
 _OF_ONE: Final[Shape] = {"facets": _FACETS}
-_OF_MANY: Final[Shape] = {_EACH: {"facets": _FACETS, "inputFacets": _FACETS, "outputFacets": _FACETS}}
+_OF_EACH: Final[Shape] = {"facets": _FACETS, "inputFacets": _FACETS, "outputFacets": _FACETS}
+_OF_MANY: Final[Shape] = {_EACH: _OF_EACH}
 _EVENT: Final[Shape] = {
     "run": _OF_ONE,
     "job": _OF_ONE,
@@ -50,7 +51,7 @@ def facet_places(raw: bytes, body: object = None) -> list[FacetPlace]:
     if isinstance(body, dict):
         try:
             return _Written(raw).places(body)
-        except _OtherwiseError:
+        except (_OtherwiseError, orjson.JSONEncodeError):
             pass
     return _Scanned(raw).places()
 
@@ -75,38 +76,47 @@ class _Written:
         return self._found
 
     def _members(self, place: int, members: Mapping[str, object], shape: Shape, path: tuple[str, ...]) -> int:
+        if shape is _FACETS:
+            return self._facets(place, members, path)
         before = b"{"
         for key, value in members.items():
-            place = self._past(place, before + orjson.dumps(key) + b":")
-            place = self._value(place, value, shape, _EACH if _EACH in shape else key, (*path, key))
+            inner = shape.get(key)
+            if isinstance(value, dict) and inner is not None:
+                place = self._members(self._past(place, before + orjson.dumps(key) + b":"), value, inner, (*path, key))
+            elif isinstance(value, list) and inner is _OF_MANY:
+                place = self._elements(self._past(place, before + orjson.dumps(key) + b":"), value, (*path, key))
+            elif inner is None:
+                place = self._past(place, before + orjson.dumps(key) + b":" + orjson.dumps(value))
+            else:
+                raise _OtherwiseError
             before = b","
         return self._past(place, b"}" if members else b"{}")
 
-    def _elements(self, place: int, elements: list[object], shape: Shape, path: tuple[str, ...]) -> int:
+    def _facets(self, place: int, members: Mapping[str, object], path: tuple[str, ...]) -> int:
+        before = b"{"
+        for key, value in members.items():
+            begin = self._past(place, before + orjson.dumps(key) + b":")
+            place = self._past(begin, orjson.dumps(value))
+            self._found.append(FacetPlace(begin, place, (*path, key)))
+            before = b","
+        return self._past(place, b"}" if members else b"{}")
+
+    def _elements(self, place: int, elements: list[object], path: tuple[str, ...]) -> int:
         before = b"["
         for number, value in enumerate(elements):
-            place = self._value(self._past(place, before), value, shape, _EACH, (*path, str(number)))
+            if not isinstance(value, dict):
+                raise _OtherwiseError
+            place = self._members(self._past(place, before), value, _OF_EACH, (*path, str(number)))
             before = b","
         return self._past(place, b"]" if elements else b"[]")
 
-    def _value(self, place: int, value: object, shape: Shape, key: str, path: tuple[str, ...]) -> int:
-        inner = shape.get(key)
-        if isinstance(inner, dict):
-            if isinstance(value, dict):
-                return self._members(place, value, inner, path)
-            if isinstance(value, list) and _EACH in inner:
-                return self._elements(place, value, inner, path)
-        end = self._past(place, orjson.dumps(value))
-        if key in shape and inner is None:
-            self._found.append(FacetPlace(place, end, path))
-        return end
-
     def _past(self, place: int, text: bytes) -> int:
-        if not self._raw.startswith(text, place):
-            text = strict_json.escaped(text)
-            if not self._raw.startswith(text, place):
-                raise _OtherwiseError
-        return place + len(text)
+        if self._raw.startswith(text, place):
+            return place + len(text)
+        text = strict_json.escaped(text)
+        if self._raw.startswith(text, place):
+            return place + len(text)
+        raise _OtherwiseError
 
 
 _SPACE: Final = " \t\n\r"

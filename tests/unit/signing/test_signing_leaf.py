@@ -1,0 +1,149 @@
+"""What a leaf commits to, and where facets stand in an event's bytes."""
+
+import hashlib
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.signing.leaf import Found, commitment, leaf_data, salts, seal
+from headwater.signing.merkle import leaf_hash
+from headwater.signing.segments import facet_places
+
+EVENT = (
+    b'{"eventTime":"2026-01-01T00:00:00Z","inputs":[{"facets":{"schema":{"fields":[]}},"name":"a"}],'
+    b'"job":{"name":"j"},"run":{"facets":{"p\\u0061rent":{"job":"\xc3\xa9"},"x":1},"runId":"r"}}'
+)
+FOUND = Found("event", 1_767_225_600_000_000, "ok", "node:n#sha256:k")
+SALT = bytes(range(16))
+
+
+def _values(raw: bytes, body: object = None) -> dict[str, bytes]:
+    return {".".join(place.path): raw[place.begin : place.end] for place in facet_places(raw, body)}
+
+
+def test_a_leaf_is_what_its_description_says() -> None:
+    stream = hashlib.shake_256(SALT).digest(64)
+    schema, parent, x = b'{"fields":[]}', b'{"job":"\xc3\xa9"}', b"1"
+    rest = EVENT.replace(schema, b"").replace(parent, b"").replace(b'"x":1', b'"x":')
+    committed = hashlib.sha256(stream[:16] + rest).digest()
+    for number, value in enumerate((schema, parent, x), 1):
+        begin = EVENT.index(value if value != b"1" else b"1}") if value != b"1" else EVENT.index(b'"x":1') + 4
+        committed += begin.to_bytes(8, "big") + (begin + len(value)).to_bytes(8, "big")
+        committed += hashlib.sha256(stream[16 * number : 16 * number + 16] + value).digest()
+    data = (
+        b'{"commitment":"sha256:' + hashlib.sha256(committed).hexdigest().encode() + b'","keyId":"node:n#sha256:k",'
+        b'"kind":"event","receivedUs":1767225600000000,"verdict":"ok","version":1}'
+    )
+
+    sealed = seal(EVENT, FOUND, SALT)
+
+    assert leaf_data(sealed.commitment, FOUND) == data
+    assert sealed.leaf == hashlib.sha256(b"\0" + data).digest() == leaf_hash(data)
+
+
+def test_a_facet_can_be_erased_and_the_leaf_stays() -> None:
+    places = facet_places(EVENT)
+    each = salts(SALT, len(places))
+    parts = [hashlib.sha256(salt + EVENT[p.begin : p.end]).digest() for salt, p in zip(each[1:], places, strict=True)]
+    rest, at = b"", 0
+    for place in places:
+        rest, at = rest + EVENT[at : place.begin], place.end
+    committed = hashlib.sha256(each[0] + rest + EVENT[at:]).digest()
+    for place, part in zip(places, parts, strict=True):  # no facet's bytes are looked at any more
+        committed += place.begin.to_bytes(8, "big") + place.end.to_bytes(8, "big") + part
+
+    assert hashlib.sha256(committed).digest() == commitment(EVENT, places, each)
+
+
+@pytest.mark.parametrize("at", range(len(EVENT)))
+def test_every_byte_is_committed_to(at: int) -> None:
+    bent = EVENT[:at] + bytes([EVENT[at] ^ 1]) + EVENT[at + 1 :]
+    places = facet_places(EVENT)
+
+    assert commitment(bent, places, salts(SALT, len(places))) != commitment(EVENT, places, salts(SALT, len(places)))
+
+
+def test_another_salt_is_another_leaf() -> None:
+    assert seal(EVENT, FOUND, SALT).leaf != seal(EVENT, FOUND, bytes(16)).leaf
+
+
+def test_an_edit_is_committed_to_as_a_whole() -> None:
+    edit = b'{"run":{"facets":{"a":1}}}'
+
+    sealed = seal(edit, FOUND._replace(kind="edit"), SALT)
+
+    assert sealed.commitment == hashlib.sha256(hashlib.sha256(salts(SALT, 0)[0] + edit).digest()).digest()
+
+
+def test_facets_are_found_wherever_openlineage_has_them() -> None:
+    assert _values(EVENT) == {
+        "inputs.0.facets.schema": b'{"fields":[]}',
+        "run.facets.parent": b'{"job":"\xc3\xa9"}',
+        "run.facets.x": b"1",
+    }
+    of_datasets = {"facets": {"a": 1}, "inputFacets": {"b": [2]}, "outputFacets": {"c": None}, "other": {"facets": {}}}
+    raw = json.dumps({"inputs": [{}, of_datasets], "outputs": [of_datasets], "dataset": of_datasets}).encode()
+    assert [*_values(raw)] == [
+        "inputs.1.facets.a",
+        "inputs.1.inputFacets.b",
+        "inputs.1.outputFacets.c",
+        "outputs.0.facets.a",
+        "outputs.0.inputFacets.b",
+        "outputs.0.outputFacets.c",
+        "dataset.facets.a",
+    ]
+
+
+_FACETS = st.dictionaries(
+    st.text(max_size=3),
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**70), 2**70)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(max_size=4),
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+        max_leaves=4,
+    ),
+    max_size=3,
+)
+_DATASET = st.fixed_dictionaries(
+    {"name": st.text(max_size=3)}, optional={"facets": _FACETS, "inputFacets": _FACETS, "outputFacets": _FACETS}
+)
+_EVENTS = st.fixed_dictionaries({
+    "run": st.fixed_dictionaries({"facets": _FACETS, "runId": st.text(max_size=3)}),
+    "inputs": st.lists(_DATASET, max_size=2),
+    "facets": _FACETS,
+    "job": st.fixed_dictionaries({"name": st.text(max_size=2)}, optional={"facets": _FACETS}),
+})  # fmt: skip
+
+
+@given(_EVENTS, st.sampled_from([None, 1]), st.booleans())
+def test_facets_are_found_the_same_way_however_an_event_is_written(
+    event: dict[str, Any], indent: int | None, is_ascii: bool
+) -> None:
+    raw = json.dumps(event, indent=indent, ensure_ascii=is_ascii).encode()
+
+    found = facet_places(raw)
+
+    assert facet_places(raw, event) == found
+    assert all(left.end < right.begin for left, right in pairwise(found))
+    for place in found:
+        value: Any = event
+        for step in place.path:
+            value = value[int(step) if isinstance(value, list) else step]
+        assert json.loads(raw[place.begin : place.end]) == value
+
+
+def test_the_fast_way_and_the_slow_find_the_same_in_real_events(shared: Path) -> None:
+    events = [path.read_bytes() for path in sorted(shared.rglob("*.json")) if path.stat().st_size < 200_000]
+    texts = [orjson.dumps(body) for raw in events if isinstance(body := orjson.loads(raw), dict) and "run" in body]
+    for raw in texts:
+        assert facet_places(raw, orjson.loads(raw)) == facet_places(raw)
+    assert len(texts) > 5
