@@ -78,7 +78,8 @@ def _sentence(result: Copied) -> str:
 
 
 def _shown(digest: Digest) -> str:
-    return f"{digest.entries:,} entries sha256:{digest.log}, {digest.facts:,} facts sum:{digest.of_facts}"
+    log = f"{digest.entries:,} entries sha256:{digest.log} tree:{digest.tree}"
+    return f"{log}, {digest.facts:,} facts sum:{digest.of_facts}"
 
 
 def _members(result: Copied) -> dict[str, object]:

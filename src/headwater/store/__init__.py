@@ -12,6 +12,7 @@ writer      group commit in front of it
 sqlite      the store in a file           memory        a store without a file, for a past
 postgres    the store that several services share, over postgres_connection; postgres_sql is what SQL it is told
             otherwise, postgres_url where it is
+tree        the Merkle tree over the log
 segments    files of raw events that were moved out of the database
 opening     a store by its path or URL    copying       from one store to another
 """

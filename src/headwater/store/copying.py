@@ -27,6 +27,8 @@ class Digest(NamedTuple):
     entries: int
     log: str
     """SHA-256 over the log's raw bytes in their order, each with what was noted of it; hexadecimal."""
+    tree: str
+    """The head of the tree over the log, which copying keeps; hexadecimal."""
     facts: int
     of_facts: str
     """The sum of the SHA-256 of each merged fact, modulo 2^256, since facts have no order; hexadecimal."""
@@ -74,7 +76,8 @@ def digest(store: Reader) -> Digest:
     for fact in store.facts():
         of_facts += int.from_bytes(hashlib.sha256(repr(fact).encode()).digest())
         facts += 1
-    return Digest(entries, log.hexdigest(), facts, f"{of_facts % 2**256:064x}")
+    root = store.tree.frontier(entries).root.hex()
+    return Digest(entries, log.hexdigest(), root, facts, f"{of_facts % 2**256:064x}")
 
 
 def _check_prefix(source: Store, target: Store, size: int) -> None:
@@ -82,12 +85,15 @@ def _check_prefix(source: Store, target: Store, size: int) -> None:
     for place in range(size):
         if next(there, None) != next(here):
             raise SetupError(f"TO holds something else than FROM from entry {place} of its log on; name an empty one")
+    if source.tree.frontier(size) != target.tree.frontier(size):
+        raise SetupError("TO holds FROM's entries in a tree of its own, which has other salts; name an empty one")
 
 
 def _append(source: Store, target: Store, advance: Advance) -> None:
     size = source.size()
     for part in _parts(source.logged(range(target.size(), size))):
-        stored = target.add([entry_again(each) for each in part])
+        seals = source.tree.seals(range(part[0].log_index, part[-1].log_index + 1))
+        stored = target.add([entry_again(each, sealed) for each, sealed in zip(part, seals, strict=True)])
         if [each.log_index for each in stored] != [each.log_index for each in part]:
             raise SetupError("TO is being written to: stop the services that use it, and begin with an empty one")
         advance(part[-1].log_index + 1, size)

@@ -7,6 +7,7 @@ from headwater.model.edits import EditEntry, Node, named, parse_edit
 from headwater.model.events import DatasetEvent, Event, RunEvent, parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
+from headwater.signing.leaf import Found, Seal, seal
 from headwater.store.packing import packed
 
 Verdict = Literal["ok", "tampered", "unknown-key", "unsigned", "malformed"]
@@ -36,10 +37,30 @@ class Entry(NamedTuple):
     """What an event says; what edits say depends on their place in the log."""
     named: tuple[Node, ...]
     edits: EditEntry | None
+    seal: Seal | None = None
+    """Its leaf in the tree; None has the store make it, on the writer's thread."""
 
 
-def entry_of(event: Event | EditEntry, verdict: Verdict, key_id: str | None, received_us: int) -> Entry:
-    """Pack and extract: whoever makes an entry does the work, and not the writer's thread."""
+def entry_of(
+    event: Event | EditEntry, verdict: Verdict, key_id: str | None, received_us: int, salt: bytes | None = None
+) -> Entry:
+    """Pack, extract and seal: whoever makes an entry does the work, and not the writer's thread.
+
+    `salt` are random bytes for the leaf; without them the store makes it.
+    """
+    entry = _unsealed(event, verdict, key_id, received_us)
+    if salt is None:
+        return entry
+    body = event.body if isinstance(event, RunEvent) else None
+    return entry._replace(seal=seal(event.raw, found(entry.event_type, received_us, verdict, key_id), salt, body))
+
+
+def found(event_type: str, received_us: int, verdict: str, key_id: str | None) -> Found:
+    """What the leaf of an entry says beside its bytes, from what the log has of it."""
+    return Found("edit" if event_type == EDIT else "event", received_us, verdict, key_id)
+
+
+def _unsealed(event: Event | EditEntry, verdict: Verdict, key_id: str | None, received_us: int) -> Entry:
     run_id = event.run_id if isinstance(event, RunEvent) else None
     frame = packed(event.raw)
     if isinstance(event, EditEntry):
@@ -89,12 +110,12 @@ def parsed(event_type: str, raw: bytes) -> Event | EditEntry:
     return parse_edit(raw) if event_type == EDIT else parse_event(raw)
 
 
-def entry_again(logged: LoggedEvent) -> Entry:
+def entry_again(logged: LoggedEvent, sealed: Seal) -> Entry:
     """What was logged, to be stored in another log; an event that would be refused today says nothing there."""
     try:
         event = parsed(logged.event_type, logged.raw)
     except InvalidEventError:
         _, digest, received_us, event_us, event_type, verdict, key_id, raw = logged
         frame = packed(raw)
-        return Entry(digest, event_us, event_type, None, verdict, key_id, received_us, frame, (), (), None)
-    return entry_of(event, logged.verdict, logged.key_id, logged.received_us)
+        return Entry(digest, event_us, event_type, None, verdict, key_id, received_us, frame, (), (), None, sealed)
+    return entry_of(event, logged.verdict, logged.key_id, logged.received_us)._replace(seal=sealed)

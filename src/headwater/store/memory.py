@@ -21,6 +21,8 @@ class MemoryStore(Store):
     Events keep the places that they have in `log`. Called from one thread at a time.
     """
 
+    has_tree = False
+
     def __init__(self, log: Reader) -> None:
         self._log = log
         self._places: list[int] = []

@@ -20,6 +20,7 @@ from headwater.store.numbers import LookedUpNames, ReadNames, run_id_of_key
 from headwater.store.packing import unpacked
 from headwater.store.segments import Segments
 from headwater.store.tables import TABLES
+from headwater.store.tree import ReadTree
 
 _KEPT_CONTENTS: Final = 1_000
 """Contents that are kept as read; one that lists the sources of 100 columns takes 100 kB in memory."""
@@ -91,6 +92,7 @@ class Reader:
         self._key = connection.run_key
         self._counted: Counter[str] = Counter()
         """Entries of the log by verdict, as many of its first ones as that makes: there are no holes."""
+        self.tree = ReadTree(self._rows)
         self.content = lru_cache(maxsize=_KEPT_CONTENTS)(self._read_content)
 
     def _wait_for_facts(self) -> None:

@@ -124,3 +124,21 @@ CREATE TABLE named_job (               -- the runs whose events ever named a job
 ) STRICT, WITHOUT ROWID;
 INSERT INTO named_job SELECT job, run FROM run_of_job;
 """
+
+TABLES_3 = """
+CREATE TABLE leaf (                    -- of each entry of the log, in its transaction
+  idx INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL,                  -- as it stands in the tree
+  commitment BLOB NOT NULL,            -- what the leaf says of the raw bytes
+  salt BLOB NOT NULL                   -- 16 random bytes, from which those of the parts follow
+) STRICT;
+
+CREATE TABLE tile_root (               -- the head over each full tile of 256 hashes of the level below; leaves are 0
+  level INTEGER, place INTEGER, hash BLOB NOT NULL,
+  PRIMARY KEY (level, place)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tree (                    -- one row: how far the tree is, and what it needs to grow
+  id INTEGER PRIMARY KEY, size INTEGER NOT NULL, frontier BLOB NOT NULL
+) STRICT;
+"""

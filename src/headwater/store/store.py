@@ -10,24 +10,29 @@ it. So each process takes in what stands in the log up to its own entries, also 
 """
 
 import logging
+import secrets
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
-from typing import Final
+from typing import ClassVar, Final
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
 from headwater.graph.fold import fold
 from headwater.model.edits import DELETED, InOrder
 from headwater.model.facts import Content, Fact, RunOfJob
+from headwater.signing.leaf import SALT_BYTES, Seal, seal
+from headwater.signing.merkle import Growth
 from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
-from headwater.store.entries import Entry, Stored, parsed
+from headwater.store.entries import Entry, Stored, found, parsed
 from headwater.store.numbers import GivenNumbers
+from headwater.store.packing import unpacked
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
 from headwater.store.tables import TABLES, target_of_key
+from headwater.store.tree import grown, stored_frontier
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +42,8 @@ _KNOWN_CONTENTS: Final = 200_000
 """How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
 _FOLDED_TOGETHER: Final = 64
 """Events whose facts may wait for one transaction; more events are taken only once these are stored."""
+_SEALED_TOGETHER: Final = 512
+"""Entries whose leaves are made in one transaction, where there was no tree before."""
 IN_SEGMENT: Final = 1024
 """Events in one segment."""
 _READ_TOGETHER: Final = 256
@@ -50,6 +57,10 @@ class Store(Reader):
 
     `add`, `follow` and `catch_up` may be called from any thread, the reading methods from one thread at a time.
     """
+
+    has_tree: ClassVar[bool] = True
+    growth: Growth
+    """How the tree over the log grew when something was added last; for the thread that called `add`."""
 
     def __init__(self, writer: Connection, reader: Connection, segments: Segments | None = None) -> None:
         super().__init__(reader, segments)
@@ -70,6 +81,7 @@ class Store(Reader):
         self._waiting_contents: dict[bytes, bytes] = {}
         self._taken_in: int = rows[0][0]
         self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
+        self._seal_what_is_not()
         self._take_in(self._log_size())
         self.catch_up()
 
@@ -114,6 +126,8 @@ class Store(Reader):
                 self.catch_up()
             with self._transaction(is_acknowledged=True):
                 places, new = self._append(entries)
+                growth = self._grown(new)
+            self.growth = growth
             self._take_in(max(places, default=-1) + 1, new)
             return [
                 Stored(place, True, self._behind[place]) if new.pop(place, None) else Stored(place, False, ())
@@ -196,6 +210,41 @@ class Store(Reader):
                 new[places[digest]] = entry
         _LOG.run(self._writer, [self._log_row(place, entry) for place, entry in new.items()])
         return [places[digest] for digest in digests], new
+
+    def _grown(self, new: Mapping[int, Entry]) -> Growth:
+        """Let the tree take in what was appended, and what a Headwater before had appended without it."""
+        before = self.growth.frontier
+        size = min(new, default=None)
+        if not self.has_tree:
+            return self.growth
+        if before.size != size:
+            before = stored_frontier(self._writer.execute)
+            if size is not None and before.size < size:
+                before = grown(self._writer, before, self._seals_made(range(before.size, size))).frontier
+        return grown(self._writer, before, [entry.seal or _sealed(entry) for entry in new.values()])
+
+    def _seal_what_is_not(self) -> None:
+        """Give leaves to the entries that were stored before there was a tree."""
+        self.growth = Growth(stored_frontier(self._writer.rows), [])
+        size = self._log_size() if self.has_tree else 0
+        if self.growth.size < size:
+            log.warning("the log's tree is made, which is done once", extra={"entries": size - self.growth.size})
+        while self.growth.size < size:
+            with self._transaction(is_acknowledged=False):
+                before = stored_frontier(self._writer.execute)  # another service may do the same
+                places = range(before.size, max(before.size, min(before.size + _SEALED_TOGETHER, size)))
+                growth = grown(self._writer, before, self._seals_made(places))
+            self.growth = growth
+
+    def _seals_made(self, places: range) -> list[Seal]:
+        sql = (
+            "SELECT idx, digest, event_type, received_us, verdict, key_id, packed FROM log "
+            "WHERE idx >= ? AND idx < ? ORDER BY idx"
+        )
+        return [
+            seal(self._unpacked(place, digest, frame), found(*told), secrets.token_bytes(SALT_BYTES))
+            for place, digest, *told, frame in self._writer.execute(sql, (places.start, places.stop))
+        ]
 
     def _log_row(self, place: int, entry: Entry) -> Row:
         return (
@@ -324,3 +373,8 @@ class Store(Reader):
 
     def _read_content_body(self, digest: bytes) -> bytes:
         return self._waiting_contents.get(digest) or super()._read_content_body(digest)
+
+
+def _sealed(entry: Entry) -> Seal:
+    told = found(entry.event_type, entry.received_us, entry.verdict, entry.key_id)
+    return seal(unpacked(entry.frame), told, secrets.token_bytes(SALT_BYTES))

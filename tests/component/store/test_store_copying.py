@@ -23,6 +23,8 @@ from tests.support.app import facet
 from tests.support.postgres import Cluster
 
 Database = str | Path
+SALT = bytes(16)
+"""Of every entry: what was copied in part before has the same leaves."""
 
 
 @pytest.fixture(params=["sqlite to postgres", "postgres to sqlite", "sqlite to sqlite", "postgres to postgres"])
@@ -40,10 +42,12 @@ def entries() -> Iterator[Entry]:
     """Events and edits, verified and not, one deleted and brought back, one with text that PostgreSQL cannot hold."""
     odd = app_event(run={"runId": "odd", "facets": {"n\0": facet(text="\0\1")}}, outputs=[])
     for number in range(40):
-        yield entry_of(parse_event(event(number % 60, number % 4)), "ok", "a key", received_us=number)
-    yield entry(json.dumps(odd).encode())
-    yield entry_of(edit_entry("1", 5, "ann", [Saying(("job", "etl", "load"), "deleted", True)]), "unsigned", None, 6)
-    yield entry_of(parse_event(event(59, 3)), "tampered", None, received_us=7)
+        yield entry_of(parse_event(event(number % 60, number % 4)), "ok", "a key", number, SALT)
+    yield entry_of(parse_event(json.dumps(odd).encode()), "unsigned", None, 1, SALT)
+    yield entry_of(
+        edit_entry("1", 5, "ann", [Saying(("job", "etl", "load"), "deleted", True)]), "unsigned", None, 6, SALT
+    )
+    yield entry_of(parse_event(event(59, 3)), "tampered", None, 7, SALT)
 
 
 def fill(database: Database, some: list[Entry]) -> None:

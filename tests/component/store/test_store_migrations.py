@@ -27,6 +27,7 @@ STEP = "CREATE TABLE note (name TEXT NOT NULL, text TEXT, PRIMARY KEY (name)) ST
 
 
 def stored(store: Store) -> tuple[list[bytes], object]:
+    assert store.tree.size() == store.size()
     return [logged.raw for logged in store.logged(range(100))], {fact.key: fact for fact in store.facts()}
 
 

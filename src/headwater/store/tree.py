@@ -1,0 +1,109 @@
+"""The Merkle tree over the log, in the database: leaves, the heads of full tiles, and the right edge.
+
+It is written in the transaction that appends to the log, so no entry is ever acknowledged without its leaf.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from headwater.errors import UnavailableError
+from headwater.signing.leaf import Seal, leaf_data
+from headwater.signing.merkle import EMPTY, HASH_BYTES, Frontier, Growth, frontier_of, node_hash
+from headwater.store.bulk import Insert
+from headwater.store.connection import Connection, Row
+from headwater.store.entries import found
+
+TILE_HEIGHT: Final = 8
+"""A tile has 2^8 hashes, as in https://c2sp.org/tlog-tiles."""
+TILE_WIDTH: Final = 1 << TILE_HEIGHT
+
+_LEAVES: Final = Insert("leaf", 4)
+_TILE_ROOTS: Final = Insert("tile_root", 3)
+_TREE: Final = Insert(
+    "tree (id, size, frontier)", 3, "ON CONFLICT (id) DO UPDATE SET size = excluded.size, frontier = excluded.frontier"
+)
+_KEPT_NODES: Final = 4096
+
+Rows = Callable[[str, Sequence[object]], Iterable[Row]]
+"""Runs a query."""
+
+
+def stored_frontier(rows: Rows) -> Frontier:
+    """How far the tree is."""
+    row = next(iter(rows("SELECT size, frontier FROM tree", ())), None)
+    if row is None:
+        return EMPTY
+    return Frontier(row[0], tuple(row[1][at : at + HASH_BYTES] for at in range(0, len(row[1]), HASH_BYTES)))
+
+
+def grown(connection: Connection, before: Frontier, seals: Sequence[Seal]) -> Growth:
+    """Let the tree grow, within the transaction that appends the entries to the log."""
+    growth = Growth(before, [each.leaf for each in seals])
+    rows = [(before.size + number, each.leaf, each.commitment, each.salt) for number, each in enumerate(seals)]
+    _LEAVES.run(connection, rows)
+    _TILE_ROOTS.run(connection, list(_new_tile_roots(growth)))
+    if seals:
+        _TREE.run(connection, [(0, growth.size, b"".join(growth.frontier.nodes))])
+    return growth
+
+
+def _new_tile_roots(growth: Growth) -> Iterator[Row]:
+    level, height = 1, TILE_HEIGHT
+    while growth.size >> height:
+        for place in range(growth.before.size >> height, growth.size >> height):
+            yield level, place, growth.node(height, place)
+        level, height = level + 1, height + TILE_HEIGHT
+
+
+class ReadTree:
+    """The tree as it can be read from a database; called from one thread at a time.
+
+    Raises UnavailableError where the database does not answer, or lacks a part of the tree.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self.node = lru_cache(maxsize=_KEPT_NODES)(self._node)
+        """A node by its height and place; every leaf below it must be stored. No node ever changes."""
+
+    def size(self) -> int:
+        """How many leaves there are."""
+        return stored_frontier(self._rows).size
+
+    def frontier(self, size: int | None = None) -> Frontier:
+        """The frontier of the whole tree, or of its first leaves."""
+        newest = stored_frontier(self._rows)
+        return newest if size in (None, newest.size) else frontier_of(size or 0, self.node)
+
+    def tile(self, level: int, begin: int, end: int) -> list[bytes]:
+        """Hashes that stand side by side in the tiles of a level."""
+        if level == 0:
+            rows = self._rows("SELECT hash FROM leaf WHERE idx >= ? AND idx < ? ORDER BY idx", (begin, end))
+        else:
+            sql = "SELECT hash FROM tile_root WHERE level = ? AND place >= ? AND place < ? ORDER BY place"
+            rows = self._rows(sql, (level, begin, end))
+        hashes = [row[0] for row in rows]
+        if len(hashes) != end - begin:
+            raise UnavailableError(f"the tree lacks hashes {begin} to {end} of level {level}: was it restored in part?")
+        return hashes
+
+    def seals(self, places: range) -> list[Seal]:
+        """What is kept of the leaves of these entries of the log."""
+        sql = "SELECT salt, commitment, hash FROM leaf WHERE idx >= ? AND idx < ? ORDER BY idx"
+        return [Seal(*row) for row in self._rows(sql, (places.start, places.stop))]
+
+    def leaf_data(self, places: range) -> list[bytes]:
+        """The leaves of these entries of the log, as they are hashed."""
+        sql = (
+            "SELECT commitment, event_type, received_us, verdict, key_id FROM log JOIN leaf ON leaf.idx = log.idx "
+            "WHERE log.idx >= ? AND log.idx < ? ORDER BY log.idx"
+        )
+        return [leaf_data(row[0], found(*row[1:])) for row in self._rows(sql, (places.start, places.stop))]
+
+    def _node(self, height: int, place: int) -> bytes:
+        level, within = divmod(height, TILE_HEIGHT)
+        hashes = self.tile(level, place << within, (place + 1) << within)
+        while len(hashes) > 1:
+            hashes = [node_hash(hashes[at], hashes[at + 1]) for at in range(0, len(hashes), 2)]
+        return hashes[0]

@@ -1,0 +1,173 @@
+"""The Merkle tree over the log is written with it, whichever database keeps it and whoever appends."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from headwater.errors import UnavailableError
+from headwater.model.events import parse_event
+from headwater.signing.leaf import Found, Seal, leaf_data, seal
+from headwater.signing.merkle import (
+    EMPTY,
+    Growth,
+    consistency_proof,
+    inclusion_proof,
+    is_consistent,
+    is_included,
+    leaf_hash,
+)
+from headwater.store.copying import copy
+from headwater.store.entries import entry_of
+from headwater.store.memory import MemoryStore
+from headwater.store.migrations import STEPS
+from headwater.store.opening import open_store
+from headwater.store.postgres import PostgresStore
+from headwater.store.reader import Reader
+from headwater.store.sqlite import SqliteStore
+from headwater.store.store import Store
+from tests.component.store.test_store import entry, event
+from tests.support.postgres import Cluster
+
+SALT = bytes(range(16))
+
+
+def many(count: int) -> list[bytes]:
+    return [event().replace(b"load", b"load %d" % number) for number in range(count)]
+
+
+def leaves(store: Reader) -> list[bytes]:
+    """The leaves, worked out again from what the log holds."""
+    logged = list(store.logged(range(store.size())))
+    seals = store.tree.seals(range(store.size()))
+    again = [
+        seal(each.raw, Found("event", each.received_us, each.verdict, each.key_id), sealed.salt)
+        for each, sealed in zip(logged, seals, strict=True)
+    ]
+    assert again == seals
+    return [each.leaf for each in again]
+
+
+def test_each_entry_has_its_leaf_in_the_order_of_the_log(store: Store) -> None:
+    store.add([entry_of(parse_event(event()), "ok", "a key", 5, SALT)])
+    store.add([entry(event(1)), entry(event()), entry(event(2))])
+
+    (sealed, *_) = store.tree.seals(range(4))
+
+    assert sealed == seal(event(), Found("event", 5, "ok", "a key"), SALT)
+    assert sealed.leaf == leaf_hash(leaf_data(sealed.commitment, Found("event", 5, "ok", "a key")))
+    assert store.tree.frontier() == Growth(EMPTY, leaves(store)).frontier == store.growth.frontier
+    assert store.tree.size() == store.size() == 3
+
+
+def test_each_leaf_has_a_salt_of_its_own(store: Store) -> None:
+    store.add([entry(raw) for raw in many(10)])
+
+    assert len({sealed.salt for sealed in store.tree.seals(range(10))}) == 10
+
+
+def test_proofs_are_made_from_tiles_for_any_size_that_the_log_had(store: Store) -> None:
+    for begin in range(0, 600, 150):
+        store.add([entry(raw) for raw in many(600)[begin : begin + 150]])
+    whole = leaves(store)
+    head = Growth(EMPTY, whole).frontier
+
+    assert store.tree.tile(1, 0, 2) == [Growth(EMPTY, whole[at : at + 256]).frontier.root for at in (0, 256)]
+    for size in (1, 255, 256, 257, 512, 599, 600):
+        then = store.tree.frontier(size)
+        assert then == Growth(EMPTY, whole[:size]).frontier
+        proof = consistency_proof(size, 600, store.tree.node)
+        assert is_consistent(size, then.root, 600, head.root, proof)
+        for index in {0, size // 2, size - 1}:
+            proof = inclusion_proof(index, size, store.tree.node)
+            assert is_included(whole[index], index, size, proof, then.root)
+
+
+def test_what_is_stored_twice_stands_in_the_tree_once(store: Store) -> None:
+    store.add([entry(event())])
+    head = store.growth.frontier
+
+    store.add([entry(event())])
+
+    assert store.growth.frontier == head
+
+
+def test_a_tree_that_lacks_hashes_is_told_so(store: Store) -> None:
+    with pytest.raises(UnavailableError, match="the tree lacks hashes 0 to 5 of level 0"):
+        store.tree.tile(0, 0, 5)
+
+
+def test_two_services_let_one_tree_grow(cluster: Cluster) -> None:
+    url = cluster.new_database()
+    with closing(open_store(url)) as one, closing(open_store(url)) as other:
+        for number, raw in enumerate(many(20)):
+            (other if number % 3 else one).add([entry(raw)])
+        one.add([entry(many(20)[1])])  # stored before, by the other
+
+        assert one.growth.frontier == other.growth.frontier == Growth(EMPTY, leaves(one)).frontier
+
+
+def test_a_log_that_was_begun_without_a_tree_gets_one_once(database: str | Path) -> None:
+    events = many(700)
+    with closing(_opened_without_a_tree(database)) as store:
+        store.add([entry(raw) for raw in events])
+
+    with closing(open_store(database)) as store:
+        first = store.tree.frontier()
+        assert [logged.raw for logged in store.logged(range(700))] == events
+        assert first == Growth(EMPTY, leaves(store)).frontier
+        store.add([entry(event(7))])
+        assert store.tree.size() == 701
+    with closing(open_store(database)) as store:
+        assert store.tree.frontier(700) == first
+
+
+def _opened_without_a_tree(database: str | Path) -> Store:
+    """A store as the first shape was."""
+    kind = type("Treeless", (SqliteStore if isinstance(database, Path) else PostgresStore,), {"has_tree": False})
+    store: Store = kind(database)
+    return store
+
+
+def test_an_old_service_that_appends_beside_a_new_one_does_not_break_the_tree(
+    store: Store, database: str | Path
+) -> None:
+    store.add([entry(raw) for raw in many(3)])
+    sql = "DELETE FROM leaf WHERE idx = 2", "UPDATE tree SET size = 2, frontier = substr(frontier, 1, 32)"
+    with closing(sqlite3.connect(database) if isinstance(database, Path) else psycopg.connect(database)) as db:
+        for each in sql:
+            db.execute(each)  # type: ignore[call-overload, unused-ignore]
+        db.commit()
+    store._begin()
+
+    store.add([entry(event(5))])
+
+    assert store.tree.size() == 4
+    assert store.tree.frontier() == Growth(EMPTY, leaves(store)).frontier
+
+
+def test_copying_keeps_the_tree(store: Store, tmp_path: Path) -> None:
+    store.add([entry(raw) for raw in many(5)])
+
+    with closing(open_store(tmp_path / "copy.db")) as copied:
+        told = copy(store, copied, lambda done, total: None)
+
+        assert told.is_same
+        assert copied.tree.seals(range(5)) == store.tree.seals(range(5))
+        assert told.target.tree == store.tree.frontier().root.hex()
+
+
+def test_a_past_needs_no_tree(store: Store) -> None:
+    store.add([entry(event())])
+
+    with closing(MemoryStore(store)) as past:
+        past.add_logged(list(store.logged(range(1))))
+
+        assert past.tree.size() == 0
+
+
+def test_a_tree_is_part_of_the_newest_shape() -> None:
+    assert "CREATE TABLE leaf" in STEPS[2]
+    assert Seal._fields == ("salt", "commitment", "leaf")
