@@ -6,7 +6,9 @@ chain       the chain facet: the event's place in its node's record
 sign        event in, signed event out
 verify      event in, verdict out
 keys        a node's key and its key id
-keyfile     the key on disk; all else in this room is pure
+keyfile     the key on disk; but for this and the next two, this room is pure
+notefile    the key of a log or of a witness on disk
+secretfile  files that only their owner may read
 jwks        public keys as a JSON Web Key Set
 merkle      the tree over a log, and proofs about it
 note        signed notes, and the keys of logs and witnesses

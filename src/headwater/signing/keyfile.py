@@ -4,12 +4,9 @@ The file is a private JSON Web Key (RFC 8037) whose `kid` is the key id. Beside 
 other nodes that this one trusts.
 """
 
-import os
 import secrets
-import tempfile
 import uuid
 from base64 import urlsafe_b64decode
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -19,10 +16,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from headwater.errors import InvalidInputError, SetupError
 from headwater.signing.jwks import encoded_public_key, read_jwks
 from headwater.signing.keys import NodeKey, unpadded_base64url
+from headwater.signing.secretfile import create_once, read_own
 
 _SEED_BYTES: Final = 32
-_READ_OR_WRITE: Final = 0o077  # of group and others
-_WRITE: Final = 0o022
 
 
 def load_or_create(home: Path) -> NodeKey:
@@ -34,7 +30,7 @@ def load_or_create(home: Path) -> NodeKey:
     path = key_path(home)
     try:
         if not path.exists():
-            _create(path)
+            create_once(path, _written(str(uuid.uuid4()), secrets.token_bytes(_SEED_BYTES)))
         return _load(path)
     except OSError as failure:
         raise SetupError(f"cannot make or read the node key {path}: {failure.strerror}") from failure
@@ -61,29 +57,6 @@ def key_path(home: Path) -> Path:
     return home / "keys" / "node.key"
 
 
-def _create(path: Path) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, unfinished = tempfile.mkstemp(prefix=".node.key.", dir=path.parent)  # 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(_written(str(uuid.uuid4()), secrets.token_bytes(_SEED_BYTES)))
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):  # another process was first: its key is the node's
-            os.link(unfinished, path)  # unlike a rename, a link never replaces
-    finally:
-        os.unlink(unfinished)
-    _sync_directory(path.parent)
-
-
-def _sync_directory(path: Path) -> None:
-    directory = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
 def _written(node_id: str, seed: bytes) -> bytes:
     key = NodeKey.from_seed(node_id, seed)
     jwk = {
@@ -97,22 +70,13 @@ def _written(node_id: str, seed: bytes) -> bytes:
 
 
 def _load(path: Path) -> NodeKey:
-    with path.open("rb") as file:
-        _refuse_others(os.fstat(file.fileno()).st_mode & _READ_OR_WRITE, path, "600")
-        _refuse_others(path.parent.stat().st_mode & _WRITE, path.parent, "700")
-        text = file.read()
-    key = _parsed(text)
+    key = _parsed(read_own(path))
     if key is None:
         raise SetupError(
             f"the node key {path} is damaged: restore it, or move it away so that a new one is made"
             " (what it signed can still be verified with its public key)"
         )
     return key
-
-
-def _refuse_others(access: int, path: Path, mode: str) -> None:
-    if access:
-        raise SetupError(f"others have access to {path}, which must be this user's alone; run: chmod {mode} {path}")
 
 
 def _parsed(text: bytes) -> NodeKey | None:

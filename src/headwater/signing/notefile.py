@@ -1,0 +1,64 @@
+"""The key of a log, or of a witness, on disk: `keys/log.key` and `keys/witness.key` under `HEADWATER_HOME`.
+
+The file is a private JSON Web Key (RFC 8037) whose `kid` is the name under which the key signs notes. The name is part
+of what others know the key by, so it stays what it was when the key was made.
+"""
+
+import secrets
+from base64 import urlsafe_b64decode
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from headwater.errors import InvalidInputError, SetupError
+from headwater.signing.jwks import encoded_public_key
+from headwater.signing.keys import unpadded_base64url
+from headwater.signing.note import COSIGNATURE, ED25519, NoteSigner
+from headwater.signing.secretfile import create_once, read_own
+
+_SEED_BYTES: Final = 32
+
+
+def log_key(home: Path, name: str | None, default_name: str) -> NoteSigner:
+    """Return the key of the log that is kept here; the first call makes it, under `name` or else `default_name`.
+
+    Raises:
+        SetupError: the key cannot be made or read, is damaged, has another name, or can be read by others.
+        InvalidInputError: the name is none that a log can have.
+    """
+    return _key(home / "keys" / "log.key", name, default_name, ED25519)
+
+
+def witness_key(home: Path, name: str | None, default_name: str) -> NoteSigner:
+    """Return the key of the witness that works here; as `log_key`."""
+    return _key(home / "keys" / "witness.key", name, default_name, COSIGNATURE)
+
+
+def _key(path: Path, name: str | None, default_name: str, kind: int) -> NoteSigner:
+    try:
+        if not path.exists():
+            create_once(path, _written(name or default_name, secrets.token_bytes(_SEED_BYTES), kind))
+        key = _parsed(read_own(path), kind)
+    except OSError as failure:
+        raise SetupError(f"cannot make or read the key {path}: {failure.strerror}") from failure
+    if key is None:
+        raise SetupError(f"the key {path} is damaged: restore it; with another, nothing that it signed goes on")
+    if name not in (None, key.verifier.name):
+        raise SetupError(f"the key {path} signs as {key.verifier.name}, which cannot be changed to {name}")
+    return key
+
+
+def _written(name: str, seed: bytes, kind: int) -> bytes:
+    public_key = NoteSigner.from_seed(name, seed, kind).verifier.public_key
+    members = {"kty": "OKP", "crv": "Ed25519", "kid": name, "x": encoded_public_key(public_key)}
+    return orjson.dumps({**members, "d": unpadded_base64url(seed)}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _parsed(text: bytes, kind: int) -> NoteSigner | None:
+    try:
+        jwk: Any = orjson.loads(text)
+        key = NoteSigner.from_seed(jwk["kid"], urlsafe_b64decode(f"{jwk['d']}="), kind)
+    except (ValueError, LookupError, TypeError, InvalidInputError):
+        return None
+    return key if encoded_public_key(key.verifier.public_key) == jwk.get("x") else None

@@ -1,0 +1,58 @@
+"""Files that only their owner may read: made once, whole, and never replaced."""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from headwater.errors import SetupError
+
+_READ_OR_WRITE: Final = 0o077  # of group and others
+_WRITE: Final = 0o022
+
+
+def create_once(path: Path, text: bytes) -> None:
+    """Write the file unless it is there; of several who do so at once, one does. On disk when this returns.
+
+    Raises:
+        OSError: the disk is full, or the folder cannot be written to.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, unfinished = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):  # another process was first: what it wrote counts
+            os.link(unfinished, path)  # unlike a rename, a link never replaces
+    finally:
+        os.unlink(unfinished)
+    _sync_directory(path.parent)
+
+
+def read_own(path: Path) -> bytes:
+    """Read the file, now known to be its owner's alone.
+
+    Raises:
+        SetupError: others have access to it, or to its folder; the message says what to do.
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        _refuse_others(os.fstat(file.fileno()).st_mode & _READ_OR_WRITE, path, "600")
+        _refuse_others(path.parent.stat().st_mode & _WRITE, path.parent, "700")
+        return file.read()
+
+
+def _sync_directory(path: Path) -> None:
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _refuse_others(access: int, path: Path, mode: str) -> None:
+    if access:
+        raise SetupError(f"others have access to {path}, which must be this user's alone; run: chmod {mode} {path}")
