@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from headwater.graph.lineage import Graph
 from headwater.service.app import create_app
+from headwater.signing.note import NoteSigner
 from headwater.store.sqlite import SqliteStore
 
 RUN = "0198f7d0-1111-7222-8333-444455556666"
@@ -21,6 +22,7 @@ Body = dict[str, Any]
 Answer = Any
 """A response of the test client, whichever HTTP library is behind it."""
 
+LOG_KEY = NoteSigner.from_seed("lineage.example.org", bytes(32))
 START_US = 1_779_459_791_000_000
 """What the app's clock shows first; it goes on by a millisecond each time it is looked at."""
 
@@ -42,6 +44,7 @@ def serving(
         store,
         Graph(store.content),
         trusted or {},
+        log_key=LOG_KEY,
         require_signed=require_signed,
         body_limit=body_limit,
         page=page,

@@ -23,6 +23,7 @@ from headwater.service.body import DEFAULT_LIMIT
 from headwater.service.pages import BUILT_PAGE
 from headwater.service.past import DEFAULT_KEPT_MB
 from headwater.signing.keyfile import trusted_keys
+from headwater.signing.notefile import log_key
 from headwater.store.opening import open_store
 
 _GRACE_S: Final = 10
@@ -53,6 +54,14 @@ def serve(
             "without it, a SQLite file in HEADWATER_HOME. Rather set the variable: others see a command.",
         ),
     ] = None,
+    log_name: Annotated[
+        str | None,
+        typer.Option(
+            envvar="HEADWATER_LOG_NAME",
+            help="The name under which the log signs its heads, for good, like lineage.example.org; "
+            "by default that of this machine.",
+        ),
+    ] = None,
     retain_raw_days: Annotated[
         int | None,
         typer.Option(
@@ -67,6 +76,7 @@ def serve(
     Example: headwater serve --port 5001 --require-signed
     """
     home = headwater_home()
+    key = log_key(home, log_name, f"{socket.gethostname()}/headwater")
     if database and "://" not in database:
         raise SetupError("HEADWATER_DATABASE_URL: expected postgresql://…; without it, a SQLite file is used")
     where = database or home / "headwater.db"
@@ -75,6 +85,7 @@ def serve(
             store,
             Graph(store.content),
             trusted_keys(home),
+            log_key=key,
             require_signed=require_signed,
             body_limit=DEFAULT_LIMIT,
             page=BUILT_PAGE,

@@ -14,6 +14,7 @@ from headwater.service.intake import Intake
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
 from headwater.service.past import Pasts
+from headwater.service.proofs import Proofs
 
 _SAID: Final = "headwater.as_of"
 """Where a request's scope has what its answer is for."""
@@ -26,6 +27,7 @@ class Service:
     knowledge: Knowledge
     pasts: Pasts
     intake: Intake
+    proofs: Proofs
     feed: Feed
     metrics: Metrics
     ahead: tuple[Ahead, ...]

@@ -22,6 +22,7 @@ from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
 from headwater.service.pages import page_app
 from headwater.service.past import DEFAULT_KEPT_MB, Pasts
+from headwater.service.proofs import Proofs
 from headwater.service.readers import Readers
 from headwater.service.reading import Trust
 from headwater.service.retention import Retention
@@ -36,6 +37,7 @@ from headwater.service.routes import (
     intake,
     jobs,
     lineage,
+    log,
     namespaces,
     overview,
     questions,
@@ -47,6 +49,7 @@ from headwater.service.routes import (
     writes,
 )
 from headwater.service.views.lineage import render_ahead
+from headwater.signing.note import NoteSigner
 from headwater.store.entries import Stored
 from headwater.store.store import Store
 
@@ -59,6 +62,7 @@ def create_app(
     graph: Graph,
     trusted_keys: Mapping[str, Ed25519PublicKey],
     *,
+    log_key: NoteSigner,
     require_signed: bool,
     body_limit: int,
     page: Path | None,
@@ -70,10 +74,12 @@ def create_app(
     """Make the app over an open store and an empty graph.
 
     While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
-    store. `kept_mb` is how much memory the pasts take that are kept. `readers` is how
+    store. `log_key` signs the log's heads. `kept_mb` is how much memory the pasts take that are kept. `readers` is how
     many processes read events beside this one. Raw bytes move to segments after `retain_raw_days`, or never.
     """
-    service = _service(store, graph, Readers(Trust(trusted_keys, require_signed), readers), body_limit, now_us, kept_mb)
+    service = _service(
+        store, graph, log_key, Readers(Trust(trusted_keys, require_signed), readers), body_limit, now_us, kept_mb
+    )
     app = FastAPI(
         title="Headwater",
         version=VERSION,
@@ -90,7 +96,7 @@ def create_app(
     intake.add_intake(app)  # after what else stands before the routes, so that it stands before them all
     api = APIRouter(prefix="/api/v1")
     answered = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview)
-    resources = (*answered, questions, evidence, diff)
+    resources = (*answered, questions, evidence, diff, log)
     for resource in (*resources, writes, edits):
         api.include_router(resource.router)
     app.include_router(api)
@@ -101,7 +107,13 @@ def create_app(
 
 
 def _service(
-    store: Store, graph: Graph, readers: Readers, body_limit: int, now_us: Callable[[], int], kept_mb: float
+    store: Store,
+    graph: Graph,
+    log_key: NoteSigner,
+    readers: Readers,
+    body_limit: int,
+    now_us: Callable[[], int],
+    kept_mb: float,
 ) -> Service:
     knowledge, feed = Knowledge(store, graph), Feed()
     metrics = Metrics(knowledge)
@@ -116,7 +128,10 @@ def _service(
             each.wake()
 
     intake = Intake(store, readers, learn, metrics, now_us)
-    return Service(knowledge, pasts, intake, feed, metrics, ahead, body_limit, now_us, new_id=lambda: str(uuid4()))
+    proofs = Proofs(store.tree, log_key)
+    return Service(
+        knowledge, pasts, intake, proofs, feed, metrics, ahead, body_limit, now_us, new_id=lambda: str(uuid4())
+    )
 
 
 def _lifespan(service: Service, retention: Retention) -> Lifespan[FastAPI]:

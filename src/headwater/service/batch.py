@@ -1,7 +1,7 @@
 """Many events in one body: cut apart without touching a byte of any, and taken each for itself."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from json import JSONDecodeError, JSONDecoder
 from typing import Final, Literal
 
@@ -11,6 +11,8 @@ from headwater.errors import HeadwaterError, MalformedJsonError, UnavailableErro
 from headwater.service.failures import status_of
 from headwater.service.intake import Answer
 from headwater.service.shapes_batch import BatchAnswer, BatchSummary, EventAnswer, FailedEvent
+from headwater.service.shapes_log import Receipt
+from headwater.signing.merkle import Growth
 
 NDJSON: Final = "application/x-ndjson"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
@@ -77,9 +79,18 @@ def _after_space(text: str, place: int) -> int:
     return place if found is None else found.end()
 
 
-def batch_answer(outcomes: Sequence[Answer | HeadwaterError]) -> BatchAnswer:
-    """What is told of a batch: a summary, one answer for each event in its order, and the failed ones once more."""
+def batch_answer(
+    outcomes: Sequence[Answer | HeadwaterError], receipt: Callable[[int, Growth], Receipt] | None = None
+) -> BatchAnswer:
+    """What is told of a batch: a summary, one answer for each event in its order, and the failed ones once more.
+
+    `receipt` makes receipts for those that were stored, if the sender asked for them.
+    """
     results = [_event_answer(index, outcome) for index, outcome in enumerate(outcomes)]
+    if receipt is not None:
+        for result, outcome in zip(results, outcomes, strict=True):
+            if isinstance(outcome, Answer):
+                result["receipt"] = receipt(outcome.log_index, outcome.growth)
     failed = [
         FailedEvent(index=each["index"], reason=each.get("message", ""), retriable=each["retriable"])
         for each in results

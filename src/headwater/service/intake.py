@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -16,6 +17,8 @@ from headwater.errors import (
 from headwater.model.edits import EditEntry
 from headwater.service.metrics import Metrics
 from headwater.service.readers import Readers
+from headwater.signing.leaf import SALT_BYTES
+from headwater.signing.merkle import Growth
 from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.store import Store
 from headwater.store.writer import GroupCommit, Outcome
@@ -31,6 +34,8 @@ class Answer(NamedTuple):
 
     log_index: int
     is_new: bool
+    growth: Growth
+    """The tree over the log, when it was last appended to before this was said."""
 
 
 @dataclass(slots=True)
@@ -100,7 +105,8 @@ class Intake:
     async def _take_some(self, events: Sequence[bytes]) -> list[Answer | HeadwaterError]:
         received_us = self.now_us()
         try:
-            read: Sequence[Entry | HeadwaterError] = await self.readers.read([(raw, received_us) for raw in events])
+            posted = [(raw, received_us, _salt()) for raw in events]
+            read: Sequence[Entry | HeadwaterError] = await self.readers.read(posted)
         except UnavailableError as fault:
             read = [fault] * len(events)
         submitted = [each if isinstance(each, HeadwaterError) else self._submitted(each) for each in read]
@@ -126,7 +132,7 @@ class Intake:
         """
         if self.readers.trust.is_required:
             raise UntrustedEventError("unsigned: the service takes signed events only, so nothing can be edited here")
-        outcome = await self._submitted(entry_of(entry, "unsigned", None, self.now_us()))
+        outcome = await self._submitted(entry_of(entry, "unsigned", None, self.now_us(), _salt()))
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
@@ -146,7 +152,7 @@ class Intake:
         return self.store.add(entries)
 
     def _hand_over(self, outcomes: Sequence[tuple[_Post, Outcome]]) -> None:
-        self._loop.call_soon_threadsafe(self._settle, outcomes)
+        self._loop.call_soon_threadsafe(self._settle, outcomes, self.store.growth)
 
     def _hear(self, news: Sequence[Stored]) -> None:
         self._loop.call_soon_threadsafe(self._learn_all, news)
@@ -157,13 +163,13 @@ class Intake:
         for stored in news:
             self.learn(stored)
 
-    def _settle(self, outcomes: Sequence[tuple[_Post, Outcome]]) -> None:
+    def _settle(self, outcomes: Sequence[tuple[_Post, Outcome]], growth: Growth) -> None:
         for post, outcome in outcomes:
-            told = self._learned(post, outcome)
+            told = self._learned(post, outcome, growth)
             if not post.outcome.done():
                 post.outcome.set_result(told)
 
-    def _learned(self, post: _Post, outcome: Outcome) -> Answer | Exception:
+    def _learned(self, post: _Post, outcome: Outcome, growth: Growth) -> Answer | Exception:
         if isinstance(outcome, Exception):
             if self._last_failure is None:
                 log.error("events cannot be stored", extra={"fault": str(outcome)})
@@ -176,7 +182,11 @@ class Intake:
         except Exception as fault:  # every post is answered, whatever happens to its neighbours
             return fault
         self.metrics.events.labels("stored" if outcome.is_new else "known", post.verdict).inc()
-        return Answer(outcome.log_index, outcome.is_new)
+        return Answer(outcome.log_index, outcome.is_new, growth)
+
+
+def _salt() -> bytes:
+    return secrets.token_bytes(SALT_BYTES)
 
 
 _REASONS: Final[Mapping[type[Exception], str]] = {

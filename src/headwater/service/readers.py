@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from headwater.errors import UnavailableError
-from headwater.service.reading import Trust, read
+from headwater.service.reading import Posted, Trust, read
 from headwater.service.reading_process import LENGTH, Read, packed, packed_trust
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ _GRACE_S: Final = 5.0
 class _Wanted:
     """Events that somebody waits for."""
 
-    events: Sequence[tuple[bytes, int]]
+    events: Sequence[Posted]
     read: "asyncio.Future[Read]"
 
 
@@ -51,7 +51,7 @@ class _Group:
     outcomes: Read | None = None
 
     @property
-    def events(self) -> list[tuple[bytes, int]]:
+    def events(self) -> list[Posted]:
         """Of all who wait."""
         return [event for each in self.wanted for event in each.events]
 
@@ -86,8 +86,8 @@ class Readers:
         """End the processes; nothing waits any more."""
         await asyncio.gather(*(reader.stop() for reader in self.processes))
 
-    async def read(self, events: Sequence[tuple[bytes, int]]) -> Read:
-        """Read events, each with when it was received; what was asked for first is answered first.
+    async def read(self, events: Sequence[Posted]) -> Read:
+        """Read events; what was asked for first is answered first.
 
         Raises:
             UnavailableError: too many wait already.
@@ -145,7 +145,7 @@ class Readers:
         return group
 
     def _do_here(self, group: _Group) -> None:
-        self.done(group, [read(raw, received_us, self.trust) for raw, received_us in group.events])
+        self.done(group, [read(posted, self.trust) for posted in group.events])
 
 
 class Reader:

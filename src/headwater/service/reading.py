@@ -29,12 +29,17 @@ class Trust:
     is_required: bool
 
 
-def read(raw: bytes, received_us: int, trust: Trust) -> Entry | Refusal:
+Posted = tuple[bytes, int, bytes]
+"""An event's bytes, when they were received (microseconds since 1970), and random bytes for its leaf."""
+
+
+def read(posted: Posted, trust: Trust) -> Entry | Refusal:
     """Read an event; gives why it cannot be taken where it cannot."""
+    raw, received_us, salt = posted
     try:
         event = _parsed(raw)
         verified = _verified(event, trust)
-        return entry_of(event, verified.verdict, verified.key_id, received_us)
+        return entry_of(event, verified.verdict, verified.key_id, received_us, salt)
     except (InvalidEventError, UntrustedEventError) as refusal:
         return refusal
 

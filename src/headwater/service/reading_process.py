@@ -13,11 +13,10 @@ from typing import BinaryIO, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from headwater.service.reading import Refusal, Trust, read
+from headwater.service.reading import Posted, Refusal, Trust, read
 from headwater.store.entries import Entry
 
-Group = Sequence[tuple[bytes, int]]
-"""Events, each with when it was received, microseconds since 1970."""
+Group = Sequence[Posted]
 Read = Sequence[Entry | Refusal]
 
 LENGTH: Final = 4
@@ -42,7 +41,7 @@ def main() -> None:
     messages = _messages(sys.stdin.buffer)
     trust = _trust(*next(messages))
     for group in messages:
-        sys.stdout.buffer.write(packed([read(raw, received_us, trust) for raw, received_us in group]))
+        sys.stdout.buffer.write(packed([read(posted, trust) for posted in group]))
         sys.stdout.buffer.flush()
 
 

@@ -5,6 +5,8 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
+from headwater.service.shapes_log import Receipt
+
 
 class EventAnswer(TypedDict):
     """What became of one event of a batch: 201 stored, 200 stored before, else the status it would have had alone."""
@@ -13,6 +15,7 @@ class EventAnswer(TypedDict):
     status: int
     retriable: bool
     message: NotRequired[str]
+    receipt: NotRequired[Receipt]
 
 
 class FailedEvent(TypedDict):

@@ -27,6 +27,9 @@ def run(number: int) -> bytes:
     return json.dumps(event(run={"runId": f"run-{number}"}, outputs=[dataset("orders", orders=schema("id"))])).encode()
 
 
+SALT = bytes(16)
+
+
 def log() -> list[bytes]:
     """Signed and unsigned events, one of somebody unknown, and some that are none."""
     stranger = NodeKey.from_seed("edge-8", bytes(32))
@@ -39,7 +42,7 @@ async def read_by(readers: Readers, events: Sequence[bytes], disturb: bool = Fal
     readers.start()
     while not all(reader.is_alive for reader in readers.processes):  # noqa: ASYNC110  only a test waits for it
         await asyncio.sleep(0.01)
-    asked = [asyncio.create_task(readers.read([(raw, number)])) for number, raw in enumerate(events)]
+    asked = [asyncio.create_task(readers.read([(raw, number, SALT)])) for number, raw in enumerate(events)]
     order: list[int] = []
     for number, task in enumerate(asked):
         task.add_done_callback(lambda _, number=number: order.append(number))
@@ -72,7 +75,7 @@ def comparable(answers: Sequence[Entry | Refusal]) -> list[object]:
 
 
 def here(events: Sequence[bytes], trust: Trust) -> list[object]:
-    return comparable([read(raw, number, trust) for number, raw in enumerate(events)])
+    return comparable([read((raw, number, SALT), trust) for number, raw in enumerate(events)])
 
 
 def test_processes_read_what_would_be_read_here_in_the_order_that_was_asked_for() -> None:

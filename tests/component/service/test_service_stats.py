@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from headwater.graph.lineage import Graph
 from headwater.service.app import create_app
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import dataset, event, facet, post
+from tests.support.app import LOG_KEY, dataset, event, facet, post
 
 NOW_US = 1_779_459_791_000_000  # 2026-05-22T14:23:11Z
 
@@ -23,6 +23,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
             store,
             Graph(store.content),
             {},
+            log_key=LOG_KEY,
             require_signed=False,
             body_limit=1_000_000,
             page=None,

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, InvalidInputError
 from headwater.service.access import Service, service_of
 from headwater.service.answers import answer
 from headwater.service.batch import NDJSON, batch_answer, events_in
@@ -19,6 +19,7 @@ from headwater.service.body import read_body
 from headwater.service.failures import failed
 from headwater.service.shapes import Failure
 from headwater.service.shapes_batch import BatchAnswer
+from headwater.service.shapes_log import Received
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Failure, "description": "No JSON; the message gives the position."},
@@ -32,6 +33,18 @@ _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     },
 }
 _PATH: Final = "/api/v1/lineage"
+_RECEIPT: Final = "receipt"
+_ASKING: Final = {
+    "parameters": [
+        {
+            "name": _RECEIPT,
+            "in": "query",
+            "required": False,
+            "description": "Answer with a receipt; the header `Prefer: receipt` asks for the same.",
+            "schema": {"type": "boolean", "default": False},
+        }
+    ]
+}
 _BATCH_PATH: Final = f"{_PATH}/batch"
 _BODY: Final = {
     "requestBody": {
@@ -82,11 +95,14 @@ def add_intake(app: FastAPI) -> None:
         status_code=201,
         response_class=Response,
         responses={
-            200: {"description": "These very bytes were stored before."},
-            201: {"description": "The event is stored, on disk, and in every answer from now on."},
+            200: {"model": Received, "description": "These very bytes were stored before; no body unless asked for."},
+            201: {
+                "model": Received,
+                "description": "Stored, on disk, and in every answer from now on; no body unless asked for.",
+            },
             **_FAILURES,
         },
-        openapi_extra=_BODY,
+        openapi_extra=_BODY | _ASKING,
         tags=["events"],
     )
     app.router.add_api_route(
@@ -98,7 +114,7 @@ def add_intake(app: FastAPI) -> None:
             200: {"model": BatchAnswer, "description": "What became of each event; some may not have been stored."},
             **{status: _FAILURES[status] for status in (400, 413, 415)},
         },
-        openapi_extra=_BATCH_BODY,
+        openapi_extra=_BATCH_BODY | _ASKING,
         tags=["events"],
     )
 
@@ -107,7 +123,10 @@ async def take_event(request: Request) -> Response:
     """Store an event."""
     service = service_of(request)
     taken = await service.intake.take(await _body(service, request))
-    return Response(status_code=201 if taken.is_new else 200)
+    status = 201 if taken.is_new else 200
+    if not _asks_for_receipt(request):
+        return Response(status_code=status)
+    return _applied(answer(Received(receipt=service.proofs.receipt(taken.log_index, taken.growth)), status))
 
 
 async def take_batch(request: Request) -> Response:
@@ -115,7 +134,29 @@ async def take_batch(request: Request) -> Response:
     service = service_of(request)
     body = await _body(service, request)
     events = events_in(body, request.headers.get("content-type", ""))
-    return answer(batch_answer(await service.intake.take_all(events)))
+    taken = await service.intake.take_all(events)
+    if not _asks_for_receipt(request):
+        return answer(batch_answer(taken))
+    return _applied(answer(batch_answer(taken, service.proofs.receipt)))
+
+
+def _asks_for_receipt(request: Request) -> bool:
+    """Whether the sender wants receipts, which Marquez's clients would not expect.
+
+    Source: RFC 7240 (Prefer)
+    """
+    preferred = request.headers.get("prefer", "")
+    if preferred and any(each.strip().lower() == _RECEIPT for each in preferred.split(",")):
+        return True
+    wanted = request.query_params.get(_RECEIPT) if request.scope["query_string"] else None
+    if wanted not in (None, "true", "false"):
+        raise InvalidInputError("receipt: expected true or false")
+    return wanted == "true"
+
+
+def _applied(response: Response) -> Response:
+    response.headers["preference-applied"] = _RECEIPT
+    return response
 
 
 async def _body(service: Service, request: Request) -> bytes:

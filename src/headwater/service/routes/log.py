@@ -1,0 +1,59 @@
+"""The log as others check it: its head, its tiles, proofs.
+
+The paths under `/log` are those of https://c2sp.org/tlog-tiles, so other people's tools read this log.
+"""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Response
+
+from headwater.service import shapes_log
+from headwater.service.access import ServiceHere
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import NOT_FOUND, WRONG
+
+router = APIRouter(prefix="/log", tags=["log"])
+
+_TEXT: Final = "text/plain; charset=utf-8"
+_BYTES: Final = "application/octet-stream"
+_NO_STORE: Final = {"cache-control": "no-store"}
+_FOR_EVER: Final = {"cache-control": "public, max-age=31536000, immutable"}
+
+Size = Annotated[
+    int | None, Query(ge=1, le=2**53, description="How many entries the log had; those that it has by default.")
+]
+Index = Annotated[int, Query(ge=0, le=2**53, description="The place of the entry in the log, from 0.")]
+From = Annotated[int, Query(alias="from", ge=1, le=2**53, description="How many entries the log had before.")]
+To = Annotated[
+    int | None, Query(alias="to", ge=1, le=2**53, description="How many it had later; those it has by default.")
+]
+
+
+@router.get("/checkpoint", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+async def get_checkpoint(service: ServiceHere) -> Response:
+    """The head of the log, signed: a checkpoint as https://c2sp.org/tlog-checkpoint has it."""
+    return Response(service.proofs.checkpoint(), 200, _NO_STORE, _TEXT)
+
+
+@router.get("/key", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+async def get_log_key(service: ServiceHere) -> Response:
+    """The key that signs checkpoints: NAME+HASH+KEY in one line, as https://c2sp.org/signed-note has it."""
+    return Response(f"{service.proofs.log_key}\n", 200, _NO_STORE, _TEXT)
+
+
+@router.get("/tile/{tile:path}", response_class=Response, responses={200: {"content": {_BYTES: {}}}, **NOT_FOUND})
+async def get_tile(service: ServiceHere, tile: str) -> Response:
+    """A tile of hashes, `LEVEL/N`, or of leaves, `entries/N`; `.p/WIDTH` is a tile that was not full."""
+    return Response(service.proofs.tile(tile), 200, _FOR_EVER, _BYTES)
+
+
+@router.get("/proof/inclusion", response_model=shapes_log.InclusionProof, responses=WRONG)
+async def get_inclusion_proof(service: ServiceHere, index: Index, size: Size = None) -> Response:
+    """Prove where an entry stands."""
+    return answer(service.proofs.inclusion(index, size))
+
+
+@router.get("/proof/consistency", response_model=shapes_log.ConsistencyProof, responses=WRONG)
+async def get_consistency_proof(service: ServiceHere, old: From, new: To = None) -> Response:
+    """Prove that the log only grew."""
+    return answer(service.proofs.consistency(old, new))

@@ -1,0 +1,40 @@
+"""The JSON of receipts and proofs, as types. Hashes are `sha256:` and hexadecimal, those of a proof are in base64."""
+
+from collections.abc import Sequence
+
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+
+class Receipt(TypedDict):
+    """Proves that an event stands in the log in the place `index`; `checkpoint` is a signed note."""
+
+    index: int
+    leafHash: str
+    checkpoint: str
+    inclusionProof: Sequence[str]
+
+
+class Received(TypedDict):
+    """What answers an event whose sender asked for a receipt."""
+
+    receipt: Receipt
+
+
+class InclusionProof(TypedDict):
+    """Proves that a leaf stands in a tree of that size."""
+
+    index: int
+    size: int
+    leafHash: str
+    rootHash: str
+    inclusionProof: Sequence[str]
+
+
+class ConsistencyProof(TypedDict):
+    """Proves that the larger tree begins with the smaller."""
+
+    fromSize: int
+    toSize: int
+    fromRootHash: str
+    rootHash: str
+    consistencyProof: Sequence[str]
