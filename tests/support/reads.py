@@ -144,7 +144,7 @@ class _Reader:
 
     def _unknown(self) -> None:
         """Routes that no event so far has led to."""
-        nobody = {"namespace": "nobody", "name": "nothing", "run_id": "none", "version": "none"}
+        nobody = {"namespace": "nobody", "name": "nothing", "run_id": "none", "version": "none", "tile": "none"}
         for template in self.documented - self.asked - {ENDLESS}:
             path = template.format_map(nobody)
             query = "?" + urlencode(
@@ -154,6 +154,8 @@ class _Reader:
                     "q": "nothing",
                     "runId": "none",
                     "query": "{ jobs { name } }",
+                    "index": 0,
+                    "from": 1,
                 }
             )
             status = self._client.get(path + query).status_code
@@ -163,6 +165,8 @@ class _Reader:
 
 def documented_operations(client: TestClient) -> Iterator[tuple[str, str]]:
     """Every method and path of the OpenAPI page, with something in the place of each parameter."""
-    names = dict.fromkeys(("namespace", "name", "run_id", "version", "field", "tag"), "none") | {"mark": "start"}
+    names = dict.fromkeys(("namespace", "name", "run_id", "version", "field", "tag", "tile"), "none") | {
+        "mark": "start"
+    }
     for path, methods in client.get("/openapi.json").json()["paths"].items():
         yield from ((method.upper(), path.format_map(names)) for method in methods)
