@@ -5,7 +5,7 @@ The paths under `/log` are those of https://c2sp.org/tlog-tiles, so other people
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from headwater.service import shapes_log
 from headwater.service.access import ServiceHere
@@ -19,6 +19,7 @@ _BYTES: Final = "application/octet-stream"
 _NO_STORE: Final = {"cache-control": "no-store"}
 _FOR_EVER: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
+TilePath = Annotated[str, Path(description="`0/x001/234`, `1/000.p/5`, `entries/000`.")]
 Size = Annotated[
     int | None, Query(ge=1, le=2**53, description="How many entries the log had; those that it has by default.")
 ]
@@ -42,7 +43,7 @@ async def get_log_key(service: ServiceHere) -> Response:
 
 
 @router.get("/tile/{tile:path}", response_class=Response, responses={200: {"content": {_BYTES: {}}}, **NOT_FOUND})
-async def get_tile(service: ServiceHere, tile: str) -> Response:
+async def get_tile(service: ServiceHere, tile: TilePath) -> Response:
     """A tile of hashes, `LEVEL/N`, or of leaves, `entries/N`; `.p/WIDTH` is a tile that was not full."""
     return Response(service.proofs.tile(tile), 200, _FOR_EVER, _BYTES)
 
