@@ -1,7 +1,7 @@
 """Walks over the graph: what lies around a node, what feeds a column and what it reaches."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
 from functools import cache
 from itertools import chain
 from typing import Literal, NamedTuple, TypeVar
@@ -21,9 +21,23 @@ def reachable(
 
     Nearest first; start nodes are at 0. Cycles are fine: each node is visited once.
     """
+    steps = walked(start, neighbours, max_hops)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            hops: dict[NodeT, int] = end.value
+            return hops
+
+
+def walked(
+    start: Iterable[NodeT], neighbours: Callable[[NodeT], Iterable[NodeT]], max_hops: int
+) -> Generator[None, None, dict[NodeT, int]]:
+    """As `reachable`, with a step for each node that is come to: between two of them others may have their turn."""
     hops = dict.fromkeys(start, 0)
     queue = deque(hops)
     while queue:
+        yield
         node = queue.popleft()
         if hops[node] == max_hops:
             continue
@@ -79,11 +93,11 @@ class ColumnWalk:
         self._into: dict[DatasetId, dict[str, list[ColumnStep]]] = {}
         self._from: dict[DatasetId, dict[str, list[ColumnStep]]] = {}
 
-    def reachable(self, start: Iterable[ColumnId], way: Way, max_hops: int) -> dict[ColumnId, int]:
-        """Every column within `max_hops` of a start column, that way, with its distance."""
+    def walked(self, start: Iterable[ColumnId], way: Way, max_hops: int) -> Generator[None, None, dict[ColumnId, int]]:
+        """Every column within `max_hops` of a start column, that way, with its distance; step by step."""
         if way == "upstream":
-            return reachable(start, lambda column: [step.source for step in self.steps_into(column)], max_hops)
-        return reachable(start, lambda column: [step.target for step in self.steps_from(column)], max_hops)
+            return walked(start, lambda column: [step.source for step in self.steps_into(column)], max_hops)
+        return walked(start, lambda column: [step.target for step in self.steps_from(column)], max_hops)
 
     def steps_into(self, column: ColumnId) -> list[ColumnStep]:
         """The edges that end at the column.

@@ -41,10 +41,10 @@ def answers(knowledge: Knowledge) -> dict[str, object]:
     page = Page(1000)
     told: dict[str, object] = {"coverage": asyncio.run(coverage(knowledge, Asked(limit=1000)))}
     for node in nodes:
-        told[f"impact {node.node_id}"] = impact(knowledge, node, None, page)
+        told[f"impact {node.node_id}"] = asyncio.run(impact(knowledge, node, None, page))
         told[f"cause {node.node_id}"] = _without_places(asyncio.run(root_cause(knowledge, Question(node, None, 20))))
         if isinstance(node, DatasetId):
-            told[f"drop {node.node_id}"] = impact(knowledge, node, Change("drop"), page)
+            told[f"drop {node.node_id}"] = asyncio.run(impact(knowledge, node, Change("drop"), page))
     return told
 
 

@@ -4,7 +4,7 @@ Where events tell of columns, a change goes only where the column goes. Where th
 that reads the dataset writes to: such steps carry no edge.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Literal, NamedTuple
@@ -65,8 +65,11 @@ Front = dict[DatasetId, set[Place]]
 """The places from which the walk goes on, by dataset; a dataset itself stands for all of it."""
 
 
-def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId]) -> Reach:
-    """Everything downstream. Nearest first; a place is at the least number of jobs that lead to it."""
+def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId]) -> Generator[None, None, Reach]:
+    """Everything downstream. Nearest first; a place is at the least number of jobs that lead to it.
+
+    A step is a dataset that the walk went on from: between two of them others may have their turn.
+    """
     places = frozenset(map(_place, start))
     found = Reach(places)
     gone = set(places)
@@ -83,6 +86,7 @@ def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId]) -> Reach:
                 found.steps.setdefault(step.destination, []).append(step)
                 if flow.goes_on(step):
                     fresh.add(step.destination)
+            yield
         front = _by_dataset(fresh - gone)
         gone |= fresh
     return found

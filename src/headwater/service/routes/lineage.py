@@ -32,7 +32,7 @@ async def get_column_lineage(
 ) -> Response:
     """Columns within `depth` hops of a column, of a dataset's columns, or of the columns that a job writes."""
     node = knowledge.node(node_id)
-    return answer(column_lineage(knowledge, node, depth, with_downstream=with_downstream))
+    return answer(await column_lineage(knowledge, node, depth, with_downstream=with_downstream))
 
 
 @router.get("/runlineage/upstream", response_model=shapes.UpstreamRuns, responses=NOT_FOUND | WRONG)

@@ -44,7 +44,7 @@ async def get_impact(
     """All that a change of a dataset or column reaches downstream, nearest first, and whether it breaks there."""
     node = column_of(knowledge, knowledge.node(node_id), column)
     proposed = None if change is None else Change.parse(change)
-    return answer(impact(knowledge, node, proposed, Page(limit, offset)))
+    return answer(await impact(knowledge, node, proposed, Page(limit, offset)))
 
 
 @router.get("/root-cause", response_model=shapes_causes.RootCause, responses=NOT_FOUND | WRONG)

@@ -1,11 +1,13 @@
 """Columns: what each is made from, and the graph of columns around a node."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from functools import cache, partial
 
 from headwater.graph.column_edges import Said
 from headwater.graph.walk import ColumnStep, ColumnWalk
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes
+from headwater.service.ahead import outcome_in_turns
 from headwater.service.knowledge import Knowledge
 
 COLUMN_LINEAGE = "columnLineage"
@@ -29,18 +31,30 @@ def column_sources(knowledge: Knowledge, name: DatasetId) -> list[shapes.ColumnS
     ]
 
 
-def column_lineage(
+async def column_lineage(
     knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int, *, with_downstream: bool
 ) -> shapes.ColumnLineage:
-    """The columns that feed a column, a dataset's columns or those that a job writes; on demand also what they feed."""
+    """The columns that feed a column, a dataset's columns or those that a job writes; on demand also what they feed.
+
+    Others have their turn meanwhile.
+    """
+    return await outcome_in_turns(_column_lineage(knowledge, node, max_hops, with_downstream=with_downstream))
+
+
+def _column_lineage(
+    knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int, *, with_downstream: bool
+) -> Generator[None, None, shapes.ColumnLineage]:
     walk = ColumnWalk(knowledge.graph, knowledge.columns)
     start = list(_columns_of(knowledge, node))
-    reached = {**walk.reachable(start, "upstream", max_hops)}
+    reached = {**(yield from walk.walked(start, "upstream", max_hops))}
     if with_downstream:
-        reached |= walk.reachable(start, "downstream", max_hops)
+        reached |= yield from walk.walked(start, "downstream", max_hops)
     reached = {column: hops for column, hops in reached.items() if not knowledge.graph.hides(column.dataset)}
-    steps = {column: [step for step in _steps_into(walk, column) if step.source in reached] for column in reached}
-    return shapes.ColumnLineage(graph=_nodes(knowledge, steps))
+    steps: dict[ColumnId, list[ColumnStep]] = {}
+    for column in reached:
+        steps[column] = [step for step in _steps_into(walk, column) if step.source in reached]
+        yield
+    return shapes.ColumnLineage(graph=(yield from _nodes(knowledge, steps)))
 
 
 def _columns_of(knowledge: Knowledge, node: DatasetId | JobId | ColumnId) -> Iterable[ColumnId]:
@@ -64,7 +78,9 @@ def _order(step: ColumnStep) -> tuple[ColumnId, str, str, str, bool]:
     return step.source, edge.kind, edge.subtype, edge.description, edge.masking
 
 
-def _nodes(knowledge: Knowledge, steps: Mapping[ColumnId, Sequence[ColumnStep]]) -> list[shapes.ColumnNode]:
+def _nodes(
+    knowledge: Knowledge, steps: Mapping[ColumnId, Sequence[ColumnStep]]
+) -> Generator[None, None, list[shapes.ColumnNode]]:
     ids = {column: column.node_id for column in steps}
     out: dict[ColumnId, list[shapes.Edge]] = {column: [] for column in steps}
     into: dict[ColumnId, list[shapes.Edge]] = {column: [] for column in steps}
@@ -73,17 +89,18 @@ def _nodes(knowledge: Knowledge, steps: Mapping[ColumnId, Sequence[ColumnStep]])
             edge = shapes.Edge(origin=ids[source], destination=ids[target])
             into[target].append(edge)
             out[source].append(edge)
-    wordings = {name: _Wording(knowledge, name) for name in {column.dataset for column in steps}}
-    return [
-        shapes.ColumnNode(
-            id=ids[column],
-            type="DATASET_FIELD",
-            data=_data(column, steps[column], wordings[column.dataset]),
-            inEdges=into[column],
-            outEdges=out[column],
+        yield
+    wording_of = cache(partial(_Wording, knowledge))
+    nodes: list[shapes.ColumnNode] = []
+    for column in sorted(steps):
+        data = _data(column, steps[column], wording_of(column.dataset))
+        nodes.append(
+            shapes.ColumnNode(
+                id=ids[column], type="DATASET_FIELD", data=data, inEdges=into[column], outEdges=out[column]
+            )
         )
-        for column in sorted(steps)
-    ]
+        yield
+    return nodes
 
 
 def _data(column: ColumnId, steps: Sequence[ColumnStep], wording: "_Wording") -> shapes.ColumnData:

@@ -13,6 +13,7 @@ from headwater.model.facets.about import OwnershipFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes_impact as shapes
 from headwater.service.activity import KnownRun
+from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.shapes import Field
@@ -52,15 +53,15 @@ def column_of(knowledge: Knowledge, node: Node, column: str | None) -> Node:
     return ColumnId(node, column)
 
 
-def impact(knowledge: Knowledge, node: Node, change: Change | None, page: Page) -> shapes.Impact:
-    """What lies downstream of the node, and what the change would do there.
+async def impact(knowledge: Knowledge, node: Node, change: Change | None, page: Page) -> shapes.Impact:
+    """What lies downstream of the node, and what the change would do there; others have their turn meanwhile.
 
     Raises:
         InvalidInputError: such a change of such a node makes no sense.
     """
     proposal = None if change is None else _proposal(knowledge, node, change)
     start = sorted(knowledge.graph.writes(node)) if isinstance(node, JobId) else [node]
-    found = reach(Flow(knowledge.graph, knowledge.all_columns), start)
+    found = await outcome_in_turns(reach(Flow(knowledge.graph, knowledge.all_columns), start))
     judged = {} if proposal is None else verdicts(found, proposal)
     steps = {place: verdict.step for place, verdict in judged.items()} or ways(found)
     places = found.nearest_first()
@@ -71,7 +72,7 @@ def impact(knowledge: Knowledge, node: Node, change: Change | None, page: Page) 
         breaking=None if proposal is None else _any(verdict.is_breaking for verdict in judged.values()),
         summary=_summary(places, judged),
         counts=_counts(places, judged),
-        reached=[about.reached(place) for place in places[page.offset : page.offset + page.limit]],
+        reached=await in_turns(map(about.reached, places[page.offset : page.offset + page.limit])),
         totalCount=len(places),
     )
 
