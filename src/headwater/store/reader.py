@@ -17,7 +17,7 @@ from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import LoggedEvent
 from headwater.store.numbers import LookedUpNames, ReadNames, run_id_of_key
-from headwater.store.packing import unpacked
+from headwater.store.packing import content_of_row, unpacked
 from headwater.store.segments import Segments
 from headwater.store.tables import TABLES
 from headwater.store.tree import ReadTree
@@ -136,14 +136,13 @@ class Reader:
         return cast(Mapping[str, Any], strict_json.parse(self._read_content_body(digest)))
 
     def _read_content_body(self, digest: bytes) -> bytes:
-        body: bytes = self._value("SELECT body FROM content WHERE digest = ?", (digest,))
-        return body
+        return content_of_row(self._value("SELECT body FROM content WHERE digest = ?", (digest,)))
 
     def bodies(self, digests: Sequence[bytes]) -> dict[bytes, bytes]:
         """The JSON of contents, by digest."""
         self._wait_for_facts()
         sql = f"SELECT digest, body FROM content WHERE digest IN ({marks(digests)})"
-        return dict(self._rows(sql, digests))
+        return {digest: content_of_row(body) for digest, body in self._rows(sql, digests)}
 
     # The log
 
@@ -323,8 +322,8 @@ class Reader:
         )
         self._wait_for_facts()
         facets: dict[str, list[RunFacetRow]] = {run_id: [] for run_id in run_ids}
-        for run, *facet in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
-            facets[run_id_of_key(run)].append(RunFacetRow(*facet))
+        for run, name, body in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
+            facets[run_id_of_key(run)].append(RunFacetRow(name, content_of_row(body)))
         return facets
 
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
@@ -338,8 +337,9 @@ class Reader:
         )
         self._wait_for_facts()
         facets: dict[str, list[ObservedFacetRow]] = {run_id: [] for run_id in run_ids}
-        for run, direction, namespace, name, *facet in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
-            facets[run_id_of_key(run)].append(ObservedFacetRow(direction, DatasetId(namespace, name), *facet))
+        for run, direction, *pair, name, content, row in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
+            body = None if row is None else content_of_row(row)
+            facets[run_id_of_key(run)].append(ObservedFacetRow(direction, DatasetId(*pair), name, content, body))
         return facets
 
     def told_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
@@ -362,7 +362,8 @@ class Reader:
             "ORDER BY name"
         )
         self._wait_for_facts()
-        return dict(self._rows(sql, (self._key(run_id), direction, *dataset)))
+        rows = self._rows(sql, (self._key(run_id), direction, *dataset))
+        return {name: content_of_row(body) for name, body in rows}
 
     def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
         """Of each facet that these runs told of a dataset under this very name, the newest stamp and digest."""

@@ -36,6 +36,7 @@ from headwater.model.facts import (
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bulk import Insert
 from headwater.store.connection import Row
+from headwater.store.packing import content_of_row, held
 
 
 class Numbers(Protocol):
@@ -147,8 +148,8 @@ TABLES: tuple[Table[Any], ...] = (
         Content,
         Insert("content", 2, "ON CONFLICT (digest) DO NOTHING"),
         "SELECT * FROM content",
-        lambda fact, _: (fact.digest, fact.body),
-        lambda row, _: Content(*row),
+        lambda fact, _: (fact.digest, held(fact.body)),
+        lambda row, _: Content(row[0], content_of_row(row[1])),
     ),
     Table(
         RunTimes,

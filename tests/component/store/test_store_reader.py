@@ -80,6 +80,24 @@ def test_bodies_are_the_stored_json(store: Store) -> None:
     assert not any(isinstance(fact, Content) for fact in store.facts(with_contents=False))
 
 
+def test_long_contents_are_packed_in_their_rows_and_come_back_as_they_were(store: Store) -> None:
+    columns, text = [f"column_{number}" for number in range(100)], "so long " * 100
+    told = event(
+        run={"runId": "a", "facets": {"x": facet(text=text)}},
+        outputs=[{**dataset("t", schema=schema(*columns)), "outputFacets": {"stats": facet(text=text)}}],
+    )
+    store.add([entry(told)])
+
+    stats, shape = sorted(store.observed_facets(["a"])["a"], key=lambda row: row.body is None)
+
+    assert stats.body is not None
+    assert {json.loads(body)["text"] for body in (stats.body, store.run_facets(["a"])["a"][0].body)} == {text}
+    assert [column["name"] for column in store.content(shape.content)["fields"]] == columns
+    assert store.dataset_facets("a", "output", T)["schema"] == store.bodies([shape.content])[shape.content]
+    assert {fact.body for fact in store.facts() if isinstance(fact, Content)} >= {stats.body}
+    assert max(len(row[0]) for row in store._rows("SELECT body FROM content")) < 512
+
+
 def test_the_events_of_a_run_come_in_pages(store: Store) -> None:
     store.add([written("a", second, str(second)) for second in (3, 1, 2)])
 
