@@ -17,6 +17,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "run": "headwater.cli.run",
     "lint": "headwater.cli.lint",
     "verify": "headwater.cli.verify",
+    "audit": "headwater.cli.audit",
     "trace": "headwater.cli.trace",
     "impact": "headwater.cli.impact",
     "diff": "headwater.cli.diff",

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from headwater.store.sqlite import SqliteStore
+from headwater.errors import SetupError
+from headwater.store.reader import Reader
+from headwater.store.segments import Segments
+from headwater.store.sqlite import SqliteConnection, SqliteStore, segments_of
 from headwater.store.store import Store
 
 
@@ -19,3 +22,21 @@ def open_store(where: str | Path, segments: Path | None = None) -> Store:
     from headwater.store.postgres import PostgresStore  # its driver takes 27 MB, and 0.2 s to load
 
     return PostgresStore(where, segments=segments)
+
+
+def open_reader(where: str | Path, segments: Path) -> Reader:
+    """Open a store to read from it only, beside a service that may use it; the caller closes it.
+
+    Raises:
+        SetupError: there is none, or a Headwater of another version uses it.
+    """
+    if isinstance(where, Path) or "://" not in where:
+        path = Path(where)
+        if not path.exists():
+            raise SetupError(f"there is no database {path}")
+        connection = SqliteConnection(path).only_reads()
+        connection.expect_newest(f"the database {path}")
+        return Reader(connection, Segments(segments_of(path)))
+    from headwater.store.postgres import open_postgres_reader
+
+    return open_postgres_reader(where, segments)

@@ -82,6 +82,11 @@ class PostgresStore(Store):
             raise
 
 
+def open_postgres_reader(url: str, segments: Path) -> Reader:
+    """Open a database to read from it only."""
+    return Reader(PostgresConnection(place_of(url), only_reads=True), Segments(segments))
+
+
 class _Listener:
     """A thread that calls `wake` whenever another process may have appended to the log."""
 

@@ -152,6 +152,21 @@ class Reader:
             return int(self._value("SELECT count(*) FROM log WHERE event_us <= ?", (self._until_us,)))
         return int(self._value("SELECT coalesce(max(idx) + 1, 0) FROM log"))
 
+    def folded(self) -> int:
+        """Of how many entries the facts are stored."""
+        return int(self._value("SELECT events FROM folded"))
+
+    def first_received(self, received_us: int) -> int:
+        """The place of the first entry that came at that time or later; the log's size if there is none."""
+        low, high = 0, self.size()
+        while low < high:  # the log is in the order in which entries came, but for a clock that was set back
+            middle = (low + high) // 2
+            if int(self._value("SELECT received_us FROM log WHERE idx = ?", (middle,))) < received_us:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
     def verdict_counts(self) -> dict[str, int]:
         """How many events were stored with each verdict."""
         if self._if_happened:

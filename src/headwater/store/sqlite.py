@@ -46,6 +46,12 @@ class SqliteConnection:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
 
+    def expect_newest(self, where: str) -> None:
+        """Refuse tables that are of another shape than the newest."""
+        [(version,)] = self.execute("PRAGMA user_version")
+        if missing_steps(version, STEPS, where):
+            raise SetupError(f"{where} has shape {version}, not yet {len(STEPS)}: start this version's service first")
+
     def execute(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         """As in `Connection`."""
         return self._db.execute(sql, values).fetchall()
@@ -97,7 +103,7 @@ class SqliteStore(Store):
         try:
             writer = SqliteConnection(path)
             writer.migrate(steps, f"the database {path}")
-            self._kept = Segments(path.with_name(path.name + ".segments"))
+            self._kept = Segments(segments_of(path))
             super().__init__(writer, self._connection(), self._kept)
         except sqlite3.Error as fault:
             os.close(self._lock)
@@ -117,6 +123,11 @@ class SqliteStore(Store):
 
     def _connection(self) -> SqliteConnection:
         return SqliteConnection(self._path).only_reads()
+
+
+def segments_of(path: Path) -> Path:
+    """Where the segments of a SQLite file stand."""
+    return path.with_name(path.name + ".segments")
 
 
 def _only_writer(path: Path) -> int:

@@ -1,0 +1,399 @@
+"""Check an audit bundle offline: this one file, Python's standard library, and Ed25519.
+
+It shares no code with the service that wrote the bundle. A bundle is a zip archive:
+
+    manifest.json         format, the log's key, which entries (`from` up to `to`, without it) of how many (`size`)
+    checkpoint.txt        the log's signed head at that size (https://c2sp.org/tlog-checkpoint)
+    since-checkpoint.txt, consistency.json    a head that somebody kept, and the proof that the log only grew since
+    tree.json             the hashes left and right of the entries, with which they give the head
+    keys.json             the nodes' public keys (RFC 7517); `nbf` and `revoked.revoked_at` say when each counts
+    entries.jsonl         the entries, one a line; of those that are not shown only `index` and `leaf`
+    graph.json            the graph that was shown, which `headwater.audit.graph` compares
+
+Checks, by name: `checkpoint` (who signed the head), `consistency` (it adds to the head that was kept), `entry` (each
+gives the leaf it claims), `inclusion` (the leaves, in their order and without a gap, give the head), `signature` (what
+the log calls verified was signed, as it stands here, by a key that counted then).
+
+Source: RFC 6962, RFC 9162 section 2.1.4.2; docs/decisions/0010 (leaf); design.md section 4 (signatures).
+"""
+
+import hashlib
+import json
+import zipfile
+from base64 import b64decode, urlsafe_b64decode
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import IO, Any, NamedTuple
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+FORMAT = "headwater audit bundle/1"
+MOST_FINDINGS = 100
+Look = Callable[[dict[str, Any], bytes], None]
+
+
+class Refused(Exception):
+    """A check failed; the message says how."""
+
+
+class Finding(NamedTuple):
+    """What a check found wrong; `entry` is its place in the log, if it is about one."""
+
+    check: str
+    entry: int | None
+    message: str
+
+
+class Key(NamedTuple):
+    """A node's key, and from when until when it counts; seconds since 1970."""
+
+    public: Ed25519PublicKey
+    not_before: float
+    revoked_at: float
+
+
+@dataclass(slots=True)
+class Trust:
+    """What the auditor knows from elsewhere; what is None is taken from the bundle, and that is told."""
+
+    log_key: str | None = None
+    keys: Mapping[str, Any] | None = None
+    since: str | None = None
+    witnesses: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of a check."""
+
+    checked: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    not_known: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether every check went well."""
+        return not self.findings and not self.counts["findings not listed"]
+
+    def find(self, check: str, entry: int | None, message: str) -> None:
+        """Note that a check failed."""
+        if len(self.findings) < MOST_FINDINGS:
+            self.findings.append(Finding(check, entry, message))
+        else:
+            self.counts["findings not listed"] += 1
+
+
+def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: None) -> Report:
+    """Check a bundle; `look` is given each entry that the bundle shows, and its raw bytes.
+
+    Raises:
+        Refused: it cannot be read at all.
+    """
+    report = Report()
+    try:
+        with zipfile.ZipFile(file) as bundle:
+            manifest = json.loads(bundle.read("manifest.json"))
+            if manifest["format"] != FORMAT:
+                raise Refused(f"the bundle is of another format: {manifest['format']!r}")
+            head = _check_heads(bundle, manifest, trust, report)
+            _check_entries(bundle, manifest, head, trust, report, look)
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, UnicodeError, EOFError) as fault:
+        raise Refused(f"the bundle cannot be read: {fault!r}") from fault
+    report.not_known += (
+        "whether what a node signed was true",
+        "who held a node's key when it signed: a key that was stolen and not revoked signs as its owner",
+        "what a node never sent, and what it sent after the head that is checked here",
+        "whether the log shows others another history: compare its head with theirs, or with a witness's",
+    )
+    return report
+
+
+class Head(NamedTuple):
+    """A log's name, its size, and the head of its tree."""
+
+    origin: str
+    size: int
+    root: bytes
+
+
+def _check_heads(bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Trust, report: Report) -> Head:
+    log_key = trust.log_key or manifest["logKey"]
+    if trust.log_key is None:
+        report.not_known.append(f"whether {log_key} is the log's key: it was taken from the bundle (--log-key)")
+    note = bundle.read("checkpoint.txt").decode()
+    head = Head("", 0, b"")
+    try:
+        head = opened(note, log_key)
+        report.checked.append(f"checkpoint: {head.origin} signed the head over {head.size:,} entries")
+        for witness in trust.witnesses:
+            opened(note, witness)
+            report.checked.append(f"checkpoint: {witness.partition('+')[0]} witnessed it")
+    except Refused as fault:
+        report.find("checkpoint", None, str(fault))
+    if head.size != manifest["size"]:
+        report.find("checkpoint", None, f"the head is over {head.size} entries, the manifest says {manifest['size']}")
+    _check_consistency(bundle, log_key, head, trust, report)
+    return head
+
+
+def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust: Trust, report: Report) -> None:
+    is_there = "since-checkpoint.txt" in bundle.namelist()
+    kept = trust.since or (bundle.read("since-checkpoint.txt").decode() if is_there else None)
+    if kept is None:
+        report.not_known.append("whether the log only grew since an earlier audit: no earlier head was given (--since)")
+        return
+    try:
+        old = opened(kept, log_key)
+        given: Mapping[str, Any] = json.loads(bundle.read("consistency.json") if is_there else '{"from":0,"proof":[]}')
+        if old.size < head.size and given["from"] != old.size:
+            raise Refused(f"the bundle has no proof from {old.size} entries on: export it with --since")
+        check_consistent(old, head, [b64decode(each) for each in given["proof"]])
+        report.checked.append(f"consistency: the head adds to the one over {old.size:,} entries that was kept")
+    except Refused as fault:
+        report.find("consistency", None, str(fault))
+
+
+def opened(note: str, key: str) -> Head:
+    """Read a checkpoint, once the key is known to have signed it; the key is NAME+HASH+BASE64."""
+    name, key_hash, encoded = key.strip().split("+", 2)
+    kind, public = b64decode(encoded)[:1], b64decode(encoded)[1:]
+    if hashlib.sha256(name.encode() + b"\n" + kind + public).digest()[:4].hex() != key_hash or kind not in b"\1\4":
+        raise Refused("the log's or witness's key does not fit its own hash")
+    text, _, lines = note.rpartition("\n\n")
+    text += "\n"
+    for line in lines.splitlines():
+        if line.startswith(f"\u2014 {name} "):
+            signature = b64decode(line.rpartition(" ")[2])
+            if signature[:4].hex() == key_hash:
+                time = f"cosignature/v1\ntime {int.from_bytes(signature[4:12], 'big')}\n" if kind == b"\4" else ""
+                try:  # the time is what a witness signs, too
+                    Ed25519PublicKey.from_public_bytes(public).verify(signature[-64:], (time + text).encode())
+                except InvalidSignature:
+                    raise Refused(f"the signature of {name} is not over this head") from None
+                origin, size, root = text.split("\n")[:3]
+                return Head(origin, int(size), b64decode(root))
+    raise Refused(f"{name} did not sign the head")
+
+
+def check_consistent(old: Head, new: Head, proof: Sequence[bytes]) -> None:
+    """Check that the newer tree begins with the older (RFC 9162, section 2.1.4.2)."""
+    if old.size == new.size or old.size == 0:
+        if old.size and (proof or old.root != new.root):
+            raise Refused(f"the log has two heads over {old.size} entries: it shows two histories")
+        return
+    if old.size > new.size:
+        raise Refused(f"the log had {old.size} entries and has {new.size}: it was cut off")
+    path = [old.root, *proof] if old.size & (old.size - 1) == 0 else list(proof)
+    place, last = old.size - 1, new.size - 1
+    while place & 1:
+        place, last = place >> 1, last >> 1
+    first = second = path[0] if path else b""
+    for node in path[1:]:
+        if place & 1 or place == last:
+            first, second = node_hash(node, first), node_hash(node, second)
+            while not place & 1 and place:
+                place, last = place >> 1, last >> 1
+        else:
+            second = node_hash(second, node)
+        place, last = place >> 1, last >> 1
+    if last or first != old.root or second != new.root:
+        raise Refused("the head does not add to the one that was kept: the log was rewritten")
+
+
+def _check_entries(
+    bundle: zipfile.ZipFile, manifest: Mapping[str, Any], head: Head, trust: Trust, report: Report, look: Look
+) -> None:
+    beside, begin = json.loads(bundle.read("tree.json")), manifest["from"]
+    if trust.keys is None:
+        report.not_known.append("whether the nodes' keys are theirs: they were taken from the bundle (--keys)")
+    keys = read_keys(trust.keys or json.loads(bundle.read("keys.json")))
+    tree = Tree()
+    for height, node in zip(_heights(0, begin), beside["left"], strict=True):
+        tree.add(b64decode(node), height)
+    place = begin
+    with bundle.open("entries.jsonl") as lines:
+        for line in lines:
+            entry = json.loads(line)
+            if entry["index"] != place:
+                report.find("inclusion", place, f"the next entry in the bundle says that it is {entry['index']}")
+            tree.add(_checked_leaf(entry, keys, report, look), 0)
+            place += 1
+    if place != manifest["to"]:
+        report.find("inclusion", place, f"the bundle ends here, and says that it ends at {manifest['to']}")
+    for height, node in zip(_heights(place, head.size), beside["right"], strict=False):
+        tree.add(b64decode(node), height)
+    if (tree.size, tree.root()) != (head.size, head.root):
+        report.find("inclusion", None, "the entries do not give the head that the log signed")
+    _tell_of_entries(begin, place, report)
+
+
+def _tell_of_entries(begin: int, end: int, report: Report) -> None:
+    count = report.counts
+    report.checked.append(
+        f"inclusion: entries {begin:,} to {end:,}, in their order and without a gap, against the head"
+    )
+    report.checked.append(
+        f"entry: {count['shown']:,} entries shown, each against its leaf; {count['withheld']:,} are not"
+    )
+    report.checked.append(f"signature: {count['signed']:,} events, each under a key that counted when it came")
+    for verdict in ("unsigned", "tampered", "unknown-key", "malformed"):
+        if count[verdict]:
+            report.not_known.append(f"who wrote {count[verdict]:,} events: the log found them {verdict}")
+    if count["erased"]:
+        report.not_known.append(f"what stood in {count['erased']:,} facets that were erased, and what signed them")
+
+
+def _checked_leaf(entry: dict[str, Any], keys: Mapping[str, Key], report: Report, look: Look) -> bytes:
+    """The leaf of an entry, as its own bytes give it."""
+    claimed, index = b64decode(entry["leaf"]), entry["index"]
+    if "raw" not in entry:
+        report.counts["withheld"] += 1
+        return claimed
+    report.counts["shown"] += 1
+    raw = entry["raw"].encode()
+    leaf = leaf_of(entry, raw)
+    if leaf != claimed:
+        report.find("entry", index, "its bytes, or what is said of it, do not give its leaf: it was altered")
+    if entry["kind"] == "event":
+        _check_signature(entry, raw, keys, report)
+    look(entry, raw)
+    return leaf
+
+
+def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
+    """Work out the leaf of an entry; an erased facet stands as `null` in it, and `parts` has its commitment."""
+    facets, erased = entry["facets"], {int(number): b64decode(part) for number, part in entry.get("parts", {}).items()}
+    stream = hashlib.shake_256(b64decode(entry["salt"])).digest(8 * len(facets) + 16) if "salt" in entry else b""
+    salts = [b64decode(each or "") for each in entry["salts"]] if "salts" in entry else []
+    salts = salts or [stream[at : at + 16] for at in range(0, len(stream), 16)]
+    rest, committed, at, shift = [salts[0]], [b""], 0, 0
+    for number in range(len(facets) // 2):
+        begin, end = facets[2 * number : 2 * number + 2]
+        rest.append(raw[at + shift : begin + shift])
+        part = erased.get(number) or hashlib.sha256(salts[number + 1] + raw[begin + shift : end + shift]).digest()
+        committed.append(begin.to_bytes(8, "big") + end.to_bytes(8, "big") + part)
+        at, shift = end, shift + (len(b"null") - (end - begin) if number in erased else 0)
+    rest.append(raw[at + shift :])
+    committed[0] = hashlib.sha256(b"".join(rest)).digest()
+    told = {
+        "commitment": f"sha256:{hashlib.sha256(b''.join(committed)).hexdigest()}",
+        "keyId": entry["keyId"],
+        "kind": entry["kind"],
+        "receivedUs": entry["receivedUs"],
+        "verdict": entry["verdict"],
+        "version": 1,
+    }
+    return hashlib.sha256(b"\0" + json.dumps(told, separators=(",", ":"), ensure_ascii=False).encode()).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """Hash two nodes of the tree (RFC 6962, section 2.1)."""
+    return hashlib.sha256(b"\1" + left + right).digest()
+
+
+class Tree:
+    """A tree that grows to the right, as the perfect subtrees it falls into."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._nodes: list[tuple[int, bytes]] = []
+
+    def add(self, node: bytes, height: int) -> None:
+        """Add a perfect subtree of that height."""
+        self.size += 1 << height
+        while self._nodes and self._nodes[-1][0] == height:
+            node, height = node_hash(self._nodes.pop()[1], node), height + 1
+        self._nodes.append((height, node))
+
+    def root(self) -> bytes:
+        """The head of the tree."""
+        if not self._nodes:
+            return hashlib.sha256().digest()
+        root = self._nodes[-1][1]
+        for _, node in reversed(self._nodes[:-1]):
+            root = node_hash(node, root)
+        return root
+
+
+def _heights(begin: int, end: int) -> Iterator[int]:
+    while begin < end:
+        fits = (end - begin).bit_length() - 1
+        height = min(fits, (begin & -begin).bit_length() - 1) if begin else fits
+        yield height
+        begin += 1 << height
+
+
+def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
+    """The Ed25519 keys of a set, by their ids; each id must be that of its key."""
+    keys = {}
+    for jwk in jwks["keys"]:
+        if (jwk["kty"], jwk["crv"]) == ("OKP", "Ed25519"):
+            public = urlsafe_b64decode(jwk["x"] + "=")
+            revoked_at = jwk.get("revoked", {}).get("revoked_at", float("inf"))
+            keys[jwk["kid"]] = Key(Ed25519PublicKey.from_public_bytes(public), jwk.get("nbf", 0), revoked_at)
+    return keys
+
+
+def _check_signature(entry: Mapping[str, Any], raw: bytes, keys: Mapping[str, Key], report: Report) -> None:
+    verdict, key_id, time_s = entry["verdict"], entry["keyId"], entry["receivedUs"] / 1_000_000
+    if "parts" in entry:
+        report.counts["erased"] += len(entry["parts"])
+    elif verdict != "ok":
+        report.counts[verdict] += 1
+    elif key_id not in keys:
+        report.find("signature", entry["index"], f"no key {key_id!r} is known")
+    elif not keys[key_id].not_before <= time_s < keys[key_id].revoked_at:
+        report.find("signature", entry["index"], f"the key {key_id!r} did not count when the event came")
+    elif not is_signed(raw, key_id, keys[key_id].public):
+        report.find("signature", entry["index"], f"the event is not what {key_id!r} signed")
+    else:
+        report.counts["signed"] += 1
+
+
+def is_signed(raw: bytes, key_id: str, public: Ed25519PublicKey) -> bool:
+    """Whether the key signed the event, cut out as it was sent or else in its canonical form."""
+    for payload, facet in _signed_parts(raw):
+        if facet.get("keyId") == key_id and facet.get("algorithm") == "Ed25519":
+            try:
+                public.verify(b64decode(facet["signature"]), payload)
+            except (InvalidSignature, ValueError, TypeError):
+                continue
+            return True
+    return False
+
+
+def _signed_parts(raw: bytes) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    begin = raw.find(b'"signature":{"_producer":"')
+    if begin >= 0:
+        text = raw[begin + len(b'"signature":') :].decode()
+        facet, length = json.JSONDecoder().raw_decode(text)
+        end = begin + len(b'"signature":') + len(text[:length].encode())
+        begin, end = (begin - 1, end) if raw[begin - 1 : begin] == b"," else (begin, end + (raw[end : end + 1] == b","))
+        yield raw[:begin] + raw[end:], facet
+    event = json.loads(raw, parse_int=_Literal, parse_float=_Literal)
+    facet = event["run"]["facets"].pop("signature")
+    yield canonical(event).encode(), facet
+
+
+class _Literal(str):
+    """A number as it was written."""
+
+
+def canonical(value: object) -> str:
+    """The one form of a JSON value that is signed (design.md, section 4)."""
+    if isinstance(value, _Literal):
+        return str(value)
+    if isinstance(value, str):
+        text = json.dumps(value.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), ensure_ascii=False)
+        for character in "<>&\u2028\u2029":
+            text = text.replace(character, f"\\u{ord(character):04x}")
+        return text
+    if isinstance(value, dict):
+        members = sorted(value.items(), key=lambda member: member[0].encode(errors="surrogatepass"))
+        return "{" + ",".join(f"{canonical(key)}:{canonical(each)}" for key, each in members) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    return json.dumps(value)

@@ -1,0 +1,185 @@
+"""Put a bundle together: a part of the log with all that is needed to check it elsewhere."""
+
+import zipfile
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+import orjson
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from headwater.audit.core import FORMAT
+from headwater.audit.graph import Folding, graph_of
+from headwater.errors import InvalidEventError, InvalidInputError, UnavailableError
+from headwater.model.edits import EditEntry, named
+from headwater.model.events import RunEvent
+from headwater.model.extract import facts
+from headwater.model.names import DatasetId
+from headwater.model.producer import VERSION
+from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
+from headwater.signing.jwks import write_jwks
+from headwater.signing.leaf import Seal
+from headwater.signing.merkle import consistency_proof, nodes_between
+from headwater.signing.note import NoteSigner, verified_text
+from headwater.signing.segments import facet_places
+from headwater.store.entries import LoggedEvent, found, parsed
+from headwater.store.reader import Reader
+
+_TOGETHER: Final = 512
+_ZIP_LEVEL: Final = 1
+"""The fastest: events are a sixth of their size, and one core writes some 100 MB of them a second."""
+_TRIES: Final = 5
+
+Advance = Callable[[int, int], None]
+"""Told how many of how many entries are through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What shall be in a bundle."""
+
+    places: range
+    """The entries of the log; those that are not stored yet are left out."""
+    dataset: DatasetId | None
+    """Only events of runs that name it, and what is said of it, are shown."""
+    since: str | None
+    """A signed head that somebody kept."""
+
+
+def export(
+    reader: Reader,
+    signer: NoteSigner,
+    keys: Mapping[str, Ed25519PublicKey],
+    asked: Asked,
+    file: IO[bytes],
+    advance: Advance,
+) -> Mapping[str, Any]:
+    """Write a bundle into a file; gives its manifest.
+
+    Raises:
+        InvalidInputError: `since` is larger than the log.
+        UntrustedNoteError: `since` was not signed by this log.
+        UnavailableError: the database does not answer, or is written to all the time.
+    """
+    size, shown_graph = _graph_of_log(reader)
+    places = range(asked.places.start, min(asked.places.stop, size))
+    is_whole = asked.dataset is None and places == range(size)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_ZIP_LEVEL) as bundle:
+        _write_heads(bundle, reader, signer, asked, size)
+        folding = Folding()
+        with bundle.open("entries.jsonl", "w", force_zip64=True) as lines:
+            for line in _lines(reader, places, asked.dataset, None if is_whole else folding, advance):
+                lines.write(line)
+        bundle.writestr("tree.json", orjson.dumps(_beside(reader, places, size)))
+        bundle.writestr("keys.json", write_jwks(keys))
+        bundle.writestr("graph.json", orjson.dumps(shown_graph if is_whole else folding.graph()))
+        manifest = {
+            "format": FORMAT,
+            "madeBy": f"headwater {VERSION}",
+            "logKey": str(signer.verifier),
+            "from": places.start,
+            "to": places.stop,
+            "size": size,
+            "dataset": None if asked.dataset is None else asked.dataset._asdict(),
+            "graphOf": "log" if is_whole else "entries",
+        }
+        bundle.writestr("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+    return manifest
+
+
+def _graph_of_log(reader: Reader) -> tuple[int, Mapping[str, Any]]:
+    """The graph as the store has it, which is what is shown, and of how many entries."""
+    for _ in range(_TRIES):
+        before = reader.folded()
+        graph = graph_of(reader.facts())
+        if reader.folded() == before:
+            return before, graph
+    raise UnavailableError("the log is written to all the time: export from a copy, or while fewer events come")
+
+
+def _write_heads(bundle: zipfile.ZipFile, reader: Reader, signer: NoteSigner, asked: Asked, size: int) -> None:
+    head = Checkpoint(signer.verifier.name, size, reader.tree.frontier(size).root)
+    bundle.writestr("checkpoint.txt", head.signed(signer))
+    if asked.since is None:
+        return
+    old = parse_checkpoint(verified_text(asked.since, [signer.verifier]))
+    if old.size > size:
+        raise InvalidInputError(f"--since: it is over {old.size} entries, the log has {size}")
+    proof = consistency_proof(old.size, size, reader.tree.node) if old.size else []
+    bundle.writestr("since-checkpoint.txt", asked.since)
+    bundle.writestr("consistency.json", orjson.dumps({"from": old.size, "proof": _encoded(proof)}))
+
+
+def _beside(reader: Reader, places: range, size: int) -> Mapping[str, Sequence[str]]:
+    node = reader.tree.node
+    left = [node(height, place) for height, place in nodes_between(0, places.start)]
+    right = [node(height, place) for height, place in nodes_between(places.stop, size)]
+    return {"left": _encoded(left), "right": _encoded(right)}
+
+
+def _lines(
+    reader: Reader, places: range, dataset: DatasetId | None, folding: Folding | None, advance: Advance
+) -> Iterator[bytes]:
+    runs = None if dataset is None else _runs_of(reader, places, dataset)
+    for begin in range(places.start, places.stop, _TOGETHER):
+        some = range(begin, min(begin + _TOGETHER, places.stop))
+        for logged, sealed in zip(reader.logged(some), reader.tree.seals(some), strict=True):
+            if dataset is not None and runs is not None and not _is_about(logged, dataset, runs):
+                yield _line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()})
+                continue
+            if folding is not None:
+                folding.take(logged.event_type, logged.raw, logged.log_index)
+            yield _line(_entry(logged, sealed))
+        advance(some.stop - places.start, len(places))
+
+
+def _entry(logged: LoggedEvent, sealed: Seal) -> Mapping[str, Any]:
+    told = found(logged.event_type, logged.received_us, logged.verdict, logged.key_id)
+    facets = facet_places(logged.raw, orjson.loads(logged.raw)) if told.kind == "event" else []
+    return {
+        "index": logged.log_index,
+        "kind": told.kind,
+        "type": logged.event_type,
+        "receivedUs": told.received_us,
+        "verdict": told.verdict,
+        "keyId": told.key_id,
+        "leaf": b64encode(sealed.leaf).decode(),
+        "salt": b64encode(sealed.salt).decode(),
+        "facets": [at for place in facets for at in (place.begin, place.end)],
+        "raw": logged.raw.decode(),
+    }
+
+
+def _runs_of(reader: Reader, places: range, dataset: DatasetId) -> set[str]:
+    """The runs that name a dataset."""
+    runs = set()
+    for logged in reader.logged(places):
+        event = _read(logged)
+        if isinstance(event, RunEvent) and dataset in named(event, facts(event)):
+            runs.add(event.run_id)
+    return runs
+
+
+def _is_about(logged: LoggedEvent, dataset: DatasetId, runs: set[str]) -> bool:
+    event = _read(logged)
+    if event is None:
+        return False
+    if isinstance(event, EditEntry):
+        return any(list(dataset) == list(edit.target[1:3]) for edit in event.edits)
+    return event.run_id in runs if isinstance(event, RunEvent) else dataset in named(event, facts(event))
+
+
+def _read(logged: LoggedEvent) -> Any:  # noqa: ANN401  an event or edits, or None for what would be refused today
+    try:
+        return parsed(logged.event_type, logged.raw)
+    except InvalidEventError:
+        return None
+
+
+def _line(members: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(members, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _encoded(hashes: Sequence[bytes]) -> list[str]:
+    return [b64encode(each).decode() for each in hashes]

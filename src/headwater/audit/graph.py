@@ -1,0 +1,80 @@
+"""A graph as a bundle has it: what may be compared, whoever folded the events, and in whichever order they came."""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterable, Mapping
+from typing import IO, Any, Final
+
+from headwater.audit.core import Report
+from headwater.errors import InvalidEventError
+from headwater.model.edits import InOrder
+from headwater.model.facts import Fact, Observation, RunOfJob
+from headwater.model.producer import VERSION
+from headwater.store.entries import parsed
+
+_FACTS_MODULUS: Final = 2**256
+_LISTS: Final = {"jobs": "jobs", "datasets": "datasets", "edges": "edges"}
+_PARTS: Final = {**_LISTS, "facts": "facts", "sumOfFacts": "facts"}
+"""The parts of a graph, and how they are called."""
+
+
+class Folding:
+    """Folds entries into merged facts, one after the other in the log's order."""
+
+    def __init__(self) -> None:
+        self._in_order = InOrder(())
+        self._merged: dict[tuple[object, ...], Fact] = {}
+
+    def take(self, event_type: str, raw: bytes, index: int) -> None:
+        """Take in an entry; one that would be refused today says nothing, as in the service."""
+        try:
+            facts = self._in_order.facts(parsed(event_type, raw), index)
+        except InvalidEventError:
+            return
+        for fact in facts:
+            known = self._merged.get(fact.key)
+            self._merged[fact.key] = fact if known is None else known.merge(fact)  # type: ignore[arg-type]
+
+    def graph(self) -> Mapping[str, Any]:
+        """The graph that the entries make."""
+        return graph_of(self._merged.values())
+
+
+def graph_of(facts: Iterable[Fact]) -> Mapping[str, Any]:
+    """The graph that merged facts make: jobs, datasets, who reads and writes what, and a sum over everything else."""
+    jobs_of_runs, touched, digest, count = dict[str, tuple[str, str]](), set[tuple[str, str, str, str]](), 0, 0
+    for fact in facts:
+        count += 1
+        digest += int.from_bytes(hashlib.sha256(repr(fact).encode()).digest())
+        if isinstance(fact, RunOfJob):
+            jobs_of_runs[fact.run_id] = fact.job
+        elif isinstance(fact, Observation):
+            touched.add((fact.run_id, fact.direction, *fact.dataset))
+    edges = sorted({(*jobs_of_runs[run], *rest) for run, *rest in touched if run in jobs_of_runs})
+    return {
+        "jobs": sorted(list(job) for job in set(jobs_of_runs.values())),
+        "datasets": sorted(list(name) for name in {each[2:] for each in touched}),
+        "edges": [list(edge) for edge in edges],
+        "facts": count,
+        "sumOfFacts": f"{digest % _FACTS_MODULUS:064x}",
+    }
+
+
+def check_graph(file: IO[bytes], folding: Folding, report: Report) -> None:
+    """Compare the graph in a bundle with the one that its entries make."""
+    with zipfile.ZipFile(file) as bundle:
+        manifest, shown = json.loads(bundle.read("manifest.json")), json.loads(bundle.read("graph.json"))
+    folded = json.loads(json.dumps(folding.graph()))
+    is_same_version = manifest["madeBy"] == f"headwater {VERSION}"
+    different = [part for part in (_PARTS if is_same_version else _LISTS) if shown.get(part) != folded[part]]
+    for part in different:
+        report.find("graph", None, f"the {_PARTS[part]} that were shown are not those that the entries make")
+    if not different:
+        whose = "that the service shows" if manifest["graphOf"] == "log" else "of these entries"
+        told = f"{len(folded['jobs']):,} jobs, {len(folded['datasets']):,} datasets, {len(folded['edges']):,} edges"
+        report.checked.append(f"graph: folding the entries gives the graph {whose}: {told}, {folded['facts']:,} facts")
+    if not is_same_version:
+        report.not_known.append(f"the finer facts: {manifest['madeBy']} wrote the bundle, and may count otherwise")
+    if manifest["graphOf"] != "log":
+        report.not_known.append("whether the service shows this very graph: the bundle is about a part of the log")

@@ -1,0 +1,202 @@
+"""`headwater audit`: a part of the log in one file, and its check that needs nothing else."""
+
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import orjson
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from headwater.audit.core import Refused, Report, Trust, check_bundle
+from headwater.audit.export import Asked
+from headwater.audit.export import export as exported
+from headwater.audit.graph import Folding, check_graph
+from headwater.cli.home import headwater_home
+from headwater.errors import InvalidInputError, SetupError
+from headwater.model.names import DatasetId
+from headwater.signing.keyfile import trusted_keys
+from headwater.signing.notefile import log_key
+from headwater.store.opening import open_reader
+from headwater.store.reader import Reader
+
+_UNREADABLE: Final = 2
+_TOLD_EVERY: Final = 20_000
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+audit = typer.Typer(name="audit", help="Prove what the log holds, to one who trusts nobody.", no_args_is_help=True)
+
+
+@audit.callback()
+def _group() -> None:
+    """Prove what the log holds, to one who trusts nobody."""
+
+
+@audit.command()
+def export(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The bundle, a zip archive.")],
+    begin: Annotated[
+        str,
+        typer.Option("--from", metavar="WHEN", help="From when the entries came (2026-05-22T14:00:00Z), or a place."),
+    ] = "0",
+    end: Annotated[
+        str | None,
+        typer.Option("--to", metavar="WHEN", help="Until when, that time or place left out; by default all."),
+    ] = None,
+    dataset: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="NAMESPACE NAME", help="Show only what is about it; of the rest only that it is there."),
+    ] = None,
+    since: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="A head that was kept; proves that the log only grew."),
+    ] = None,
+    database: Annotated[
+        str | None, typer.Option(envvar="HEADWATER_DATABASE_URL", metavar="URL", help="As `headwater serve` has it.")
+    ] = None,
+) -> None:
+    """Write a part of the log with keys, signed head, proofs and graph into one file; the service may go on meanwhile.
+
+    Example: headwater audit export --from 2026-05-01T00:00:00Z --to 2026-06-01T00:00:00Z -o may.zip
+    """
+    home = headwater_home()
+    if not (home / "keys" / "log.key").exists():
+        raise SetupError(f"there is no log key in {home / 'keys'}: export where the service runs")
+    signer = log_key(home, None, socket.gethostname())
+    with closing(open_reader(database or home / "headwater.db", home / "segments")) as reader:
+        first, last = _place(reader, begin), reader.size() if end is None else _place(reader, end)
+        if last < first:
+            raise InvalidInputError(f"--to: expected no earlier than --from (entries {first} to {last})")
+        asked = Asked(
+            range(first, last),
+            None if dataset is None else DatasetId(*dataset),
+            None if since is None else since.read_text(),
+        )
+        with _whole(output) as file, _progress("exporting") as advance:
+            manifest = exported(reader, signer, trusted_keys(home), asked, file, advance)
+    typer.echo(f"entries {manifest['from']:,} to {manifest['to']:,} of {manifest['size']:,} are in {output}")
+    typer.echo(f"tell the auditor the log's key by another way: {manifest['logKey']}")
+
+
+@audit.command()
+def verify(
+    bundle: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="What `headwater audit export` wrote.")],
+    log_key: Annotated[
+        str | None, typer.Option(metavar="NAME+HASH+KEY", help="The log's key, as you know it; else the bundle's.")
+    ] = None,
+    keys: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The nodes' keys, a JSON Web Key Set; else the bundle's."),
+    ] = None,
+    since: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="A head that you kept; else the bundle's, if any.")
+    ] = None,
+    witness: Annotated[
+        list[str] | None, typer.Option(metavar="NAME+HASH+KEY", help="A witness who must have signed the head.")
+    ] = None,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check a bundle, offline; exit 0 if all is proven, 1 if something is wrong, 2 if it cannot be read.
+
+    Example: headwater audit verify may.zip --log-key lineage.example.org+f0a1b2c3+AX…
+    """
+    trust = Trust(
+        log_key,
+        None if keys is None else orjson.loads(keys.read_bytes()),
+        None if since is None else since.read_text(),
+        witness or (),
+    )
+    try:
+        report = _checked(bundle, trust)
+    except Refused as fault:
+        told = {"verdict": "unreadable", "reason": str(fault)}
+        typer.echo(orjson.dumps(told) if json_output else f"headwater: {_harmless(str(fault))}")
+        raise typer.Exit(_UNREADABLE) from None
+    typer.echo(orjson.dumps(_members(report)) if json_output else "\n".join(_told(report)))
+    if not report.is_proven:
+        raise typer.Exit(1)
+
+
+def _checked(path: Path, trust: Trust) -> Report:
+    folding, seen = Folding(), 0
+    with path.open("rb") as file, _progress("verifying") as advance:
+
+        def look(entry: dict[str, Any], raw: bytes) -> None:
+            nonlocal seen
+            seen += 1
+            folding.take(entry["type"], raw, entry["index"])
+            if seen % 1_000 == 0:
+                advance(seen, 0)
+
+        report = check_bundle(file, trust, look)
+        check_graph(file, folding, report)
+    return report
+
+
+def _told(report: Report) -> Iterator[str]:
+    for checked in report.checked:
+        yield f"checked    {checked}"
+    for finding in report.findings:
+        where = "" if finding.entry is None else f" entry {finding.entry}:"
+        yield f"WRONG      {finding.check}:{where} {_harmless(finding.message)}"
+    if more := report.counts["findings not listed"]:
+        yield f"WRONG      and {more:,} more"
+    for unknown in report.not_known:
+        yield f"not known  {_harmless(unknown)}"
+    yield f"verdict    {'proven: this is what the log took, unaltered' if report.is_proven else 'NOT PROVEN'}"
+
+
+def _harmless(text: str) -> str:
+    return text if text.isprintable() else ascii(text)  # parts of it may come from an event
+
+
+def _members(report: Report) -> dict[str, object]:
+    return {
+        "verdict": "proven" if report.is_proven else "not proven",
+        "checked": report.checked,
+        "findings": [finding._asdict() for finding in report.findings],
+        "notKnown": report.not_known,
+        "counts": dict(report.counts),
+    }
+
+
+def _place(reader: Reader, when: str) -> int:
+    """The place in the log that is meant: itself, or that of the first entry that came then or later."""
+    if when.isascii() and when.isdigit():
+        return int(when)
+    try:
+        time = datetime.fromisoformat(when)
+    except ValueError as fault:
+        raise InvalidInputError(f"--from, --to: {when!r} is no time like 2026-05-22T14:00:00Z, and no place") from fault
+    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return reader.first_received(int((aware - _EPOCH).total_seconds() * 1_000_000))
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Any]:
+    """A file that takes its place once it is whole."""
+    with tempfile.NamedTemporaryFile(dir=path.absolute().parent, prefix=f".{path.name}.", delete=False) as file:
+        try:
+            yield file
+        except BaseException:
+            Path(file.name).unlink()
+            raise
+    Path(file.name).replace(path)
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, total: typer.echo(f"{what}: {done:,} entries", err=True) if done % _TOLD_EVERY == 0 else None
+        return
+    with Progress(
+        what, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console, transient=True
+    ) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total or None)

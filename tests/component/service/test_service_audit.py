@@ -1,0 +1,333 @@
+"""A bundle of the log is checked offline, by code that shares nothing with what wrote it."""
+
+import json
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from headwater.audit import core
+from headwater.audit.core import Trust, canonical, check_bundle
+from headwater.cli.main import app
+from headwater.model.edits import Saying, edit_entry
+from headwater.model.events import parse_event
+from headwater.signing.keyfile import load_or_create
+from headwater.signing.notefile import log_key
+from headwater.signing.sign import sign_event
+from headwater.signing.verify import verify_event
+from headwater.store.entries import Entry, entry_of
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import dataset, event, schema
+from tests.support.signature_vectors import OWN_VECTORS, read_vectors
+
+LOG_NAME = "lineage.example.org"
+START_US = 1_779_459_791_000_000
+"""2026-05-22T14:23:11Z"""
+MINUTE_US = 60_000_000
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with a log of 30 entries, a minute apart: signed events of five jobs, edits, one unsigned."""
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    log_key(tmp_path, LOG_NAME, "")
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        store.add([_entry(tmp_path, number) for number in range(30)])
+    return tmp_path
+
+
+def _entry(home: Path, number: int) -> Entry:
+    received_us, salt = START_US + number * MINUTE_US, bytes([number] * 16)
+    if number in (7, 8):
+        edits = edit_entry(str(number), received_us, "ann", [Saying(("job", "etl", "job 1"), "deleted", number == 7)])
+        return entry_of(edits, "unsigned", None, received_us, salt)
+    body = event(
+        eventTime=f"2026-05-22T14:{number + 10}:00Z",
+        run={"runId": f"0198f7d0-0000-7000-8000-{number // 2:012d}", "facets": {"nominalTime": {"é": 1.50}}},
+        job={"namespace": "etl", "name": f"job {number % 5}"},
+        outputs=[dataset(f"table {number % 3}", schema=schema("a", "b<"))],
+    )
+    key = load_or_create(home)
+    raw = json.dumps(body).encode()
+    if number == 9:
+        return entry_of(parse_event(raw), "unsigned", None, received_us, salt)
+    signed = sign_event(raw, key)
+    if number == 10:  # sent on by a program that writes JSON in another way
+        signed = json.dumps(json.loads(signed), indent=1, ensure_ascii=False).encode()
+    assert verify_event(signed, {key.key_id: key.public_key}).verdict == "ok"
+    return entry_of(parse_event(signed), "ok", key.key_id, received_us, salt)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["audit", *arguments])
+
+
+def bundle_of(home: Path, *arguments: str) -> Path:
+    path = home / "bundle.zip"
+    told = run("export", "-o", str(path), *arguments)
+    assert told.exit_code == 0, told.output
+    return path
+
+
+def verdict(path: Path, *arguments: str) -> dict[str, Any]:
+    told = run("verify", str(path), "--json", *arguments)
+    answer: dict[str, Any] = json.loads(told.stdout.splitlines()[-1])
+    assert told.exit_code == (0 if answer["verdict"] == "proven" else 1)
+    return answer
+
+
+def bent(path: Path, **members: Callable[[bytes], bytes]) -> Path:
+    """The bundle, with some members changed."""
+    out = path.with_name("bent.zip")
+    with zipfile.ZipFile(path) as whole, zipfile.ZipFile(out, "w") as changed:
+        for name in whole.namelist():
+            data = whole.read(name)
+            changed.writestr(name, members.get(name.partition(".")[0].replace("-", "_"), bytes)(data))
+    return out
+
+
+def lines(change: Callable[[list[dict[str, Any]]], None]) -> Callable[[bytes], bytes]:
+    """A change of entries."""
+
+    def changed(data: bytes) -> bytes:
+        entries = [json.loads(line) for line in data.splitlines()]
+        change(entries)
+        return b"".join(json.dumps(entry).encode() + b"\n" for entry in entries)
+
+    return changed
+
+
+def checks(told: dict[str, Any]) -> set[str]:
+    return {finding["check"] for finding in told["findings"]}
+
+
+def test_the_whole_log_is_proven_and_its_graph_is_the_one_that_is_shown(home: Path) -> None:
+    key = str(log_key(home, None, "").verifier)
+
+    told = verdict(bundle_of(home), "--log-key", key)
+
+    assert told["findings"] == []
+    assert told["counts"] == {"shown": 30, "signed": 27, "unsigned": 1}
+    assert any("graph that the service shows: 5 jobs, 3 datasets" in each for each in told["checked"])
+    assert not any("--log-key" in each for each in told["notKnown"])
+    assert any("whether what a node signed was true" in each for each in told["notKnown"])
+
+
+def test_people_are_told_what_was_checked_and_what_cannot_be_known(home: Path) -> None:
+    told = run("verify", str(bundle_of(home)))
+
+    assert told.exit_code == 0
+    assert "checked    checkpoint: lineage.example.org signed the head over 30 entries" in told.output
+    assert "not known  whether lineage.example.org+" in told.output
+    assert told.output.splitlines()[-1] == "verdict    proven: this is what the log took, unaltered"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (("--from", "3", "--to", "19"), 16),
+        (("--from", "2026-05-22T14:26:11Z", "--to", "2026-05-22T14:42:11Z"), 16),
+        (("--from", "0", "--to", "1"), 1),
+        (("--from", "29"), 1),
+        (("--from", "30"), 0),
+    ],
+)
+def test_a_part_of_the_log_is_proven_against_its_head(home: Path, arguments: tuple[str, ...], shown: int) -> None:
+    told = verdict(bundle_of(home, *arguments))
+
+    assert (told["findings"], told["counts"].get("shown", 0)) == ([], shown)
+
+
+def test_of_one_dataset_the_rest_is_there_and_not_shown(home: Path) -> None:
+    path = bundle_of(home, "--dataset", "lake", "table 1")
+
+    told = verdict(path)
+
+    assert told["findings"] == []
+    assert told["counts"]["shown"] + told["counts"]["withheld"] == 30
+    with zipfile.ZipFile(path) as bundle:
+        shown = [json.loads(line) for line in bundle.read("entries.jsonl").splitlines()]
+    about = [entry["index"] for entry in shown if "raw" in entry]
+    assert {index for index in range(30) if index % 3 == 1 and index not in (7, 8)} <= set(about)
+
+
+def test_a_head_that_was_kept_is_added_to(home: Path) -> None:
+    with zipfile.ZipFile(bundle_of(home)) as bundle:
+        (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
+    with closing(SqliteStore(home / "headwater.db")) as store:
+        store.add([_entry(home, number) for number in range(30, 40)])
+
+    told = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
+
+    assert told["findings"] == []
+    assert "consistency: the head adds to the one over 30 entries that was kept" in told["checked"]
+
+
+def test_a_byte_that_was_altered_is_found_by_the_entry_and_its_signature(home: Path) -> None:
+    def alter(entries: list[dict[str, Any]]) -> None:
+        entries[4]["raw"] = entries[4]["raw"].replace("job 4", "job 3")
+
+    told = verdict(bent(bundle_of(home), entries=lines(alter)))
+
+    assert {"entry", "signature", "inclusion", "graph"} <= checks(told)
+    assert {finding["entry"] for finding in told["findings"]} == {4, None}
+
+
+def test_an_event_that_was_dropped_is_found_by_inclusion(home: Path) -> None:
+    told = verdict(bent(bundle_of(home), entries=lines(lambda entries: entries.pop(11))))
+
+    assert "inclusion" in checks(told)
+
+
+def test_events_that_changed_places_are_found_by_inclusion(home: Path) -> None:
+    def swap(entries: list[dict[str, Any]]) -> None:
+        entries[2], entries[3] = {**entries[3], "index": 2}, {**entries[2], "index": 3}
+
+    assert checks(verdict(bent(bundle_of(home), entries=lines(swap)))) == {"inclusion"}
+
+
+def test_an_event_that_was_put_in_or_stands_twice_is_found_by_inclusion(home: Path) -> None:
+    def replay(entries: list[dict[str, Any]]) -> None:
+        entries.append({**entries[5], "index": 30})
+
+    def insert(entries: list[dict[str, Any]]) -> None:
+        entries.insert(6, entries[5])
+        for index, entry in enumerate(entries):
+            entry = entries[index] = dict(entry)
+            entry["index"] = index
+
+    for change in (replay, insert):
+        assert "inclusion" in checks(verdict(bent(bundle_of(home), entries=lines(change))))
+
+
+def test_a_log_that_was_cut_off_is_found_by_consistency(home: Path) -> None:
+    whole = bundle_of(home)
+    with zipfile.ZipFile(whole) as bundle:
+        (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
+    _written_anew(home, 20)
+
+    told = verdict(bundle_of(home), "--since", str(home / "kept.txt"))
+
+    assert checks(told) == {"consistency"}
+    assert "it was cut off" in told["findings"][0]["message"] or "no proof from 30" in told["findings"][0]["message"]
+
+
+def _written_anew(home: Path, count: int, change: Callable[[Entry], Entry] = lambda entry: entry) -> None:
+    """The database rewritten by its owner, and the tree built again."""
+    for path in home.glob("headwater.db*"):
+        path.unlink()
+    with closing(SqliteStore(home / "headwater.db")) as store:
+        store.add([change(_entry(home, number)) for number in range(count)])
+
+
+def test_a_database_that_was_written_anew_with_its_tree_is_found_by_consistency(home: Path) -> None:
+    with zipfile.ZipFile(bundle_of(home)) as bundle:
+        (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
+    _written_anew(home, 35, lambda entry: entry._replace(seal=None))
+
+    alone = verdict(bundle_of(home))
+    told = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
+
+    assert alone["findings"] == []  # nobody can tell who kept nothing
+    assert "no earlier head was given" in " ".join(alone["notKnown"])
+    assert checks(told) == {"consistency"}
+
+
+def test_two_histories_of_one_size_are_found_by_consistency(home: Path) -> None:
+    with zipfile.ZipFile(bundle_of(home)) as bundle:
+        (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
+    _written_anew(home, 30, lambda entry: entry._replace(seal=None))
+
+    told = verdict(bundle_of(home), "--since", str(home / "kept.txt"))
+
+    assert [finding["check"] for finding in told["findings"]] == ["consistency"]
+
+
+def test_an_event_that_was_dated_back_is_found_by_the_entry(home: Path) -> None:
+    def backdate(entries: list[dict[str, Any]]) -> None:
+        entries[20]["receivedUs"] -= 3600 * 1_000_000
+
+    assert {"entry", "inclusion"} == checks(verdict(bent(bundle_of(home), entries=lines(backdate))))
+
+
+@pytest.mark.parametrize(
+    ("member", "finding"),
+    [({"revoked": {"revoked_at": START_US / 1e6 + 600}}, range(10, 30)), ({"nbf": START_US / 1e6 + 60}, range(1))],
+)
+def test_an_event_under_a_key_that_did_not_count_then_is_found_by_its_signature(
+    home: Path, member: dict[str, Any], finding: range
+) -> None:
+    def limit(data: bytes) -> bytes:
+        jwks = json.loads(data)
+        jwks["keys"][0] |= member
+        return json.dumps(jwks).encode()
+
+    told = verdict(bent(bundle_of(home), keys=limit))
+
+    assert [(each["check"], each["entry"]) for each in told["findings"]] == [("signature", index) for index in finding]
+
+
+def test_a_head_that_another_key_signed_is_found_by_the_checkpoint(home: Path, tmp_path: Path) -> None:
+    other = log_key(tmp_path / "other", LOG_NAME, "")
+
+    told = verdict(bundle_of(home), "--log-key", str(other.verifier))
+
+    assert "checkpoint" in checks(told)
+
+
+def test_a_graph_that_the_entries_do_not_make_is_found(home: Path) -> None:
+    def hide(data: bytes) -> bytes:
+        graph = json.loads(data)
+        graph["edges"].pop()
+        return json.dumps(graph).encode()
+
+    told = verdict(bent(bundle_of(home), graph=hide))
+
+    assert [finding["check"] for finding in told["findings"]] == ["graph"]
+
+
+@pytest.mark.parametrize("name", ["manifest", "checkpoint", "entries", "tree", "keys"])
+def test_a_bundle_that_cannot_be_read_is_told_so(home: Path, name: str) -> None:
+    told = run("verify", str(bent(bundle_of(home), **{name: lambda _: b"\xff{"})))
+
+    assert told.exit_code == 2 or "WRONG" in told.output
+
+
+def test_what_is_no_bundle_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("no zip")
+
+    assert run("verify", str(tmp_path / "x")).exit_code == 2
+
+
+def test_where_there_is_no_log_nothing_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+
+    told = run("export", "-o", str(tmp_path / "b.zip"))
+
+    assert (told.exit_code, (tmp_path / "b.zip").exists()) == (1, False)
+    assert "no log key" in str(told.exception)
+
+
+def test_the_core_writes_the_canonical_form_of_the_shared_vectors() -> None:
+    for vector in read_vectors(OWN_VECTORS)["vectors"]:
+        read = json.loads(vector["event"], parse_int=core._Literal, parse_float=core._Literal)
+        read["run"].get("facets", {}).pop("signature", None)
+        assert canonical(read).encode().hex() == vector["canonicalHex"], vector["id"]
+
+
+def test_the_core_is_one_file_that_an_auditor_can_read() -> None:
+    text = Path(core.__file__).read_text()
+
+    assert len(text.splitlines()) < 400
+    assert "import headwater" not in text
+    assert "from headwater" not in text
+
+
+def test_a_bundle_can_be_read_from_memory(home: Path) -> None:
+    assert check_bundle(BytesIO(bundle_of(home).read_bytes()), Trust()).is_proven
