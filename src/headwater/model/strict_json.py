@@ -66,18 +66,29 @@ def escaped(text: bytes) -> bytes:
 
 
 def _read_back(raw: bytes) -> object:
-    """The value, if written again it gives these very bytes: so no key stood twice and no number changed.
+    """The value, if written again it gives these bytes but for white space: no key stood twice, no number changed.
 
-    That is how most programs write, and it takes a third of the time (35 against 105 µs for 10 kB).
+    That is how most programs write, and it takes a third of the time (35 to 55 against 105 µs for 10 kB).
     """
     try:
         value = orjson.loads(raw)
         again = orjson.dumps(value)
-        is_same = again == raw or (len(again) < len(raw) and escaped(again) == raw)
+        is_same = again == raw or (
+            len(again) < len(raw) and (_is_same_but_for_space(again, raw) or escaped(again) == raw)
+        )
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return _DIFFERENT
     is_flat = raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH
     return value if is_same and (is_flat or not _is_too_deep(value)) else _DIFFERENT
+
+
+def _is_same_but_for_space(text: bytes, raw: bytes) -> bool:
+    """Whether two JSON texts, of which the second was read as the first, are the same tokens.
+
+    Spaces within strings are left out as well, which hides nothing: quotes and escapes stay, so tokens stay apart, and
+    what strings hold was read from the second text.
+    """
+    return text.translate(None, b" ") == raw.translate(None, b" \t\r\n")
 
 
 def reader(parse_int: NumberReader, parse_float: NumberReader) -> Callable[[bytes], object]:

@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -192,18 +193,42 @@ def test_many_shallow_objects_are_no_depth() -> None:
 def test_a_text_is_read_the_same_whether_or_not_it_is_written_as_most_programs_write(value: object) -> None:
     compact = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
-    assert _outcome(compact) == _outcome(f" {compact}")
+    assert _outcome(compact) == _outcome(f" {compact}") == _read_with_care(compact)
+
+
+_WHITE = st.sampled_from(["", " ", "  ", "\n  ", "\t", "\r\n"])
+_MEMBERS = st.lists(
+    st.tuples(
+        st.sampled_from(['"a b"', '"ab"', '"\\" "', '""', '"\\u0041"']), st.sampled_from(["1", "1.0", '" "', "[ ]"])
+    ),
+    max_size=4,
+)
+
+
+@given(_MEMBERS, st.lists(_WHITE, min_size=4, max_size=4))
+def test_white_space_hides_neither_a_key_that_stands_twice_nor_a_number_that_would_change(
+    members: list[tuple[str, str]], white: list[str]
+) -> None:
+    before, after_key, before_value, after = white
+    written = f"{after},{before}".join(f"{key}{after_key}:{before_value}{value}" for key, value in members)
+    text = f"{before}{{{written}}}{after}"
+
+    assert _outcome(text) == _read_with_care(text)
 
 
 @pytest.mark.parametrize(
     "text", ['{"a":1,"a":1}', '{"a":-0}', '{"a":1e400}', '{"a":1e-400}', "18446744073709551616", "1.10"]
 )
 def test_what_would_not_be_written_back_the_same_is_read_with_care(text: str) -> None:
-    assert _outcome(text) == _outcome(f" {text}")
+    assert _outcome(text) == _outcome(f" {text}") == _read_with_care(text)
 
 
-def _outcome(text: str) -> object:
+def _read_with_care(text: str) -> object:
+    return _outcome(text, strict_json.reader(int, strict_json._finite))
+
+
+def _outcome(text: str, read: Callable[[bytes], object] = strict_json.parse) -> object:
     try:
-        return strict_json.parse(text.encode(errors="replace"))
+        return read(text.encode(errors="replace"))
     except InvalidEventError as refusal:
         return type(refusal)
