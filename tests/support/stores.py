@@ -2,10 +2,10 @@
 
 import re
 
-from headwater.store.schema import TABLES_1, TABLES_2, TABLES_3
+from headwater.store.migrations import STEPS
 from headwater.store.store import Store
 
-_TABLES = sorted(set(re.findall(r"CREATE TABLE (\w+)", TABLES_1 + TABLES_2 + TABLES_3)) - {"folded"})
+_TABLES = sorted(set(re.findall(r"CREATE TABLE (\w+)", "".join(STEPS))) - {"folded"})
 
 
 def begin_anew(*stores: Store) -> None:

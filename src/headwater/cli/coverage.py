@@ -26,6 +26,16 @@ _HEADINGS: Final = {
     "dataset-without-schema": "datasets without a schema",
 }
 
+_NODE_WORDS: Final = {
+    "missing": "events missing",
+    "forks": "forked",
+    "broken": "broken links",
+    "replays": "replayed",
+    "dropped": "dropped by the node",
+    "silentEpochs": "silent",
+    "clockAhead": "with a clock ahead",
+}
+
 _NamespaceOption = Annotated[
     str | None, typer.Option("--namespace", metavar="NAME", help="Only the gaps of this namespace.")
 ]
@@ -58,6 +68,7 @@ def _print(console: Console, answer: Answer) -> None:
     kinds = ("verified", "unsigned", "unknownKey", "tampered", "malformed")
     told = [f"{signed[kind]} {'unknown key' if kind == 'unknownKey' else kind}" for kind in kinds if signed[kind]]
     console.print(Text(f"{signed['events']} events: {', '.join(told) or 'none'}"))
+    _print_nodes(console, answer["nodes"])
     for kind, heading in _HEADINGS.items():
         gaps = [gap for gap in answer["gaps"] if gap["kind"] == kind]
         if gaps:
@@ -67,3 +78,10 @@ def _print(console: Console, answer: Answer) -> None:
             console.print(Text(f"  {node}  ").append(f"{gap['words']} · {gap['at']}", style="dim"))
     shown, found = len(answer["gaps"]), answer["totalCount"]
     console.print(Text("\nno gap is known" if not found else f"\n{shown} of {found} gaps", style="bold"))
+
+
+def _print_nodes(console: Console, nodes: Answer) -> None:
+    if not nodes["nodes"]:
+        return
+    told = [f"{nodes['troubles'][kind]} {word}" for kind, word in _NODE_WORDS.items() if nodes["troubles"][kind]]
+    console.print(Text(f"{nodes['nodes']} nodes: {', '.join(told) or 'their records are whole'}"))

@@ -24,6 +24,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "root-cause": "headwater.cli.root_cause",
     "coverage": "headwater.cli.coverage",
     "demo": "headwater.cli.demo.command",
+    "node": "headwater.cli.node",
     "key": "headwater.cli.key",
     "watch": "headwater.cli.watch",
     "store": "headwater.cli.store",

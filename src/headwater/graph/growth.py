@@ -12,6 +12,7 @@ from headwater.graph.column_edges import ColumnEdges, ContentReader
 from headwater.graph.edits import Edits
 from headwater.graph.fold import FactKey
 from headwater.graph.identity import Identities
+from headwater.graph.nodes import Nodes
 from headwater.graph.records import (
     Dataset,
     DeclaredFacets,
@@ -29,6 +30,7 @@ from headwater.model.facts import (
     TROUBLE,
     Alias,
     CatalogEntry,
+    ChainLink,
     ColumnEvidence,
     Content,
     ControlFlow,
@@ -67,6 +69,7 @@ class Growth:
         """By the id of a run, which may be silent itself: the runs whose parent facets name it, by its job there."""
         self.identities = Identities()
         self.edits = Edits()
+        self.nodes = Nodes()
         self.named_in_control: dict[JobId, set[str]] = defaultdict(set)
         """By job: the runs whose `jobDependencies` facets name it."""
         self._content = content
@@ -93,6 +96,7 @@ class Growth:
             ControlFlow: self._add_control_flow,
             JobFlow: self._add_job_flow,
             RunFacet: self._add_run_facet,
+            ChainLink: self.nodes.add,
             Content: _pass_over,
         }
 

@@ -35,6 +35,7 @@ from headwater.model.events import DatasetEvent, Event, Stamp
 from headwater.model.extract import facts
 from headwater.model.facts import Edit, Fact, RunOfJob, Seen, Target
 from headwater.model.names import DatasetId, JobId
+from headwater.model.nodes import Arrival
 
 FORMAT: Final = "edit/1"
 DELETED: Final = "deleted"
@@ -127,11 +128,11 @@ class InOrder:
     def __init__(self, deleted: Iterable[Target]) -> None:
         self._deleted = set(deleted)
 
-    def facts(self, entry: Event | EditEntry, log_index: int) -> tuple[Fact, ...]:
+    def facts(self, entry: Event | EditEntry, log_index: int, arrival: Arrival | None = None) -> tuple[Fact, ...]:
         """What the entry says; an event that names what was deleted also brings it back."""
         if isinstance(entry, EditEntry):
             return self.of_edits(entry, log_index)
-        said = facts(entry)
+        said = facts(entry, arrival)
         return self.of_event(said, named(entry, said), entry.stamp.time_us, log_index)
 
     def of_edits(self, entry: EditEntry, log_index: int) -> tuple[Fact, ...]:

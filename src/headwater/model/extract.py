@@ -8,10 +8,12 @@ from typing import Any
 import orjson
 
 from headwater.model.events import DatasetEvent, DatasetRef, Direction, Event, JobEvent, RunEvent, Stamp
+from headwater.model.facets.own import ChainFacet
 from headwater.model.facts import (
     STATE_RANK,
     STRENGTH,
     TERMINAL_STATES,
+    ChainLink,
     ColumnEvidence,
     Content,
     Declaration,
@@ -32,6 +34,7 @@ from headwater.model.facts import (
 from headwater.model.flow_facts import control_flow, explicit_flows, explicit_targets
 from headwater.model.identity_facts import identity_facts
 from headwater.model.names import DatasetId, JobId, run_id_of
+from headwater.model.nodes import Arrival, chain_link, is_of_node
 
 
 def content_of(value: object) -> Content:
@@ -43,18 +46,24 @@ def content_of(value: object) -> Content:
     return Content(hashlib.sha256(body).digest(), body)
 
 
-def facts(event: Event) -> tuple[Fact, ...]:
-    """What the event says; equal events give equal facts."""
+def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
+    """What the event says; equal events give equal facts.
+
+    Its place in its node's record counts only if it is known how the event came.
+    """
     match event:
         case RunEvent():
-            return tuple(_run_facts(event))
+            link = None if arrival is None else chain_link(event, arrival)
+            if link is None:
+                return tuple(_run_facts(event))
+            return (link,) if is_of_node(event, link) else (*_run_facts(event, link), link)
         case JobEvent():
             return tuple(_job_facts(event))
         case DatasetEvent():
             return tuple(_dataset_facts(event))
 
 
-def _run_facts(event: RunEvent) -> Iterator[Fact]:
+def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]:
     stamp, run_id = event.stamp, event.run_id
     seen = Seen(stamp.time_us, stamp.time_us)
     yield RunTimes(run_id, seen, (STATE_RANK[event.event_type], stamp, event.event_type))
@@ -62,6 +71,8 @@ def _run_facts(event: RunEvent) -> Iterator[Fact]:
         yield Ending(run_id, event.event_type, seen)
     yield RunOfJob(run_id, event.job, _parent(event.run_facets.get("parent")), stamp)
     for name, value in event.run_facets.items():
+        if link is not None and name == ChainFacet.key:
+            continue  # the link says it: of the run itself it says nothing
         content = content_of(value)
         yield content
         yield RunFacet(run_id, name, content.digest, stamp)

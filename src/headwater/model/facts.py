@@ -21,6 +21,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     JobFlow         run, source, target                    union: min and max of times
     Quarantined     run or job, direction, namespace, name union: min and max of times
     Edit            target, what                           last writer by place in the log; min and max of times
+    ChainLink       node, epoch, sequence, event digest    union: earliest arrival; proved if it ever was
 
 A facet's value is kept once, by the SHA-256 of its JSON with sorted keys; the other facts point at it by digest.
 """
@@ -365,6 +366,35 @@ class Edit(Merging):
         return replace(later, seen=self.seen.union(other.seen))
 
 
+@dataclass(frozen=True, slots=True)
+class ChainLink(Merging):
+    """A signed event says that this is its place in its node's record.
+
+    Two links at one place are the same event twice (a replay) if their payload hashes are equal, else a fork.
+    """
+
+    KEY = ("node", "epoch", "sequence", "digest")
+    node: str
+    epoch: str
+    sequence: int
+    digest: bytes
+    """Of the event's bytes as they came."""
+    payload_hash: bytes
+    previous_hash: bytes
+    """Empty where the event says that there is none before it."""
+    event_us: int
+    received_us: int
+    is_proved: bool
+    """Whether a trusted key signed it, as far as was known when it came."""
+    said: bytes
+    """What few events say beside their place, as JSON: see `headwater.model.nodes`; empty for all others."""
+
+    def merge(self, other: Self) -> Self:
+        """Return the link as it came first, proved if one of the two is."""
+        received_us = min(self.received_us, other.received_us)
+        return replace(self, received_us=received_us, is_proved=self.is_proved or other.is_proved)
+
+
 Fact = (
     Content
     | RunTimes
@@ -382,13 +412,20 @@ Fact = (
     | JobFlow
     | Quarantined
     | Edit
+    | ChainLink
 )
 
 
 def happened_us(facts: Iterable[Fact]) -> int:
     """The event time of an event, out of what it says, all of which has it; microseconds since 1970."""
-    return next(
-        fact.seen.last_us if isinstance(fact, Widening | RunTimes | Edit) else fact.stamp.time_us
-        for fact in facts
-        if not isinstance(fact, Content)
-    )
+    return next(_happened_us(fact) for fact in facts if not isinstance(fact, Content))
+
+
+def _happened_us(fact: Any) -> int:  # noqa: ANN401  any fact but a content
+    match fact:
+        case Widening() | RunTimes() | Edit():
+            return fact.seen.last_us
+        case ChainLink():
+            return fact.event_us
+    time_us: int = fact.stamp.time_us
+    return time_us

@@ -39,6 +39,7 @@ from headwater.service.routes import (
     lineage,
     log,
     namespaces,
+    nodes,
     overview,
     questions,
     runs,
@@ -96,7 +97,7 @@ def create_app(
     intake.add_intake(app)  # after what else stands before the routes, so that it stands before them all
     api = APIRouter(prefix="/api/v1")
     answered = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview)
-    resources = (*answered, questions, evidence, diff, log)
+    resources = (*answered, questions, evidence, diff, log, nodes)
     for resource in (*resources, writes, edits):
         api.include_router(resource.router)
     app.include_router(api)

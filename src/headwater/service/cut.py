@@ -91,10 +91,11 @@ class CutPast:
             yield
 
     def _fold_again(self, another_reader: Callable[[], Reader], run_ids: Sequence[str]) -> list[Fact]:
-        """Fold what runs said by then, and what was said without a run; in a thread."""
+        """Fold what runs said by then, and what was said without a run; and find the nodes' links; in a thread."""
         with closing(another_reader()) as reader:
             logged = sorted(reader.told_of(run_ids, self._until_us), key=_place)
-        return [fact for group in _groups(logged, _GROUP) for fact in self._beside.add_logged(group)]
+            links = reader.chain_links(self._until_us)
+        return links + [fact for group in _groups(logged, _GROUP) for fact in self._beside.add_logged(group)]
 
     # Keeping in step
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from headwater.model.facts import (
     Alias,
     CatalogEntry,
+    ChainLink,
     ColumnEvidence,
     Content,
     ControlFlow,
@@ -42,6 +43,8 @@ def mentions(facts: Iterable[Fact]) -> Mentions:
         match fact:
             case Content() | ObservedFacet() | RunFacet() | Quarantined() | Ending() | CatalogEntry() | ControlFlow():
                 pass  # other facts of the same event name what these are about
+            case ChainLink():
+                pass  # nodes are looked at when somebody asks
             case Observation(dataset=name) | ColumnEvidence(target=name) | Declaration(node=DatasetId() as name):
                 found.datasets.add(name)
             case JobFacet(job=job):

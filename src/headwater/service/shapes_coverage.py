@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
 from headwater.graph.coverage import GapKind
+from headwater.service.shapes_nodes import TroubleCounts
 
 
 class GapCounts(TypedDict):
@@ -65,13 +66,24 @@ class KnownGap(TypedDict):
     related: Sequence[str]
 
 
+class NodeCounts(TypedDict):
+    """How many nodes sign what they tell, and what does not fit in their records: see `/nodes`."""
+
+    nodes: int
+    troubles: TroubleCounts
+
+
 class Coverage(TypedDict):
-    """The gaps that are known, in numbers and one by one, newest of each kind first; silence is measured at `at`."""
+    """The gaps that are known, in numbers and one by one, newest of each kind first; silence is measured at `at`.
+
+    `nodes` are all nodes, whatever namespace was asked for.
+    """
 
     at: str
     namespace: str | None
     total: Covered
     namespaces: Sequence[CoveredNamespace]
     signers: Sequence[Signer]
+    nodes: NodeCounts
     gaps: Sequence[KnownGap]
     totalCount: int

@@ -7,6 +7,7 @@ from headwater.model.edits import EditEntry, Node, named, parse_edit
 from headwater.model.events import DatasetEvent, Event, RunEvent, parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
+from headwater.model.nodes import Arrival
 from headwater.signing.leaf import Found, Seal, seal
 from headwater.store.packing import packed
 
@@ -65,7 +66,7 @@ def _unsealed(event: Event | EditEntry, verdict: Verdict, key_id: str | None, re
     frame = packed(event.raw)
     if isinstance(event, EditEntry):
         return Entry(*_stamped(event), EDIT, None, verdict, key_id, received_us, frame, (), (), event)
-    said = facts(event)
+    said = facts(event, Arrival(received_us, verdict))
     names = named(event, said)
     return Entry(*_stamped(event), _type(event), run_id, verdict, key_id, received_us, frame, said, names, None)
 

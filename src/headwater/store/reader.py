@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, cast
 from headwater.errors import UnavailableError
 from headwater.model import strict_json
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import TROUBLE, Alias, CatalogEntry, Content, Fact, ObservedFacet, RunFacet
+from headwater.model.facts import TROUBLE, Alias, CatalogEntry, ChainLink, Content, Fact, ObservedFacet, RunFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
@@ -132,6 +132,14 @@ class Reader:
         early = f" WHERE first_us <= {self._until_us}"
         return [table.fact(row, names) for table in tables for row in list(self._rows(table.select + early))]
 
+    def chain_links(self, until_us: int) -> list[Fact]:
+        """The places of signed events in their nodes' records, of those that happened until then."""
+        self._wait_for_facts()
+        names = LookedUpNames(self._reader)
+        (table,) = (table for table in TABLES if table.kind is ChainLink)
+        rows = self._rows(f"{table.select} WHERE event_us <= ?", (until_us,))
+        return [table.fact(row, names) for row in list(rows)]
+
     def _read_content(self, digest: bytes) -> Mapping[str, Any]:
         return cast(Mapping[str, Any], strict_json.parse(self._read_content_body(digest)))
 
@@ -195,6 +203,16 @@ class Reader:
         """The bytes of an event, as they came."""
         row = next(self._rows(f"SELECT idx, packed FROM log WHERE digest = ?{self._if_happened}", (digest,)), None)
         return None if row is None else self._unpacked(row[0], digest, row[1])
+
+    def known_digests(self, digests: Sequence[bytes]) -> set[bytes]:
+        """Those of the digests whose bytes are in the log."""
+        known: set[bytes] = set()
+        for begin in range(0, len(digests), _IN_ONE_QUESTION):
+            asked = digests[begin : begin + _IN_ONE_QUESTION]
+            known.update(
+                row[0] for row in self._rows(f"SELECT digest FROM log WHERE digest IN ({marks(asked)})", asked)
+            )
+        return known
 
     def _unpacked(self, place: int, digest: bytes, frame: bytes) -> bytes:
         """The bytes of an event, from its row in the log; an empty frame means that they are in a segment."""

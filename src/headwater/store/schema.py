@@ -142,3 +142,11 @@ CREATE TABLE tree (                    -- one row: how far the tree is, and what
   id INTEGER PRIMARY KEY, size INTEGER NOT NULL, frontier BLOB NOT NULL
 ) STRICT;
 """
+
+TABLES_4 = """
+CREATE TABLE chain_link (              -- epoch: the number of the pair (node, epoch)
+  epoch INTEGER, sequence INTEGER, digest BLOB, payload_hash BLOB NOT NULL, previous_hash BLOB NOT NULL,
+  event_us INTEGER NOT NULL, received_us INTEGER NOT NULL, is_proved INTEGER NOT NULL, said BLOB NOT NULL,
+  PRIMARY KEY (epoch, sequence, digest)
+) STRICT, WITHOUT ROWID;
+"""

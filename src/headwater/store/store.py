@@ -22,6 +22,7 @@ from headwater.errors import InvalidEventError, SetupError, UnavailableError
 from headwater.graph.fold import fold
 from headwater.model.edits import DELETED, InOrder
 from headwater.model.facts import Content, Fact, RunOfJob
+from headwater.model.nodes import Arrival
 from headwater.signing.leaf import SALT_BYTES, Seal, seal
 from headwater.signing.merkle import Growth
 from headwater.store.bulk import Insert, select_in
@@ -314,10 +315,13 @@ class Store(Reader):
     def _take_in_others(self, places: range) -> None:
         if len(self._behind) >= _READ_TOGETHER:
             self._wait_for_facts()
-        sql = "SELECT idx, digest, event_type, packed FROM log WHERE idx >= ? AND idx < ? ORDER BY idx"
+        sql = (
+            "SELECT idx, digest, received_us, verdict, event_type, packed FROM log "
+            "WHERE idx >= ? AND idx < ? ORDER BY idx"
+        )
         news: list[Stored] = []
-        for place, digest, kind, frame in list(self._writer.rows(sql, (places.start, places.stop))):
-            facts = self._facts_again(place, kind, self._unpacked(place, digest, frame))
+        for place, digest, *came, kind, frame in list(self._writer.rows(sql, (places.start, places.stop))):
+            facts = self._facts_again(place, Arrival(*came), kind, self._unpacked(place, digest, frame))
             self._fall_behind(place, facts)
             if place >= self._told:
                 news.append(Stored(place, True, facts))
@@ -327,9 +331,9 @@ class Store(Reader):
             self._news(news)
         self._told = max(self._told, places.stop)
 
-    def _facts_again(self, place: int, kind: str, raw: bytes) -> tuple[Fact, ...]:
+    def _facts_again(self, place: int, arrival: Arrival, kind: str, raw: bytes) -> tuple[Fact, ...]:
         try:
-            return self._in_order.facts(parsed(kind, raw), place)
+            return self._in_order.facts(parsed(kind, raw), place, arrival)
         except InvalidEventError as fault:
             log.error("an event was taken once and is refused now", extra={"log_index": place, "fault": str(fault)})
             return ()

@@ -14,6 +14,7 @@ from headwater.model.facts import (
     Alias,
     Catalog,
     CatalogEntry,
+    ChainLink,
     ColumnEvidence,
     Content,
     ControlFlow,
@@ -121,6 +122,12 @@ _EDIT = (
     f"{_new_if('(excluded.log_idx, excluded.value) > (edit.log_idx, edit.value)', 'edit', 'log_idx', 'value')}"
 )
 
+_CHAIN_LINK = (
+    "ON CONFLICT (epoch, sequence, digest) DO UPDATE SET "
+    f"{_new_if('excluded.received_us < chain_link.received_us', 'chain_link', 'received_us')}, "
+    f"{_new_if('excluded.is_proved > chain_link.is_proved', 'chain_link', 'is_proved')}"
+)
+
 
 def target_of_key(key: str) -> Target:
     """The target that a key in the table `edit` stands for."""
@@ -130,6 +137,11 @@ def target_of_key(key: str) -> Target:
 def _run_of_job_fact(row: Row, names: Names) -> RunOfJob:
     parent = None if row[2] is None else ParentRun(row[2], JobId(*names.name(row[3])))
     return RunOfJob(names.run(row[0]), JobId(*names.name(row[1])), parent, Stamp(*row[4:6]))
+
+
+def _chain_link_fact(row: Row, names: Names) -> ChainLink:
+    node, epoch = names.name(row[0])
+    return ChainLink(node, epoch, row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]), row[8])
 
 
 _OWN = ("own", 0)
@@ -338,6 +350,23 @@ TABLES: tuple[Table[Any], ...] = (
             fact.seen.last_us,
         ),
         lambda row, _: Edit(target_of_key(row[0]), row[1], row[2], row[3], Seen(*row[4:])),
+    ),
+    Table(
+        ChainLink,
+        Insert("chain_link", 9, _CHAIN_LINK),
+        "SELECT * FROM chain_link",
+        lambda fact, numbers: (
+            numbers.name((fact.node, fact.epoch)),
+            fact.sequence,
+            fact.digest,
+            fact.payload_hash,
+            fact.previous_hash,
+            fact.event_us,
+            fact.received_us,
+            int(fact.is_proved),
+            fact.said,
+        ),
+        _chain_link_fact,
     ),
 )
 """In this order a graph can be loaded: contents first, runs before what they observed."""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
-from headwater.model.facets.view import Integer, Number, Part, View
+from headwater.model.facets.view import Integer, Items, Number, Part, View
 
 
 class Counters(Part):
@@ -71,3 +71,42 @@ class SignatureFacet(View):
     """`sha256:<hex>` of the signed bytes."""
     signature: str
     """Base64."""
+
+
+class Head(Part):
+    """The last event of an epoch."""
+
+    epoch: str
+    sequence: Integer
+    payload_hash: str
+
+
+class ChainFacet(View):
+    """The place of an event in its node's record; `follows` and `unsigned` stand only where there are any."""
+
+    key: ClassVar = "headwater_chain"
+    node_id: str
+    epoch: str
+    sequence: Integer
+    previous_hash: str | None = None
+    last_checkpoint: Mapping[str, Any] | None = None
+    follows: Items[Head] = Field(default_factory=list)
+    unsigned: Items[str] = Field(default_factory=list)
+
+
+class DroppedEvents(Part):
+    """How many events a node had to drop, why, and from when to when."""
+
+    events: Integer
+    reasons: Mapping[str, Integer] = Field(default_factory=dict)
+    first_at: str
+    last_at: str
+    events_so_far: Integer | None = None
+
+
+class HeartbeatFacet(View):
+    """What a node says for itself: how long it is silent at most, and what it had to drop."""
+
+    key: ClassVar = "headwater_heartbeat"
+    interval_seconds: Number
+    gap: DroppedEvents | None = None

@@ -24,7 +24,7 @@ from headwater.model.facets.input_output import (
 )
 from headwater.model.facets.job import JobTypeFacet, SourceCodeFacet, SourceCodeLocationFacet, SqlFacet
 from headwater.model.facets.lineage import ColumnLineageFacet, DatasetLineageFacet, JobLineageFacet
-from headwater.model.facets.own import ExpansoRunFacet, HeadwaterRunFacet, SignatureFacet
+from headwater.model.facets.own import ChainFacet, ExpansoRunFacet, HeadwaterRunFacet, HeartbeatFacet, SignatureFacet
 from headwater.model.facets.quality import DataQualityAssertionsFacet, DataQualityMetricsFacet, RunTestsFacet
 from headwater.model.facets.run import (
     EnvironmentVariablesFacet,
@@ -44,6 +44,7 @@ Entity = Literal["run", "job", "dataset", "inputDataset", "outputDataset"]
 
 _VIEWS_OF_ENTITY: Final[Mapping[Entity, tuple[type[View], ...]]] = {
     "run": (
+        ChainFacet,
         EnvironmentVariablesFacet,
         ErrorMessageFacet,
         ExecutionParametersFacet,
@@ -51,6 +52,7 @@ _VIEWS_OF_ENTITY: Final[Mapping[Entity, tuple[type[View], ...]]] = {
         ExternalQueryFacet,
         ExtractionErrorFacet,
         HeadwaterRunFacet,
+        HeartbeatFacet,
         JobDependenciesFacet,
         NominalTimeFacet,
         ParentFacet,

@@ -12,6 +12,7 @@ from headwater.service.ahead import in_turns
 from headwater.service.answers import iso
 from headwater.service.history import KnownHistory
 from headwater.service.knowledge import Knowledge
+from headwater.service.views.nodes import counted
 from headwater.store.reader import Reader
 
 _KINDS: Final[tuple[GapKind, ...]] = get_args(GapKind)
@@ -55,6 +56,7 @@ async def coverage(
     shown = sorted((gap for gap in found if asked.kind in (None, gap.kind)), key=_order)
     signed = [told for told in await in_turns(_signed(knowledge, log)) if asked.namespace in (None, told.namespace)]
     known = _known(knowledge, found, signed, Counter(filter(None, await in_turns(_namespaces_of_runs(knowledge)))))
+    nodes, troubles = counted(knowledge, at_us)
     names = _namespaces(known) if asked.namespace is None else {asked.namespace}
     return shapes.Coverage(
         at=iso(at_us),
@@ -62,6 +64,7 @@ async def coverage(
         total=_covered(known, names | {""}),
         namespaces=[shapes.CoveredNamespace(namespace=name, **_covered(known, {name})) for name in sorted(names)],
         signers=_signers(signed),
+        nodes=shapes.NodeCounts(nodes=nodes, troubles=troubles),
         gaps=[_gap(gap) for gap in shown[asked.offset : asked.offset + asked.limit]],
         totalCount=len(shown),
     )

@@ -1,0 +1,82 @@
+"""`headwater node …`: the edge machines, and whether their records are whole."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+from urllib.parse import quote
+
+import typer
+from rich.text import Text
+
+from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
+from headwater.cli.trace import unbroken_console
+
+node = typer.Typer(name="node", help="Edge machines, and whether their records are whole.", no_args_is_help=True)
+
+_PAGE: Final = 1_000
+_WORDS: Final = {
+    "missing": "missing",
+    "forks": "forked",
+    "broken": "broken",
+    "replays": "replayed",
+    "dropped": "dropped",
+    "silentEpochs": "silent",
+    "clockAhead": "clock ahead",
+}
+_JsonOption = Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")]
+
+
+@node.callback()
+def _group() -> None:
+    """Edge machines, and whether their records are whole."""
+
+
+@node.command("list")
+def list_nodes(url: UrlOption = DEFAULT_URL, json_output: _JsonOption = False) -> None:
+    """List the nodes, with what is missing from their records, stands twice or does not fit.
+
+    Example: headwater node list
+    """
+    with service_at(url) as client:
+        answer = client.get("/nodes", {"limit": _PAGE})
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+        return
+    console = unbroken_console()
+    for each in answer["nodes"]:
+        console.print(Text(each["nodeId"], style="bold").append(f"  {_standing(each)}", style="dim"))
+    console.print(Text(f"{answer['totalCount']} nodes", style="bold"))
+
+
+@node.command()
+def describe(
+    node_id: Annotated[str, typer.Argument(metavar="NODE", help="The node's id.", show_default=False)],
+    url: UrlOption = DEFAULT_URL,
+    json_output: _JsonOption = False,
+) -> None:
+    """Show one node: its epochs, and what does not fit in its record.
+
+    Example: headwater node describe 7f769f72-a4d4-4a05-8082-d63262957a6f
+    """
+    with service_at(url) as client:
+        answer = client.get(f"/nodes/{quote(node_id, safe='')}")
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+        return
+    console = unbroken_console()
+    console.print(Text(answer["nodeId"], style="bold").append(f"  {_standing(answer)}", style="dim"))
+    for epoch in answer["ofEpochs"]:
+        end = ", over" if epoch["isOver"] else ""
+        told = f"{epoch['events']} events to {epoch['lastSequence']}, {epoch['firstSeen']} to {epoch['lastSeen']}{end}"
+        console.print(Text(f"  {epoch['epoch']}  ").append(told, style="dim"))
+    for each in answer["listed"]:
+        place = "" if each["first"] is None else f" {each['first']} to {each['last']}"
+        console.print(
+            Text(f"  {each['kind']}", style="bold yellow").append(f"  {each['epoch']}{place}: {each['words']}")
+        )
+    console.print(Text("its record is whole" if not answer["listed"] else f"{answer['listedCount']} troubles"))
+
+
+def _standing(each: Mapping[str, Any]) -> str:
+    counts = [f"{each['troubles'][kind]} {word}" for kind, word in _WORDS.items() if each["troubles"][kind]]
+    return ", ".join([f"{each['events']} events, last received {each['lastReceivedAt']}", *counts])

@@ -1,0 +1,211 @@
+"""What is known of the nodes: their records, event by event, and what in these does not fit.
+
+A record is a set of places; each link adds one, in any order, so what is missing or stands twice is the same however
+the events came. What a node said of epochs that ended before (`follows`) tells how long these must be.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple
+
+import orjson
+
+from headwater.model.facts import ChainLink, Seen
+from headwater.model.nodes import hash_of
+
+TroubleKind = Literal["fork", "broken", "hole", "replay", "silence", "dropped", "clock"]
+
+_HASH: Final = 32
+_TIMES_INTERVAL: Final = 2
+_AHEAD_US: Final = 5_000_000
+"""How far a node's clock may be ahead of ours before it is worth a word."""
+
+
+class Trouble(NamedTuple):
+    """One thing in a node's record that does not fit; `first` and `last` are places in the epoch, where it has any."""
+
+    kind: TroubleKind
+    epoch: str
+    words: str
+    at_us: int
+    events: int = 0
+    """How many are missing, forked, replayed or dropped."""
+    first: int | None = None
+    last: int | None = None
+
+
+@dataclass(slots=True)
+class Epoch:
+    """One emitter's part of a node's record."""
+
+    seen: Seen
+    received: Seen
+    ahead_us: int
+    """How much later than our arrival time the node's clock said that it was, at most; negative if it never was."""
+    delay_us: int
+    """From event time to arrival, at least."""
+    places: dict[int, bytes] = field(default_factory=dict)
+    """By sequence: payload hash, previous hash and digest of the event; of several the least."""
+    again: dict[int, set[bytes]] = field(default_factory=dict)
+    """Further events at a place that is taken."""
+    broken: set[int] = field(default_factory=set)
+    """Events that name another event before them than the one that is there."""
+    last: int = -1
+    unproved: set[tuple[int, bytes]] = field(default_factory=set)
+    """Links that no trusted key signed."""
+    interval_us: int | None = None
+    """How long it may be silent: promised by its heartbeats."""
+    is_over: bool = False
+    dropped: dict[tuple[int, bytes], Mapping[str, Any]] = field(default_factory=dict)
+    follows: set[tuple[str, int, str]] = field(default_factory=set)
+    unsigned: set[str] = field(default_factory=set)
+
+    @property
+    def events(self) -> int:
+        """How many events stand in it, those at one place counted once."""
+        return len(self.places)
+
+    @property
+    def head_hash(self) -> str:
+        """The payload hash of its last event."""
+        return f"sha256:{self.places[self.last][:_HASH].hex()}"
+
+    def payloads(self, sequence: int) -> set[bytes]:
+        """The payload hashes that were signed for a place."""
+        return {link[:_HASH] for link in self._links(sequence)}
+
+    def _links(self, sequence: int) -> Iterator[bytes]:
+        if sequence in self.places:
+            yield self.places[sequence]
+            yield from self.again.get(sequence, ())
+
+    def add(self, fact: ChainLink) -> None:
+        """Add one link; again changes nothing."""
+        self.seen = self.seen.union(Seen(fact.event_us, fact.event_us))
+        self.received = self.received.union(Seen(fact.received_us, fact.received_us))
+        self.ahead_us = max(self.ahead_us, fact.event_us - fact.received_us)
+        self.delay_us = min(self.delay_us, fact.received_us - fact.event_us)
+        self.last = max(self.last, fact.sequence)
+        place = (fact.sequence, fact.digest)
+        (self.unproved.discard if fact.is_proved else self.unproved.add)(place)
+        self._take(fact.sequence, fact.payload_hash + fact.previous_hash.rjust(_HASH, b"\0") + fact.digest)
+        if fact.said:
+            self._hear(place, orjson.loads(fact.said))
+
+    def _take(self, sequence: int, link: bytes) -> None:
+        known = self.places.get(sequence)
+        if known is None:
+            self.places[sequence] = link
+        elif known != link:
+            others = self.again.setdefault(sequence, set())
+            others |= {known, link}
+            self.places[sequence] = min(others)
+            others.discard(self.places[sequence])
+        for each in (sequence, sequence + 1):
+            self._check(each)
+
+    def _check(self, sequence: int) -> None:
+        """Whether what stands there names what stands before it; nothing can be said where nothing does."""
+        before = self.payloads(sequence - 1) if sequence else {bytes(_HASH)}
+        fits = not before or all(link[_HASH : 2 * _HASH] in before for link in self._links(sequence))
+        (self.broken.discard if fits else self.broken.add)(sequence)
+
+    def _hear(self, place: tuple[int, bytes], said: Mapping[str, Any]) -> None:
+        self.follows.update((epoch, sequence, payload) for epoch, sequence, payload in said.get("follows", ()))
+        self.unsigned.update(said.get("unsigned", ()))
+        if "dropped" in said:
+            self.dropped[place] = said["dropped"]
+        if (heartbeat := said.get("heartbeat")) is not None:
+            self.interval_us = max(self.interval_us or 0, int(heartbeat["intervalSeconds"] * 1_000_000))
+            self.is_over |= heartbeat["isLast"]
+
+
+class Nodes:
+    """Every node's epochs, by the node's id and the epoch's."""
+
+    def __init__(self) -> None:
+        """No node yet."""
+        self.epochs: dict[str, dict[str, Epoch]] = {}
+
+    def add(self, fact: ChainLink) -> None:
+        """Add one link."""
+        epochs = self.epochs.setdefault(fact.node, {})
+        epoch = epochs.get(fact.epoch)
+        if epoch is None:
+            seen, received = Seen(fact.event_us, fact.event_us), Seen(fact.received_us, fact.received_us)
+            delay_us = fact.received_us - fact.event_us
+            epoch = epochs[fact.epoch] = Epoch(seen, received, -delay_us, delay_us)
+        epoch.add(fact)
+
+
+def troubles(epochs: Mapping[str, Epoch], now_us: int) -> Iterator[Trouble]:
+    """What does not fit in a node's record, epoch by epoch; `now_us` is for silence alone."""
+    ends = _ends(epochs)
+    for name, epoch in sorted(epochs.items()):
+        yield from _twice(name, epoch)
+        for sequence in sorted(epoch.broken):
+            yield Trouble("broken", name, "names another event before it", epoch.seen.last_us, 1, sequence, sequence)
+        yield from _holes(name, epoch, ends.pop(name, ()))
+        yield from _told(name, epoch)
+        yield from _silence(name, epoch, now_us)
+    for name, heads in sorted(ends.items()):
+        last = max(sequence for sequence, _, _ in heads)
+        at_us = min(at_us for _, _, at_us in heads)
+        yield Trouble("hole", name, "nothing of this epoch came", at_us, last + 1, 0, last)
+
+
+_Ends = tuple[int, str, int]
+"""A sequence that an epoch has by what a later one says, its payload hash, and when that was said."""
+
+
+def _ends(epochs: Mapping[str, Epoch]) -> dict[str, list[_Ends]]:
+    ends: dict[str, list[_Ends]] = {}
+    for epoch in epochs.values():
+        for name, sequence, payload_hash in epoch.follows:
+            ends.setdefault(name, []).append((sequence, payload_hash, epoch.seen.first_us))
+    return ends
+
+
+def _twice(name: str, epoch: Epoch) -> Iterator[Trouble]:
+    for sequence in sorted(epoch.again):
+        payloads = len(epoch.payloads(sequence))
+        events = len(epoch.again[sequence]) + 1
+        if payloads > 1:
+            words = f"{payloads} different events were signed for one place"
+            yield Trouble("fork", name, words, epoch.seen.last_us, payloads, sequence, sequence)
+        if events > payloads:
+            words = "one event came again, written otherwise"
+            yield Trouble("replay", name, words, epoch.received.last_us, events - payloads, sequence, sequence)
+
+
+def _holes(name: str, epoch: Epoch, ends: "list[_Ends] | tuple[()]") -> Iterator[Trouble]:
+    last = max([epoch.last, *(sequence for sequence, _, _ in ends)])
+    if len(epoch.places) <= last:
+        expected = 0
+        for sequence in [*sorted(epoch.places), last + 1]:
+            if sequence > expected:
+                events = sequence - expected
+                yield Trouble("hole", name, "events are missing", epoch.seen.last_us, events, expected, sequence - 1)
+            expected = sequence + 1
+    for sequence, payload_hash, at_us in sorted(ends):
+        if sequence in epoch.places and hash_of(payload_hash) not in epoch.payloads(sequence):
+            yield Trouble("broken", name, "a later epoch names another last event", at_us, 1, sequence, sequence)
+
+
+def _told(name: str, epoch: Epoch) -> Iterator[Trouble]:
+    for (sequence, _), dropped in sorted(epoch.dropped.items()):
+        reasons = ", ".join(f"{events} {reason}" for reason, events in sorted(dropped["reasons"].items()))
+        words = f"the node dropped events from {dropped['firstAt']} to {dropped['lastAt']}: {reasons}"
+        yield Trouble("dropped", name, words, epoch.seen.last_us, dropped["events"], sequence, sequence)
+    if epoch.ahead_us > _AHEAD_US:
+        words = f"its clock was {epoch.ahead_us / 1_000_000:.0f} s ahead of this service's, at least"
+        yield Trouble("clock", name, words, epoch.received.last_us)
+
+
+def _silence(name: str, epoch: Epoch, now_us: int) -> Iterator[Trouble]:
+    """By arrival: the node's clock may be wrong."""
+    if epoch.interval_us is None or epoch.is_over:
+        return
+    if now_us - epoch.received.last_us > _TIMES_INTERVAL * epoch.interval_us:
+        words = f"nothing came since; it promised a word every {epoch.interval_us // 1_000_000} s"
+        yield Trouble("silence", name, words, epoch.received.last_us)

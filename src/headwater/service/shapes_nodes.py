@@ -1,0 +1,84 @@
+"""The JSON that `/nodes` answers with, as types."""
+
+from collections.abc import Sequence
+
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+from headwater.graph.nodes import TroubleKind
+
+
+class TroubleCounts(TypedDict):
+    """How many events are missing, forked and so on; of `silence` and `clock`, in how many epochs."""
+
+    missing: int
+    forks: int
+    broken: int
+    replays: int
+    dropped: int
+    silentEpochs: int
+    clockAhead: int
+
+
+class Node(TypedDict):
+    """An edge machine, by what its signed events say; `lastReceivedAt` is by our clock, the other times by its own.
+
+    `events` are those that stand in its epochs, `unproved` how many of them no key signed that was trusted then.
+    `epoch`, `lastSequence` and `headHash` are of the epoch that was heard last.
+    """
+
+    nodeId: str
+    firstSeen: str
+    lastSeen: str
+    lastReceivedAt: str
+    events: int
+    unproved: int
+    epochs: int
+    epoch: str
+    lastSequence: int
+    headHash: str
+    heartbeatSeconds: float | None
+    clockAheadMs: int
+    delayMs: int
+    troubles: TroubleCounts
+
+
+class NodeEpoch(TypedDict):
+    """One emitter's part of a node's record; `follows` are the epochs that it says ended before it."""
+
+    epoch: str
+    firstSeen: str
+    lastSeen: str
+    lastReceivedAt: str
+    events: int
+    lastSequence: int
+    headHash: str
+    heartbeatSeconds: float | None
+    isOver: bool
+    follows: Sequence[str]
+
+
+class NodeTrouble(TypedDict):
+    """What does not fit in a node's record: `events` are missing, forked, replayed or dropped, at these places."""
+
+    kind: TroubleKind
+    epoch: str
+    words: str
+    at: str
+    events: int
+    first: int | None
+    last: int | None
+
+
+class NodeDetail(Node):
+    """A node with its epochs, the newest first, and what does not fit in its record."""
+
+    ofEpochs: Sequence[NodeEpoch]
+    listed: Sequence[NodeTrouble]
+    listedCount: int
+
+
+class Nodes(TypedDict):
+    """A page of the nodes, by id."""
+
+    nodes: Sequence[Node]
+    totalCount: int

@@ -1,0 +1,132 @@
+"""Nodes: what is known of them, and what does not fit in their records."""
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+
+from headwater.errors import NotFoundError
+from headwater.graph.nodes import Epoch, Trouble, troubles
+from headwater.service import shapes_nodes as shapes
+from headwater.service.answers import iso
+from headwater.service.knowledge import Knowledge
+
+Epochs = Mapping[str, Epoch]
+
+
+def nodes(knowledge: Knowledge, now_us: int, limit: int, offset: int) -> shapes.Nodes:
+    """A page of the nodes, by id."""
+    known = knowledge.graph.nodes.epochs
+    page = islice(sorted(known), offset, offset + limit)
+    return shapes.Nodes(nodes=[_node(each, known[each], now_us) for each in page], totalCount=len(known))
+
+
+def node(knowledge: Knowledge, node_id: str, now_us: int, limit: int) -> shapes.NodeDetail:
+    """One node with its epochs and what does not fit, as many of each as that.
+
+    Raises:
+        NotFoundError: no signed event named it.
+    """
+    epochs = knowledge.graph.nodes.epochs.get(node_id)
+    if epochs is None:
+        raise NotFoundError(f"Node '{node_id}' not found.")
+    found = [*troubles(epochs, now_us), *_missing_unsigned(knowledge, epochs)]
+    newest = sorted(epochs.items(), key=lambda each: (each[1].seen.last_us, each[0]), reverse=True)
+    return shapes.NodeDetail(
+        **_node(node_id, epochs, now_us),
+        ofEpochs=[_epoch(name, epoch) for name, epoch in newest[:limit]],
+        listed=[_trouble(each) for each in found[:limit]],
+        listedCount=len(found),
+    )
+
+
+def counted(knowledge: Knowledge, now_us: int) -> tuple[int, shapes.TroubleCounts]:
+    """How many nodes there are, and what does not fit in all their records."""
+    known = knowledge.graph.nodes.epochs
+    return len(known), _counts(each for epochs in known.values() for each in troubles(epochs, now_us))
+
+
+def _missing_unsigned(knowledge: Knowledge, epochs: Epochs) -> Iterable[Trouble]:
+    """Events without a run that a node vouched for, and that are not in the log."""
+    for name, epoch in sorted(epochs.items()):
+        told = {bytes.fromhex(digest.removeprefix("sha256:")) for digest in epoch.unsigned if _is_digest(digest)}
+        missing = told - knowledge.store.known_digests(sorted(told))
+        if missing:
+            words = "events of jobs or datasets are missing that a signed event names"
+            yield Trouble("hole", name, words, epoch.seen.last_us, len(missing))
+
+
+def _is_digest(text: str) -> bool:
+    prefix, _, digits = text.partition(":")
+    return prefix == "sha256" and len(digits) == 64 and all(digit in "0123456789abcdef" for digit in digits)
+
+
+def _node(node_id: str, epochs: Epochs, now_us: int) -> shapes.Node:
+    newest_name, newest = max(epochs.items(), key=lambda each: (each[1].seen.last_us, each[0]))
+    known = epochs.values()
+    return shapes.Node(
+        nodeId=node_id,
+        firstSeen=iso(min(epoch.seen.first_us for epoch in known)),
+        lastSeen=iso(newest.seen.last_us),
+        lastReceivedAt=iso(max(epoch.received.last_us for epoch in known)),
+        events=sum(epoch.events for epoch in known),
+        unproved=sum(len(epoch.unproved) for epoch in known),
+        epochs=len(epochs),
+        epoch=newest_name,
+        lastSequence=newest.last,
+        headHash=newest.head_hash,
+        heartbeatSeconds=_interval_s(newest),
+        clockAheadMs=max(0, *(epoch.ahead_us // 1_000 for epoch in known)),
+        delayMs=min(epoch.delay_us // 1_000 for epoch in known),
+        troubles=_counts(troubles(epochs, now_us)),
+    )
+
+
+def _epoch(name: str, epoch: Epoch) -> shapes.NodeEpoch:
+    return shapes.NodeEpoch(
+        epoch=name,
+        firstSeen=iso(epoch.seen.first_us),
+        lastSeen=iso(epoch.seen.last_us),
+        lastReceivedAt=iso(epoch.received.last_us),
+        events=epoch.events,
+        lastSequence=epoch.last,
+        headHash=epoch.head_hash,
+        heartbeatSeconds=_interval_s(epoch),
+        isOver=epoch.is_over,
+        follows=sorted({followed for followed, _, _ in epoch.follows}),
+    )
+
+
+def _interval_s(epoch: Epoch) -> float | None:
+    return None if epoch.interval_us is None else epoch.interval_us / 1_000_000
+
+
+def _counts(found: Iterable[Trouble]) -> shapes.TroubleCounts:
+    counts = shapes.TroubleCounts(missing=0, forks=0, broken=0, replays=0, dropped=0, silentEpochs=0, clockAhead=0)
+    for each in found:
+        match each.kind:
+            case "hole":
+                counts["missing"] += each.events
+            case "fork":
+                counts["forks"] += 1
+            case "broken":
+                counts["broken"] += 1
+            case "replay":
+                counts["replays"] += each.events
+            case "dropped":
+                counts["dropped"] += each.events
+            case "silence":
+                counts["silentEpochs"] += 1
+            case "clock":
+                counts["clockAhead"] += 1
+    return counts
+
+
+def _trouble(each: Trouble) -> shapes.NodeTrouble:
+    return shapes.NodeTrouble(
+        kind=each.kind,
+        epoch=each.epoch,
+        words=each.words,
+        at=iso(each.at_us),
+        events=each.events,
+        first=each.first,
+        last=each.last,
+    )

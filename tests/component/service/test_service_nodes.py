@@ -1,0 +1,102 @@
+"""`/nodes`: whether the records of edge machines are whole."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.emit.chain import Chain
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import PRODUCER, Body, event, get, serving
+from tests.support.chains import KEY, NODE, head, heartbeat, record
+
+E1, E2 = "018f0000-0000-7000-8000-000000000001", "018f0000-0000-7000-8000-000000000002"
+WHOLE = record(E1, 4)
+AFTER = record(E2, 2, follows=(head(E1, WHOLE),))
+NO_TROUBLE = {"missing": 0, "forks": 0, "broken": 0, "replays": 0, "dropped": 0, "silentEpochs": 0, "clockAhead": 0}
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    store = SqliteStore(tmp_path / "headwater.db")
+    with closing(store), serving(store, {KEY.key_id: KEY.public_key}) as client:
+        yield client
+
+
+def send(client: TestClient, *raws: bytes) -> None:
+    for raw in raws:
+        assert client.post("/api/v1/lineage", content=raw).status_code in (200, 201)
+
+
+def listed(client: TestClient) -> list[tuple[str, int, int, int]]:
+    answer = get(client, f"/api/v1/nodes/{NODE}")
+    return [(each["kind"], each["events"], each["first"], each["last"]) for each in answer["listed"]]
+
+
+def test_a_node_is_known_by_its_signed_events_and_where_its_record_stands(client: TestClient) -> None:
+    send(client, *(each.raw for each in (*WHOLE, *AFTER)))
+
+    (node,) = get(client, "/api/v1/nodes")["nodes"]
+
+    assert (node["nodeId"], node["events"], node["unproved"], node["epochs"]) == (NODE, 6, 0, 2)
+    assert (node["epoch"], node["lastSequence"], node["headHash"]) == (E1, 3, WHOLE[-1].payload_hash)
+    assert node["lastSeen"] == "2026-05-22T14:00:03.000Z"
+    assert node["troubles"] == NO_TROUBLE
+
+
+def test_what_is_missing_is_told_with_its_places_until_it_comes(client: TestClient) -> None:
+    send(client, WHOLE[0].raw, *(each.raw for each in AFTER))
+    before = listed(client)
+
+    send(client, *(each.raw for each in WHOLE[1:]))
+
+    assert before == [("hole", 3, 1, 3)]
+    assert listed(client) == []
+
+
+def test_a_past_shows_the_record_as_it_was_known_then(client: TestClient) -> None:
+    send(client, WHOLE[0].raw, WHOLE[2].raw, WHOLE[1].raw)
+
+    then = get(client, f"/api/v1/nodes/{NODE}?logSize=2")
+
+    assert [each["kind"] for each in then["listed"]] == ["hole"]
+    assert listed(client) == []
+
+
+def test_a_heartbeat_is_stored_and_no_job_of_the_graph(client: TestClient) -> None:
+    send(client, heartbeat(E1, 0, None).raw)
+
+    assert get(client, "/api/v1/jobs")["totalCount"] == 0
+    assert get(client, "/api/v1/events/lineage")["totalCount"] == 1
+    assert get(client, "/api/v1/nodes")["nodes"][0]["heartbeatSeconds"] == 60
+
+
+def test_coverage_tells_of_nodes(client: TestClient) -> None:
+    send(client, WHOLE[0].raw, WHOLE[2].raw)
+
+    nodes: Body = get(client, "/api/v1/coverage")["nodes"]
+
+    assert nodes == {"nodes": 1, "troubles": NO_TROUBLE | {"missing": 1}}
+
+
+def test_a_node_that_nobody_heard_of_is_not_found(client: TestClient) -> None:
+    answer = client.get("/api/v1/nodes/nobody")
+
+    assert (answer.status_code, answer.json()["message"]) == (404, "Node 'nobody' not found.")
+
+
+def test_an_event_without_a_run_that_a_node_vouched_for_is_missed(client: TestClient) -> None:
+    chain = Chain(KEY, E1, None, print)
+    told = {"eventTime": "2026-05-22T14:00:00Z", "producer": PRODUCER, "schemaURL": event()["schemaURL"]}
+    dataset = json.dumps({**told, "dataset": {"namespace": "n", "name": "d"}}).encode()
+    chain.sign(dataset)
+    send(client, chain.sign(heartbeat(E1, 0, None).raw))
+    before = listed(client)
+
+    send(client, dataset)
+
+    assert before == [("hole", 1, None, None)]
+    assert listed(client) == []

@@ -1,0 +1,60 @@
+"""A node's record for tests: signed events in their places, and the links that come of them."""
+
+import json
+from typing import Any
+
+from headwater.model.events import RunEvent, parse_event
+from headwater.model.facts import ChainLink
+from headwater.model.nodes import Arrival, chain_link
+from headwater.signing.chain import Head, Link
+from headwater.signing.keys import NodeKey
+from headwater.signing.sign import Linked, sign_in_chain
+from tests.support.app import event, facet
+
+NODE = "11111111-1111-1111-1111-111111111111"
+KEY = NodeKey.from_seed(NODE, bytes(32))
+
+
+def record(
+    epoch: str, length: int, *, follows: tuple[Head, ...] = (), key: NodeKey = KEY, salt: str = ""
+) -> list[Linked]:
+    """The events of an epoch, in order; another `salt` gives other events in the same places."""
+    signed: list[Linked] = []
+    for sequence in range(length):
+        body = event(eventTime=f"2026-05-22T14:00:{sequence:02d}Z", job={"namespace": "etl", "name": f"load{salt}"})
+        previous = signed[-1].payload_hash if signed else None
+        signed.append(in_place(body, Link(key.node_id, epoch, sequence, previous, None, follows), key))
+        follows = ()
+    return signed
+
+
+def heartbeat(epoch: str, sequence: int, previous: str | None, *, is_last: bool = False, **members: object) -> Linked:
+    """A heartbeat in its place; `members` go into its facet."""
+    told = facet(**{"intervalSeconds": 60, "gap": None, **members})
+    body = event(
+        eventType="COMPLETE" if is_last else "RUNNING",
+        job={"namespace": "headwater-nodes", "name": NODE},
+        run={"runId": epoch, "facets": {"headwater_heartbeat": told}},
+    )
+    return in_place(body, Link(NODE, epoch, sequence, previous), KEY)
+
+
+def in_place(body: dict[str, Any], link: Link, key: NodeKey = KEY) -> Linked:
+    """The event, signed in that place."""
+    signed = sign_in_chain(json.dumps(body).encode(), key, link)
+    assert signed is not None
+    return signed
+
+
+def head(epoch: str, events: list[Linked]) -> Head:
+    """The head of a record."""
+    return Head(epoch, len(events) - 1, events[-1].payload_hash)
+
+
+def link_of(raw: bytes, received_us: int = 0, verdict: str = "ok") -> ChainLink:
+    """The link that an event gives."""
+    parsed = parse_event(raw)
+    assert isinstance(parsed, RunEvent)
+    link = chain_link(parsed, Arrival(received_us, verdict))
+    assert link is not None
+    return link
