@@ -45,6 +45,8 @@ class Asked:
     """Only events of runs that name it, and what is said of it, are shown."""
     since: str | None
     """A signed head that somebody kept."""
+    head: str | None = None
+    """The head to prove against, with witnesses' signatures; by default that of all entries, signed now."""
 
 
 def export(
@@ -58,15 +60,18 @@ def export(
     """Write a bundle into a file; gives its manifest.
 
     Raises:
-        InvalidInputError: `since` is larger than the log.
-        UntrustedNoteError: `since` was not signed by this log.
+        InvalidInputError: `head` is not one of this log.
+        UntrustedNoteError: `head` or `since` was not signed by this log.
         UnavailableError: the database does not answer, or is written to all the time.
     """
-    size, shown_graph = _graph_of_log(reader)
+    folded, shown_graph = _graph_of_log(reader)
+    note = asked.head or _signed(reader, signer, folded)
+    size = _size_of(note, reader, signer, folded)
     places = range(asked.places.start, min(asked.places.stop, size))
-    is_whole = asked.dataset is None and places == range(size)
+    is_whole = asked.dataset is None and places == range(folded)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_ZIP_LEVEL) as bundle:
-        _write_heads(bundle, reader, signer, asked, size)
+        bundle.writestr("checkpoint.txt", note)
+        _write_consistency(bundle, reader, signer, asked.since, size)
         folding = Folding()
         with bundle.open("entries.jsonl", "w", force_zip64=True) as lines:
             for line in _lines(reader, places, asked.dataset, None if is_whole else folding, advance):
@@ -98,16 +103,26 @@ def _graph_of_log(reader: Reader) -> tuple[int, Mapping[str, Any]]:
     raise UnavailableError("the log is written to all the time: export from a copy, or while fewer events come")
 
 
-def _write_heads(bundle: zipfile.ZipFile, reader: Reader, signer: NoteSigner, asked: Asked, size: int) -> None:
-    head = Checkpoint(signer.verifier.name, size, reader.tree.frontier(size).root)
-    bundle.writestr("checkpoint.txt", head.signed(signer))
-    if asked.since is None:
+def _signed(reader: Reader, signer: NoteSigner, size: int) -> str:
+    return Checkpoint(signer.verifier.name, size, reader.tree.frontier(size).root).signed(signer)
+
+
+def _size_of(note: str, reader: Reader, signer: NoteSigner, folded: int) -> int:
+    """How many entries a head is over, which must be this log's own."""
+    head = parse_checkpoint(verified_text(note, [signer.verifier]))
+    if head.size > folded or reader.tree.frontier(head.size).root != head.root:
+        raise InvalidInputError(f"--head: it is not over the first {head.size} of this log's {folded} entries")
+    return head.size
+
+
+def _write_consistency(
+    bundle: zipfile.ZipFile, reader: Reader, signer: NoteSigner, since: str | None, size: int
+) -> None:
+    if since is None:
         return
-    old = parse_checkpoint(verified_text(asked.since, [signer.verifier]))
-    if old.size > size:
-        raise InvalidInputError(f"--since: it is over {old.size} entries, the log has {size}")
-    proof = consistency_proof(old.size, size, reader.tree.node) if old.size else []
-    bundle.writestr("since-checkpoint.txt", asked.since)
+    old = parse_checkpoint(verified_text(since, [signer.verifier]))
+    proof = consistency_proof(old.size, size, reader.tree.node) if 0 < old.size <= size else []
+    bundle.writestr("since-checkpoint.txt", since)
     bundle.writestr("consistency.json", orjson.dumps({"from": old.size, "proof": _encoded(proof)}))
 
 

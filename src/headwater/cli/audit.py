@@ -56,6 +56,9 @@ def export(
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="A head that was kept; proves that the log only grew."),
     ] = None,
+    head: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="The head that a witness signed, to prove against.")
+    ] = None,
     database: Annotated[
         str | None, typer.Option(envvar="HEADWATER_DATABASE_URL", metavar="URL", help="As `headwater serve` has it.")
     ] = None,
@@ -76,6 +79,7 @@ def export(
             range(first, last),
             None if dataset is None else DatasetId(*dataset),
             None if since is None else since.read_text(),
+            None if head is None else head.read_text(),
         )
         with _whole(output) as file, _progress("exporting") as advance:
             manifest = exported(reader, signer, trusted_keys(home), asked, file, advance)

@@ -18,6 +18,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "lint": "headwater.cli.lint",
     "verify": "headwater.cli.verify",
     "audit": "headwater.cli.audit",
+    "witness": "headwater.cli.witness",
     "trace": "headwater.cli.trace",
     "impact": "headwater.cli.impact",
     "diff": "headwater.cli.diff",

@@ -13,6 +13,7 @@ jwks        public keys as a JSON Web Key Set
 merkle      the tree over a log, and proofs about it
 note        signed notes, and the keys of logs and witnesses
 checkpoint  the head of a log as a note
+witness     signs a log's head while it only grows
 segments    where the facets stand in an event's bytes
 leaf        what the tree holds of an entry
 """

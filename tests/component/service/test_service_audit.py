@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import closing
 from io import BytesIO
@@ -13,12 +14,14 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from headwater.audit import core
-from headwater.audit.core import Trust, canonical, check_bundle
+from headwater.audit.core import Trust, canonical, check_bundle, leaf_of
 from headwater.cli.main import app
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
 from headwater.signing.keyfile import load_or_create
+from headwater.signing.leaf import Found, part, salts, seal
 from headwater.signing.notefile import log_key
+from headwater.signing.segments import facet_places
 from headwater.signing.sign import sign_event
 from headwater.signing.verify import verify_event
 from headwater.store.entries import Entry, entry_of
@@ -319,6 +322,23 @@ def test_the_core_writes_the_canonical_form_of_the_shared_vectors() -> None:
         read = json.loads(vector["event"], parse_int=core._Literal, parse_float=core._Literal)
         read["run"].get("facets", {}).pop("signature", None)
         assert canonical(read).encode().hex() == vector["canonicalHex"], vector["id"]
+
+
+def test_a_facet_that_was_erased_leaves_the_leaf_as_it_was() -> None:
+    raw = b'{"run":{"facets":{"owner":{"name":"Ann"},"x":1}},"eventTime":"t"}'
+    told = Found("event", 5, "ok", "a key")
+    sealed, places = seal(raw, told, bytes(16)), facet_places(raw)
+    rest_salt, owner_salt, x_salt = salts(bytes(16), 2)
+    entry = {
+        **{"kind": "event", "receivedUs": 5, "verdict": "ok", "keyId": "a key"},
+        "facets": [at for place in places for at in (place.begin, place.end)],
+        "salts": [b64encode(rest_salt).decode(), None, b64encode(x_salt).decode()],
+        "parts": {"0": b64encode(part(owner_salt, b'{"name":"Ann"}')).decode()},
+    }
+    erased = raw.replace(b'{"name":"Ann"}', b"null")
+
+    assert leaf_of(entry, erased) == sealed.leaf
+    assert leaf_of(entry, erased.replace(b":1", b":2")) != sealed.leaf
 
 
 def test_the_core_is_one_file_that_an_auditor_can_read() -> None:

@@ -1,0 +1,118 @@
+"""`headwater witness`: looks at a log of somebody else's, and signs its head while that only grows."""
+
+import hashlib
+import os
+import socket
+import tempfile
+import time
+from base64 import b64decode
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import httpx
+import orjson
+import typer
+
+from headwater.cli.home import headwater_home
+from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
+from headwater.signing.checkpoint import parse_checkpoint
+from headwater.signing.note import NoteSigner, NoteVerifier, parse_note, parse_verifier
+from headwater.signing.notefile import witness_key
+from headwater.signing.witness import Witnessed, nothing_yet, opened, witnessed
+
+_TIMEOUT_S: Final = 10.0
+
+
+def witness(
+    service: Annotated[str, typer.Argument(metavar="URL", help="Where the log's service is.")],
+    log_key: Annotated[
+        str, typer.Option(metavar="NAME+HASH+KEY", help="The log's key, as its operator told it; see /api/v1/log/key.")
+    ],
+    name: Annotated[
+        str | None, typer.Option(help="The name under which the witness signs, for good; by default this machine's.")
+    ] = None,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 60.0,
+    once: Annotated[bool, typer.Option("--once", help="Look once, and print the head with both signatures.")] = False,
+) -> None:
+    """Sign a log's head while it only grows; exit 1, with both heads kept, once it does not.
+
+    Run it where the log's operator has no hand: `headwater audit verify --witness KEY` then asks for its signature.
+
+    Example: headwater witness https://lineage.example.org --log-key lineage.example.org+f0a1b2c3+AX…
+    """
+    log, home = parse_verifier(log_key), headwater_home()
+    signer = witness_key(home, name, f"{socket.gethostname()}/headwater-witness")
+    folder = home / "witness" / hashlib.sha256(str(log).encode()).hexdigest()[:16]
+    typer.echo(f"witness key {signer.verifier}; what it signed last is in {folder / 'head.txt'}", err=True)
+    while True:
+        try:
+            seen = _look(service.rstrip("/"), log, signer, folder)
+        except UnavailableError as fault:
+            if once:
+                raise
+            typer.echo(f"warning: {fault}", err=True)
+        else:
+            typer.echo(seen.note if once else f"{seen.head.size:,} entries, signed")
+        if once:
+            return
+        time.sleep(every)
+
+
+def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> Witnessed:
+    """Look at the log once."""
+    before = _read(folder / "head.txt", log)
+    note = _got(f"{service}/api/v1/log/checkpoint", {}).text
+    head = opened(note, log)
+    proof: list[bytes] = []
+    if 0 < before.head.size < head.size:
+        sizes = {"from": before.head.size, "to": head.size}
+        proof = _proof(_got(f"{service}/api/v1/log/proof/consistency", sizes))
+    try:
+        seen = witnessed(note, log, before, proof, signer, int(time.time()))
+    except UntrustedNoteError as fault:
+        evidence = folder / f"not-{head.size}-{head.root.hex()[:16]}.txt"
+        _write(evidence, note)
+        raise UntrustedNoteError(f"{fault}; the two heads are in {folder / 'head.txt'} and {evidence}") from fault
+    _write(folder / "head.txt", seen.note)
+    return seen
+
+
+def _got(url: str, parameters: dict[str, Any]) -> httpx.Response:
+    try:
+        return httpx.get(url, params=parameters, timeout=_TIMEOUT_S).raise_for_status()
+    except (httpx.HTTPError, httpx.InvalidURL) as fault:
+        raise UnavailableError(f"the log at {url} does not answer: {fault}") from fault
+
+
+def _proof(answer: httpx.Response) -> list[bytes]:
+    try:
+        return [b64decode(each, validate=True) for each in orjson.loads(answer.content)["consistencyProof"]]
+    except (ValueError, LookupError, TypeError) as fault:
+        raise UnavailableError(f"the log at {answer.url} gives no proof that can be read") from fault
+
+
+def _read(path: Path, log: NoteVerifier) -> Witnessed:
+    """What was signed last; this witness wrote it, so its signature is not asked for."""
+    try:
+        note = path.read_text()
+    except FileNotFoundError:
+        return nothing_yet(log)
+    except OSError as fault:
+        raise SetupError(f"cannot read {path}: {fault.strerror}") from fault
+    try:
+        return Witnessed(parse_checkpoint(parse_note(note).text), note)
+    except UntrustedNoteError as fault:
+        raise SetupError(f"{path} is damaged: restore it, or what was seen before is forgotten") from fault
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that is there whole, and on disk, when this returns."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".writing-", delete=False) as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(file.name, path)
+    except OSError as fault:
+        raise SetupError(f"cannot write {path}: {fault.strerror}") from fault

@@ -1,0 +1,59 @@
+"""A witness: signs a log's head only if it adds to every head of that log that it signed before.
+
+Source: https://c2sp.org/tlog-cosignature, https://c2sp.org/tlog-witness
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from headwater.errors import UntrustedNoteError
+from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
+from headwater.signing.merkle import EMPTY_ROOT, is_consistent
+from headwater.signing.note import NoteSigner, NoteVerifier, parse_note, signed_note, verified_text
+
+
+class Witnessed(NamedTuple):
+    """The last head of a log that a witness signed, and the note with both signatures."""
+
+    head: Checkpoint
+    note: str
+
+
+def nothing_yet(log: NoteVerifier) -> Witnessed:
+    """What a witness has seen of a log that it never saw."""
+    return Witnessed(Checkpoint(log.name, 0, EMPTY_ROOT), "")
+
+
+def opened(note: str, log: NoteVerifier) -> Checkpoint:
+    """Read a log's head.
+
+    Raises:
+        UntrustedNoteError: the log did not sign it, or it is another log's.
+    """
+    head = parse_checkpoint(verified_text(note, [log]))
+    if head.origin != log.name:
+        raise UntrustedNoteError(f"checkpoint: it is of {head.origin}, not of {log.name}")
+    return head
+
+
+def witnessed(
+    note: str, log: NoteVerifier, before: Witnessed, proof: Sequence[bytes], witness: NoteSigner, time_s: int
+) -> Witnessed:
+    """Sign a head that adds to the one before; `proof` leads from that to it.
+
+    What comes back must be on disk before anybody is given it, else a witness that is started again may sign two
+    histories.
+
+    Raises:
+        UntrustedNoteError: it is no head of the log, or does not add to the one before.
+    """
+    head = opened(note, log)
+    old = before.head
+    if head.size < old.size:
+        raise UntrustedNoteError(f"checkpoint: the log had {old.size} entries, and now {head.size}: it was cut off")
+    if not is_consistent(old.size, old.root, head.size, head.root, proof):
+        told = f"checkpoint: the log's {head.size} entries do not add to the {old.size} seen before"
+        raise UntrustedNoteError(f"{told}: it was rewritten, or shows another history to others")
+    read = parse_note(note)
+    own = [each.line for each in read.signatures if each.name == log.name]
+    return Witnessed(head, signed_note(read.text, [*own, witness.line(read.text, time_s)]))
