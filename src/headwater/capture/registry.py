@@ -17,10 +17,10 @@ from openlineage.client.facet_v2 import DatasetFacet
 
 from headwater.capture import kept
 from headwater.capture.outlet import Outlet
-from headwater.capture.schemas import Field, Registry, TopicSchema, read_subject
+from headwater.capture.schemas import Field, Registry, TopicSchema, read_subject, types
 from headwater.capture.topics import topic_dataset
 from headwater.errors import NotFoundError, UnavailableError
-from headwater.graph.impact.change import fit
+from headwater.graph.drift import ColumnChange, column_changes
 from headwater.model.build import dataset_event
 from headwater.model.producer import HEADWATER_FACETS
 
@@ -145,24 +145,18 @@ class RegistryWatcher:
         return dataset_event(self._now(), dataset)
 
 
-def changes(before: tuple[Field, ...], after: tuple[Field, ...], prefix: str = "") -> list[dict[str, object]]:
+def changes(before: tuple[Field, ...], after: tuple[Field, ...]) -> list[dict[str, object]]:
     """The fields that came, went or have another type, nested ones by dotted paths.
 
     >>> changes((Field("price", "int"), Field("note", "string")), (Field("price", "long"), Field("note", "boolean")))
     [{'field': 'price', 'change': 'retyped', 'from': 'int', 'to': 'long', 'isBreaking': False},
      {'field': 'note', 'change': 'retyped', 'from': 'string', 'to': 'boolean', 'isBreaking': True}]
     """
-    old, new = ({field.name: field for field in fields} for fields in (before, after))
-    found: list[dict[str, object]] = []
-    for name in dict.fromkeys([*old, *new]):
-        path = f"{prefix}{name}"
-        if name not in new:
-            found.append({"field": path, "change": "removed", "from": old[name].type, "isBreaking": True})
-        elif name not in old:
-            found.append({"field": path, "change": "added", "to": new[name].type, "isBreaking": False})
-        elif old[name].fields and new[name].fields:
-            found += changes(old[name].fields, new[name].fields, f"{path}.")
-        elif (was := old[name].type) != (now := new[name].type):
-            is_breaking = fit(was, now) != "promoted"
-            found.append({"field": path, "change": "retyped", "from": was, "to": now, "isBreaking": is_breaking})
-    return found
+    return [_told(change) for change in column_changes(types(before), types(after))]
+
+
+def _told(change: ColumnChange) -> dict[str, object]:
+    ends = {"from": change.before, "to": change.after}
+    is_breaking = change.is_breaking is not False  # Avro's readers take no other bounds
+    named = {"field": change.column, "change": change.change}
+    return {**named, **{end: of for end, of in ends.items() if of is not None}, "isBreaking": is_breaking}

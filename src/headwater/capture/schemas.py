@@ -38,11 +38,12 @@ SchemaOf = Callable[[str], TopicSchema | None]
 """Gives the schema of a topic, as far as it is known."""
 
 
-def paths(fields: Iterable[Field], prefix: str = "") -> list[str]:
-    """The dotted paths of fields, those of nested ones behind their parent's."""
-    found: list[str] = []
+def types(fields: Iterable[Field], prefix: str = "") -> dict[str, str]:
+    """The types of fields by dotted path, those of nested ones behind their parent's."""
+    found: dict[str, str] = {}
     for field in fields:
-        found += [f"{prefix}{field.name}", *paths(field.fields, f"{prefix}{field.name}.")]
+        found[f"{prefix}{field.name}"] = field.type
+        found |= types(field.fields, f"{prefix}{field.name}.")
     return found
 
 

@@ -23,7 +23,7 @@ from headwater.capture.connect.chain import Column, columns_before, columns_behi
 from headwater.capture.connect.classes import Place, Places, kind_of, places
 from headwater.capture.connect.life import Commit, Told
 from headwater.capture.connect.traces import without_values
-from headwater.capture.schemas import SchemaOf, TopicSchema, paths
+from headwater.capture.schemas import SchemaOf, TopicSchema, types
 from headwater.capture.topics import Described, topic_dataset
 from headwater.model.build import HeadwaterRunFacet, run_event
 from headwater.model.names import DatasetId
@@ -233,7 +233,7 @@ def _add_sources(topics: Sequence[Described], beyond: Places, told: Told, around
 
 
 def _known(schema: TopicSchema | None, told: Told, through: Any) -> Sequence[Column]:  # noqa: ANN401  either way
-    columns: Sequence[Column] | None = None if schema is None else through(told.properties, paths(schema.fields))
+    columns: Sequence[Column] | None = None if schema is None else through(told.properties, [*types(schema.fields)])
     return columns or ()
 
 

@@ -1,0 +1,54 @@
+"""What is different between two versions of a schema, column by column, and whether it breaks who reads them."""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from headwater.graph.impact.change import fit
+
+Columns = Mapping[str, str | None]
+"""The types of columns, in their order; those inside others by dotted paths, behind their parent's."""
+
+
+class ColumnChange(NamedTuple):
+    """A column that came, went or has another type."""
+
+    column: str
+    change: Literal["added", "removed", "retyped"]
+    before: str | None
+    """Its type."""
+    after: str | None
+    is_breaking: bool | None
+    """None where it depends on who reads: a decimal with other bounds."""
+
+
+def column_changes(before: Columns, after: Columns) -> list[ColumnChange]:
+    """The changes from one version to the next; what is inside a column that came or went is not told apart.
+
+    A column that is renamed went, and another came: a schema does not tell that they are one.
+
+    >>> column_changes({"price": "int", "note": "string"}, {"price": "long", "note": "boolean"})
+    [ColumnChange(column='price', change='retyped', before='int', after='long', is_breaking=False),
+     ColumnChange(column='note', change='retyped', before='string', after='boolean', is_breaking=True)]
+    """
+    changes: list[ColumnChange] = []
+    for column in dict.fromkeys([*before, *after]):
+        old, new = before.get(column), after.get(column)
+        if column not in after:
+            if not _is_inside(column, after, before):
+                changes.append(ColumnChange(column, "removed", old, None, is_breaking=True))
+        elif column not in before:
+            if not _is_inside(column, before, after):
+                changes.append(ColumnChange(column, "added", None, new, is_breaking=False))
+        elif old is not None and new is not None and (found := fit(old, new)) != "same":
+            changes.append(ColumnChange(column, "retyped", old, new, _BREAKING[found]))
+    return changes
+
+
+_BREAKING: Mapping[str, bool | None] = {"promoted": False, "unreadable": True, "other bounds": None}
+
+
+def _is_inside(column: str, lacking: Columns, having: Columns) -> bool:
+    """Whether a column is inside another that one side lacks altogether; names may have dots of their own."""
+    parts = column.split(".")
+    outer = (".".join(parts[:end]) for end in range(1, len(parts)))
+    return any(each in having and each not in lacking for each in outer)
