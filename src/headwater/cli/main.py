@@ -24,6 +24,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "diff": "headwater.cli.diff",
     "root-cause": "headwater.cli.root_cause",
     "coverage": "headwater.cli.coverage",
+    "drift": "headwater.cli.drift",
     "demo": "headwater.cli.demo.command",
     "node": "headwater.cli.node",
     "key": "headwater.cli.key",

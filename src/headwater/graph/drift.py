@@ -1,6 +1,6 @@
 """What is different between two versions of a schema, column by column, and whether it breaks who reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from headwater.graph.impact.change import fit
@@ -52,3 +52,41 @@ def _is_inside(column: str, lacking: Columns, having: Columns) -> bool:
     parts = column.split(".")
     outer = (".".join(parts[:end]) for end in range(1, len(parts)))
     return any(each in having and each not in lacking for each in outer)
+
+
+class Telling(NamedTuple):
+    """A schema, as somebody told of it; `teller` is whoever spells types in one way: a job, or who declares."""
+
+    teller: Hashable
+    columns: Columns
+
+
+def drift(tellings: Iterable[Telling]) -> Iterator[list[ColumnChange]]:
+    """For each telling, oldest first: what changed with it, nothing where it is news to nobody.
+
+    Each teller is held against what it told before, since engines spell one schema in several ways. A change that
+    several tell of is told with the first of them.
+    """
+    last: dict[Hashable, Columns] = {}
+    shown: dict[str, str | None] = {}
+    for teller, columns in tellings:
+        before = last.get(teller)
+        last[teller] = columns
+        if before is None:
+            shown = {**columns, **shown}
+            yield []
+            continue
+        changes = [change for change in column_changes(before, columns) if not _is_shown(change, shown)]
+        for change in changes:
+            shown.pop(change.column, None)
+            if change.change != "removed":
+                shown[change.column] = change.after
+        yield changes
+
+
+def _is_shown(change: ColumnChange, shown: Columns) -> bool:
+    """Whether the column stands there already as the change leaves it."""
+    if change.change == "removed" or change.column not in shown:
+        return change.change == "removed" and change.column not in shown
+    now = shown[change.column]
+    return now is None or change.after is None or fit(now, change.after) == "same"

@@ -35,6 +35,7 @@ from headwater.model.facts import (
     Content,
     ControlFlow,
     Declaration,
+    DeclaredShape,
     Edit,
     Ending,
     Fact,
@@ -98,6 +99,7 @@ class Growth:
             RunFacet: self._add_run_facet,
             ChainLink: self.nodes.add,
             Content: _pass_over,
+            DeclaredShape: _pass_over,
         }
 
     def add_all(self, facts: Iterable[Fact]) -> None:

@@ -17,6 +17,7 @@ from headwater.model.facts import (
     ColumnEvidence,
     Content,
     Declaration,
+    DeclaredShape,
     Ending,
     Fact,
     JobFacet,
@@ -197,6 +198,8 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
     content = content_of(reference)
     yield content
     yield Declaration(dataset.id, content.digest, event.stamp)
+    schema, version = (reference["facets"].get(facet) for facet in ("schema", "version"))
+    yield DeclaredShape(dataset.id, event.stamp, *(each and bytes.fromhex(each) for each in (schema, version)))
 
 
 def _declared(dataset: DatasetRef) -> tuple[dict[str, Any], list[Content]]:

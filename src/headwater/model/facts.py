@@ -14,6 +14,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     ObservedFacet   run, direction, dataset, slot, name    last writer
     ColumnEvidence  run, target, strength, content         union: min and max of times
     Declaration     job or dataset                         last writer, whole
+    DeclaredShape   dataset, time and event                union
     Alias           name, alias, evidence                  union: min and max of times
     CatalogEntry    dataset, catalog, table                union: min and max of times
     Ending          run, terminal state                    union: min and max of times
@@ -255,6 +256,24 @@ class Declaration(LastWriter):
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredShape(Merging):
+    """The schema and version that a dataset event gave a dataset, for good, whatever was declared since.
+
+    Digests of the facets; None where the event has none.
+    """
+
+    KEY = ("dataset", "stamp")
+    dataset: DatasetId
+    stamp: Stamp
+    schema: bytes | None
+    version: bytes | None
+
+    def merge(self, other: Self) -> Self:
+        """Return either: one event says one thing."""
+        return max(self, other, key=lambda fact: (fact.schema or b"", fact.version or b""))
+
+
+@dataclass(frozen=True, slots=True)
 class Alias(Widening):
     """Evidence that two names are one dataset."""
 
@@ -405,6 +424,7 @@ Fact = (
     | ObservedFacet
     | ColumnEvidence
     | Declaration
+    | DeclaredShape
     | Alias
     | CatalogEntry
     | Ending

@@ -14,6 +14,7 @@ import orjson
 
 from headwater.graph.lineage import Graph
 from headwater.model.events import Direction, Stamp
+from headwater.model.facts import DeclaredShape
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
 from headwater.service.knowledge import Knowledge
@@ -95,9 +96,13 @@ def _told_last(knowledge: Knowledge, name: DatasetId, part: ShapePart, time_us: 
     ]
     told += [
         (change.stamp, change.content)
-        for change in _declared_changes(knowledge.graph, name)
+        for change in _declared_by_jobs(knowledge.graph, name)
         if change.name == part and change.stamp.time_us <= time_us
     ]
+    for member in knowledge.graph.members(name):
+        declared = [shape for shape in knowledge.store.declared_shapes(member) if shape.stamp.time_us <= time_us]
+        content = declared and getattr(declared[-1], part)
+        told += [(declared[-1].stamp, content)] if content else []
     return max(told)[1] if told else None
 
 
@@ -110,34 +115,61 @@ class _Change(NamedTuple):
 
 def dataset_versions(knowledge: Knowledge, name: DatasetId) -> list[DatasetVersion]:
     """The versions of a dataset, oldest first; neighbours differ."""
-    shape = Shape()
+    shape, told = Shape(), _ToldSoFar()
     versions: list[DatasetVersion] = []
-    for _, together in groupby(_changes(knowledge, name), key=lambda change: change.stamp):
+    for stamp, together in groupby(_changes(knowledge, name), key=lambda change: change.stamp):
         changes = list(together)
-        before, shape = shape, shape._replace(**{change.name: change.content for change in changes})
+        before, shape = shape, told.after(changes)
         if shape != before:
-            told_by, since_us = changes[0].told_by, changes[0].stamp.time_us
-            versions.append(DatasetVersion(shape_uuid(knowledge.graph, name, shape), shape, since_us, told_by))
+            told_by = next((change.told_by for change in changes if isinstance(change, _Change)), None)
+            versions.append(DatasetVersion(shape_uuid(knowledge.graph, name, shape), shape, stamp.time_us, told_by))
     if not versions and current_shape(knowledge.graph, name) is not None:
         since_us = knowledge.seen(name).first_us
         versions.append(DatasetVersion(shape_uuid(knowledge.graph, name, shape), shape, since_us, None))
     return versions
 
 
-def _changes(knowledge: Knowledge, name: DatasetId) -> list[_Change]:
-    told = (change for member in knowledge.graph.members(name) for change in knowledge.store.shape_changes(member))
-    changes = [*map(_told, told), *_declared_changes(knowledge.graph, name)]
-    return sorted(changes, key=lambda change: (change.stamp, change.name))
+class _ToldSoFar:
+    """What runs and job events told last, and dataset events that no other has replaced; of these the newest holds."""
+
+    def __init__(self) -> None:
+        self._observed: dict[ShapePart, tuple[Stamp, bytes]] = {}
+        self._declared: dict[DatasetId, DeclaredShape] = {}
+
+    def after(self, changes: Iterable[_Change | DeclaredShape]) -> Shape:
+        """The shape once these, which are later than all before, were told."""
+        for change in changes:
+            if isinstance(change, DeclaredShape):
+                self._declared[change.dataset] = change
+            else:
+                self._observed[change.name] = (change.stamp, change.content)
+        return Shape(*map(self._newest, _PARTS))
+
+    def _newest(self, part: ShapePart) -> bytes | None:
+        told = [(shape.stamp, content) for shape in self._declared.values() if (content := getattr(shape, part))]
+        told += [self._observed[part]] if part in self._observed else []
+        return max(told)[1] if told else None
+
+
+def _changes(knowledge: Knowledge, name: DatasetId) -> list[_Change | DeclaredShape]:
+    members = knowledge.graph.members(name)
+    told = (change for member in members for change in knowledge.store.shape_changes(member))
+    declared = (shape for member in members for shape in knowledge.store.declared_shapes(member))
+    return sorted([*map(_told, told), *_declared_by_jobs(knowledge.graph, name), *declared], key=_order)
+
+
+def _order(change: _Change | DeclaredShape) -> tuple[Stamp, str]:
+    return change.stamp, "" if isinstance(change, DeclaredShape) else change.name
 
 
 def _told(change: ShapeChange) -> _Change:
     return _Change(change.stamp, change.name, change.content, (change.run_id, change.direction, change.dataset))
 
 
-def _declared_changes(graph: Graph, name: DatasetId) -> Iterator[_Change]:
+def _declared_by_jobs(graph: Graph, name: DatasetId) -> Iterator[_Change]:
     for member in graph.members(name):
         dataset = graph.datasets.get(member)
-        for declared in dataset.declared.values() if dataset else ():
+        for by, declared in dataset.declared.items() if dataset else ():
             for part in _PARTS:
-                if part in declared.digests:
+                if part in declared.digests and not isinstance(by, DatasetId):
                     yield _Change(declared.stamp, part, declared.digests[part], None)

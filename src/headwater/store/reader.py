@@ -11,7 +11,17 @@ from typing import Any, Final, Literal, NamedTuple, cast
 from headwater.errors import UnavailableError
 from headwater.model import strict_json
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import TROUBLE, Alias, CatalogEntry, ChainLink, Content, Fact, ObservedFacet, RunFacet
+from headwater.model.facts import (
+    TROUBLE,
+    Alias,
+    CatalogEntry,
+    ChainLink,
+    Content,
+    DeclaredShape,
+    Fact,
+    ObservedFacet,
+    RunFacet,
+)
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
@@ -27,6 +37,7 @@ _KEPT_CONTENTS: Final = 1_000
 
 _OF_GRAPH: Final[Mapping[type[Fact], str]] = {
     ObservedFacet: " WHERE slot = 'facets'",
+    DeclaredShape: " WHERE dataset IS NULL",  # none: read from here where versions are shown
     RunFacet: " WHERE name IN ('" + "', '".join(sorted(TROUBLE)) + "')",
 }
 """Which facts of a kind a graph is made of, where it is not all of them."""
@@ -447,6 +458,31 @@ class Reader:
             ShapeChange(Stamp(*row[:2]), run_id_of_key(row[2]), row[3], dataset, *row[4:])
             for row in self._rows(sql, dataset)
         ]
+
+    def declared_shapes(self, dataset: DatasetId) -> list[DeclaredShape]:
+        """What dataset events said the dataset, under this very name, is like; by event time."""
+        sql = (
+            "SELECT stamp_us, stamp_digest, schema, version FROM declared_shape "
+            f"WHERE dataset = {_NAME}{self._if_told} ORDER BY stamp_us, stamp_digest"
+        )
+        self._wait_for_facts()
+        return [DeclaredShape(dataset, Stamp(*row[:2]), *row[2:]) for row in self._rows(sql, dataset)]
+
+    def datasets_with_several_schemas(self) -> list[DatasetId]:
+        """The names under which more than one schema was told of; looks through all that runs observed."""
+        early = self._if_told
+        told = (
+            f"SELECT dataset, content FROM observed_facet WHERE slot = 'facets' AND name = 'schema'{early} "
+            f"UNION SELECT dataset, schema FROM declared_shape WHERE schema IS NOT NULL{early}"
+        )
+        several = f"SELECT dataset FROM ({told}) AS told GROUP BY dataset HAVING count(*) > 1"
+        self._wait_for_facts()
+        return [DatasetId(*row) for row in self._rows(f"SELECT namespace, name FROM name WHERE id IN ({several})")]
+
+    def with_digests(self, digests: Sequence[bytes]) -> dict[bytes, LoggedEvent]:
+        """The events with these digests."""
+        rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE digest IN ({marks(digests)})", digests)
+        return {event.digest: event for event in map(self._logged, rows)}
 
 
 _IN_ONE_QUESTION = 500

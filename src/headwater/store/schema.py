@@ -150,3 +150,12 @@ CREATE TABLE chain_link (              -- epoch: the number of the pair (node, e
   PRIMARY KEY (epoch, sequence, digest)
 ) STRICT, WITHOUT ROWID;
 """
+
+TABLES_5 = """
+CREATE TABLE declared_shape (          -- what each dataset event said a dataset is like
+  dataset INTEGER, stamp_us INTEGER, stamp_digest BLOB, schema BLOB, version BLOB,
+  PRIMARY KEY (dataset, stamp_us, stamp_digest)
+) STRICT, WITHOUT ROWID;
+DELETE FROM edit;                      -- what the log tells is told again, for the new table
+UPDATE folded SET events = 0;
+"""

@@ -19,6 +19,7 @@ from headwater.model.facts import (
     Content,
     ControlFlow,
     Declaration,
+    DeclaredShape,
     Edit,
     Ending,
     Fact,
@@ -258,6 +259,13 @@ TABLES: tuple[Table[Any], ...] = (
         lambda row, names: Declaration(
             (JobId if row[0] == "job" else DatasetId)(*names.name(row[1])), row[2], Stamp(*row[3:])
         ),
+    ),
+    Table(
+        DeclaredShape,
+        Insert("declared_shape", 5, "ON CONFLICT (dataset, stamp_us, stamp_digest) DO NOTHING"),
+        "SELECT * FROM declared_shape",
+        lambda fact, numbers: (numbers.name(fact.dataset), *fact.stamp, fact.schema, fact.version),
+        lambda row, names: DeclaredShape(DatasetId(*names.name(row[0])), Stamp(*row[1:3]), *row[3:]),
     ),
     Table(
         Alias,

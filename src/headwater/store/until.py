@@ -90,15 +90,17 @@ class ReaderUntil(Reader):
         known = super().facet_at(dataset, name, time_us), self.beside.facet_at(dataset, name, time_us)
         return max((each for each in known if each is not None), default=None)
 
+    def shapes_told(self, dataset: DatasetId) -> list[ShapeChange]:
+        """As of then. A row that is old enough holds, whoever told it."""
+        return [*{*self.beside.shapes_told(dataset), *super().shapes_told(dataset)}]
+
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """As of then."""
-        again = self.beside.shapes_told(dataset)
-        if not again:
+        if not self.beside.shapes_told(dataset):
             return super().shape_changes(dataset)
-        told = {*again, *self.shapes_told(dataset)}
         changes: list[ShapeChange] = []
         former: dict[str, bytes] = {}
-        for each in sorted(told, key=lambda each: (each.stamp, each.name, each.direction)):
+        for each in sorted(self.shapes_told(dataset), key=lambda each: (each.stamp, each.name, each.direction)):
             if former.get(each.name) != each.content:
                 changes.append(each)
             former[each.name] = each.content

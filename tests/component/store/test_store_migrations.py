@@ -1,5 +1,6 @@
 """Databases of every released shape are brought forward, whole or not at all."""
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from headwater.errors import SetupError
 from headwater.graph.fold import fold
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
+from headwater.model.names import DatasetId
 from headwater.store.migrations import STEPS
 from headwater.store.opening import open_store
 from headwater.store.postgres import PostgresStore
@@ -108,3 +110,23 @@ def test_two_services_that_start_on_an_empty_database_make_its_tables_once(clust
     started = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
 
     assert [each.wait(60) for each in started] == [0, 0]
+
+
+def test_what_the_log_tells_is_told_again_for_a_table_that_a_new_shape_adds(tmp_path: Path) -> None:
+    path, name = tmp_path / "headwater.db", DatasetId("lake", "orders")
+    dataset = {"namespace": "lake", "name": "orders", "facets": {"schema": {"fields": [{"name": "id"}]}}}
+    url = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
+    told = {
+        "eventTime": "2026-05-22T10:00:00Z",
+        "producer": "https://example.org",
+        "schemaURL": url,
+        "dataset": dataset,
+    }
+    with closing(SqliteStore(path)) as store:
+        store.add([entry(json.dumps(told).encode())])
+        declared = store.declared_shapes(name)
+    with closing(sqlite3.connect(path)) as db:  # as the shape before had it
+        db.executescript("DROP TABLE declared_shape; PRAGMA user_version = 4;")
+
+    with closing(SqliteStore(path)) as store:
+        assert store.declared_shapes(name) == declared != []

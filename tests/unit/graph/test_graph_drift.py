@@ -1,4 +1,4 @@
-from headwater.graph.drift import column_changes
+from headwater.graph.drift import Telling, column_changes, drift
 
 BEFORE = {"id": "bigint", "price": "decimal(10,2)", "address": "struct", "address.city": "string", "note.txt": "string"}
 
@@ -25,3 +25,28 @@ def test_other_bounds_of_a_type_depend_on_who_reads() -> None:
 
 def test_a_type_that_nobody_tells_is_no_change() -> None:
     assert column_changes(BEFORE, {**BEFORE, "id": None}) == []
+
+
+def told(*tellings: tuple[str, dict[str, str | None]]) -> list[list[tuple[str, str]]]:
+    changes = drift(Telling(teller, columns) for teller, columns in tellings)
+    return [[(change.column, change.change) for change in some] for some in changes]
+
+
+def test_who_spells_a_schema_in_another_way_does_not_change_it() -> None:
+    narrow, wide = {"id": "int"}, {"id": "decimal(38,0)", "note": "varchar"}
+
+    assert told(("spark", narrow), ("oracle", wide), ("spark", narrow), ("oracle", wide)) == [[], [], [], []]
+
+
+def test_what_several_tell_of_changed_with_the_first_of_them() -> None:
+    before: dict[str, str | None] = {"id": "int"}
+    after: dict[str, str | None] = {"id": "long", "note": "string"}
+
+    assert told(("a", before), ("b", before), ("a", after), ("b", after), ("a", before), ("b", before)) == [
+        [],
+        [],
+        [("id", "retyped"), ("note", "added")],
+        [],
+        [("id", "retyped"), ("note", "removed")],
+        [],
+    ]

@@ -10,7 +10,7 @@
     quality        assertions and metrics of a dataset's data, tests of a run
     input_output   statistics and Iceberg's reports of one read or one write
     subset         which part of a dataset was read or written
-    own            headwater_run, expanso_run (counters), signature, a node's chain and heartbeat
+    own            headwater_run, expanso_run (counters), headwater_subject, signature, a node's chain and heartbeat
 
     match SchemaFacet.read(dataset.facets):
         case SchemaFacet(fields=fields): …

@@ -110,3 +110,16 @@ class HeartbeatFacet(View):
     key: ClassVar = "headwater_heartbeat"
     interval_seconds: Number
     gap: DroppedEvents | None = None
+
+
+class SubjectFacet(View):
+    """The version of a schema registry's subject that a dataset's schema is from.
+
+    `fits_rule` is the registry's judgement, by the subject's own rule, of this version and the one before.
+    """
+
+    key: ClassVar = "headwater_subject"
+    subject: str
+    version: int
+    compatibility: str | None = None
+    fits_rule: bool | None = None

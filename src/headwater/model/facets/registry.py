@@ -24,7 +24,14 @@ from headwater.model.facets.input_output import (
 )
 from headwater.model.facets.job import JobTypeFacet, SourceCodeFacet, SourceCodeLocationFacet, SqlFacet
 from headwater.model.facets.lineage import ColumnLineageFacet, DatasetLineageFacet, JobLineageFacet
-from headwater.model.facets.own import ChainFacet, ExpansoRunFacet, HeadwaterRunFacet, HeartbeatFacet, SignatureFacet
+from headwater.model.facets.own import (
+    ChainFacet,
+    ExpansoRunFacet,
+    HeadwaterRunFacet,
+    HeartbeatFacet,
+    SignatureFacet,
+    SubjectFacet,
+)
 from headwater.model.facets.quality import DataQualityAssertionsFacet, DataQualityMetricsFacet, RunTestsFacet
 from headwater.model.facets.run import (
     EnvironmentVariablesFacet,
@@ -86,6 +93,7 @@ _VIEWS_OF_ENTITY: Final[Mapping[Entity, tuple[type[View], ...]]] = {
         OwnershipFacet,
         SchemaFacet,
         StorageFacet,
+        SubjectFacet,
         SymlinksFacet,
         VersionFacet,
     ),

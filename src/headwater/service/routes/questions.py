@@ -7,27 +7,29 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from headwater.graph.coverage import GapKind
 from headwater.graph.impact.change import Change
-from headwater.service import shapes_causes, shapes_coverage, shapes_impact
+from headwater.service import shapes_causes, shapes_coverage, shapes_drift, shapes_impact
 from headwater.service.access import Counted, ReadThrough, ServiceHere
 from headwater.service.answers import answer
 from headwater.service.as_of import time_us
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.coverage import Asked, coverage
+from headwater.service.views.drift import Asked as DriftAsked
+from headwater.service.views.drift import schema_drift
 from headwater.service.views.impact import Page, column_of, impact
 
 router = APIRouter(tags=["questions"])
 
 Column = Annotated[str | None, Query(description="A column of the dataset; nested fields are written with dots.")]
-At = Annotated[
+_Time = Annotated[
     int | None,
     BeforeValidator(time_us),
     WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]}),
-    Query(
-        description="When silence is measured: a time with its zone, or milliseconds since 1970. "
-        "By default at the newest event."
-    ),
 ]
+_A_TIME = "a time with its zone, or milliseconds since 1970."
+At = Annotated[_Time, Query(description=f"When silence is measured: {_A_TIME} By default at the newest event.")]
+Since = Annotated[_Time, Query(alias="from", description=f"Only what was told of then or later: {_A_TIME}")]
+Until = Annotated[_Time, Query(alias="to", description=f"Only what was told of until then: {_A_TIME}")]
 
 
 @router.get("/impact", response_model=shapes_impact.Impact, responses=NOT_FOUND | WRONG)
@@ -73,3 +75,20 @@ async def get_coverage(
     """The gaps that are known: what events should have told and did not, or what could not be taken as it was told."""
     another_reader = service.pasts.another_reader if knowledge is service.knowledge else None
     return answer(await coverage(knowledge, Asked(namespace, kind, at, limit, offset), another_reader))
+
+
+@router.get("/drift", response_model=shapes_drift.Drift, responses=NOT_FOUND | WRONG)
+async def get_drift(
+    service: ServiceHere,
+    knowledge: Counted,
+    node_id: Annotated[str | None, Query(alias="nodeId", description="Only this dataset's schema.")] = None,
+    namespace: Annotated[str | None, Query(description="Only datasets of this namespace.")] = None,
+    begin: Since = None,
+    end: Until = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """Schemas that changed, the newest change first: who told of it when, which columns, and what hangs on these."""
+    another_reader = service.pasts.another_reader if knowledge is service.knowledge else None
+    asked = DriftAsked(node_id, namespace, begin, end, limit, offset)
+    return answer(await schema_drift(knowledge, asked, another_reader))

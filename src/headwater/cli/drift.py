@@ -1,0 +1,92 @@
+"""`headwater drift`: schemas that changed, and what hangs on what changed."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from headwater.cli.lineage_walk import find
+from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
+from headwater.cli.trace import unbroken_console
+
+Answer = Mapping[str, Any]
+"""The JSON answer of `/drift`, or a part of it."""
+
+_PAGE: Final = 1_000
+_STYLES: Final = {True: "bold red", None: "yellow", False: "green"}
+_WORDS: Final = {True: "breaking", None: "breaking for some readers", False: "not breaking"}
+
+_DatasetArgument = Annotated[
+    str | None, typer.Argument(metavar="[DATASET]", help="A dataset by name or node id; else all of them.")
+]
+_NamespaceOption = Annotated[
+    str | None, typer.Option("--namespace", metavar="NAME", help="Only datasets of this namespace.")
+]
+_FromOption = Annotated[
+    str | None, typer.Option("--from", metavar="TIME", help="Only what was told of then or later, with a zone.")
+]
+_ToOption = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only what was told of until then.")]
+_LimitOption = Annotated[int, typer.Option("--limit", min=0, max=_PAGE, help="How many changes to list at most.")]
+_JsonOption = Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")]
+
+
+def drift(
+    dataset: _DatasetArgument = None,
+    namespace: _NamespaceOption = None,
+    begin: _FromOption = None,
+    end: _ToOption = None,
+    limit: _LimitOption = 20,
+    as_of: AsOfOption = None,
+    url: UrlOption = DEFAULT_URL,
+    json_output: _JsonOption = False,
+) -> None:
+    """Show schemas that changed, the newest change first: who told of it, which columns, and what hangs on these.
+
+    Example: headwater drift orders --from 2026-05-22T00:00:00Z
+    """
+    asked = {"namespace": namespace, "from": begin, "to": end, "limit": limit}
+    with service_at(url, as_of=as_of) as client:
+        if dataset is not None:
+            asked["nodeId"] = find(client, dataset).dataset.node_id
+        answer = client.get("/drift", {key: value for key, value in asked.items() if value is not None})
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+        return
+    _print(unbroken_console(), answer)
+
+
+def _print(console: Console, answer: Answer) -> None:
+    for each in answer["drift"]:
+        console.print(Text(f"{each['at']}  {each['nodeId']}", style="bold"), _by(each))
+        for change in each["changes"]:
+            console.print(_change(change))
+    shown, found = len(answer["drift"]), answer["totalCount"]
+    console.print(Text("no schema changed" if not found else f"\n{shown} of {found} changes", style="bold"))
+
+
+def _by(each: Answer) -> Text:
+    subject, job = each["subject"], each["toldBy"]
+    if subject is not None:
+        rule = "" if subject["fitsRule"] is None else " fits" if subject["fitsRule"] else " breaks"
+        rule = f",{rule} {subject['compatibility']}" if rule else ""
+        return Text(f"{subject['subject']} version {subject['version']}{rule}", style="dim")
+    return Text("declared" if job is None else f"told by {job['name']}", style="dim")
+
+
+def _change(change: Answer) -> Text:
+    ends = " → ".join(end for end in (change["before"], change["after"]) if end is not None)
+    reaches = change["reaches"]
+    line = Text(f"  {change['column']} {change['change']} {ends}  ")
+    line.append(_WORDS[change["breaking"]], style=_STYLES[change["breaking"]])
+    if any(reaches.values()):
+        line.append(f", reaches {_counted(reaches)}", style="dim")
+    for job in change["jobs"]:
+        line.append(f"\n    {job}", style="dim")
+    return line
+
+
+def _counted(reaches: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {kind if count != 1 else kind[:-1]}" for kind, count in reaches.items() if count)

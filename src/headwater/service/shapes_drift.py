@@ -1,0 +1,66 @@
+"""The JSON that `/drift` answers with, as types."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+from headwater.service.shapes import Name
+
+
+class SubjectVersion(TypedDict):
+    """The version of a schema registry's subject that a schema is from; `fitsRule` by the registry's own judgement."""
+
+    subject: str
+    version: int
+    compatibility: str | None
+    fitsRule: bool | None
+
+
+class ColumnDrift(TypedDict):
+    """A column that came, went or has another type, and what hangs on it now.
+
+    `breaking` is about who reads the column, None where events do not tell enough. `reaches` counts what lies
+    downstream of it, `jobs` are the nearest of those that read it, at most ten.
+    """
+
+    column: str
+    change: Literal["added", "removed", "retyped"]
+    before: str | None
+    after: str | None
+    breaking: bool | None
+    reaches: "Reaches"
+    jobs: Sequence[str]
+
+
+class Reaches(TypedDict):
+    """How much lies downstream of a column."""
+
+    columns: int
+    datasets: int
+    jobs: int
+
+
+class SchemaDrift(TypedDict):
+    """A dataset's schema that changed, at the time at which it was told of first.
+
+    `toldBy` is the job whose run told of it, None for a declaration; `index` and `digest` are those of the event in
+    the log. `breaking` is what the columns' are together.
+    """
+
+    nodeId: str
+    at: str
+    toldBy: Name | None
+    runId: str | None
+    index: int
+    digest: str
+    subject: SubjectVersion | None
+    breaking: bool | None
+    changes: Sequence[ColumnDrift]
+
+
+class Drift(TypedDict):
+    """Schemas that changed, the newest change first."""
+
+    drift: Sequence[SchemaDrift]
+    totalCount: int

@@ -1,0 +1,182 @@
+"""Schemas that changed: when, who told of it, which columns, and what hangs on these."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from typing import Final, NamedTuple
+
+from headwater.errors import InvalidInputError
+from headwater.graph.diff import columns_of
+from headwater.graph.drift import ColumnChange, Telling, drift
+from headwater.graph.impact.reach import Flow, Place, reach
+from headwater.model.events import DatasetEvent, Stamp, parse_event
+from headwater.model.facets.own import SubjectFacet
+from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.service import shapes_drift as shapes
+from headwater.service.ahead import in_turns, outcome_in_turns
+from headwater.service.answers import iso
+from headwater.service.knowledge import Knowledge
+from headwater.service.views.names import name_of
+from headwater.store.entries import LoggedEvent
+from headwater.store.reader import Reader, ShapeChange
+
+_JOBS_SHOWN: Final = 10
+
+
+class Asked(NamedTuple):
+    """Which changes are wanted: of one dataset or in one namespace, between two times, those included."""
+
+    node_id: str | None = None
+    namespace: str | None = None
+    from_us: int | None = None
+    to_us: int | None = None
+    limit: int = 100
+    offset: int = 0
+
+
+class _Told(NamedTuple):
+    """A schema as somebody told of it."""
+
+    stamp: Stamp
+    name: DatasetId
+    run_id: str | None
+    schema: bytes
+
+
+class _Drift(NamedTuple):
+    told: _Told
+    job: JobId | None
+    changes: list[ColumnChange]
+
+
+async def schema_drift(
+    knowledge: Knowledge, asked: Asked, another_reader: Callable[[], Reader] | None = None
+) -> shapes.Drift:
+    """The changes of schemas, the newest first.
+
+    What is told of all datasets is looked through in another thread, where there is another reader.
+
+    Raises:
+        NotFoundError: no such dataset is known.
+        InvalidInputError: the node is none.
+    """
+    names = await _asked_for(knowledge, asked, another_reader)
+    found = [each for some in await in_turns(_drift_of_each(knowledge, names)) for each in some]
+    wanted = sorted((each for each in found if _is_between(each, asked)), key=lambda each: each.told, reverse=True)
+    page = wanted[asked.offset : asked.offset + asked.limit]
+    events = knowledge.store.with_digests([each.told.stamp.digest for each in page])
+    shown = [await _shown(knowledge, each, events[each.told.stamp.digest]) for each in page]
+    return shapes.Drift(drift=shown, totalCount=len(wanted))
+
+
+async def _asked_for(
+    knowledge: Knowledge, asked: Asked, another_reader: Callable[[], Reader] | None
+) -> Sequence[DatasetId]:
+    if asked.node_id is not None:
+        node = knowledge.node(asked.node_id)
+        if not isinstance(node, DatasetId):
+            raise InvalidInputError("nodeId: expected a dataset, whose schema may change")
+        return [node]
+    several = (
+        knowledge.store.datasets_with_several_schemas()
+        if another_reader is None
+        else await asyncio.to_thread(_several, another_reader)
+    )
+    shown = {knowledge.graph.shown(name) for name in several}
+    return sorted(name for name in shown if asked.namespace in (None, name.namespace) and knowledge.is_dataset(name))
+
+
+def _several(another_reader: Callable[[], Reader]) -> list[DatasetId]:
+    with closing(another_reader()) as reader:
+        return reader.datasets_with_several_schemas()
+
+
+def _drift_of_each(knowledge: Knowledge, names: Iterable[DatasetId]) -> Iterator[list[_Drift]]:
+    for name in names:
+        yield list(_drift_of(knowledge, name))
+
+
+def _drift_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Drift]:
+    told = sorted(each for member in knowledge.graph.members(name) for each in _tellings(knowledge.store, member))
+    jobs = [_job_of(knowledge, each.run_id) for each in told]
+    tellings = (
+        Telling(each.name if job is None else (job, each.name), columns_of(knowledge.store.content(each.schema)))
+        for each, job in zip(told, jobs, strict=True)
+    )
+    for each, job, changes in zip(told, jobs, drift(tellings), strict=True):
+        if changes:
+            yield _Drift(each._replace(name=name), job, changes)
+
+
+def _tellings(store: Reader, name: DatasetId) -> Iterator[_Told]:
+    for observed in _changes(store.shapes_told(name)):
+        yield _Told(observed.stamp, name, observed.run_id, observed.content)
+    for declared in store.declared_shapes(name):
+        if declared.schema is not None:
+            yield _Told(declared.stamp, name, None, declared.schema)
+
+
+def _changes(told: Iterable[ShapeChange]) -> Iterator[ShapeChange]:
+    return (each for each in told if each.name == "schema")
+
+
+def _job_of(knowledge: Knowledge, run_id: str | None) -> JobId | None:
+    run = None if run_id is None else knowledge.graph.runs.get(run_id)
+    return run.of_job.job if run is not None and run.of_job is not None else None
+
+
+def _is_between(found: _Drift, asked: Asked) -> bool:
+    at_us = found.told.stamp.time_us
+    return (asked.from_us is None or at_us >= asked.from_us) and (asked.to_us is None or at_us <= asked.to_us)
+
+
+async def _shown(knowledge: Knowledge, found: _Drift, logged: LoggedEvent) -> shapes.SchemaDrift:
+    told = found.told
+    changes = [await _column(knowledge, told.name, change) for change in found.changes]
+    return shapes.SchemaDrift(
+        nodeId=told.name.node_id,
+        at=iso(told.stamp.time_us),
+        toldBy=None if found.job is None else name_of(found.job),
+        runId=told.run_id,
+        index=logged.log_index,
+        digest=f"sha256:{logged.digest.hex()}",
+        subject=_subject(logged) if told.run_id is None else None,
+        breaking=_together(change["breaking"] for change in changes),
+        changes=changes,
+    )
+
+
+def _together(breaking: Iterable[bool | None]) -> bool | None:
+    said = set(breaking)
+    return True if True in said else None if None in said else False
+
+
+async def _column(knowledge: Knowledge, name: DatasetId, change: ColumnChange) -> shapes.ColumnDrift:
+    flow = Flow(knowledge.graph, knowledge.all_columns)
+    places = (await outcome_in_turns(reach(flow, [ColumnId(name, change.column)]))).nearest_first()
+    return shapes.ColumnDrift(
+        column=change.column,
+        change=change.change,
+        before=change.before,
+        after=change.after,
+        breaking=change.is_breaking,
+        reaches=shapes.Reaches(
+            columns=_count(places, "column"), datasets=_count(places, "dataset"), jobs=_count(places, "job")
+        ),
+        jobs=[place.node_id for place in places if place.kind == "job"][:_JOBS_SHOWN],
+    )
+
+
+def _count(places: Sequence[Place], kind: str) -> int:
+    return sum(place.kind == kind for place in places)
+
+
+def _subject(logged: LoggedEvent) -> shapes.SubjectVersion | None:
+    """The version of a subject that a declaration is from, as its event tells."""
+    event = parse_event(logged.raw)
+    facet = SubjectFacet.read(event.dataset.facets) if isinstance(event, DatasetEvent) else None
+    if not isinstance(facet, SubjectFacet):
+        return None
+    return shapes.SubjectVersion(
+        subject=facet.subject, version=facet.version, compatibility=facet.compatibility, fitsRule=facet.fits_rule
+    )

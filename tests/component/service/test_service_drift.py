@@ -1,0 +1,123 @@
+"""Schemas that changed, held against events that were put there by hand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.support.app import Body, dataset, event, get, post, served
+
+TOPIC = "dataset:kafka://broker:9092:orders"
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        yield client
+
+
+def fields(**types: str) -> Body:
+    return {"fields": [{"name": name, "type": kind} for name, kind in types.items()]}
+
+
+def version(number: int, hour: int, rule: str = "BACKWARD", fits: bool | None = True, **types: str) -> Body:
+    subject = {"subject": "orders-value", "version": number, "compatibility": rule, "fitsRule": fits}
+    told = {**dataset("orders", "kafka://broker:9092", schema=fields(**types))}
+    told["facets"]["headwater_subject"] = subject
+    return {"eventTime": f"2026-05-22T{hour:02d}:00:00Z", "producer": "https://example.org/p", "dataset": told} | {
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
+    }
+
+
+def reading(run: str, hour: int, job: str = "load") -> Body:
+    columns = {"fields": {"total": {"inputFields": [from_topic("price")]}}}
+    return event(
+        eventType="COMPLETE",
+        eventTime=f"2026-05-22T{hour:02d}:30:00Z",
+        run={"runId": run},
+        job={"namespace": "etl", "name": job},
+        inputs=[dataset("orders", "kafka://broker:9092")],
+        outputs=[dataset("totals", "lake", columnLineage=columns)],
+    )
+
+
+def from_topic(column: str) -> Body:
+    transformations = [{"type": "DIRECT", "subtype": "TRANSFORMATION"}]
+    named = {"namespace": "kafka://broker:9092", "name": "orders", "field": column}
+    return {**named, "transformations": transformations}
+
+
+def ask(client: TestClient, **query: str) -> list[Body]:
+    answer = get(client, f"/api/v1/drift?{urlencode(query)}")
+    drift: list[Body] = answer["drift"]
+    assert answer["totalCount"] == len(drift)
+    return drift
+
+
+def test_every_version_of_a_subject_is_told_with_what_hangs_on_it(client: TestClient) -> None:
+    post(client, reading("r1", 9), version(1, 8, fits=None, id="long", price="int"))
+    post(client, version(3, 11, "NONE", False, id="long", price="string", note="string"))
+    post(client, version(2, 10, id="long", price="int", note="string"))
+
+    third, second = ask(client)
+
+    assert (third["nodeId"], third["at"], third["breaking"]) == (TOPIC, "2026-05-22T11:00:00.000Z", True)
+    assert third["subject"] == {"subject": "orders-value", "version": 3, "compatibility": "NONE", "fitsRule": False}
+    assert third["changes"] == [
+        {
+            "column": "price",
+            "change": "retyped",
+            "before": "int",
+            "after": "string",
+            "breaking": True,
+            "reaches": {"columns": 1, "datasets": 1, "jobs": 1},
+            "jobs": ["job:etl:load"],
+        }
+    ]
+    assert (second["at"], second["breaking"], second["index"]) == ("2026-05-22T10:00:00.000Z", False, 3)
+    assert [(change["column"], change["change"]) for change in second["changes"]] == [("note", "added")]
+
+
+def test_the_versions_of_a_declared_dataset_stay_when_the_next_is_declared(client: TestClient) -> None:
+    post(client, version(2, 10, id="long", note="string"), version(1, 8, id="long"))
+
+    versions = get(client, "/api/v1/namespaces/kafka%3A%2F%2Fbroker%3A9092/datasets/orders/versions")["versions"]
+
+    assert [[field["name"] for field in version["fields"]] for version in versions] == [["id", "note"], ["id"]]
+    assert [version["createdAt"] for version in versions] == ["2026-05-22T10:00:00.000Z", "2026-05-22T08:00:00.000Z"]
+
+
+def test_what_a_job_finds_changed_is_told_with_the_job(client: TestClient) -> None:
+    for run, hour, kind in (("r1", 8, "int"), ("r2", 9, "int"), ("r3", 10, "bigint")):
+        written = dataset("totals", "lake", schema=fields(total=kind))
+        post(client, {**reading(run, hour), "outputs": [written]})
+
+    (found,) = ask(client)
+
+    assert (found["nodeId"], found["runId"], found["toldBy"]) == (
+        "dataset:lake:totals",
+        "r3",
+        {"namespace": "etl", "name": "load"},
+    )
+    assert (found["breaking"], found["subject"]) == (False, None)
+
+
+def test_the_list_is_bounded_by_dataset_namespace_time_and_past(client: TestClient) -> None:
+    post(client, version(1, 8, id="int"), version(2, 9, id="long"), version(3, 10, id="double"))
+
+    assert len(ask(client)) == 2
+    assert len(ask(client, nodeId=TOPIC)) == 2
+    assert ask(client, namespace="lake") == []
+    assert [each["subject"]["version"] for each in ask(client, **{"from": "2026-05-22T10:00:00Z"})] == [3]
+    assert [each["subject"]["version"] for each in ask(client, to="2026-05-22T09:30:00Z")] == [2]
+    assert [each["subject"]["version"] for each in ask(client, asOf="2026-05-22T09:30:00Z")] == [2]
+    assert [each["subject"]["version"] for each in ask(client, logSize="2")] == [2]
+
+
+def test_only_a_dataset_has_a_schema(client: TestClient) -> None:
+    post(client, reading("r1", 9))
+
+    assert client.get("/api/v1/drift?nodeId=job:etl:load").status_code == 400
+    assert client.get(f"/api/v1/drift?nodeId={TOPIC}x").status_code == 404
