@@ -37,6 +37,7 @@ def serving(
     page: Path | None = None,
     kept_mb: float = 100,
     retain_raw_days: int | None = None,
+    tokens: Path | None = None,
 ) -> Iterator[TestClient]:
     """A client of the app over a store; failures come as answers."""
     ticks = count(START_US, 1_000)
@@ -51,6 +52,7 @@ def serving(
         now_us=lambda: next(ticks),
         kept_mb=kept_mb,
         retain_raw_days=retain_raw_days,
+        tokens=tokens,
     )
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client

@@ -1,12 +1,26 @@
 """`headwater key`: this machine's signing key, its public half only."""
 
-from typing import Annotated
+import time
+import uuid
+from datetime import UTC, datetime
+from typing import Annotated, Final
 
 import typer
 
 from headwater.cli.home import headwater_home
+from headwater.cli.service_client import DEFAULT_URL, service_at
+from headwater.errors import InvalidInputError
+from headwater.signing.directory import Signed, enrolment, revocation, rotation
 from headwater.signing.jwks import encoded_public_key, write_jwks
-from headwater.signing.keyfile import key_path, load_or_create
+from headwater.signing.keyfile import key_path, load_or_create, next_key, replace_key, tokens_path
+from headwater.signing.tokens import new_token
+
+_TOKEN_HOURS: Final = 24
+_ToOption = Annotated[str, typer.Option("--to", metavar="URL", envvar="HEADWATER_URL", help="The lineage service.")]
+_Token = Annotated[
+    str | None,
+    typer.Option(envvar="HEADWATER_KEY_TOKEN", help="A one-time token; rather set the variable: others see a command."),
+]
 
 key = typer.Typer(name="key", help="This machine's signing key.", no_args_is_help=True)
 
@@ -37,3 +51,79 @@ def show(
     typer.echo(f"node        {node_key.node_id}")
     typer.echo(f"key id      {node_key.key_id}")
     typer.echo(f"public key  {encoded_public_key(node_key.public_key)}  (Ed25519, base64url)")
+
+
+@key.command()
+def token(
+    node: Annotated[
+        str | None, typer.Option(help="The node that it is for; by default any that has no key yet.")
+    ] = None,
+    hours: Annotated[float, typer.Option(min=0.01, help="How long it holds.")] = _TOKEN_HOURS,
+) -> None:
+    """Make a one-time token, on the service's machine, by which a node enrols its key; it is shown this once.
+
+    Example: headwater key token
+    """
+    until_us = time.time_ns() // 1_000 + round(hours * 3_600_000_000)
+    typer.echo(new_token(tokens_path(headwater_home()), until_us, node))
+
+
+@key.command()
+def enrol(to: _ToOption = DEFAULT_URL, token: _Token = None) -> None:
+    """Have a service trust this machine's key.
+
+    Example: HEADWATER_KEY_TOKEN=… headwater key enrol --to http://localhost:5000
+    """
+    node_key = load_or_create(headwater_home())
+    _post(to, enrolment(node_key, str(uuid.uuid4()), datetime.now(UTC)), token)
+    typer.echo(f"enrolled {node_key.key_id}")
+
+
+@key.command()
+def rotate(to: _ToOption = DEFAULT_URL) -> None:
+    """Replace this machine's key by a new one that the old one signs; processes that run go on with the old one.
+
+    The old key stays trusted, for what waits in spools; revoke it once that is delivered.
+
+    Example: headwater key rotate --to http://localhost:5000
+    """
+    home = headwater_home()
+    old, new = load_or_create(home), next_key(home)
+    _post(to, rotation(old, new, str(uuid.uuid4()), datetime.now(UTC)), None)
+    replace_key(home)
+    typer.echo(f"{new.key_id} replaces {old.key_id}")
+
+
+@key.command()
+def revoke(
+    key_id: Annotated[str, typer.Argument(metavar="KEYID", help="The key's id.", show_default=False)],
+    from_time: Annotated[str, typer.Option("--from", metavar="TIME", help="Since when it is not to be trusted.")],
+    reason: Annotated[str, typer.Option(help="Why, in people's words; it stands in the log.")],
+    to: _ToOption = DEFAULT_URL,
+    token: _Token = None,
+) -> None:
+    """Have a service no longer trust a key: signed by that very key if it is this machine's, else by a one-time token.
+
+    Example: headwater key revoke node:…#sha256:… --from 2026-05-22T14:00:00Z --reason "laptop lost"
+    """
+    own = load_or_create(headwater_home())
+    by = [own] if own.key_id == key_id else []
+    told = revocation(key_id, _time(from_time), reason, str(uuid.uuid4()), datetime.now(UTC), *by)
+    _post(to, told, token)
+    typer.echo(f"revoked {key_id} from {from_time}")
+
+
+def _post(url: str, signed: Signed, token: str | None) -> None:
+    body = {"statement": signed.text, "signatures": dict(signed.signatures)}
+    with service_at(url) as client:
+        client.post("/keys", body if token is None else {**body, "token": token})
+
+
+def _time(text: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = datetime.min
+    if time.tzinfo is None:
+        raise InvalidInputError("--from: expected a time with its zone, such as 2026-05-22T14:00:00Z")
+    return time

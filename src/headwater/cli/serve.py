@@ -22,7 +22,7 @@ from headwater.service.app import create_app
 from headwater.service.body import DEFAULT_LIMIT
 from headwater.service.pages import BUILT_PAGE
 from headwater.service.past import DEFAULT_KEPT_MB
-from headwater.signing.keyfile import trusted_keys
+from headwater.signing.keyfile import tokens_path, trusted_keys
 from headwater.signing.notefile import log_key
 from headwater.store.opening import open_store
 
@@ -93,6 +93,7 @@ def serve(
             kept_mb=kept_mb,
             readers=_spare_cores() if readers is None else readers,
             retain_raw_days=retain_raw_days,
+            tokens=tokens_path(home),
         )
         _warn_of_strangers(listener)
 

@@ -1,6 +1,6 @@
 """Ask a lineage service, for the commands that read from one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
@@ -48,8 +48,15 @@ class ServiceClient:
             NotFoundError: the service does not know what was asked for.
             HeadwaterError: the service refused; its own words.
         """
+        return self._asked(lambda: self._client.get(path, params=params))
+
+    def post(self, path: str, body: object) -> Any:  # noqa: ANN401
+        """The JSON answer to a POST of JSON; raises as `get`."""
+        return self._asked(lambda: self._client.post(path, json=body))
+
+    def _asked(self, ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401
         try:
-            answer = self._client.get(path, params=params)
+            answer = ask()
         except httpx.HTTPError as fault:
             raise UnavailableError(
                 f"no lineage service answers at {self._url} ({type(fault).__name__}); "

@@ -1,9 +1,11 @@
 """How routes get at the service: everything a route needs is in one place, put there by `create_app`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from fastapi import Depends, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -20,6 +22,13 @@ _SAID: Final = "headwater.as_of"
 """Where a request's scope has what its answer is for."""
 
 
+class KeyStore(NamedTuple):
+    """The keys that this machine's configuration trusts, and where its one-time tokens are; None: it takes none."""
+
+    configured: Mapping[str, Ed25519PublicKey]
+    tokens: Path | None
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """One lineage service."""
@@ -34,6 +43,7 @@ class Service:
     body_limit: int
     now_us: Callable[[], int]
     """The clock: microseconds since 1970, UTC."""
+    key_store: KeyStore
     new_id: Callable[[], str]
     """An id that nothing else has."""
 

@@ -13,11 +13,12 @@ from starlette.types import Lifespan
 from headwater.graph.lineage import Graph
 from headwater.model.producer import VERSION
 from headwater.service import paths
-from headwater.service.access import SaysAsOf, Service
+from headwater.service.access import KeyStore, SaysAsOf, Service
 from headwater.service.ahead import Ahead
 from headwater.service.failures import handle_failures
 from headwater.service.feed import Feed
 from headwater.service.intake import Intake
+from headwater.service.keys import is_about_keys, rely_on_directory
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
 from headwater.service.pages import page_app
@@ -36,6 +37,7 @@ from headwater.service.routes import (
     health,
     intake,
     jobs,
+    keys,
     lineage,
     log,
     namespaces,
@@ -71,16 +73,17 @@ def create_app(
     kept_mb: float = DEFAULT_KEPT_MB,
     readers: int = 0,
     retain_raw_days: int | None = None,
+    tokens: Path | None = None,
 ) -> FastAPI:
     """Make the app over an open store and an empty graph.
 
     While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
     store. `log_key` signs the log's heads. `kept_mb` is how much memory the pasts take that are kept. `readers` is how
-    many processes read events beside this one. Raw bytes move to segments after `retain_raw_days`, or never.
+    many processes read events beside this one. Raw bytes move to segments after `retain_raw_days`, or never. `tokens`
+    is the folder of the one-time tokens by which keys are enrolled; without it, none are.
     """
-    service = _service(
-        store, graph, log_key, Readers(Trust(trusted_keys, require_signed), readers), body_limit, now_us, kept_mb
-    )
+    reading = Readers(Trust(trusted_keys, require_signed), readers)
+    service = _service(store, graph, log_key, reading, KeyStore(trusted_keys, tokens), body_limit, now_us, kept_mb)
     app = FastAPI(
         title="Headwater",
         version=VERSION,
@@ -98,7 +101,7 @@ def create_app(
     api = APIRouter(prefix="/api/v1")
     answered = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview)
     resources = (*answered, questions, evidence, diff, log, nodes)
-    for resource in (*resources, writes, edits):
+    for resource in (*resources, writes, edits, keys):
         api.include_router(resource.router)
     app.include_router(api)
     app.include_router(graphql.router)
@@ -112,6 +115,7 @@ def _service(
     graph: Graph,
     log_key: NoteSigner,
     readers: Readers,
+    key_store: KeyStore,
     body_limit: int,
     now_us: Callable[[], int],
     kept_mb: float,
@@ -125,14 +129,17 @@ def _service(
         pasts.about_to_learn(stored.facts)
         feed.publish(stored.log_index, knowledge.learn(stored.facts))
         pasts.learned(stored.log_index, stored.facts)
+        if any(map(is_about_keys, stored.facts)):
+            rely_on_directory(service)
         for each in ahead:
             each.wake()
 
     intake = Intake(store, readers, learn, metrics, now_us)
     proofs = Proofs(store.tree, log_key)
-    return Service(
-        knowledge, pasts, intake, proofs, feed, metrics, ahead, body_limit, now_us, new_id=lambda: str(uuid4())
+    service = Service(
+        knowledge, pasts, intake, proofs, feed, metrics, ahead, body_limit, now_us, key_store, lambda: str(uuid4())
     )
+    return service
 
 
 def _lifespan(service: Service, retention: Retention) -> Lifespan[FastAPI]:
@@ -140,6 +147,7 @@ def _lifespan(service: Service, retention: Retention) -> Lifespan[FastAPI]:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.knowledge.load()
         service.pasts.load()
+        rely_on_directory(service)
         service.intake.start()
         retention.start()
         for ahead in service.ahead:

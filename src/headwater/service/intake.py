@@ -123,14 +123,16 @@ class Intake:
             raise outcome
         return outcome
 
-    async def edit(self, entry: EditEntry) -> Answer:
+    async def edit(self, entry: EditEntry, *, is_proved: bool = False) -> Answer:
         """Store what somebody said over the API; when this returns, it is on disk and in every answer.
+
+        `is_proved` is for what carries proofs of its own.
 
         Raises:
             UntrustedEventError: signatures are required, and an edit has none.
             UnavailableError: it could not be stored now.
         """
-        if self.readers.trust.is_required:
+        if self.readers.trust.is_required and not is_proved:
             raise UntrustedEventError("unsigned: the service takes signed events only, so nothing can be edited here")
         outcome = await self._submitted(entry_of(entry, "unsigned", None, self.now_us(), _salt()))
         if isinstance(outcome, Exception):

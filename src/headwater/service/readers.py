@@ -86,6 +86,12 @@ class Readers:
         """End the processes; nothing waits any more."""
         await asyncio.gather(*(reader.stop() for reader in self.processes))
 
+    def rely_on(self, trust: Trust) -> None:
+        """Trust these from the next event on."""
+        self.trust = trust
+        for reader in self.processes:
+            reader.hear(trust)
+
     async def read(self, events: Sequence[Posted]) -> Read:
         """Read events; what was asked for first is answered first.
 
@@ -169,6 +175,11 @@ class Reader:
         self._before_it.append(group)
         self._input.write(packed(group.events))
 
+    def hear(self, trust: Trust) -> None:
+        """Tell the process whom to trust, if it is there; one that starts is told then."""
+        if self._input is not None:
+            self._input.write(packed_trust(trust))
+
     async def stop(self) -> None:
         """End the process."""
         self._work.cancel()
@@ -188,6 +199,7 @@ class Reader:
             to_it.write(packed([]))  # it answers once it is ready
             await _message(from_it)
             self._input = to_it
+            self.hear(self._readers.trust)  # it may have changed meanwhile
             try:
                 for _ in range(_ON_THE_WAY):
                     self._readers.free(self)

@@ -4,7 +4,7 @@ All of it is pure, so it may be done in another process, and most of what an eve
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -18,15 +18,20 @@ from headwater.store.entries import Entry, entry_of
 Refusal = InvalidEventError | UntrustedEventError
 """Why an event is not taken."""
 
+_NEVER_US: Final = 2**62
 _UNSIGNED: Final = Verification("unsigned", None, "run.facets.signature: missing")
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Whose signatures are accepted, and whether there must be one."""
+    """Whose signatures are accepted, and whether there must be one.
+
+    `revoked_us` says of some keys from when on they are not accepted, in microseconds since 1970.
+    """
 
     keys: Mapping[str, Ed25519PublicKey]
     is_required: bool
+    revoked_us: Mapping[str, int] = field(default_factory=dict)
 
 
 Posted = tuple[bytes, int, bytes]
@@ -38,7 +43,7 @@ def read(posted: Posted, trust: Trust) -> Entry | Refusal:
     raw, received_us, salt = posted
     try:
         event = _parsed(raw)
-        verified = _verified(event, trust)
+        verified = _verified(event, trust, received_us)
         return entry_of(event, verified.verdict, verified.key_id, received_us, salt)
     except (InvalidEventError, UntrustedEventError) as refusal:
         return refusal
@@ -50,9 +55,13 @@ def _parsed(raw: bytes) -> Event:
     return parse_event(raw)
 
 
-def _verified(event: Event, trust: Trust) -> Verification:
+def _verified(event: Event, trust: Trust, received_us: int) -> Verification:
     is_signed = isinstance(event, RunEvent) and SIGNATURE in event.run_facets
     verified = verify_event(event.raw, trust.keys, event.body) if is_signed else _UNSIGNED
+    if verified.verdict == "ok" and max(event.stamp.time_us, received_us) >= trust.revoked_us.get(
+        verified.key_id or "", _NEVER_US
+    ):  # by arrival too: who has stolen a key may write any event time
+        verified = Verification("unknown-key", verified.key_id, "run.facets.signature.keyId: the key is revoked")
     if trust.is_required and verified.verdict != "ok":
         raise UntrustedEventError(f"{verified.verdict}: {verified.reason}")
     return verified

@@ -1,7 +1,8 @@
 """A process that reads events for a service: `python -m headwater.service.reading_process`.
 
 Messages are pickled, each behind its length in four bytes. On standard input: first whom to trust, then groups of
-events; on standard output the answer to each group, in order. It ends with its input, so it never outlives the service.
+events, and whom to trust whenever that changes; on standard output the answer to each group, in order. It ends with its
+input, so it never outlives the service.
 """
 
 import gc
@@ -24,7 +25,8 @@ LENGTH: Final = 4
 
 def packed_trust(trust: Trust) -> bytes:
     """Whom to trust, as a message."""
-    return packed((trust.is_required, {key_id: key.public_bytes_raw() for key_id, key in trust.keys.items()}))
+    raw_keys = {key_id: key.public_bytes_raw() for key_id, key in trust.keys.items()}
+    return packed((trust.is_required, raw_keys, dict(trust.revoked_us)))
 
 
 def packed(message: object) -> bytes:
@@ -41,13 +43,16 @@ def main() -> None:
     messages = _messages(sys.stdin.buffer)
     trust = _trust(*next(messages))
     for group in messages:
+        if isinstance(group, tuple):
+            trust = _trust(*group)
+            continue
         sys.stdout.buffer.write(packed([read(posted, trust) for posted in group]))
         sys.stdout.buffer.flush()
 
 
-def _trust(is_required: bool, raw_keys: Mapping[str, bytes]) -> Trust:
+def _trust(is_required: bool, raw_keys: Mapping[str, bytes], revoked_us: Mapping[str, int]) -> Trust:
     keys = {key_id: Ed25519PublicKey.from_public_bytes(raw) for key_id, raw in raw_keys.items()}
-    return Trust(keys, is_required)
+    return Trust(keys, is_required, revoked_us)
 
 
 def _messages(stream: BinaryIO) -> Iterator:  # type: ignore[type-arg]  # two kinds, one behind the other

@@ -9,6 +9,8 @@ keys        a node's key and its key id
 keyfile     the key on disk; but for this and the next two, this room is pure
 notefile    the key of a log or of a witness on disk
 secretfile  files that only their owner may read
+directory   statements about keys: enrolled, replaced, revoked
+tokens      one-time tokens by which keys are enrolled
 jwks        public keys as a JSON Web Key Set
 merkle      the tree over a log, and proofs about it
 note        signed notes, and the keys of logs and witnesses

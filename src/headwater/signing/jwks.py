@@ -14,12 +14,19 @@ from headwater.model import strict_json
 from headwater.signing.keys import unpadded_base64url
 
 
-def write_jwks(keys: Mapping[str, Ed25519PublicKey]) -> str:
-    """Write keys, mapped from their key ids, as indented JSON without a newline at its end."""
+def write_jwks(keys: Mapping[str, Ed25519PublicKey], revoked_from: Mapping[str, str] | None = None) -> str:
+    """Write keys, mapped from their key ids, as indented JSON without a newline at its end.
+
+    `revoked_from` says of some from when on they are not to be trusted; those members say so in `revokedFrom`, a member
+    of ours that other readers pass over.
+    """
     members = [
         {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": key_id, "x": encoded_public_key(key)}
         for key_id, key in keys.items()
     ]
+    for member in members:
+        if revoked_from and member["kid"] in revoked_from:
+            member["revokedFrom"] = revoked_from[member["kid"]]
     return orjson.dumps({"keys": members}, option=orjson.OPT_INDENT_2).decode()
 
 
@@ -38,13 +45,28 @@ def read_jwks(text: str) -> dict[str, Ed25519PublicKey]:
             raise InvalidInputError(f"keys.{place}.kid: expected the key id, a string")
         if key_id in keys:
             raise InvalidInputError(f"keys.{place}.kid: stands twice in the set")
-        keys[key_id] = _public_key(member.get("x"), f"keys.{place}.x")
+        keys[key_id] = public_key(member.get("x"), f"keys.{place}.x")
     return keys
 
 
 def encoded_public_key(key: Ed25519PublicKey) -> str:
     """Encode a public key as the `x` of its JWK."""
     return unpadded_base64url(key.public_bytes_raw())
+
+
+def public_key(encoded: object, path: str) -> Ed25519PublicKey:
+    """Decode the `x` of a JWK.
+
+    Raises:
+        InvalidInputError: it is no key; the message names `path`.
+    """
+    try:
+        key = Ed25519PublicKey.from_public_bytes(urlsafe_b64decode(f"{encoded}="))
+    except ValueError as invalid:
+        raise InvalidInputError(f"{path}: expected 32 bytes in base64url") from invalid
+    if encoded_public_key(key) != encoded:
+        raise InvalidInputError(f"{path}: expected 32 bytes in base64url, without padding")
+    return key
 
 
 def _members(text: str) -> list[strict_json.Json]:
@@ -56,13 +78,3 @@ def _members(text: str) -> list[strict_json.Json]:
     if not isinstance(members, list):
         raise InvalidInputError("keys: expected a list of JSON Web Keys")
     return members
-
-
-def _public_key(encoded: object, path: str) -> Ed25519PublicKey:
-    try:
-        key = Ed25519PublicKey.from_public_bytes(urlsafe_b64decode(f"{encoded}="))
-    except ValueError as invalid:
-        raise InvalidInputError(f"{path}: expected 32 bytes in base64url") from invalid
-    if encoded_public_key(key) != encoded:
-        raise InvalidInputError(f"{path}: expected 32 bytes in base64url, without padding")
-    return key

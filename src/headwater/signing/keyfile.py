@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from headwater.errors import InvalidInputError, SetupError
 from headwater.signing.jwks import encoded_public_key, read_jwks
 from headwater.signing.keys import NodeKey, unpadded_base64url
-from headwater.signing.secretfile import create_once, read_own
+from headwater.signing.secretfile import create_once, read_own, replace
 
 _SEED_BYTES: Final = 32
 
@@ -55,6 +55,42 @@ def trusted_keys(home: Path) -> dict[str, Ed25519PublicKey]:
 def key_path(home: Path) -> Path:
     """Say where the node's key is, or will be."""
     return home / "keys" / "node.key"
+
+
+def tokens_path(home: Path) -> Path:
+    """Say where a service keeps the hashes of its one-time tokens."""
+    return home / "keys" / "tokens"
+
+
+def next_key(home: Path) -> NodeKey:
+    """Make the key that is to replace the node's, or return the one that an earlier call made.
+
+    Raises:
+        SetupError: as `load_or_create`.
+    """
+    path, node_id = _next_path(home), load_or_create(home).node_id
+    try:
+        if not path.exists():
+            create_once(path, _written(node_id, secrets.token_bytes(_SEED_BYTES)))
+        return _load(path)
+    except OSError as failure:
+        raise SetupError(f"cannot make or read the next node key {path}: {failure.strerror}") from failure
+
+
+def replace_key(home: Path) -> None:
+    """Make the next key the node's; the old one is gone.
+
+    Raises:
+        SetupError: the disk does not take it.
+    """
+    try:
+        replace(key_path(home), _next_path(home))
+    except OSError as failure:
+        raise SetupError(f"cannot replace the node key {key_path(home)}: {failure.strerror}") from failure
+
+
+def _next_path(home: Path) -> Path:
+    return key_path(home).with_name("next.key")
 
 
 def _written(node_id: str, seed: bytes) -> bytes:

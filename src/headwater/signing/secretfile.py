@@ -32,6 +32,16 @@ def create_once(path: Path, text: bytes) -> None:
     _sync_directory(path.parent)
 
 
+def replace(path: Path, by: Path) -> None:
+    """Have the one file take the other's place; on disk when this returns.
+
+    Raises:
+        OSError: one of them is not there, or the folder cannot be written to.
+    """
+    os.replace(by, path)
+    _sync_directory(path.parent)
+
+
 def read_own(path: Path) -> bytes:
     """Read the file, now known to be its owner's alone.
 

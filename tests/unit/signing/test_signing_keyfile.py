@@ -8,7 +8,7 @@ import pytest
 
 from headwater.errors import SetupError
 from headwater.signing.jwks import write_jwks
-from headwater.signing.keyfile import key_path, load_or_create, trusted_keys
+from headwater.signing.keyfile import key_path, load_or_create, next_key, replace_key, trusted_keys
 from headwater.signing.keys import NodeKey, key_id
 
 OTHER = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
@@ -121,3 +121,16 @@ def test_a_key_set_that_cannot_be_read_is_not_passed_over(tmp_path: Path, conten
 
     with pytest.raises(SetupError, match=r"cannot read the trusted keys in .*broken\.jwks"):
         trusted_keys(tmp_path)
+
+
+def test_the_next_key_is_made_once_for_the_same_node_and_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    old = load_or_create(tmp_path)
+
+    first, again = next_key(tmp_path), next_key(tmp_path)
+    before = load_or_create(tmp_path)
+    replace_key(tmp_path)
+
+    assert first.key_id == again.key_id != old.key_id == before.key_id
+    assert first.node_id == old.node_id
+    assert load_or_create(tmp_path).key_id == first.key_id
+    assert next_key(tmp_path).key_id != first.key_id

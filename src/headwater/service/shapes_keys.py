@@ -1,0 +1,38 @@
+"""The JSON of `/keys`, as types."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+
+class StatementBody(BaseModel):
+    """A statement about a key: its text as it was signed, and the signatures over it by key id, in base64."""
+
+    statement: str
+    signatures: Mapping[str, str] = {}
+    token: str | None = None
+
+
+class KnownKey(TypedDict):
+    """A key that this service trusts, or did; `origin` says whether it was configured on its machine or enrolled.
+
+    Events with a revoked key that happened or came from `revokedFrom` on have the verdict `unknown-key`.
+    """
+
+    keyId: str
+    nodeId: str
+    x: str
+    origin: Literal["configured", "enrolled"]
+    enrolledAt: str | None
+    replaces: str | None
+    replacedBy: str | None
+    revokedFrom: str | None
+    revokedBecause: str | None
+
+
+class Keys(TypedDict):
+    """Every key, by its id."""
+
+    keys: Sequence[KnownKey]

@@ -1,0 +1,59 @@
+"""One-time tokens by which whoever runs a service lets a machine into its key directory.
+
+Only the SHA-256 of a token is on disk, as the name of a file that is deleted when the token is used: the file system
+lets only one do that. A token has 256 random bits, so its hash needs no salt.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Final
+
+from headwater.errors import UntrustedEventError
+
+_BYTES: Final = 32
+
+
+def new_token(directory: Path, until_us: int, node_id: str | None) -> str:
+    """Make a token that holds until then, for one node or for any; returns it, and it is nowhere else."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    token = secrets.token_urlsafe(_BYTES)
+    file = os.open(directory / _name(token), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(file, "w") as text:
+        json.dump({"untilUs": until_us, "nodeId": node_id}, text)
+    return token
+
+
+def bound_node(directory: Path, token: str, now_us: int) -> str | None:
+    """The node that a token is for, None for any.
+
+    Raises:
+        UntrustedEventError: there is no such token any more, or its time is over.
+    """
+    try:
+        told = json.loads((directory / _name(token)).read_text())
+    except (OSError, ValueError):
+        raise UntrustedEventError("token: unknown or used already; make one with `headwater key token`") from None
+    if told["untilUs"] <= now_us:
+        raise UntrustedEventError("token: its time is over; make another with `headwater key token`")
+    node_id: str | None = told["nodeId"]
+    return node_id
+
+
+def use(directory: Path, token: str) -> str:
+    """Use a token up; returns its hash, by which it may be named.
+
+    Raises:
+        UntrustedEventError: somebody else was faster.
+    """
+    try:
+        (directory / _name(token)).unlink()
+    except FileNotFoundError:
+        raise UntrustedEventError("token: used already") from None
+    return _name(token)
+
+
+def _name(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,206 @@
+"""The key directory: enrolled by a one-time token, replaced by the old key's word, revoked from a time on."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.signing.directory import Signed, enrolment, revocation, rotation
+from headwater.signing.jwks import read_jwks
+from headwater.signing.keys import NodeKey
+from headwater.signing.sign import sign_event
+from headwater.signing.tokens import new_token
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import START_US, Answer, event, get, serving
+
+NODE = "11111111-1111-1111-1111-111111111111"
+KEY = NodeKey.from_seed(NODE, bytes(32))
+NEW = NodeKey.from_seed(NODE, bytes(range(32)))
+STRANGER = NodeKey.from_seed("22222222-2222-2222-2222-222222222222", bytes(range(1, 33)))
+NOW = datetime.fromtimestamp(START_US / 1_000_000, UTC)
+DAY_US = 86_400_000_000
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Path:
+    return tmp_path / "tokens"
+
+
+@pytest.fixture
+def client(tmp_path: Path, tokens: Path) -> Iterator[TestClient]:
+    store = SqliteStore(tmp_path / "headwater.db")
+    with closing(store), serving(store, require_signed=True, tokens=tokens) as client:
+        yield client
+
+
+def token(tokens: Path, node: str | None = None, until_us: int = START_US + DAY_US) -> str:
+    return new_token(tokens, until_us, node)
+
+
+def state(client: TestClient, signed: Signed, token: str | None = None) -> Answer:
+    body = {"statement": signed.text, "signatures": dict(signed.signatures), "token": token}
+    return client.post("/api/v1/keys", json=body)
+
+
+def enrol(client: TestClient, key: NodeKey, token: str | None) -> Answer:
+    return state(client, enrolment(key, str(uuid.uuid4()), NOW), token)
+
+
+def sent(client: TestClient, key: NodeKey, time: str = "2026-05-22T14:00:00Z") -> int:
+    raw = sign_event(json.dumps(event(eventTime=time, run={"runId": str(uuid.uuid4())})).encode(), key)
+    status: int = client.post("/api/v1/lineage", content=raw).status_code
+    return status
+
+
+def test_a_key_that_was_enrolled_with_a_token_is_trusted_from_then_on(client: TestClient, tokens: Path) -> None:
+    before = sent(client, KEY)
+
+    answer = enrol(client, KEY, token(tokens))
+
+    assert (before, answer.status_code, sent(client, KEY)) == (403, 201, 201)
+    (known,) = get(client, "/api/v1/keys")["keys"]
+    assert (known["keyId"], known["nodeId"], known["origin"]) == (KEY.key_id, NODE, "enrolled")
+    assert read_jwks(client.get("/api/v1/keys/jwks").text).keys() == {KEY.key_id}
+
+
+def test_a_token_serves_once(client: TestClient, tokens: Path) -> None:
+    made = token(tokens)
+
+    first, second = enrol(client, KEY, made), enrol(client, STRANGER, made)
+
+    assert (first.status_code, second.status_code) == (201, 403)
+    assert second.json()["message"].startswith("token: unknown or used already")
+
+
+def test_a_token_is_on_disk_as_its_hash_only(tokens: Path) -> None:
+    made = token(tokens)
+
+    (file,) = tokens.iterdir()
+
+    assert made not in file.name + file.read_text()
+
+
+@pytest.mark.parametrize("case", ["no token", "late", "other node", "second key"])
+def test_a_key_is_not_enrolled(client: TestClient, tokens: Path, case: str) -> None:
+    match case:
+        case "no token":
+            made = None
+        case "late":
+            made = token(tokens, until_us=START_US)
+        case "other node":
+            made = token(tokens, node=STRANGER.node_id)
+        case _:
+            enrol(client, NEW, token(tokens))
+            made = token(tokens)
+
+    answer = enrol(client, KEY, made)
+
+    assert answer.status_code == 403
+    assert sent(client, KEY) == 403
+
+
+def test_who_does_not_have_the_key_cannot_enrol_it(client: TestClient, tokens: Path) -> None:
+    claimed = enrolment(KEY, "1", NOW)
+    by_another = enrolment(STRANGER, "1", NOW).signatures[STRANGER.key_id]
+
+    answer = state(client, Signed(claimed.text, {KEY.key_id: by_another}), token(tokens))
+
+    assert answer.status_code == 403
+
+
+def test_the_old_key_names_the_new_one_and_stays_trusted_for_what_is_on_its_way(
+    client: TestClient, tokens: Path
+) -> None:
+    enrol(client, KEY, token(tokens))
+
+    answer = state(client, rotation(KEY, NEW, "1", NOW))
+
+    assert (answer.status_code, sent(client, NEW), sent(client, KEY)) == (201, 201, 201)
+    by_id = {each["keyId"]: each for each in get(client, "/api/v1/keys")["keys"]}
+    assert (by_id[NEW.key_id]["replaces"], by_id[KEY.key_id]["replacedBy"]) == (KEY.key_id, NEW.key_id)
+
+
+@pytest.mark.parametrize("signers", [(NEW,), (KEY,)])
+def test_a_rotation_without_both_signatures_is_refused(
+    client: TestClient, tokens: Path, signers: tuple[NodeKey, ...]
+) -> None:
+    enrol(client, KEY, token(tokens))
+    signed = rotation(KEY, NEW, "1", NOW)
+
+    kept = {key.key_id: signed.signatures[key.key_id] for key in signers}
+    answer = state(client, Signed(signed.text, kept))
+
+    assert answer.status_code == 403
+    assert sent(client, NEW) == 403
+
+
+def test_a_key_of_another_node_is_no_replacement(client: TestClient, tokens: Path) -> None:
+    enrol(client, KEY, token(tokens))
+
+    assert state(client, rotation(KEY, STRANGER, "1", NOW)).status_code == 400
+
+
+@pytest.mark.parametrize("by", ["the key", "a token"])
+def test_a_revoked_key_signs_nothing_that_happens_or_comes_from_then_on(
+    client: TestClient, tokens: Path, by: str
+) -> None:
+    enrol(client, KEY, token(tokens))
+    keys, made = ((KEY,), None) if by == "the key" else ((), token(tokens))
+
+    answer = state(client, revocation(KEY.key_id, NOW, "laptop lost", "1", NOW, *keys), made)
+
+    assert answer.status_code == 201
+    assert sent(client, KEY, "2020-01-01T00:00:00Z") == 403  # a thief may write any time
+    (known,) = get(client, "/api/v1/keys")["keys"]
+    assert (known["revokedFrom"], known["revokedBecause"]) == ("2026-05-22T14:23:11.000Z", "laptop lost")
+    assert json.loads(client.get("/api/v1/keys/jwks").text)["keys"][0]["revokedFrom"] == "2026-05-22T14:23:11.000Z"
+
+
+def test_a_key_that_will_be_revoked_is_good_until_then(client: TestClient, tokens: Path) -> None:
+    enrol(client, KEY, token(tokens))
+
+    state(client, revocation(KEY.key_id, NOW + timedelta(days=1), "moves on", "1", NOW, KEY))
+
+    assert sent(client, KEY) == 201
+    assert sent(client, KEY, "2026-05-24T00:00:00Z") == 403
+
+
+def test_a_stranger_cannot_revoke_and_an_unknown_key_is_not_found(client: TestClient, tokens: Path) -> None:
+    enrol(client, KEY, token(tokens))
+
+    by_stranger = state(client, revocation(KEY.key_id, NOW, "spite", "1", NOW, STRANGER))
+    unknown = state(client, revocation(NEW.key_id, NOW, "lost", "1", NOW, NEW))
+
+    assert (by_stranger.status_code, unknown.status_code) == (403, 404)
+    assert sent(client, KEY) == 201
+
+
+def test_a_revoked_key_names_no_replacement(client: TestClient, tokens: Path) -> None:
+    enrol(client, KEY, token(tokens))
+    state(client, revocation(KEY.key_id, NOW, "stolen", "1", NOW, KEY))
+
+    assert state(client, rotation(KEY, NEW, "2", NOW)).status_code == 403
+
+
+def test_the_directory_is_in_the_log_and_holds_after_a_start_anew(tmp_path: Path, tokens: Path) -> None:
+    path = tmp_path / "headwater.db"
+    with closing(SqliteStore(path)) as store, serving(store, tokens=tokens) as client:
+        enrol(client, KEY, token(tokens))
+        (edit,) = get(client, "/api/v1/edits")["edits"]
+
+    with closing(SqliteStore(path)) as store, serving(store, require_signed=True) as client:
+        assert sent(client, KEY) == 201
+    assert edit["entry"]["edits"][0]["target"] == ["key", KEY.key_id]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"headwater": "key/1"}'])
+def test_a_statement_that_is_none_is_refused_with_its_first_bad_field(client: TestClient, text: str) -> None:
+    answer = state(client, Signed(text, {}))
+
+    assert answer.status_code in (400, 422)
+    assert "statement" in answer.json()["message"] or "event" in answer.json()["message"]
