@@ -11,19 +11,19 @@ import argparse
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
+from served import free_port
 
 from headwater.lab.lab import Lab
 
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=60)
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        lab = Lab("kafka", Path(folder) / "lab", {"broker": _free_port()})
+        lab = Lab("kafka", Path(folder) / "lab", {"broker": free_port()})
         try:
             lab.up(["broker"], lambda told: print(told, file=sys.stderr))
             _measure(lab.address("broker"), Path(folder), wanted)
@@ -58,7 +58,7 @@ def _measure(bootstrap: str, folder: Path, wanted: argparse.Namespace) -> None:
     for made in admin.create_topics([NewTopic(name, 1, 1) for name in names]).values():
         made.result(30)
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 20})
-    port = _free_port()
+    port = free_port()
     with _process(folder / "service", "serve", "--port", str(port)):
         address = ("--bootstrap", bootstrap, "--endpoint", f"http://127.0.0.1:{port}/api/v1/lineage")
         topics = ("--config-topic", "none-configs", "--status-topic", "none-status")
@@ -129,13 +129,6 @@ def _process(home: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(60)
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 if __name__ == "__main__":

@@ -13,38 +13,21 @@ work on the machine shows as ratios that scatter: measure on a quiet one.
 
 import argparse
 import contextlib
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from openlineage.client.uuid import generate_new_uuid
 from pyspark.sql import SparkSession
+from runs import Cost, cost_of
+from served import served
 
 from headwater.cli.demo.data import lay_out
-from headwater.emit.config import EmitConfig, HttpConfig
-from headwater.emit.emitter import Emitter
-from headwater.observe.spark.jvm import java_class
 from headwater.pipeline.check import load_pipeline
-from headwater.pipeline.run import Surroundings, run_pipeline
 from headwater.pipeline.session import open_session
-from headwater.signing.keyfile import load_or_create
-from headwater.signing.sign import sign_event
 
 WARM_UP_ROUNDS: Final = 3
-
-
-class Cost(NamedTuple):
-    """What a run took, in seconds."""
-
-    wall: float
-    cpu: float
 
 
 class Pair(NamedTuple):
@@ -68,7 +51,7 @@ def main() -> int:
     options = _options()
     with contextlib.ExitStack() as open_things:
         home = Path(open_things.enter_context(tempfile.TemporaryDirectory()))
-        endpoint = open_things.enter_context(_service(home))
+        endpoint = f"{open_things.enter_context(served(home)).url}/api/v1/lineage"
         files = lay_out(home / "demo")
         spark = open_session(home, master="local[2]", options={"spark.driver.memory": "2g"})
         for number in range(WARM_UP_ROUNDS):
@@ -101,37 +84,7 @@ def _pair(file: Path, home: Path, spark: SparkSession, endpoint: str, *, lineage
 
 
 def _cost(file: Path, home: Path, spark: SparkSession, endpoint: str | None) -> Cost:
-    spec = load_pipeline(file, {} if endpoint else {"lineage.enabled": "false"})
-    cpu_before, begun = _cpu_s(spark), time.perf_counter()
-    with contextlib.ExitStack() as open_things:
-        put = open_things.enter_context(_emitter(home, endpoint)).put if endpoint else _unexpected
-        around = Surroundings(
-            home=home,
-            put=put,
-            now=lambda: datetime.now(UTC),
-            new_run_id=lambda: str(generate_new_uuid()),
-            node_id="bench",
-        )
-        result = run_pipeline(spec, spark, around)
-    if result.state != "COMPLETE":
-        raise SystemExit(f"{file.name}: {result.error}")
-    return Cost(time.perf_counter() - begun, _cpu_s(spark) - cpu_before)
-
-
-def _cpu_s(spark: SparkSession) -> float:
-    """CPU seconds of this process and the JVM so far."""
-    jvm = java_class(spark, "java.lang.ProcessHandle").current().info().totalCpuDuration().get().toNanos()
-    return time.process_time() + float(jvm) / 1e9
-
-
-def _emitter(home: Path, endpoint: str) -> Emitter:
-    key = load_or_create(home)
-    config = EmitConfig(http=HttpConfig(endpoint=endpoint), spool=home / "spool", drain_timeout_s=60)
-    return Emitter(config, lambda event: sign_event(event, key))
-
-
-def _unexpected(_event: bytes) -> None:
-    raise AssertionError("an event with lineage off")
+    return cost_of(load_pipeline(file, {} if endpoint else {"lineage.enabled": "false"}), home, spark, endpoint)
 
 
 def _together(pairs: Pairs) -> Pair:
@@ -159,19 +112,6 @@ def _report(rounds: list[Pairs], limit: float) -> int:
     median = statistics.median(pair.ratio for pair in all_three)
     print(f"median ratio of {len(rounds)} pairs {median:.3f}, limit {limit}")
     return 0 if median <= limit else 1
-
-
-@contextlib.contextmanager
-def _service(home: Path) -> Iterator[str]:
-    """The lineage service as a process of its own; yields where it takes events."""
-    command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", "0"]
-    environment = os.environ | {"HEADWATER_HOME": str(home)}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as service:
-        try:
-            url = (service.stdout.readline() if service.stdout else "").removeprefix("listening on ").strip()
-            yield f"{url}/api/v1/lineage"
-        finally:
-            service.terminate()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,61 @@
+"""What the benchmarks of pipelines share: one run, with lineage or without, and what it took."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from openlineage.client.uuid import generate_new_uuid
+from pyspark.sql import SparkSession
+
+from headwater.emit.config import EmitConfig, HttpConfig
+from headwater.emit.emitter import Emitter
+from headwater.observe.spark.jvm import java_class
+from headwater.pipeline.run import Surroundings, run_pipeline
+from headwater.pipeline.spec import PipelineSpec
+from headwater.signing.keyfile import load_or_create
+from headwater.signing.sign import sign_event
+
+
+class Cost(NamedTuple):
+    """What a run took, in seconds; CPU is that of this process and the JVM."""
+
+    wall: float
+    cpu: float
+
+
+def cost_of(spec: PipelineSpec, home: Path, spark: SparkSession, endpoint: str | None) -> Cost:
+    """Run a pipeline to its end, with its events to `endpoint`, or with lineage off where that is None."""
+    cpu_before, begun = _cpu_s(spark), time.perf_counter()
+    with contextlib.ExitStack() as open_things:
+        put = open_things.enter_context(_emitter(home, endpoint)).put if endpoint else _unexpected
+        around = Surroundings(
+            home=home,
+            put=put,
+            now=lambda: datetime.now(UTC),
+            new_run_id=lambda: str(generate_new_uuid()),
+            node_id="bench",
+        )
+        result = run_pipeline(spec, spark, around)
+    if result.state != "COMPLETE":
+        raise SystemExit(f"{spec.name}: {result.error}")
+    return Cost(time.perf_counter() - begun, _cpu_s(spark) - cpu_before)
+
+
+def _cpu_s(spark: SparkSession) -> float:
+    jvm = java_class(spark, "java.lang.ProcessHandle").current().info().totalCpuDuration().get().toNanos()
+    return time.process_time() + float(jvm) / 1e9
+
+
+@contextlib.contextmanager
+def _emitter(home: Path, endpoint: str) -> Iterator[Emitter]:
+    key = load_or_create(home)
+    config = EmitConfig(http=HttpConfig(endpoint=endpoint), spool=home / "spool", drain_timeout_s=60)
+    with Emitter(config, lambda event: sign_event(event, key)) as emitter:
+        yield emitter
+
+
+def _unexpected(_event: bytes) -> None:
+    raise AssertionError("an event with lineage off")
