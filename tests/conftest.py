@@ -14,6 +14,18 @@ settings.register_profile("headwater", deadline=None, print_blob=True, derandomi
 settings.load_profile("headwater")
 
 
+_WITH_ENGINES = ("e2e", "component/capture", "component/lab", "component/pipeline", "component/sparkplan")
+"""Tests that start Spark, Kafka or Connect."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where tests run in two processes (`-n 2 --dist loadgroup`), all engines are in one: each is started once."""
+    folder = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(folder).as_posix().startswith(_WITH_ENGINES):
+            item.add_marker(pytest.mark.xdist_group("engines"))
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with the specification's schemas and the peers' recorded answers; its absence is said aloud."""
