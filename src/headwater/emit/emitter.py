@@ -12,13 +12,14 @@ from typing import Final, Self
 
 from headwater.emit.backlog import Backlog
 from headwater.emit.chain import Chain
-from headwater.emit.config import EmitConfig
+from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.emit.courier import Courier
 from headwater.emit.file import FileTransport
 from headwater.emit.http import HttpTransport
 from headwater.emit.intake import Intake
 from headwater.emit.metrics import EmitMetrics, EmitStats
 from headwater.emit.pulse import Pulse
+from headwater.emit.receipts import Receipts
 from headwater.emit.spool import Outgoing
 from headwater.emit.transport import Transport
 from headwater.errors import HeadwaterError
@@ -60,7 +61,7 @@ class Emitter:
         self._clock = clock
         self._metrics = metrics or EmitMetrics()
         self._pulse = Pulse(chain, config.heartbeat_s, self._metrics) if chain and config.heartbeat_s else None
-        transports = _transports(config)
+        transports = self._transports(config)
         self._intake = self._opened_intake(transports)
         self._couriers = [self._courier(transport) for transport in transports]
         self._is_closing = False
@@ -143,6 +144,19 @@ class Emitter:
         """Close, whether or not the block failed."""
         self.close()
 
+    def _transports(self, config: EmitConfig) -> list[Transport]:
+        http = [HttpTransport(config.http, receipts=self._receipts(config, config.http))] if config.http else []
+        file = [FileTransport(config.file)] if config.file else []
+        return [*http, *file]
+
+    def _receipts(self, config: EmitConfig, http: HttpConfig) -> Receipts | None:
+        """Those of the service, whose head the chain names from then on; without a chain nobody would."""
+        if self._chain is None:
+            return None
+        directory = config.spool / _named("chain", self._chain.key.node_id) if config.spool else None
+        path = directory / f"{_named('receipt', HttpTransport(http).target)}.json" if directory else None
+        return Receipts(path, self._chain.note, self._metrics.failed)
+
     def _opened_intake(self, transports: Sequence[Transport]) -> Intake:
         spool, max_bytes = self._config.spool, int(self._config.spool_max_mb * _MB)
         # What runs over is for all targets: it is taken up again by an emitter for the same ones.
@@ -206,12 +220,6 @@ class Emitter:
             # Its message may hold a piece of the event.
             self._metrics.dropped("sign_failed", 1, type(fault).__name__)
         return None
-
-
-def _transports(config: EmitConfig) -> list[Transport]:
-    http = [HttpTransport(config.http)] if config.http else []
-    file = [FileTransport(config.file)] if config.file else []
-    return [*http, *file]
 
 
 def _named(kind: str, *targets: str) -> str:

@@ -12,13 +12,14 @@ import ssl
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
 from pydantic import BaseModel, ValidationError
 
 from headwater.emit.config import HttpConfig
+from headwater.emit.receipts import Receipts
 from headwater.emit.retry import retry_after_s
 from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
 from headwater.model.producer import VERSION
@@ -49,8 +50,11 @@ class HttpTransport:
         environ: Mapping[str, str] = os.environ,
         network: httpx.BaseTransport | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        receipts: Receipts | None = None,
     ) -> None:
+        """Open nothing yet; `receipts` takes those of the service."""
         self._config = config
+        self._receipts = receipts
         self._environ = environ
         self._network = network
         self._now = now
@@ -80,7 +84,11 @@ class HttpTransport:
         Source: RFC 9110, section 15, for what a status says about trying again
         """
         answer = self._posted(self._config.endpoint, "application/json", event, _ANSWER_MAX_BYTES)
-        return answer if isinstance(answer, Unavailable) else self._outcome(answer)
+        if isinstance(answer, Unavailable):
+            return answer
+        if answer.is_receipt_wanted and answer.status in _ACKNOWLEDGED:
+            self._take_receipt(_receipt(answer.body))
+        return self._outcome(answer)
 
     def _sent_together(self, events: Sequence[bytes]) -> Sequence[Outcome]:
         """Post the events in one body; gives nothing if they must be sent one by one."""
@@ -89,7 +97,9 @@ class HttpTransport:
         answer = self._posted(str(url), "application/x-ndjson", b"\n".join(events), _ANSWER_MAX_BYTES * len(events))
         if isinstance(answer, Unavailable):
             return [answer]
-        if answer.status == 200 and (outcomes := _outcomes(answer.body, len(events))):
+        if answer.status == 200 and (told := _told(answer.body)) and (outcomes := _outcomes(told, len(events))):
+            if answer.is_receipt_wanted:
+                self._take_receipt(next((each.receipt for each in reversed(told.results) if each.receipt), None))
             return outcomes
         outcome = self._outcome(answer)
         if isinstance(outcome, Unavailable):
@@ -102,6 +112,9 @@ class HttpTransport:
 
     def _posted(self, url: str, content_type: str, body: bytes, answer_max_bytes: int) -> "_Answer | Unavailable":
         headers = {"Content-Type": content_type, "User-Agent": f"headwater/{VERSION}"}
+        is_receipt_wanted = self._receipts is not None and self._receipts.is_due
+        if is_receipt_wanted:
+            headers["Prefer"] = "receipt"
         if self._config.token_env is not None:
             token = self._environ.get(self._config.token_env, "").strip()
             if not _fits_a_header(token):
@@ -110,9 +123,14 @@ class HttpTransport:
         try:
             with self._opened().stream("POST", url, content=body, headers=headers) as response:
                 retry_after = response.headers.get("Retry-After")
-                return _Answer(response.status_code, _beginning(response, answer_max_bytes), retry_after)
+                body = _beginning(response, answer_max_bytes)
+                return _Answer(response.status_code, body, retry_after, is_receipt_wanted)
         except httpx.HTTPError as failure:
             return Unavailable(f"{type(failure).__name__}: {failure}")
+
+    def _take_receipt(self, receipt: object) -> None:
+        if self._receipts is not None:
+            self._receipts.take(receipt)
 
     def close(self) -> None:
         """Close the connection."""
@@ -144,14 +162,27 @@ class _Answer(NamedTuple):
     status: int
     body: bytes
     retry_after: str | None
+    is_receipt_wanted: bool
 
 
-def _outcomes(answer: bytes, sent: int) -> Sequence[Outcome]:
-    """What became of each event; nothing if the answer does not tell that."""
+def _receipt(answer: bytes) -> object:
+    """The receipt in the answer to one event; None if there is none."""
     try:
-        told = _BatchAnswer.model_validate_json(answer)
+        body = json.loads(answer)
+    except ValueError:
+        return None
+    return body.get("receipt") if isinstance(body, dict) else None
+
+
+def _told(answer: bytes) -> "_BatchAnswer | None":
+    try:
+        return _BatchAnswer.model_validate_json(answer)
     except ValidationError:
-        return []
+        return None
+
+
+def _outcomes(told: "_BatchAnswer", sent: int) -> Sequence[Outcome]:
+    """What became of each event; nothing if the answer does not tell that."""
     outcomes: list[Outcome] = [Acknowledged()] * sent
     if told.summary.received != sent or any(not 0 <= failed.index < sent for failed in told.failed_events):
         return []
@@ -170,8 +201,13 @@ class _Summary(BaseModel):
     received: int
 
 
+class _Result(BaseModel):
+    receipt: dict[str, Any] | None = None
+
+
 class _BatchAnswer(BaseModel):
     summary: _Summary
+    results: list[_Result] = []
     failed_events: list[_Failed]
 
 

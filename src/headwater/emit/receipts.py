@@ -1,0 +1,127 @@
+"""Receipts of one service: asked for now and then, checked, and the newest kept for whoever asks later.
+
+A receipt shows that an event stands in the service's log under a head that the service signed. What an emitter signs
+next names that head (`lastCheckpoint`): so a service that later shows another log is caught by the node's own record.
+The log's key is not known here, so the head's signature is left to an auditor; that the proof leads to it is checked.
+"""
+
+import logging
+import os
+import time
+from base64 import b64decode
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from headwater.errors import UntrustedNoteError
+from headwater.model.nodes import hash_of
+from headwater.signing.chain import Checkpoint
+from headwater.signing.checkpoint import parse_checkpoint
+from headwater.signing.merkle import is_included
+from headwater.signing.note import parse_note
+
+log = logging.getLogger(__name__)
+
+ASK_EVERY_S: Final = 10.0
+"""An answer with receipts is larger than one without, and one head stands for all that came before."""
+
+
+class Receipts:
+    """The newest receipt of a service. `path` is where it is kept; `note` is told of each newer checkpoint.
+
+    Used by one thread at a time, after it was made.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        note: Callable[[Checkpoint], None],
+        failed: Callable[[str], None],
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._path = path
+        self._note = note
+        self._failed = failed
+        self._monotonic = monotonic
+        self._asked_at: float | None = None
+        self._newest: Checkpoint | None = None
+        self._load()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the next post should ask for a receipt."""
+        return self._asked_at is None or self._monotonic() - self._asked_at >= ASK_EVERY_S
+
+    def take(self, receipt: object) -> None:
+        """Keep what a service answered, if it is a receipt that proves what it says; never raises.
+
+        `receipt` is None where a service gives none: it is asked again later.
+        """
+        self._asked_at = self._monotonic()
+        if receipt is None:
+            return
+        try:
+            read = _Receipt.model_validate(receipt)
+            checkpoint = _checked(read)
+        except (ValidationError, UntrustedNoteError, ValueError) as fault:
+            # What pydantic says would hold what it was told.
+            self._refuse(type(fault).__name__ if isinstance(fault, ValidationError) else str(fault))
+            return
+        known = self._newest
+        if known is not None and known.origin == checkpoint.origin and checkpoint.size < known.size:
+            self._refuse(f"the log {known.origin} had {known.size} entries and now has {checkpoint.size}")
+            return
+        self._newest = checkpoint
+        self._note(checkpoint)
+        self._keep(read)
+
+    def _refuse(self, why: str) -> None:
+        self._failed(f"receipt: {why}")
+        log.warning("lineage receipt refused", extra={"why": why})
+
+    def _load(self) -> None:
+        if self._path is None or not self._path.exists():
+            return
+        try:
+            self._newest = _checked(_Receipt.model_validate_json(self._path.read_bytes()))
+            self._note(self._newest)
+        except (OSError, ValueError, UntrustedNoteError):
+            self._failed("receipt: what was kept cannot be read")
+
+    def _keep(self, receipt: "_Receipt") -> None:
+        if self._path is None:
+            return
+        unfinished = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished.write_text(receipt.model_dump_json(by_alias=True))
+            unfinished.replace(self._path)
+        except OSError as failure:
+            self._failed(f"receipt: {failure.strerror}")
+
+
+class _Receipt(BaseModel):
+    model_config = ConfigDict(strict=True, alias_generator=to_camel)
+    index: int
+    leaf_hash: str
+    checkpoint: str
+    inclusion_proof: list[str]
+
+
+def _checked(receipt: _Receipt) -> Checkpoint:
+    """The head that the receipt leads to.
+
+    Raises:
+        UntrustedNoteError: it does not lead there.
+        ValueError: a hash is none.
+    """
+    head = parse_checkpoint(parse_note(receipt.checkpoint).text)
+    leaf = hash_of(receipt.leaf_hash)
+    proof = [b64decode(each, validate=True) for each in receipt.inclusion_proof]
+    if leaf is None or not is_included(leaf, receipt.index, head.size, proof, head.root):
+        raise UntrustedNoteError("the proof does not lead to the checkpoint")
+    _, _, root_hash, *_ = receipt.checkpoint.split("\n")
+    return Checkpoint(head.origin, head.size, root_hash)
