@@ -31,6 +31,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 FORMAT = "headwater audit bundle/1"
 MOST_FINDINGS = 100
+ERASED = b'{"_deleted":true}'
 Look = Callable[[dict[str, Any], bytes], None]
 
 
@@ -87,11 +88,7 @@ class Report:
 
 
 def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: None) -> Report:
-    """Check a bundle; `look` is given each entry that the bundle shows, and its raw bytes.
-
-    Raises:
-        Refused: it cannot be read at all.
-    """
+    """Check a bundle, or raise Refused; `look` is given each entry that the bundle shows, and its raw bytes."""
     report = Report()
     try:
         with zipfile.ZipFile(file) as bundle:
@@ -143,8 +140,7 @@ def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust:
     is_there = "since-checkpoint.txt" in bundle.namelist()
     kept = trust.since or (bundle.read("since-checkpoint.txt").decode() if is_there else None)
     if kept is None:
-        report.not_known.append("whether the log only grew since an earlier audit: no earlier head was given (--since)")
-        return
+        return report.not_known.append("whether the log only grew since an earlier head: none was given (--since)")
     try:
         old = opened(kept, log_key)
         given: Mapping[str, Any] = json.loads(bundle.read("consistency.json") if is_there else '{"from":0,"proof":[]}')
@@ -163,14 +159,13 @@ def opened(note: str, key: str) -> Head:
     if hashlib.sha256(name.encode() + b"\n" + kind + public).digest()[:4].hex() != key_hash or kind not in b"\1\4":
         raise Refused("the log's or witness's key does not fit its own hash")
     text, _, lines = note.rpartition("\n\n")
-    text += "\n"
     for line in lines.splitlines():
         if line.startswith(f"\u2014 {name} "):
             signature = b64decode(line.rpartition(" ")[2])
             if signature[:4].hex() == key_hash:
                 time = f"cosignature/v1\ntime {int.from_bytes(signature[4:12], 'big')}\n" if kind == b"\4" else ""
                 try:  # the time is what a witness signs, too
-                    Ed25519PublicKey.from_public_bytes(public).verify(signature[-64:], (time + text).encode())
+                    Ed25519PublicKey.from_public_bytes(public).verify(signature[-64:], f"{time}{text}\n".encode())
                 except InvalidSignature:
                     raise Refused(f"the signature of {name} is not over this head") from None
                 origin, size, root = text.split("\n")[:3]
@@ -264,7 +259,7 @@ def _checked_leaf(entry: dict[str, Any], keys: Mapping[str, Key], report: Report
 
 
 def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
-    """Work out the leaf of an entry; an erased facet stands as `null` in it, and `parts` has its commitment."""
+    """Work out the leaf of an entry; in an erased facet's place stands `ERASED`, and `parts` has its commitment."""
     facets, erased = entry["facets"], {int(number): b64decode(part) for number, part in entry.get("parts", {}).items()}
     stream = hashlib.shake_256(b64decode(entry["salt"])).digest(8 * len(facets) + 16) if "salt" in entry else b""
     salts = [b64decode(each or "") for each in entry["salts"]] if "salts" in entry else []
@@ -273,9 +268,13 @@ def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
     for number in range(len(facets) // 2):
         begin, end = facets[2 * number : 2 * number + 2]
         rest.append(raw[at + shift : begin + shift])
-        part = erased.get(number) or hashlib.sha256(salts[number + 1] + raw[begin + shift : end + shift]).digest()
+        length = len(ERASED) if number in erased else end - begin
+        value = raw[begin + shift : begin + shift + length]
+        if number in erased and value != ERASED:
+            return b""
+        part = erased.get(number) or hashlib.sha256(salts[number + 1] + value).digest()
         committed.append(begin.to_bytes(8, "big") + end.to_bytes(8, "big") + part)
-        at, shift = end, shift + (len(b"null") - (end - begin) if number in erased else 0)
+        at, shift = end, shift + length - (end - begin)
     rest.append(raw[at + shift :])
     committed[0] = hashlib.sha256(b"".join(rest)).digest()
     told = {

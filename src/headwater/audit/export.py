@@ -18,8 +18,9 @@ from headwater.model.extract import facts
 from headwater.model.names import DatasetId
 from headwater.model.producer import VERSION
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
+from headwater.signing.erasure import openings
 from headwater.signing.jwks import write_jwks
-from headwater.signing.leaf import Seal
+from headwater.signing.leaf import SALT_BYTES, Kind, Seal
 from headwater.signing.merkle import consistency_proof, nodes_between
 from headwater.signing.note import NoteSigner, verified_text
 from headwater.signing.segments import facet_places
@@ -151,7 +152,6 @@ def _lines(
 
 def _entry(logged: LoggedEvent, sealed: Seal) -> Mapping[str, Any]:
     told = found(logged.event_type, logged.received_us, logged.verdict, logged.key_id)
-    facets = facet_places(logged.raw, orjson.loads(logged.raw)) if told.kind == "event" else []
     return {
         "index": logged.log_index,
         "kind": told.kind,
@@ -160,10 +160,18 @@ def _entry(logged: LoggedEvent, sealed: Seal) -> Mapping[str, Any]:
         "verdict": told.verdict,
         "keyId": told.key_id,
         "leaf": b64encode(sealed.leaf).decode(),
-        "salt": b64encode(sealed.salt).decode(),
-        "facets": [at for place in facets for at in (place.begin, place.end)],
+        **_opening(logged.raw, sealed.salt, told.kind),
         "raw": logged.raw.decode(),
     }
+
+
+def _opening(raw: bytes, salt: bytes, kind: Kind) -> Mapping[str, Any]:
+    """What opens the commitment of an entry: its salt, or those that are left."""
+    if len(salt) != SALT_BYTES:
+        return openings(raw, salt)._asdict()
+    places = facet_places(raw, orjson.loads(raw)) if kind == "event" else []
+    facets = [at for place in places for at in (place.begin, place.end)]
+    return {"salt": b64encode(salt).decode(), "facets": facets}
 
 
 def _runs_of(reader: Reader, places: range, dataset: DatasetId) -> set[str]:

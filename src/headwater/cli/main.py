@@ -30,6 +30,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "key": "headwater.cli.key",
     "watch": "headwater.cli.watch",
     "store": "headwater.cli.store",
+    "log": "headwater.cli.log",
     "lab": "headwater.cli.lab",
 }
 """Where each command is; it stands there under its own name."""

@@ -17,5 +17,6 @@ note        signed notes, and the keys of logs and witnesses
 checkpoint  the head of a log as a note
 witness     signs a log's head while it only grows
 segments    where the facets stand in an event's bytes
+erasure     a facet goes, the leaf stays
 leaf        what the tree holds of an entry
 """

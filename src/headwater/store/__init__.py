@@ -14,5 +14,6 @@ postgres    the store that several services share, over postgres_connection; pos
             otherwise, postgres_url where it is
 tree        the Merkle tree over the log
 segments    files of raw events that were moved out of the database
+erasing     a facet of an event goes for good
 opening     a store by its path or URL    copying       from one store to another
 """

@@ -38,6 +38,9 @@ class Connection(Protocol):
             InvalidEventError: the database does not take a value; nothing was written.
         """
 
+    def forget_freed(self) -> None:
+        """Overwrite what is deleted from now on, and what was, as far as the database can."""
+
     def run_key(self, run_id: str) -> bytes | str:
         """What stands for a run id in this database's tables."""
 

@@ -174,6 +174,9 @@ class PostgresConnection:
         finally:
             _roll_back(db)
 
+    def forget_freed(self) -> None:
+        """As in `Connection`; the server's vacuum does it, when it comes."""
+
     def hang_up(self) -> None:
         """End the connection; it may be opened again."""
         if self._db is not None:

@@ -29,7 +29,7 @@ from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import Entry, Stored, found, parsed
 from headwater.store.numbers import GivenNumbers
-from headwater.store.packing import unpacked
+from headwater.store.packing import packed, unpacked
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
 from headwater.store.tables import TABLES, target_of_key
@@ -39,6 +39,7 @@ log = logging.getLogger(__name__)
 
 _LOG: Final = Insert("log", 9)
 _NAMED_JOB: Final = Insert("named_job", 2, "ON CONFLICT (job, run) DO NOTHING")
+_FACT_TABLES: Final = {table.insert.table.split()[0] for table in TABLES} | {"named_job"}
 _KNOWN_CONTENTS: Final = 200_000
 """How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
 _FOLDED_TOGETHER: Final = 64
@@ -259,6 +260,42 @@ class Store(Reader):
             entry.key_id,
             entry.frame,
         )
+
+    def replace(self, place: int, raw: bytes, salt: bytes, entry: Entry) -> int:
+        """Put other bytes in an event's place, append the entry that says so, and make all facts anew from the log.
+
+        Gives the place of the entry. What stood there is overwritten where the database can do that.
+
+        Raises:
+            InvalidEventError: these very bytes stand in the log already.
+            UnavailableError: the disk is full, or the database does not answer.
+        """
+        with self._writing:
+            self.catch_up()
+            self._writer.forget_freed()
+            with self._transaction(is_acknowledged=True):
+                (told,), new = self._append([entry])
+                growth = self._grown(new)
+                digest = sha256(raw).digest()
+                self._writer.execute(
+                    "UPDATE log SET packed = ?, digest = ? WHERE idx = ?", (packed(raw), digest, place)
+                )
+                self._writer.execute("UPDATE leaf SET salt = ? WHERE idx = ?", (salt, place))
+                for table in sorted(_FACT_TABLES):
+                    self._writer.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
+                self._writer.execute("UPDATE folded SET events = 0")
+            self.growth = growth
+            self._rewrite_segment(place, raw)
+            self.content.cache_clear()
+            self._begin()
+            self._writer.forget_freed()
+            return told
+
+    def _rewrite_segment(self, place: int, raw: bytes) -> None:
+        for places in self._segments.ranges() if self._segments is not None else ():
+            if place in places and self._segments is not None:
+                raws = [raw if each == place else self._segments.raw(each) for each in places]
+                self._segments.write(places.start, raws)
 
     def retire(self, before_us: int, is_over: Callable[[], bool] = lambda: False, each: int = IN_SEGMENT) -> int:
         """Move the raw bytes of events that were received before then into segments; gives how many.

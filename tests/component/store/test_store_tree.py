@@ -8,7 +8,10 @@ import psycopg
 import pytest
 
 from headwater.errors import UnavailableError
+from headwater.graph.fold import fold
 from headwater.model.events import parse_event
+from headwater.model.extract import facts
+from headwater.model.facts import Edit
 from headwater.signing.leaf import Found, Seal, leaf_data, seal
 from headwater.signing.merkle import (
     EMPTY,
@@ -21,6 +24,7 @@ from headwater.signing.merkle import (
 )
 from headwater.store.copying import copy
 from headwater.store.entries import entry_of
+from headwater.store.erasing import Erasure, erase
 from headwater.store.memory import MemoryStore
 from headwater.store.migrations import STEPS
 from headwater.store.opening import open_store
@@ -171,3 +175,21 @@ def test_a_past_needs_no_tree(store: Store) -> None:
 def test_a_tree_is_part_of_the_newest_shape() -> None:
     assert "CREATE TABLE leaf" in STEPS[2]
     assert Seal._fields == ("salt", "commitment", "leaf")
+
+
+def test_a_facet_is_erased_wherever_it_is_kept(store: Store) -> None:
+    raws = [event().replace(b'"run":{', b'"run":{"facets":{"owner":{"n":%d}},' % number) for number in range(4)]
+    store.add([entry(raw) for raw in raws])
+    head = store.growth.frontier
+
+    gone, told = erase(store, Erasure(2, "run.facets.owner", "asked for", "ann", "1", 7))
+
+    assert (gone, told) == (["run.facets.owner"], 4)
+    erased = raws[2].replace(b'{"n":2}', b'{"_deleted":true}')
+    log = [*raws[:2], erased, raws[3]]
+    assert [logged.raw for logged in store.logged(range(4))] == log
+    assert store.tree.frontier(4) == head
+    kept = store.tree.seals(range(2, 3))[0]
+    assert kept.leaf == leaf_hash(leaf_data(kept.commitment, Found("event", 1, "unsigned", None)))
+    said = [fact for fact in store.facts() if not isinstance(fact, Edit)]
+    assert {fact.key: fact for fact in said} == fold(fact for raw in log for fact in facts(parse_event(raw)))

@@ -1,0 +1,44 @@
+"""`headwater log`: what is done with the log itself, while no service uses it."""
+
+import time
+from contextlib import closing
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from headwater.cli.home import headwater_home
+from headwater.store.erasing import Erasure
+from headwater.store.erasing import erase as erased
+from headwater.store.opening import open_store
+
+log = typer.Typer(name="log", help="The log itself: erase a facet without breaking any proof.", no_args_is_help=True)
+
+
+@log.callback()
+def _group() -> None:
+    """The log itself: erase a facet without breaking any proof."""
+
+
+@log.command()
+def redact(
+    index: Annotated[int, typer.Argument(min=0, help="The entry's place in the log.")],
+    path: Annotated[str, typer.Argument(help="The facet, as run.facets.owner or inputs.0.facets.schema.")],
+    reason: Annotated[str, typer.Option(help="Why; kept in the log.")],
+    by: Annotated[str, typer.Option(help="Who; kept in the log.")],
+    database: Annotated[
+        str | None, typer.Option(envvar="HEADWATER_DATABASE_URL", metavar="URL", help="As `headwater serve` has it.")
+    ] = None,
+) -> None:
+    """Erase a facet of an event for good; its commitment stays, so every proof and receipt still holds.
+
+    Stop the services first. All facts are made anew from the log, which takes a while. The event's signature goes too:
+    who guesses what was erased could check the guess with it. Backups are yours to see to.
+
+    Example: headwater log redact 41 run.facets.owner --reason "asked for by the person" --by ann
+    """
+    home = headwater_home()
+    with closing(open_store(database or home / "headwater.db", home / "segments")) as store:
+        told = Erasure(index, path, reason, by, str(uuid4()), time.time_ns() // 1_000)
+        gone, entry = erased(store, told)
+    typer.echo(f"erased from entry {index}: {', '.join(gone)}; entry {entry} says so")

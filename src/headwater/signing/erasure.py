@@ -1,0 +1,63 @@
+"""Erase facets of an entry so that its leaf stays what it was: their commitments stay, their bytes and salts go.
+
+What is kept of an entry's salts is then no longer the one salt that all follow from, but a JSON object of ours: where
+the facets stood in the bytes that came, the salts that are left, and the commitments of what was erased.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Collection
+from typing import Final, NamedTuple
+
+import orjson
+
+from headwater.errors import NotFoundError
+from headwater.signing.leaf import SALT_BYTES, part, salts
+from headwater.signing.segments import facet_places
+
+ERASED: Final = b'{"_deleted":true}'
+"""Stands in the place of a facet that was erased; OpenLineage's own word for a facet that is no more."""
+
+
+class Openings(NamedTuple):
+    """What opens the commitment of an entry, as far as it may still be opened."""
+
+    facets: list[int]
+    """Begin and end of each, in the bytes that came."""
+    salts: list[str | None]
+    """In base64: that of the rest, then of each facet; None of one that was erased."""
+    parts: dict[str, str]
+    """In base64: the commitment of each facet that was erased, by its number."""
+
+
+def openings(raw: bytes, salt: bytes) -> Openings:
+    """What opens an entry's commitment, from what is kept of its salts."""
+    if len(salt) != SALT_BYTES:
+        return Openings(**orjson.loads(salt))
+    places = facet_places(raw)
+    each = [b64encode(one).decode() for one in salts(salt, len(places))]
+    return Openings([at for place in places for at in (place.begin, place.end)], [*each], {})
+
+
+def erase(raw: bytes, salt: bytes, paths: Collection[str]) -> tuple[bytes, bytes]:
+    """Erase the facets with these paths, like `run.facets.owner` or `inputs.0.facets.schema`.
+
+    Returns:
+        The bytes that are left, and what is kept of the salts.
+
+    Raises:
+        NotFoundError: the entry has no facet with one of these paths, or it was erased before.
+    """
+    known, places = openings(raw, salt), facet_places(raw)
+    numbers = {".".join(place.path): number for number, place in enumerate(places)}
+    for path in paths:
+        number = numbers.get(path)
+        of_it = None if number is None else known.salts[number + 1]
+        if number is None or of_it is None:
+            raise NotFoundError(f"path: the entry has no facet {path!r}, or it was erased before")
+        begin, end, _ = places[number]
+        known.parts[str(number)] = b64encode(part(b64decode(of_it), raw[begin:end])).decode()
+        known.salts[number + 1] = None
+    for number in sorted((numbers[path] for path in paths), reverse=True):
+        begin, end, _ = places[number]
+        raw = raw[:begin] + ERASED + raw[end:]
+    return raw, orjson.dumps(known._asdict())

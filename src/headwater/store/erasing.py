@@ -1,0 +1,55 @@
+"""Erase a facet from the log: its bytes, its salt, and whatever was made of it."""
+
+import secrets
+from typing import NamedTuple
+
+from headwater.errors import NotFoundError
+from headwater.model.edits import Saying, edit_entry
+from headwater.signing.erasure import ERASED
+from headwater.signing.erasure import erase as erased
+from headwater.signing.leaf import SALT_BYTES
+from headwater.signing.segments import facet_places
+from headwater.store.entries import EDIT, entry_of
+from headwater.store.store import Store
+
+_SIGNATURE = "run.facets.signature"
+
+
+class Erasure(NamedTuple):
+    """Which facet shall go, and what the log is to say of it."""
+
+    place: int
+    path: str
+    reason: str
+    by: str
+    edit_id: str
+    time_us: int
+
+
+def erase(store: Store, told: Erasure) -> tuple[list[str], int]:
+    """Erase a facet; gives the paths that are gone, and the place of the entry that says so.
+
+    The event's signature goes too, if it is left: its `payloadHash` is over all that was signed and has no salt.
+
+    Raises:
+        NotFoundError: there is no such event, or no such facet in it.
+        InvalidEventError: another entry would be the same but for what is erased.
+        UnavailableError: the database does not answer; nothing is erased then.
+    """
+    logged = store.at([told.place]).get(told.place)
+    if logged is None or logged.event_type == EDIT:
+        raise NotFoundError(f"index: the log has no event {told.place}")
+    [sealed] = store.tree.seals(range(told.place, told.place + 1))
+    is_signed = any(place.path == tuple(_SIGNATURE.split(".")) for place in facet_places(logged.raw))
+    paths = [told.path, *([_SIGNATURE] if is_signed and told.path != _SIGNATURE else [])]
+    raw, salt = erased(logged.raw, sealed.salt, _not_erased(logged.raw, paths, told.path))
+    saying = Saying(("entry", str(told.place)), f"erased:{told.path}", {"reason": told.reason})
+    edit = edit_entry(told.edit_id, told.time_us, told.by, [saying])
+    entry = entry_of(edit, "unsigned", None, told.time_us, secrets.token_bytes(SALT_BYTES))
+    return paths, store.replace(told.place, raw, salt, entry)
+
+
+def _not_erased(raw: bytes, paths: list[str], asked: str) -> list[str]:
+    """Those that are still there; what was asked for is among them in any case, to be refused if it is not."""
+    gone = {".".join(place.path) for place in facet_places(raw) if raw[place.begin : place.end] == ERASED}
+    return [path for path in paths if path == asked or path not in gone]
