@@ -133,6 +133,15 @@ def test_an_update_changes_the_assigned_columns_only(lake: SparkSession, target:
     assert lineage == expected(columns, "target.id FILTER, refunds.order_id FILTER")
 
 
+def test_an_update_by_a_plain_condition_leaves_other_columns_alone(lake: SparkSession, target: str) -> None:
+    command = "UPDATE lineage.shop.target SET total = total + 1 WHERE id = 2"
+
+    lineage = lineage_of_command(lake.table(target), command)
+
+    assert lineage.columns["note"] == lineage.columns["id"] == frozenset()
+    assert "target.total TRANSFORMATION" in lineage.columns["total"]
+
+
 def test_a_delete_only_decides_rows(lake: SparkSession, target: str) -> None:
     command = "DELETE FROM lineage.shop.target WHERE total > 3 AND id IN (SELECT order_id FROM refunds)"
 

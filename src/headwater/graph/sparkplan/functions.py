@@ -50,9 +50,18 @@ def _cast(call: Call) -> Inputs:
 
 def _choice(conditions: list[Inputs], values: list[Inputs], texts: list[Expression]) -> Inputs:
     """A value of several by condition; where all are written alike, the condition does not matter."""
-    if all(text == texts[0] for text in texts):
+    if all(_is_written_alike(text, texts[0]) for text in texts):
         return values[0]
     return merged([merged(conditions).through(CONDITIONAL), merged(values).through(TRANSFORMATION)])
+
+
+def _is_written_alike(one: Expression, other: Expression) -> bool:
+    """Whether two expressions are the same; UPDATE names a column it leaves alone with the table's name and without."""
+    return one == other or _unqualified(one) == _unqualified(other)
+
+
+def _unqualified(text: Expression) -> Expression:
+    return [{key: value for key, value in entry.items() if key != "qualifier"} for entry in text]
 
 
 def _if(call: Call) -> Inputs:

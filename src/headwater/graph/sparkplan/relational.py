@@ -8,6 +8,7 @@ from headwater.graph.sparkplan.inputs import (
     FILTER,
     GROUP_BY,
     JOIN,
+    NOTHING,
     SORT,
     TRANSFORMATION,
     Inputs,
@@ -21,6 +22,8 @@ from headwater.graph.sparkplan.scope import Scope
 from headwater.graph.sparkplan.transformation import Transformation
 
 Rule = Callable[[Operation], Scope]
+
+_GROUPING_ID = "spark_grouping_id"
 
 
 def leaf(operation: Operation) -> Scope:
@@ -85,18 +88,36 @@ def _generated(operation: Operation, generator: Expression, width: int) -> list[
 def _expand(operation: Operation) -> Scope:
     """Every row once for each projection: grouping sets, UNPIVOT, the halves of an update.
 
-    Spark leaves the projections out where they came from the DataFrame API as an array; then only the columns that pass
-    unchanged are known.
+    Spark leaves the projections out where it keeps them as an array.
     """
     output = attributes(operation.node.expressions("output"))
     projections = operation.node.entry["projections"]
     if projections is None:
-        passing = operation.only.columns
-        gap = operation.gap(operation.node.kind)
-        return scope_of(output, [passing.get(column.expression_id, gap) for column in output], operation.rows())
+        return scope_of(output, _expanded_unseen(operation, output), operation.rows())
     read = operation.reader()
     rows = [[read(expression) for expression in row] for row in projections]
     return scope_of(output, [merged(column) for column in zip(*rows, strict=True)], operation.rows())
+
+
+def _expanded_unseen(operation: Operation, output: Sequence[Attribute]) -> list[Inputs]:
+    """The inputs of an Expand without its projections.
+
+    Columns that pass unchanged are known by their ids. Of grouping sets the others are too: in their places stand the
+    grouped columns below, under new ids, and behind them the number of the set.
+
+    Source: `Expand.apply` and `ResolveGroupingAnalytics` of Spark 4.1
+    """
+    below = operation.only
+    groups = output[-1].name == _GROUPING_ID
+    gap = None if groups else operation.gap(operation.node.kind)
+    inputs = []
+    for place, column in enumerate(output):
+        known = below.columns.get(column.expression_id)
+        if known is None and groups:
+            under = below.output[place] if place < len(below.output) else None
+            known = below.columns[under.expression_id] if under and under.name == column.name else NOTHING
+        inputs.append(known if known is not None else gap or NOTHING)
+    return inputs
 
 
 def _join(operation: Operation) -> Scope:

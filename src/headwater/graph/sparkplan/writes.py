@@ -134,6 +134,7 @@ _QUERIES = (
     "InsertIntoHiveDirCommand",
     "InsertIntoHiveTable",
     "ReplaceTableAsSelect",
+    "SaveAsV1TableCommand",
     "SaveIntoDataSourceCommand",
     "WriteFiles",
     "WriteToMicroBatchDataSource",
