@@ -17,7 +17,7 @@ from headwater.audit.core import Refused, Report, Trust, check_bundle
 from headwater.audit.export import Asked
 from headwater.audit.export import export as exported
 from headwater.audit.graph import Folding, check_graph
-from headwater.cli.home import headwater_home
+from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
 from headwater.model.names import DatasetId
 from headwater.signing.keyfile import trusted_keys

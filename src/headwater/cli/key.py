@@ -7,8 +7,8 @@ from typing import Annotated, Final
 
 import typer
 
-from headwater.cli.home import headwater_home
 from headwater.cli.service_client import DEFAULT_URL, service_at
+from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
 from headwater.signing.jwks import encoded_public_key, write_jwks

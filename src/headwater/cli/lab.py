@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from headwater.cli.home import headwater_home
+from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 
 if TYPE_CHECKING:

@@ -1,10 +1,8 @@
 """`headwater run`: execute a pipeline file on Spark."""
 
-import secrets
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -17,12 +15,12 @@ from urllib.parse import unquote, urlsplit
 import orjson
 import typer
 
-from headwater.cli.home import headwater_home
 from headwater.cli.progress import shown_progress
+from headwater.emission import new_run_id
 from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
+from headwater.emit.home import headwater_home
 from headwater.errors import InvalidPipelineError, SetupError
-from headwater.model.run_ids import RANDOM_BITS, run_id
 from headwater.pipeline.check import load_pipeline
 from headwater.pipeline.spec import LineageSpec, PipelineSpec
 from headwater.pipeline.stop import StopSignal
@@ -82,7 +80,7 @@ def executed(spec: PipelineSpec, master: str, stop: StopSignal, progress: Callab
             home=home,
             put=put,
             now=lambda: datetime.now(UTC),
-            new_run_id=_new_run_id,
+            new_run_id=new_run_id,
             node_id=node_id,
             progress=progress,
         )
@@ -126,10 +124,6 @@ def emit_config(lineage: LineageSpec, home: Path) -> EmitConfig:
 
 def _local_path(location: str) -> Path:
     return Path(unquote(urlsplit(location).path)) if location.startswith("file:") else Path(location)
-
-
-def _new_run_id() -> str:
-    return run_id(time.time_ns() // 1_000_000, secrets.randbits(RANDOM_BITS))
 
 
 def _overrides(settings: list[str]) -> Mapping[str, str]:

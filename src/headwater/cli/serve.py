@@ -15,7 +15,7 @@ import typer
 import uvicorn
 from fastapi import FastAPI
 
-from headwater.cli.home import headwater_home
+from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.graph.lineage import Graph
 from headwater.service.app import create_app

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from headwater.cli.home import headwater_home
+from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.store.copying import Copied, Digest
 from headwater.store.copying import copy as copied

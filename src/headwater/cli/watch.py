@@ -13,9 +13,9 @@ import typer
 
 from headwater.capture.outlet import Outlet
 from headwater.capture.schemas import Registry
-from headwater.cli.home import headwater_home
 from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
+from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
 from headwater.signing.keyfile import load_or_create
 

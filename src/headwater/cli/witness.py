@@ -13,7 +13,7 @@ import httpx
 import orjson
 import typer
 
-from headwater.cli.home import headwater_home
+from headwater.emit.home import headwater_home
 from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import NoteSigner, NoteVerifier, parse_note, parse_verifier

@@ -17,6 +17,7 @@
     retry.py      how long to wait before the next try
     metrics.py    what is counted, for Prometheus and for `Emitter.stats`
     config.py     the `lineage:` block of a pipeline file, typed
+    home.py       where this machine's own things are
 
 What can be lost: an event of 10 kB is on disk 0.6 ms after its put (median; the worker signs and spools 2,000 to 3,700
 a second). Kill -9 loses what was put within that time; in a burst that outruns the worker, what is in the queue, while

@@ -24,6 +24,9 @@ class Failure:
     lost_jvm: bool = False
 
 
+UNKNOWN_FAILURE: Final = Failure("Spark does not tell why", "", "JAVA")
+
+
 def python_message(error: BaseException) -> str:
     """The class and the place; the message may hold anything."""
     frames = traceback.extract_tb(error.__traceback__)

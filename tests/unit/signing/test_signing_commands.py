@@ -7,9 +7,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from headwater.cli.home import headwater_home
 from headwater.cli.key import key
 from headwater.cli.verify import verify
+from headwater.emit.home import headwater_home
 from headwater.signing.jwks import read_jwks, write_jwks
 from headwater.signing.keyfile import key_path, load_or_create
 from headwater.signing.keys import NodeKey

@@ -12,11 +12,11 @@ from headwater.cli.demo.data import lay_out
 from headwater.cli.demo.learned import differences
 from headwater.cli.demo.service import running_service
 from headwater.cli.demo.words import origin, reach, tally
-from headwater.cli.home import headwater_home
 from headwater.cli.lineage_walk import find, walk
 from headwater.cli.progress import shown_progress
 from headwater.cli.run import executed, signals_request
 from headwater.cli.service_client import ServiceClient, service_at
+from headwater.emit.home import headwater_home
 from headwater.errors import HeadwaterError
 from headwater.pipeline.check import load_pipeline
 from headwater.pipeline.java import require_java

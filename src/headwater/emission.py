@@ -1,0 +1,37 @@
+"""The emitter of a Python program that is no command of ours: this machine's key and home, and where events go."""
+
+import os
+import secrets
+import time
+from pathlib import Path
+
+from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
+from headwater.emit.emitter import Emitter
+from headwater.emit.home import headwater_home
+from headwater.model.run_ids import RANDOM_BITS, run_id
+from headwater.signing.keyfile import load_or_create
+
+DEFAULT_ENDPOINT = "http://localhost:5000/api/v1/lineage"
+
+
+def opened_emitter(endpoint: str | None, file: str | Path | None, token_env: str | None) -> Emitter:
+    """An emitter that signs with this machine's key.
+
+    Events go to the endpoint, to the file, or to both; with neither, to `HEADWATER_ENDPOINT`, and without that to a
+    service on this machine.
+
+    Raises:
+        InvalidInputError: the endpoint holds credentials.
+        SetupError: the key cannot be read or made.
+    """
+    home = headwater_home()
+    if endpoint is None and file is None:
+        endpoint = os.environ.get("HEADWATER_ENDPOINT") or DEFAULT_ENDPOINT
+    http = None if endpoint is None else HttpConfig(endpoint=endpoint, token_env=token_env)
+    to_file = None if file is None else FileConfig(path=Path(file))
+    return Emitter.of_node(EmitConfig(http=http, file=to_file, spool=home / "spool"), load_or_create(home))
+
+
+def new_run_id() -> str:
+    """A fresh UUID of version 7."""
+    return run_id(time.time_ns() // 1_000_000, secrets.randbits(RANDOM_BITS))
