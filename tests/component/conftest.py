@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from headwater.lab.lab import Lab
 from headwater.pipeline.session import open_session
 from tests.support.ports import free_ports
+from tests.support.topics import Topics
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +30,11 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         yield lab
     finally:
         lab.down(lambda _: None)
+
+
+@pytest.fixture
+def topics(kafka: Lab) -> Iterator[Topics]:
+    """Kafka and a schema registry, as Confluent's clients see them."""
+    made = Topics(kafka)
+    yield made
+    made.close()

@@ -1,28 +1,16 @@
 """Pipelines run on a real Spark: a HEADWATER_HOME (and so a lake) for each."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pipeline_bench import Bench
 from pyspark.sql import SparkSession
 
-from headwater.lab.lab import Lab
-from tests.support.topics import Topics
-
 
 @pytest.fixture
 def bench(spark: SparkSession, tmp_path: Path) -> Bench:
     run_ids = (f"01a1fd5c-bf4f-7259-9205-{number:012x}" for number in range(1, 1000))
     return Bench(spark, tmp_path, run_ids)
-
-
-@pytest.fixture
-def topics(kafka: Lab) -> Iterator[Topics]:
-    """Kafka and a schema registry, as Confluent's clients see them."""
-    made = Topics(kafka)
-    yield made
-    made.close()
 
 
 @pytest.fixture

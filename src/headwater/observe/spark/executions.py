@@ -105,6 +105,14 @@ def file_write(plan: Java) -> Moved | None:
     return None
 
 
+def added_by_iceberg(plan: Java) -> Moved | None:
+    """What the command at the top of an executed plan added to an Iceberg table; None where that does not count."""
+    metrics = metric_values(plan.metrics().mkString("\n"))
+    if "addedRecords" not in metrics:
+        return None
+    return Moved(metrics["addedRecords"], metrics.get("addedFileSizeInBytes"), metrics.get("addedDataFiles"))
+
+
 def observed_rows(execution: Java, observation: str) -> int:
     """The rows that an observation counted; 0 where the execution has none of that name."""
     row = execution.observedMetrics().get(observation)

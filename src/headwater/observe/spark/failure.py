@@ -80,6 +80,22 @@ def failure_of(error: BaseException) -> Failure:
     )
 
 
+def java_failure(error: Any) -> Failure:  # noqa: ANN401  (a Java object)
+    """Classify an exception of the JVM's."""
+    return _java_failure(error)
+
+
+def was_cancelled(error: Any) -> bool:  # noqa: ANN401  (a Java object)
+    """Whether Spark ended a job because it was told to, or because Spark itself was being stopped."""
+    try:
+        return any(
+            throwable.condition == "SPARK_JOB_CANCELLED" or "cancelled because SparkContext" in _text(throwable)
+            for throwable in _causes(error)
+        )
+    except (Py4JError, ConnectionError):
+        return False
+
+
 def _classified(error: BaseException) -> Failure:
     match error:
         case HeadwaterError():
@@ -213,3 +229,7 @@ def read_traceback(text: str) -> tuple[str, list[str]]:
 
 def _first_line(text: str | None) -> str:
     return (text or "").strip().partition("\n")[0]
+
+
+def _text(throwable: _Throwable) -> str:
+    return throwable.java.getMessage() or ""

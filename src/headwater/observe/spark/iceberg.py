@@ -58,6 +58,13 @@ def version_facet(snapshot: str) -> dataset_version_dataset.DatasetVersionDatase
     return dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=snapshot)
 
 
+def symlinks(*names: DatasetId) -> symlinks_dataset.SymlinksDatasetFacet:
+    """What a table is called besides the name of its location."""
+    return symlinks_dataset.SymlinksDatasetFacet(
+        identifiers=[symlinks_dataset.Identifier(namespace=one.namespace, name=one.name, type="TABLE") for one in names]
+    )
+
+
 def _catalog_facet(table: str, catalog: IcebergCatalog) -> catalog_dataset.CatalogDatasetFacet:
     return catalog_dataset.CatalogDatasetFacet(
         framework="iceberg",
@@ -74,9 +81,7 @@ def _symlinks(table: str, catalog: IcebergCatalog) -> symlinks_dataset.SymlinksD
     address = _address(catalog.uri)
     called = _under_warehouse(table, catalog) if address is None else [DatasetId(address, table)]
     names = [*called, *_under_warehouse(table.partition(".")[2], catalog)]
-    return symlinks_dataset.SymlinksDatasetFacet(
-        identifiers=[symlinks_dataset.Identifier(namespace=one.namespace, name=one.name, type="TABLE") for one in names]
-    )
+    return symlinks(*names)
 
 
 def _under_warehouse(table: str, catalog: IcebergCatalog) -> list[DatasetId]:

@@ -1,15 +1,12 @@
 """Names and facets of inputs and outputs, as far as the pipeline file tells them."""
 
 import re
-from collections.abc import Iterator
 from typing import Final
-
-import sqlglot
-from sqlglot import exp
 
 from headwater.model.naming import file_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, table_of
+from headwater.observe.queries import only_picks, tables_of
 from headwater.pipeline.spec import FileInput, FileOutput, SqlInput, SqlOutput
 
 _GLOB: Final = re.compile(r"[*?\[{]")
@@ -29,7 +26,7 @@ def files_written(writes: FileOutput) -> Described:
 def database_tables(database: SqlInput | SqlOutput) -> list[Described]:
     """The table, or each table that a query names."""
     query = database.query if isinstance(database, SqlInput) else None
-    tables = [database.table] if database.table is not None else list(_tables_of(query or ""))
+    tables = [database.table] if database.table is not None else list(tables_of(query or ""))
     return [table_of(jdbc_dataset(database.url, table)) for table in dict.fromkeys(tables)]
 
 
@@ -38,36 +35,10 @@ def has_columns_of_its_table(reads: SqlInput) -> bool:
 
     So for a table, and for a query that only picks columns and rows of one.
     """
-    if reads.table is not None:
-        return True
-    query = _parsed(reads.query or "")
-    return (
-        isinstance(query, exp.Select)
-        and len(list(query.find_all(exp.Table))) == 1
-        and query.find(exp.Subquery) is None
-        and all(isinstance(column, exp.Star | exp.Column) for column in query.expressions)
-    )
+    return reads.table is not None or only_picks(reads.query or "")
 
 
 def _without_glob(path: str) -> str:
     """The part of a path before its first glob, cut at a slash: `/data/2013-*/x.csv` becomes `/data`."""
     found = _GLOB.search(path)
     return path if found is None else path[: path.rindex("/", 0, found.start())] or "/"
-
-
-def _tables_of(query: str) -> Iterator[str]:
-    parsed = _parsed(query)
-    if parsed is None:
-        return
-    named_inside = {cte.alias for cte in parsed.find_all(exp.CTE)}
-    for table in parsed.find_all(exp.Table):
-        parts = [part.sql() for part in table.parts]
-        if parts and ".".join(parts) not in named_inside:
-            yield ".".join(parts)
-
-
-def _parsed(query: str) -> exp.Expr | None:
-    try:
-        return sqlglot.parse_one(query)
-    except sqlglot.errors.SqlglotError:
-        return None

@@ -1,0 +1,165 @@
+"""One query execution of a program: what it read and wrote, and how much."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+
+from openlineage.client.facet_v2 import RunFacet
+
+from headwater.capture.spark.application import WELL, Ending, gaps_facet, why
+from headwater.capture.spark.columns import Behind, add_columns
+from headwater.capture.spark.reading import Read, rows_unseen
+from headwater.capture.spark.writing import WHOLE, Write, query_of, writes_of
+from headwater.model.build import HeadwaterRunFacet
+from headwater.observe.described import Described
+from headwater.observe.guard import Guard
+from headwater.observe.spark.executions import Moved
+from headwater.observe.spark.jvm import Java
+from headwater.observe.spark.relations import Relation, relations
+from headwater.observe.spark.tally import Tally, read_facet, sum_of, written_facet
+from headwater.observe.told_run import Content
+
+_NAMED_AT_MOST = 3
+"""Inputs that the name of a query without a target lists."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Action:
+    """A query execution that runs or has ended.
+
+    Attributes:
+        called: what was called, `collect` or `append` for example.
+        ended_at: None while it runs.
+        moved: rows, bytes and files written, by the place in `writes`.
+    """
+
+    called: str
+    number: int
+    kind: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    ending: Ending = WELL
+    writes: list[Write] = field(default_factory=list)
+    read: Read = field(default_factory=Read)
+    tally: Tally = field(default_factory=Tally)
+    moved: dict[int, Moved] = field(default_factory=dict)
+    gaps: list[str] = field(default_factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it may have had another execution do the writing."""
+        return self.kind in WHOLE
+
+    @property
+    def is_part(self) -> bool:
+        """Whether another execution may turn out to contain it."""
+        return any(write.is_part for write in self.writes)
+
+    @property
+    def tells_something(self) -> bool:
+        """Whether it touched any dataset."""
+        return bool(self.inputs()) or any(write.dataset is not None for write in self.writes)
+
+    @property
+    def name(self) -> str:
+        """The same for every execution that writes the same, or that reads the same in the same way."""
+        if self.writes:
+            return "+".join(dict.fromkeys(write.label for write in self.writes))
+        names = sorted({shown_name(one) for one in self.inputs()})
+        more = [f"{len(names) - _NAMED_AT_MOST} more"] if len(names) > _NAMED_AT_MOST else []
+        return f"{self.called.removesuffix('ToPython')}.{'+'.join([*names[:_NAMED_AT_MOST], *more])}"
+
+    def inputs(self) -> list[Described]:
+        """Every dataset read."""
+        return self.read.distinct()
+
+    def outputs(self) -> list[Described]:
+        """Every dataset written."""
+        return [write.dataset for write in self.writes if write.dataset is not None]
+
+    def contains(self, part: "Action") -> bool:
+        """Whether the other one did this one's writing: in the same time, to the same target."""
+        if not self.is_whole or part.started_at < self.started_at:
+            return False
+        return bool(_targets(self) & _targets(part)) or any(
+            whole.label.endswith(f".{inner.label}") for whole in self.writes for inner in part.writes
+        )
+
+    def adopt(self, part: "Action") -> None:
+        """Take over what the other one has counted."""
+        for source, scan in part.tally.read.items():
+            self.tally.add_scan(source, scan)
+        for place, figures in part.moved.items():
+            self.moved.setdefault(place, figures)
+
+    def content(self) -> Content:
+        """What the action's events say."""
+        for dataset, figures in self._reads():
+            dataset.read["inputStatistics"] = read_facet(figures)
+        for place, write in enumerate(self.writes):
+            if write.dataset is not None and place in self.moved:
+                write.dataset.written["outputStatistics"] = written_facet(self.moved[place])
+        return Content(self._facets(), self.inputs(), self.outputs())
+
+    def _reads(self) -> Iterator[tuple[Described, Moved]]:
+        """Statistics of the inputs that can be told apart: a scan of several datasets at once cannot."""
+        for source, scan in self.tally.read.items():
+            found = self.read.datasets.get(source, [])
+            if len(found) == 1:
+                yield found[0], scan
+
+    def _facets(self) -> dict[str, RunFacet]:
+        facets = {**gaps_facet(self.gaps), **why(self.ending.failure)}
+        if self.ended_at is None:
+            return facets
+        scans = sum_of(scan for _, scan in self._reads())
+        written = sum_of(self.moved.values())
+        facets["headwater_run"] = HeadwaterRunFacet(
+            recordsIn=scans.rows,
+            recordsOut=written.rows,
+            bytesIn=scans.bytes,
+            bytesOut=written.bytes,
+            errorCount=0 if self.ending.failure is None else 1,
+            durationMs=round((self.ended_at - self.started_at).total_seconds() * 1000),
+            stopReason=self.ending.stop_reason,
+        )
+        return facets
+
+
+def shown_name(dataset: Described) -> str:
+    """What people call a dataset: a table by its name in the catalog, anything else by its own."""
+    links = dataset.facets.get("symlinks")
+    identifiers = getattr(links, "identifiers", None)
+    return str(identifiers[0].name) if identifiers else dataset.id.name
+
+
+def _targets(action: "Action") -> set[object]:
+    labels: set[object] = {write.label for write in action.writes}
+    return labels | {dataset.id for dataset in action.outputs()}
+
+
+def learn_plan(action: Action, execution: Java, guard: Guard, behind: Behind | None = None) -> None:
+    """Learn what an execution reads and writes, down to the column."""
+    analysed, session = execution.analyzed(), execution.sparkSession()
+    action.kind = analysed.productPrefix()
+    action.writes = guard.attempt("writes", partial(writes_of, analysed, session), [])
+    nothing: list[Relation] = []
+    found = guard.attempt("relations", partial(_relations, query_of(analysed), action), nothing)
+    for relation in found:
+        guard.attempt("relation", partial(action.read.take, relation, session), None)
+    action.gaps += [f"{kind} names no dataset" for kind in action.read.unknown]
+    if behind is None and action.writes:
+        action.gaps += guard.attempt("rows", partial(rows_unseen, query_of(analysed)), [])
+    if action.kind == "DeleteFromTable":  # its target is the only relation that it has
+        action.read = Read()
+    for write in action.writes:
+        if write.dataset is not None:
+            learn = partial(add_columns, write.dataset, write.plan, action.read, behind)
+            action.gaps += guard.attempt("columns", learn, ["columns are not known"])
+
+
+def _relations(analysed: Java, action: Action) -> list[Relation]:
+    """The plan's relations, their tables in the version that the action found."""
+    started_ms = action.started_at.timestamp() * 1000
+    return list(relations(analysed, lambda snapshot: bool(snapshot.timestampMillis() > started_ms)))

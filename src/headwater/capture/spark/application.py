@@ -1,0 +1,132 @@
+"""A program's run, and what the runs of its actions and streams share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from openlineage.client.event_v2 import Job, RunState
+from openlineage.client.facet_v2 import RunFacet, extraction_error_run, job_type_job, processing_engine_run
+
+from headwater.model.build import HeadwaterRunFacet
+from headwater.model.producer import VERSION
+from headwater.observe.failure import Failure
+from headwater.observe.run_facets import failure_facet
+from headwater.observe.told_run import Content, Outward, RunOfJob, ToldRun
+
+ENGINE: Final = "spark"
+
+Kind = Literal["BATCH", "STREAMING"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the capture of a program is given from outside.
+
+    Attributes:
+        namespace: of the jobs.
+        job: the program's name.
+        new_run_id: a fresh UUID, best of version 7, in lower case.
+        parent: what has started the program, an orchestrator's task for example.
+    """
+
+    namespace: str
+    job: str
+    new_run_id: Callable[[], str]
+    out: Outward
+    parent: RunOfJob | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a program, or one of its runs, ended: well, with a failure, or stopped from outside."""
+
+    failure: Failure | None = None
+    stop_reason: str | None = None
+
+    @property
+    def state(self) -> RunState:
+        """What that is in OpenLineage's words."""
+        if self.failure is not None:
+            return RunState.FAIL
+        return RunState.COMPLETE if self.stop_reason is None else RunState.ABORT
+
+
+WELL: Final = Ending()
+"""Without a failure, and not stopped."""
+
+
+class Application:
+    """The parent run: it starts when the program is listened to, and ends with the program."""
+
+    def __init__(self, around: Surroundings, spark_version: str) -> None:
+        self._around = around
+        self._started_at = around.out.now()
+        self._engine: dict[str, RunFacet] = {
+            "processing_engine": processing_engine_run.ProcessingEngineRunFacet(
+                version=spark_version, name=ENGINE, openlineageAdapterVersion=VERSION
+            )
+        }
+        parent: dict[str, RunFacet] = {"parent": around.parent.facet()} if around.parent else {}
+        self._run = ToldRun(
+            self._job(around.job, "BATCH", "APPLICATION"),
+            around.new_run_id(),
+            self._started_at,
+            {**self._engine, **parent},
+            around.out,
+        )
+
+    @property
+    def now(self) -> Callable[[], datetime]:
+        """The clock of all runs."""
+        return self._around.out.now
+
+    @property
+    def over(self) -> bool:
+        """Whether the program's end is told."""
+        return self._run.over
+
+    def begin(self) -> None:
+        """START."""
+        self._run.tell(RunState.START)
+
+    def end(self, ending: Ending) -> None:
+        """The program's terminal event, after those of all its runs."""
+        facets: dict[str, RunFacet] = why(ending.failure)
+        if ending.stop_reason is not None:
+            facets["headwater_run"] = HeadwaterRunFacet(
+                recordsIn=None,
+                recordsOut=None,
+                bytesIn=None,
+                bytesOut=None,
+                durationMs=round((self.now() - self._started_at).total_seconds() * 1000),
+                stopReason=ending.stop_reason,
+            )
+        self._run.tell(ending.state, Content(facets))
+
+    def child(self, name: str, kind: Kind, started_at: datetime, run_id: str | None = None) -> ToldRun:
+        """A run inside this one, of the job `name` behind the program's; nothing is told of it yet."""
+        job = self._job(f"{self._around.job}.{name}", kind, "QUERY")
+        facets = {**self._engine, "parent": self._run.me.facet(self._around.parent)}
+        return ToldRun(job, run_id or self._around.new_run_id(), started_at, facets, self._around.out)
+
+    def _job(self, name: str, kind: Kind, job_type: str) -> Job:
+        facet = job_type_job.JobTypeJobFacet(processingType=kind, integration="SPARK", jobType=job_type)
+        return Job(namespace=self._around.namespace, name=name, facets={"jobType": facet})
+
+
+def why(failure: Failure | None) -> dict[str, RunFacet]:
+    """Why a run failed; nothing where it did not."""
+    return {} if failure is None else {"errorMessage": failure_facet(failure)}
+
+
+def gaps_facet(gaps: list[str]) -> dict[str, RunFacet]:
+    """What could not be learned of a run, one text each; nothing where all was."""
+    if not gaps:
+        return {}
+    errors = [extraction_error_run.Error(errorMessage=gap) for gap in gaps]
+    return {
+        "extractionError": extraction_error_run.ExtractionErrorRunFacet(
+            totalTasks=len(gaps), failedTasks=len(gaps), errors=errors
+        )
+    }

@@ -1,0 +1,131 @@
+"""Listens to a program's Spark sessions until the program ends."""
+
+import atexit
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from types import TracebackType
+from typing import Final, Self
+
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import SparkSession
+
+from headwater.capture.spark.application import Application, Ending, Surroundings
+from headwater.capture.spark.listeners import ActionListener, QueryListener
+from headwater.capture.spark.watcher import Watcher
+from headwater.observe.failure import Failure
+from headwater.observe.guard import Guard
+from headwater.observe.signals import Signals
+from headwater.observe.spark.failure import failure_of
+
+_PATIENCE_S: Final = 15.0
+"""How long the program's end waits for what is still being learned."""
+
+_PATIENCE_WHEN_STOPPED_S: Final = 4.0
+"""As long as whoever sends SIGTERM surely waits before it kills."""
+
+
+class Capture:
+    """A program that is listened to; it ends with the program, or with its `with` block.
+
+    Attributes:
+        guard: counts what could not be learned.
+    """
+
+    def __init__(self, session: SparkSession, around: Surroundings, close: Callable[[], None]) -> None:
+        """Begin to listen; `close` is called after the last event is out."""
+        self.guard = Guard()
+        self._close = close
+        self._now = around.out.now
+        self._failure: Failure | None = None
+        self._ending = threading.Lock()
+        self._heard: set[str] = set()
+        self._deaf: list[Callable[[], None]] = []
+        self._watcher = Watcher(session, Application(around, session.version), self.guard)
+        self._signals = Signals(self._watcher.stopping, self._stopped)
+        self._watcher.start()
+        self.add(session)
+        self._excepthook = sys.excepthook
+        sys.excepthook = self._crashed
+        atexit.register(self.end)
+
+    def add(self, session: SparkSession) -> None:
+        """Listen to another session of the same program, one from `newSession()`; to one heard already not twice."""
+        java = session._jsparkSession
+        if java.sessionUUID() in self._heard:
+            return
+        self._heard.add(java.sessionUUID())
+        ensure_callback_server_started(session.sparkContext._gateway)
+        actions = ActionListener(self._watcher.take, self._now)
+        java.listenerManager().register(actions)
+        queries = QueryListener(session, self._watcher.take, self._now)
+        session.streams.addListener(queries)
+        self._deaf += [
+            partial(java.listenerManager().unregister, actions),
+            partial(session.streams.removeListener, queries),
+        ]
+
+    def end(self, error: BaseException | None = None) -> None:
+        """The program's end: COMPLETE, unless this or an exception that nobody caught says otherwise."""
+        if isinstance(error, KeyboardInterrupt):
+            self._end(Ending(stop_reason="SIGINT"), _PATIENCE_S)
+            return
+        if error is not None and not _is_exit(error):
+            self._failure = self._failure or self.guard.attempt("failure", lambda: failure_of(error), None)
+        reason = self._signals.reason if self._failure is None else None
+        self._end(Ending(self._failure, reason), _PATIENCE_S)
+
+    def __enter__(self) -> Self:
+        """The capture itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End, with what the block raised."""
+        self.end(error)
+
+    def _end(self, ending: Ending, patience_s: float) -> None:
+        if not self._ending.acquire(blocking=False):
+            return
+        atexit.unregister(self.end)
+        self._signals.restore()
+        if sys.excepthook == self._crashed:
+            sys.excepthook = self._excepthook
+        self.guard.attempt("end", lambda: self._watcher.end(ending, patience_s), None)
+        if ending.stop_reason is None:  # else the thread that this is may be in the middle of a call into Spark
+            for stop_listening in self._deaf:
+                self.guard.attempt("listeners", stop_listening, None)
+        self._close()
+
+    def _stopped(self, reason: str) -> None:
+        self._end(Ending(stop_reason=reason), _PATIENCE_WHEN_STOPPED_S)
+
+    def _crashed(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        self._excepthook(kind, error, trace)
+        self.end(error)
+
+
+class NotCaptured:
+    """In the place of a `Capture` where a program cannot be captured: all of it does nothing."""
+
+    def add(self, session: SparkSession) -> None:
+        """Nothing."""
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Nothing."""
+
+    def __enter__(self) -> Self:
+        """This."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing."""
+
+
+def _is_exit(error: BaseException) -> bool:
+    """Whether this is how a program that is content with itself exits."""
+    return isinstance(error, SystemExit) and error.code in (None, 0)

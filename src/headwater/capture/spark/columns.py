@@ -1,0 +1,41 @@
+"""Column lineage of what a program writes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwater.capture.spark.reading import Read
+from headwater.graph.sparkplan.leaves import Attribute, Leaf
+from headwater.graph.sparkplan.lineage import column_lineage
+from headwater.graph.sparkplan.plan import parse_plan
+from headwater.graph.sparkplan.splice import with_query
+from headwater.model.names import DatasetId
+from headwater.observe.described import Described
+from headwater.observe.spark.columns import Facet, facet_of
+from headwater.observe.spark.jvm import Java
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The query whose rows a micro-batch has: its plan's JSON, its columns, and what it reads."""
+
+    query: str
+    output: Sequence[Attribute]
+    read: Read
+
+
+def add_columns(dataset: Described, plan: Java, read: Read, behind: Behind | None = None) -> list[str]:
+    """Give an output its columns' lineage; returns the operators that it could not be seen through."""
+    text = plan.toJSON()
+    facet, gaps = columns_of(text if behind is None else with_query(text, behind.query, behind.output), read, behind)
+    dataset.facets["columnLineage"] = facet
+    return gaps
+
+
+def columns_of(text: str | bytes, read: Read, behind: Behind | None = None) -> tuple[Facet, list[str]]:
+    """The facet of a plan's outputs, and its gaps."""
+
+    def dataset_of(leaf: Leaf) -> DatasetId | None:
+        return read.dataset_of(leaf) or (None if behind is None else behind.read.dataset_of(leaf))
+
+    found = column_lineage(parse_plan(text), dataset_of)
+    return facet_of(found), [f"column lineage ends at {gap.kind}" for gap in found.gaps]

@@ -1,0 +1,105 @@
+"""What Spark calls, from the JVM, on threads of py4j's: it only leaves notes, since Spark waits for it."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, NamedTuple
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+    StreamingQueryProgress,
+)
+
+from headwater.observe.spark.jvm import Java
+
+
+class ActionEnded(NamedTuple):
+    """A query execution has ended; `error` is the exception where it failed."""
+
+    called: str
+    execution: Java
+    started_at: datetime
+    ended_at: datetime
+    error: Java | None
+
+
+class QueryStarted(NamedTuple):
+    """A streaming query has started; `execution` is what works for it in the JVM."""
+
+    execution: Java
+    name: str | None
+    run_id: str
+    at: datetime
+
+
+class QueryProgressed(NamedTuple):
+    """A streaming query has committed a micro-batch."""
+
+    progress: StreamingQueryProgress
+    at: datetime
+
+
+class QueryTerminated(NamedTuple):
+    """A streaming query has ended."""
+
+    run_id: str
+    failed: bool
+    at: datetime
+
+
+Note = ActionEnded | QueryStarted | QueryProgressed | QueryTerminated
+TakeNote = Callable[[Note], None]
+
+
+class ActionListener:
+    """Spark's `QueryExecutionListener`."""
+
+    def __init__(self, take: TakeNote, now: Callable[[], datetime]) -> None:
+        self._take = take
+        self._now = now
+
+    def onSuccess(self, called: str, execution: Any, duration_ns: int) -> None:  # noqa: ANN401
+        """An execution has ended well."""
+        ended_at = self._now()
+        started_at = ended_at - timedelta(microseconds=duration_ns / 1000)
+        self._take(ActionEnded(called, execution, started_at, ended_at, None))
+
+    def onFailure(self, called: str, execution: Any, error: Any) -> None:  # noqa: ANN401
+        """Spark does not say how long it took: its plan tells when it began to be made."""
+        ended_at = self._now()
+        self._take(ActionEnded(called, execution, ended_at, ended_at, error))
+
+    class Java:
+        """What py4j shows Spark this object as."""
+
+        implements: ClassVar = ["org.apache.spark.sql.util.QueryExecutionListener"]
+
+
+class QueryListener(StreamingQueryListener):  # type: ignore[misc]  # pyspark is not typed for us
+    """Of one session's streaming queries."""
+
+    def __init__(self, session: SparkSession, take: TakeNote, now: Callable[[], datetime]) -> None:
+        self._session = session
+        self._take = take
+        self._now = now
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:
+        """A query starts. It is asked for at once: one that ends soon would be gone later."""
+        at = self._now()
+        execution = self._session._jsparkSession.streams().get(str(event.id)).streamingQuery()
+        self._take(QueryStarted(execution, event.name, str(event.runId), at))
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+        """A micro-batch is committed."""
+        self._take(QueryProgressed(event.progress, self._now()))
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:
+        """Nothing has moved."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
+        """A query has ended."""
+        self._take(QueryTerminated(str(event.runId), event.exception is not None, self._now()))

@@ -1,0 +1,243 @@
+"""The relations of a plan as datasets."""
+
+import json
+import os
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from openlineage.client.facet_v2 import dataset_type_dataset
+from pyspark.sql.types import StructType
+
+from headwater.graph.sparkplan.leaves import Leaf
+from headwater.model.names import DatasetId
+from headwater.model.naming import file_dataset, kafka_dataset, warehouse_table
+from headwater.model.naming_jdbc import jdbc_dataset
+from headwater.observe.described import Described, files, source_facet, table_of
+from headwater.observe.queries import only_picks, tables_of
+from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset, symlinks, version_facet
+from headwater.observe.spark.jvm import Java
+from headwater.observe.spark.relations import Relation, items
+from headwater.observe.spark.schema import schema_facet
+
+_MANY_PATHS: Final = 10
+"""More paths of one relation than this are told as the folder that holds them all."""
+
+_FOLLOWED_FILES: Final = re.compile(r"File(?:Stream)?(?:Source|Sink)\[(?P<path>.*)\]")
+_TOPICS: Final = re.compile(r"strategy=Subscribe\[(?P<topics>[^\]]*)\]")
+_READING_RDD: Final = re.compile(r"FileScanRDD|HadoopRDD|DataSourceRDD|KafkaSourceRDD|JDBCRDD")
+_KAFKA_SERVERS: Final = "kafka.bootstrap.servers"
+
+
+@dataclass(slots=True)
+class Read:
+    """What a plan reads.
+
+    Attributes:
+        datasets: by the relation's source.
+        rewritten: by the source, tables that a row-level command reads only to write them again.
+        source_by_key: the source of a relation, by the expression id of its first column.
+        unknown: relations whose datasets cannot be told.
+    """
+
+    datasets: dict[str, list[Described]] = field(default_factory=dict)
+    rewritten: dict[str, Described] = field(default_factory=dict)
+    source_by_key: dict[int, str] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+
+    def take(self, relation: Relation, session: Java) -> None:
+        """Add a relation; one that reads no dataset, such as made-up rows, only by its key."""
+        if relation.source.startswith("table:") and _is_rewritten(relation.leaf):
+            self._take_rewritten(relation, session)
+            return
+        self.source_by_key[relation.key] = relation.source
+        if relation.source in self.datasets or relation.source.startswith("range:"):
+            return
+        found = described(relation, session)
+        if not found and not relation.source.startswith("stream:rate"):
+            self.unknown.append(relation.leaf.productPrefix())
+        self.datasets[relation.source] = found
+        if len(found) == 1:
+            if "schema" not in found[0].facets and not _is_topic(found[0]):
+                found[0].facets["schema"] = schema_facet(struct_of(relation.leaf.schema()))
+            if relation.version is not None:
+                found[0].facets["version"] = version_facet(relation.version)
+
+    def _take_rewritten(self, relation: Relation, session: Java) -> None:
+        source = f"rewritten {relation.source}"
+        self.source_by_key[relation.key] = source
+        table = v2_table(relation.leaf.table().table(), session)
+        if table is not None:
+            self.rewritten[source] = table
+
+    def dataset_of(self, leaf: Leaf) -> DatasetId | None:
+        """The one dataset whose columns a leaf of the plan's JSON has, if there is such."""
+        source = self.source_by_key.get(leaf.key) if leaf.key is not None else None
+        if source in self.rewritten:
+            return self.rewritten[source].id
+        found = self.datasets.get(source, []) if source is not None and not _computes(source) else []
+        return found[0].id if len(found) == 1 else None
+
+    def distinct(self) -> list[Described]:
+        """Every dataset once."""
+        return list({one.id: one for found in self.datasets.values() for one in found}.values())
+
+
+def described(relation: Relation, session: Java) -> list[Described]:
+    """The datasets behind a relation's source; none where they have no name that others would know."""
+    kind, _, what = relation.source.partition(":")
+    match kind:
+        case "files":
+            return _files(what.split("\n"), relation.leaf, session)
+        case "table":
+            table = v2_table(relation.leaf.table(), session)
+            return [] if table is None else [table]
+        case "jdbc":
+            url, _, query = what.partition(" ")
+            names = tables_of(f"SELECT * FROM {query}") if query.startswith("(") else [query]  # noqa: S608  (not run)
+            return [table_of(jdbc_dataset(local_url(url), name)) for name in dict.fromkeys(names)]
+        case "topics":
+            return _topics(what, private(relation.leaf.relation(), "sourceOptions"))
+        case "stream":
+            return _followed(relation.leaf, what)
+        case _:
+            return []
+
+
+def rows_unseen(plan: Java) -> list[str]:
+    """The relations of a plan that are rows of an RDD which itself reads something: no plan shows what."""
+    rows = (leaf for leaf in items(plan.collectLeaves()) if leaf.productPrefix() == "LogicalRDD")
+    return ["an RDD's rows come from elsewhere" for leaf in rows if _READING_RDD.search(leaf.rdd().toDebugString())]
+
+
+def v2_table(table: Java, session: Java) -> Described | None:
+    """A table of one of Spark's catalogs; None where its kind is not known to name itself."""
+    name = table.getClass().getSimpleName()
+    if name in ("SparkTable", "StagedSparkTable"):
+        return iceberg_table(table.table(), table.name(), session)
+    if name == "JDBCTable":
+        return table_of(jdbc_dataset(local_url(table.jdbcOptions().url()), table.name()))
+    return None
+
+
+def iceberg_table(table: Java, name: str, session: Java) -> Described:
+    """An Iceberg table by its location, and by its name `catalog.schema.table` where it has one."""
+    location, file_format = table.location(), table.properties().get("write.format.default")
+    return iceberg_dataset(location, file_format, name, _catalog(name.partition(".")[0], session))
+
+
+def catalog_table(table: Java, session: Java) -> Described:
+    """A table of Spark's own catalog, by where its files are."""
+    found = files(file_dataset(table.location().toString()), None)
+    found.facets["datasetType"] = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TABLE")
+    found.facets["symlinks"] = symlinks(warehouse_table(_warehouse(session), table_name(table.identifier())))
+    return found
+
+
+def table_name(identifier: Java) -> str:
+    """The name of a table of Spark's own catalog, with its schema."""
+    database = identifier.database()
+    return f"{database.get() if database.isDefined() else 'default'}.{identifier.table()}"
+
+
+def topics_named(servers: str, topics: str) -> list[Described]:
+    """Topics, separated by commas, of a Kafka."""
+    names = [kafka_dataset(servers, topic.strip()) for topic in topics.split(",")]
+    kind = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TOPIC")
+    return [Described(name, {"dataSource": source_facet(name), "datasetType": kind}) for name in names]
+
+
+def followed_path(text: str) -> str | None:
+    """The path in `FileSource[PATH]` or `FileSink[PATH]`, as streams describe themselves."""
+    found = _FOLLOWED_FILES.search(text)
+    return found["path"] if found else None
+
+
+def struct_of(schema: Java) -> StructType:
+    """A schema of the JVM's as Python has it."""
+    return StructType.fromJson(json.loads(schema.json()))
+
+
+def private(thing: Java, name: str) -> Java:
+    """A field that its class keeps to itself."""
+    holder = thing.getClass().getDeclaredField(name)
+    holder.setAccessible(True)
+    return holder.get(thing)
+
+
+def option(options: Java, key: str) -> str | None:
+    """A value of a Scala map of texts."""
+    found = options.get(key)
+    return str(found.get()) if found.isDefined() else None
+
+
+def local_url(url: str) -> str:
+    """A JDBC URL with the path of a database that is a file made absolute."""
+    kind, is_file, path = url.partition("jdbc:sqlite:")
+    return f"{kind}{is_file}{os.path.abspath(path)}" if is_file and path and not path.startswith("file:") else url
+
+
+def _is_rewritten(leaf: Java) -> bool:
+    return bool(leaf.table().getClass().getSimpleName() == "RowLevelOperationTable")
+
+
+def _computes(source: str) -> bool:
+    """Whether a database's own query makes the columns of a relation."""
+    query = source.partition(" ")[2]
+    return source.startswith("jdbc:") and query.startswith("(") and not only_picks(query[1 : query.rindex(")")])
+
+
+def _is_topic(dataset: Described) -> bool:
+    return dataset.id.namespace.startswith("kafka:")
+
+
+def _files(paths: list[str], leaf: Java, session: Java) -> list[Described]:
+    in_catalog = leaf.catalogTable()
+    if in_catalog.isDefined():
+        return [catalog_table(in_catalog.get(), session)]
+    if len(paths) > _MANY_PATHS:
+        paths = [os.path.commonpath(paths)]
+    return [files(file_dataset(path), _format(leaf)) for path in paths]
+
+
+def _format(leaf: Java) -> str:
+    """What Spark calls the format of a relation's files, such as `parquet`."""
+    return str(leaf.relation().fileFormat().toString()).lower()
+
+
+def _followed(leaf: Java, source: str) -> list[Described]:
+    """What a stream follows: files, topics, or something that has no name for others."""
+    if leaf.productPrefix() == "StreamingRelation":
+        options = leaf.dataSource().options()
+        path = option(options, "path") or followed_path(source)
+        return [files(file_dataset(path), str(leaf.dataSource().className()).lower())] if path else []
+    options = leaf.extraOptions()
+    servers, topics = options.get(_KAFKA_SERVERS), options.get("subscribe")
+    return topics_named(servers, topics) if servers and topics else []
+
+
+def _topics(described_as: str, options: Java) -> list[Described]:
+    found, servers = _TOPICS.search(described_as), option(options, _KAFKA_SERVERS)
+    return topics_named(servers, found["topics"]) if found and servers else []
+
+
+def _catalog(name: str, session: Java) -> IcebergCatalog | None:
+    """How the session knows a catalog of this name; None where a table's name does not begin with one."""
+    conf, prefix = session.conf(), f"spark.sql.catalog.{name}"
+    if "/" in name or not conf.getOption(prefix).isDefined():
+        return None
+    kind = option_of(conf, f"{prefix}.type") or option_of(conf, f"{prefix}.catalog-impl") or "hive"
+    return IcebergCatalog(
+        kind.rpartition(".")[2], option_of(conf, f"{prefix}.uri"), option_of(conf, f"{prefix}.warehouse")
+    )
+
+
+def option_of(conf: Java, key: str) -> str | None:
+    """A setting of a session; None where it is not set."""
+    found = conf.getOption(key)
+    return str(found.get()) if found.isDefined() else None
+
+
+def _warehouse(session: Java) -> str:
+    """Where Spark's own catalog keeps tables."""
+    return option_of(session.conf(), "spark.sql.warehouse.dir") or f"file:{os.getcwd()}/spark-warehouse"

@@ -1,0 +1,9 @@
+"""Lineage of any PySpark program: one line in it, `headwater.spark.capture(spark)`, or none.
+
+capturing   `capture`
+program     `headwater-spark program.py`: runs a program that says nothing of us
+"""
+
+from headwater.spark.capturing import capture
+
+__all__ = ["capture"]

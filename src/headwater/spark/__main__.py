@@ -1,0 +1,5 @@
+"""`python -m headwater.spark program.py …`."""
+
+from headwater.spark.program import main
+
+main()

@@ -1,0 +1,41 @@
+"""Programs on a real Spark, each in a session and a lake of its own, and what their capture tells."""
+
+import itertools
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from captured import Program
+from pyspark.sql import SparkSession
+
+from headwater.capture.spark.application import Surroundings
+from headwater.capture.spark.capture import Capture
+from headwater.observe.told_run import Outward
+
+
+@pytest.fixture
+def program(spark: SparkSession, tmp_path: Path) -> Iterator[Program]:
+    """A program called `shop` that is listened to, with an Iceberg catalog `lake`, kept by JDBC."""
+    session = spark.newSession()
+    events: list[bytes] = []
+    for key, value in {
+        "": "org.apache.iceberg.spark.SparkCatalog",
+        ".type": "jdbc",
+        ".uri": f"jdbc:sqlite:{tmp_path}/catalog.db",
+        ".warehouse": f"file://{tmp_path}/lake",
+    }.items():
+        session.conf.set(f"spark.sql.catalog.lake{value and key}", value)
+    session.sql("CREATE NAMESPACE IF NOT EXISTS lake.sales")
+    session.sql("CREATE TABLE lake.sales.orders (id BIGINT, price DOUBLE, supplier STRING) USING iceberg")
+    session.sql("INSERT INTO lake.sales.orders VALUES (1, 2.5, 'acme'), (2, 4.0, 'acme'), (3, 1.0, 'brix')")
+    numbers = itertools.count(1)
+    around = Surroundings(
+        namespace="test",
+        job="shop",
+        new_run_id=lambda: f"01a1fd5c-bf4f-7259-9205-{next(numbers):012x}",
+        out=Outward(lambda: datetime.now(UTC), events.append),
+    )
+    capture = Capture(session, around, lambda: None)
+    yield Program(session, tmp_path, events, capture)
+    capture.end()

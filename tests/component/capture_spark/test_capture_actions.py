@@ -1,0 +1,145 @@
+"""Batch programs: each action is a run, with what it read and wrote."""
+
+import json
+import sqlite3
+import threading
+
+import pytest
+from captured import Program, newest_version, runs
+from pyspark.errors import PySparkException
+
+pytestmark = pytest.mark.spark
+
+
+def test_what_writes_a_table_or_files_is_told_with_its_columns_rows_and_version(program: Program) -> None:
+    spark, folder = program.spark, program.folder
+    spark.sql("INSERT INTO lake.sales.orders SELECT id + 10, price * 2, supplier FROM lake.sales.orders WHERE id < 3")
+    spark.sql("CREATE TABLE lake.sales.daily AS SELECT supplier, sum(price) AS total FROM lake.sales.orders GROUP BY 1")
+    spark.table("lake.sales.orders").where("id < 3").write.parquet(f"{folder}/out")
+    spark.read.parquet(f"{folder}/out").write.saveAsTable(f"copy_of_{folder.name}")
+    spark.table("lake.sales.daily").join(spark.table("lake.sales.orders"), "supplier").count()
+    spark.range(3).count()  # touches no dataset
+
+    told = program.ended()
+
+    spark.sql(f"DROP TABLE copy_of_{folder.name}")
+    copied = f"shop.default.copy_of_{folder.name}"
+    names = ["shop.lake.sales.orders", "shop.lake.sales.daily", f"shop.{folder}/out", copied]
+    assert set(told) == {"shop", *names, "shop.count.lake.sales.daily+lake.sales.orders"}
+    assert all(one.states == ["START", "COMPLETE"] for one in told.values())
+    assert [(told[name].inputs(), list(told[name].outputs().values())) for name in names] == [
+        (["sales/orders"], [2]),
+        (["sales/orders"], [2]),
+        (["sales/orders"], [2]),
+        ([f"{folder.name}/out"], [2]),
+    ]
+    assert told["shop.lake.sales.daily"].columns() == {
+        "supplier": ["sales/orders.supplier"],
+        "total": ["sales/orders.price"],
+    }
+    assert told[copied].columns()["price"] == [f"{folder.name}/out.price"]
+    table = told["shop.lake.sales.orders"].last["outputs"][0]
+    assert table["facets"]["version"]["datasetVersion"] == newest_version(program, "lake.sales.orders")
+    assert [one["name"] for one in table["facets"]["symlinks"]["identifiers"]] == ["lake.sales.orders", "sales.orders"]
+
+
+def test_all_runs_are_inside_the_programs_run_which_is_told_first_and_last(program: Program) -> None:
+    program.spark.table("lake.sales.orders").count()
+
+    told = program.ended()
+
+    events = [json.loads(raw) for raw in program.raw_events]
+    parent = told["shop.count.lake.sales.orders"].facet("parent")
+    assert (parent["job"]["name"], parent["run"]["runId"]) == ("shop", told["shop"].last["run"]["runId"])
+    assert [(e["job"]["name"], e["eventType"]) for e in (events[0], events[-1])] == [
+        ("shop", "START"),
+        ("shop", "COMPLETE"),
+    ]
+
+
+def test_commands_that_change_rows_are_told_with_the_rows_that_can_be_told(program: Program) -> None:
+    for command in (
+        """MERGE INTO lake.sales.orders t USING (SELECT supplier, max(price) p FROM lake.sales.orders GROUP BY 1) s
+           ON t.supplier = s.supplier AND t.id = 1
+           WHEN MATCHED THEN UPDATE SET price = s.p
+           WHEN NOT MATCHED THEN INSERT (supplier) VALUES (upper(s.supplier))""",
+        "UPDATE lake.sales.orders SET price = price + 1 WHERE id = 2",
+        "DELETE FROM lake.sales.orders WHERE id = 3",
+    ):
+        program.spark.sql(command)
+    program.capture.end()
+
+    merge, update, delete = runs(program.raw_events)[1:]
+    assert {one.job for one in (merge, update, delete)} == {"shop.lake.sales.orders"}
+    assert (merge.inputs(), merge.outputs()) == (["sales/orders"], {"sales/orders": 2})
+    assert merge.columns() == {"id": [], "price": ["sales/orders.price"], "supplier": ["sales/orders.supplier"]}
+    assert (update.inputs(), update.outputs()) == ([], {"sales/orders": None})
+    assert update.columns() == {"id": [], "price": ["sales/orders.price"], "supplier": []}
+    assert (delete.inputs(), delete.outputs()) == ([], {"sales/orders": None})
+
+
+def test_an_action_that_fails_is_told_once_without_the_value_that_it_failed_on(program: Program) -> None:
+    for command in (
+        "INSERT INTO lake.sales.orders SELECT CAST(supplier AS BIGINT), price, supplier FROM lake.sales.orders",
+        "CREATE TABLE lake.sales.never AS SELECT CAST(supplier AS BIGINT) n FROM lake.sales.orders",
+        "INSERT INTO lake.sales.nowhere VALUES (1)",  # not even analysed: nothing has run
+    ):
+        with pytest.raises(PySparkException):
+            program.spark.sql(command)
+
+    told = program.ended()
+
+    assert {name: one.states for name, one in told.items()} == {
+        "shop": ["START", "COMPLETE"],
+        "shop.lake.sales.orders": ["START", "FAIL"],
+        "shop.lake.sales.never": ["START", "FAIL"],
+    }
+    message = told["shop.lake.sales.orders"].facet("errorMessage")["message"]
+    assert message.startswith("SparkNumberFormatException [CAST_INVALID_INPUT]")
+    assert b"acme" not in b"".join(program.raw_events)
+    assert program.capture.guard.failures == 0
+
+
+def test_actions_at_the_same_time_have_each_its_own_figures(program: Program) -> None:
+    def append(rows: int) -> None:
+        frame = program.spark.range(rows).selectExpr("id", "0.5D AS price", "'x' AS supplier")
+        frame.writeTo("lake.sales.orders").append()
+
+    threads = [threading.Thread(target=append, args=(rows,)) for rows in (3, 50, 700)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    program.capture.end()
+
+    appends = runs(program.raw_events)[1:]
+    versions = {one.last["outputs"][0]["facets"]["version"]["datasetVersion"] for one in appends}
+    assert sorted(one.outputs()["sales/orders"] or 0 for one in appends) == [3, 50, 700]
+    assert len(versions) == 3
+
+
+def test_databases_several_targets_and_rows_of_an_rdd(program: Program) -> None:
+    spark, database = program.spark, f"{program.folder}/shop.db"
+    with sqlite3.connect(database) as made:
+        made.execute("CREATE TABLE suppliers (name TEXT)")
+    jdbc = spark.read.format("jdbc").option("url", f"jdbc:sqlite:{database}").option("dbtable", "suppliers").load()
+    spark.sql("CREATE TABLE lake.sales.a (n STRING)")
+    spark.sql("CREATE TABLE lake.sales.b (n STRING)")
+    jdbc.selectExpr("name AS n").writeTo("lake.sales.a").append()
+    spark.sql(
+        "FROM lake.sales.orders INSERT INTO lake.sales.a SELECT supplier INSERT INTO lake.sales.b SELECT supplier"
+    )
+    spark.table("lake.sales.orders").rdd.map(lambda row: row).toDF("id BIGINT, price DOUBLE, supplier STRING").writeTo(
+        "lake.sales.through_rdd"
+    ).create()
+
+    told = program.ended()
+
+    database_read = told["shop.lake.sales.a"].last["inputs"][0]
+    assert (database_read["namespace"], database_read["name"]) == (f"sqlite:{database}", "suppliers")
+    assert told["shop.lake.sales.a+lake.sales.b"].outputs() == {"sales/a": 3, "sales/b": 3}
+    through = told["shop.lake.sales.through_rdd"]
+    assert through.inputs() == []
+    assert [one["errorMessage"] for one in through.facet("extractionError")["errors"]] == [
+        "an RDD's rows come from elsewhere"
+    ]

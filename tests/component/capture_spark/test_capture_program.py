@@ -1,0 +1,103 @@
+"""Programs that say nothing of Headwater, as processes of their own: how they are started, and how they end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from captured import Told, runs
+
+pytestmark = pytest.mark.spark
+
+PROGRAM = """
+import sys, time
+from pyspark.sql import SparkSession, functions as F
+
+folder, then = sys.argv[1:]
+settings = {"spark.ui.enabled": "false", "spark.driver.memory": "600m", "spark.log.level": "OFF"}
+settings["spark.headwater.file"] = f"{folder}/events.jsonl"
+spark = SparkSession.builder.master("local[2]").appName("nightly").config(map=settings).getOrCreate()
+spark.range(5).write.parquet(f"{folder}/five")
+if then == "exit":
+    spark.stop()
+    sys.exit(3)
+slow = F.udf(lambda number: time.sleep(600) or number, "BIGINT")
+five = spark.newSession().read.parquet(f"{folder}/five")
+five.select(slow("id").alias("id")).write.parquet(f"{folder}/never")
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    file = tmp_path / "nightly.py"
+    file.write_text(PROGRAM)
+    return file
+
+
+@contextmanager
+def started(command: list[str]) -> Iterator["subprocess.Popen[str]"]:
+    environment = {**os.environ, "HEADWATER_HOME": f"{command[-2]}/home", "PYSPARK_PYTHON": sys.executable}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def told(folder: Path) -> dict[str, Told]:
+    return {one.job: one for one in runs((folder / "events.jsonl").read_bytes().splitlines())}
+
+
+def wait_for(folder: Path, job: str) -> None:
+    """Until something is told of a job."""
+    for _ in range(600):
+        if (folder / "events.jsonl").exists() and job in told(folder):
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"nothing is told of {job}")
+
+
+def ends(folder: Path) -> dict[str, list[str]]:
+    return {name.removeprefix("nightly").removeprefix(f".{folder}"): one.states for name, one in told(folder).items()}
+
+
+def test_a_program_stopped_by_sigterm_aborts_what_it_was_doing_and_dies_of_it(program: Path) -> None:
+    folder = program.parent
+    with started([sys.executable, "-m", "headwater.spark", str(program), str(folder), "sleep"]) as process:
+        wait_for(folder, f"nightly.{folder}/never")
+
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
+
+    assert process.returncode == -signal.SIGTERM, out
+    assert ends(folder) == {"": ["START", "ABORT"], "/five": ["START", "COMPLETE"], "/never": ["START", "ABORT"]}
+    last: dict[str, Any] = told(folder)["nightly"].last
+    assert last["run"]["facets"]["headwater_run"]["stopReason"] == "SIGTERM"
+    assert "signature" in last["run"]["facets"]
+    never = told(folder)[f"nightly.{folder}/never"]
+    assert never.inputs() == [f"{folder.name}/five"]
+
+
+def test_one_setting_of_spark_submit_captures_a_program_and_its_exit_code(program: Path) -> None:
+    folder = program.parent
+    python = folder / "headwater-spark"  # what the package installs, of this very source
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m headwater.spark "$@"\n')
+    python.chmod(0o755)
+    submit = str(Path(sys.executable).parent / "spark-submit")
+    setting = ["--conf", f"spark.pyspark.driver.python={python}", "--conf", "spark.headwater.namespace=night"]
+    with started([submit, *setting, str(program), str(folder), "exit"]) as process:
+        out, _ = process.communicate(timeout=120)
+
+    assert process.returncode == 3, out
+    assert ends(folder) == {"": ["START", "FAIL"], "/five": ["START", "COMPLETE"]}
+    first: dict[str, Any] = json.loads((folder / "events.jsonl").read_bytes().splitlines()[0])
+    assert first["job"]["namespace"] == "night"

@@ -1,0 +1,51 @@
+"""Rows that another plan has made: the two plans as one."""
+
+from typing import Any
+
+import orjson
+
+from headwater.graph.sparkplan.leaves import Attribute, Leaf
+from headwater.graph.sparkplan.lineage import column_lineage
+from headwater.graph.sparkplan.plan import parse_plan
+from headwater.graph.sparkplan.splice import with_query
+from tests.support.lineage_text import expected, seen
+
+Entry = dict[str, Any]
+
+
+def column(name: str, number: int) -> list[Entry]:
+    return [{"class": "AttributeReference", "num-children": 0, "name": name, "exprId": {"id": number}}]
+
+
+def alias(name: str, number: int, of: list[Entry]) -> list[Entry]:
+    return [{"class": "Alias", "num-children": 1, "name": name, "exprId": {"id": number}}, *of]
+
+
+def name_of(leaf: Leaf) -> str | None:
+    return leaf.source
+
+
+QUERY: list[Entry] = [
+    {"class": "Project", "num-children": 1, "projectList": [alias("p", 9, column("price", 1))]},
+    {"class": "StreamingRelation", "num-children": 0, "output": [column("price", 1)], "sourceName": "orders"},
+]
+
+
+def rows(name: str, number: int) -> Entry:
+    return {"class": "LogicalRDD", "num-children": 0, "output": [column(name, number)]}
+
+
+def test_a_plan_over_a_querys_rows_reaches_what_the_query_reads() -> None:
+    plan = [{"class": "Project", "num-children": 1, "projectList": [alias("twice", 20, column("p", 5))]}, rows("p", 5)]
+
+    whole = with_query(orjson.dumps(plan), orjson.dumps(QUERY), [Attribute("p", 9)])
+
+    assert seen(column_lineage(parse_plan(whole), name_of), name_of) == expected({"twice": "orders.price"})
+
+
+def test_rows_with_other_columns_stay_rows() -> None:
+    plan = [rows("q", 5)]
+
+    whole = with_query(orjson.dumps(plan), orjson.dumps(QUERY), [Attribute("p", 9)])
+
+    assert orjson.loads(whole) == plan
