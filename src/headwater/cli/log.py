@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import typer
 
-from headwater.cli.home import headwater_home
+from headwater.emit.home import headwater_home
 from headwater.store.erasing import Erasure
 from headwater.store.erasing import erase as erased
 from headwater.store.opening import open_store
