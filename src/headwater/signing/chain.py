@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from headwater.model.producer import HEADWATER_FACETS, PRODUCER
+from headwater.model.producer import HEADWATER_FACETS
 
 CHAIN: Final = "headwater_chain"
 CHAIN_SCHEMA: Final = f"{HEADWATER_FACETS}/headwater_chain.json"
@@ -54,10 +54,10 @@ class Link:
     unsigned: tuple[str, ...] = ()
 
 
-def chain_facet(link: Link) -> Mapping[str, Any]:
-    """The facet `headwater_chain` that says so."""
+def chain_facet(link: Link, producer: object) -> Mapping[str, Any]:
+    """The facet `headwater_chain` that says so; `producer` is that of the event, as in its signature."""
     facet: dict[str, Any] = {
-        "_producer": PRODUCER,
+        "_producer": producer,
         "_schemaURL": CHAIN_SCHEMA,
         "nodeId": link.node_id,
         "epoch": link.epoch,

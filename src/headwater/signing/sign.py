@@ -42,7 +42,7 @@ def sign_in_chain(raw: bytes, key: NodeKey, link: Link) -> Linked | None:
     facets = run_facets(event)
     if facets is None:
         return None
-    facets[CHAIN] = chain_facet(link)
+    facets[CHAIN] = chain_facet(link, event.get("producer"))
     signed = _signed(event, key, SIGNATURE_SCHEMA)
     return Linked(signed, facets[SIGNATURE]["payloadHash"])
 
