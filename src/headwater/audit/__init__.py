@@ -1,5 +1,5 @@
 """Audits: a part of the log in one file, and the check of it that trusts nobody.
 
 core     checks a bundle; one file for auditors to read, of Python's standard library and Ed25519 alone
-export   puts a bundle together            graph   what a graph is, in a bundle
+export   puts a bundle together            graph   what a graph is, in a bundle            keys   whose signatures count
 """

@@ -6,7 +6,7 @@ It shares no code with the service that wrote the bundle. A bundle is a zip arch
     checkpoint.txt        the log's signed head at that size (https://c2sp.org/tlog-checkpoint)
     since-checkpoint.txt, consistency.json    a head that somebody kept, and the proof that the log only grew since
     tree.json             the hashes left and right of the entries, with which they give the head
-    keys.json             the nodes' public keys (RFC 7517); `nbf` and `revoked.revoked_at` say when each counts
+    keys.json             the nodes' public keys (RFC 7517); `nbf` and `revokedFrom` say when each counts
     entries.jsonl         the entries, one a line; of those that are not shown only `index` and `leaf`
     graph.json            the graph that was shown, which `headwater.audit.graph` compares
 
@@ -24,6 +24,7 @@ from base64 import b64decode, urlsafe_b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import IO, Any, NamedTuple
 
 from cryptography.exceptions import InvalidSignature
@@ -309,9 +310,7 @@ class Tree:
 
     def root(self) -> bytes:
         """The head of the tree."""
-        if not self._nodes:
-            return hashlib.sha256().digest()
-        root = self._nodes[-1][1]
+        root = self._nodes[-1][1] if self._nodes else hashlib.sha256().digest()
         for _, node in reversed(self._nodes[:-1]):
             root = node_hash(node, root)
         return root
@@ -331,7 +330,9 @@ def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
     for jwk in jwks["keys"]:
         if (jwk["kty"], jwk["crv"]) == ("OKP", "Ed25519"):
             public = urlsafe_b64decode(jwk["x"] + "=")
-            revoked_at = jwk.get("revoked", {}).get("revoked_at", float("inf"))
+            revoked_at = (
+                datetime.fromisoformat(jwk["revokedFrom"]).timestamp() if "revokedFrom" in jwk else float("inf")
+            )
             keys[jwk["kid"]] = Key(Ed25519PublicKey.from_public_bytes(public), jwk.get("nbf", 0), revoked_at)
     return keys
 

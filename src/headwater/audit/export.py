@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.audit.core import FORMAT
 from headwater.audit.graph import Folding, graph_of
+from headwater.audit.keys import key_set
 from headwater.errors import InvalidEventError, InvalidInputError, UnavailableError
 from headwater.model.edits import EditEntry, named
 from headwater.model.events import RunEvent
@@ -19,7 +20,6 @@ from headwater.model.names import DatasetId
 from headwater.model.producer import VERSION
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
 from headwater.signing.erasure import openings
-from headwater.signing.jwks import write_jwks
 from headwater.signing.leaf import SALT_BYTES, Kind, Seal
 from headwater.signing.merkle import consistency_proof, nodes_between
 from headwater.signing.note import NoteSigner, verified_text
@@ -78,7 +78,7 @@ def export(
             for line in _lines(reader, places, asked.dataset, None if is_whole else folding, advance):
                 lines.write(line)
         bundle.writestr("tree.json", orjson.dumps(_beside(reader, places, size)))
-        bundle.writestr("keys.json", write_jwks(keys))
+        bundle.writestr("keys.json", key_set(reader, keys))
         bundle.writestr("graph.json", orjson.dumps(shown_graph if is_whole else folding.graph()))
         manifest = {
             "format": FORMAT,

@@ -18,9 +18,11 @@ from headwater.model.facts import (
     ChainLink,
     Content,
     DeclaredShape,
+    Edit,
     Fact,
     ObservedFacet,
     RunFacet,
+    Seen,
 )
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bulk import marks
@@ -29,7 +31,7 @@ from headwater.store.entries import LoggedEvent
 from headwater.store.numbers import LookedUpNames, ReadNames, run_id_of_key
 from headwater.store.packing import content_of_row, unpacked
 from headwater.store.segments import Segments
-from headwater.store.tables import TABLES
+from headwater.store.tables import TABLES, target_of_key
 from headwater.store.tree import ReadTree
 
 _KEPT_CONTENTS: Final = 1_000
@@ -125,6 +127,14 @@ class Reader:
     def graph_facts(self) -> Iterator[Fact]:
         """The merged facts that a graph is made of: neither contents nor what is read from here when a run is shown."""
         return self._read_facts(False, _OF_GRAPH)
+
+    def edit_facts(self, kind: str) -> Iterator[Edit]:
+        """The edits that hold of targets of that kind, as `key` or `dataset`."""
+        self._wait_for_facts()
+        sql = "SELECT target, what, value, log_idx, first_us, last_us FROM edit"
+        for target, what, value, place, *seen in self._rows(sql):
+            if (named := target_of_key(target))[0] == kind:
+                yield Edit(named, what, value, place, Seen(*seen))
 
     def _read_facts(self, with_contents: bool, where: Mapping[type[Fact], str]) -> Iterator[Fact]:
         self._wait_for_facts()

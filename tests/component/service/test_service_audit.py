@@ -5,6 +5,7 @@ import zipfile
 from base64 import b64encode
 from collections.abc import Callable
 from contextlib import closing
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from headwater.audit.core import Trust, canonical, check_bundle, leaf_of
 from headwater.cli.main import app
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
+from headwater.signing.directory import revocation
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.leaf import Found, part, salts, seal
 from headwater.signing.notefile import log_key
@@ -26,7 +28,8 @@ from headwater.signing.sign import sign_event
 from headwater.signing.verify import verify_event
 from headwater.store.entries import Entry, entry_of
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import dataset, event, schema
+from tests.component.service.test_service_keys import KEY, NOW, enrol, sent, state, token
+from tests.support.app import dataset, event, schema, serving
 from tests.support.signature_vectors import OWN_VECTORS, read_vectors
 
 LOG_NAME = "lineage.example.org"
@@ -261,7 +264,7 @@ def test_an_event_that_was_dated_back_is_found_by_the_entry(home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("member", "finding"),
-    [({"revoked": {"revoked_at": START_US / 1e6 + 600}}, range(10, 30)), ({"nbf": START_US / 1e6 + 60}, range(1))],
+    [({"revokedFrom": "2026-05-22T14:33:11Z"}, range(10, 30)), ({"nbf": START_US / 1e6 + 60}, range(1))],
 )
 def test_an_event_under_a_key_that_did_not_count_then_is_found_by_its_signature(
     home: Path, member: dict[str, Any], finding: range
@@ -404,3 +407,28 @@ def test_what_is_not_there_cannot_be_erased(home: Path, index: str, path: str, r
 
     assert told.exit_code == 1
     assert reason in str(told.exception)
+
+
+def test_the_key_directory_goes_with_the_bundle_and_what_a_revoked_key_signed_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    log_key(tmp_path, LOG_NAME, "")
+    with (
+        closing(SqliteStore(tmp_path / "headwater.db")) as store,
+        serving(store, require_signed=True, tokens=tmp_path / "tokens") as client,
+    ):
+        assert enrol(client, KEY, token(tmp_path / "tokens")).status_code == 201
+        assert sent(client, KEY) == 201
+        good = verdict(_folded(tmp_path, store))
+        stolen = revocation(KEY.key_id, NOW - timedelta(hours=1), "stolen", "an id", NOW, KEY)
+        assert state(client, stolen).status_code == 201
+        told = verdict(_folded(tmp_path, store))
+
+    assert (good["findings"], good["counts"]["signed"]) == ([], 1)
+    assert [(finding["check"], finding["entry"]) for finding in told["findings"]] == [("signature", 1)]
+
+
+def _folded(home: Path, store: SqliteStore) -> Path:
+    store.catch_up()
+    return bundle_of(home)
