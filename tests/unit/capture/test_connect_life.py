@@ -292,3 +292,21 @@ def test_a_commit_of_another_clusters_sink_or_of_a_run_that_is_over_tells_nothin
 
     assert told == []
     assert set(by.connectors) == {"archive"}
+
+
+def test_a_connector_of_which_every_task_had_failed_begins_one_run_when_it_is_mended() -> None:
+    by = lives()
+    failed = told_by([*started(2), *(status(2000 + task, "FAILED", task) for task in range(2))], by)
+
+    told = told_by(
+        [
+            Configured("archive", 3000, {**SINK, "tasks.max": "2", "flush.size": "10"}),
+            status(3010, "RUNNING"),
+            Planned("archive", 3020, 2),
+            *(status(3030 + task, "RUNNING", task) for task in range(2)),
+        ],
+        by,
+    )
+
+    assert states(failed)[-1] == "FAIL"
+    assert states(told) == ["START", "RUNNING", "RUNNING"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import attrs
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunState
@@ -203,6 +203,9 @@ def _place(place: Place, commits: Mapping[str, Commit]) -> Described:
 
 # Columns
 
+_WITHOUT_FIELDS: Final = (".StringConverter", ".ByteArrayConverter")
+"""A connector with one of these sees each value as a whole, whatever its producer had put into it."""
+
 _Inputs = dict[str, list[column_lineage_dataset.InputField]]
 
 
@@ -233,7 +236,9 @@ def _add_sources(topics: Sequence[Described], beyond: Places, told: Told, around
 
 
 def _known(schema: TopicSchema | None, told: Told, through: Any) -> Sequence[Column]:  # noqa: ANN401  either way
-    columns: Sequence[Column] | None = None if schema is None else through(told.properties, [*types(schema.fields)])
+    if schema is None or told.properties.get("value.converter", "").endswith(_WITHOUT_FIELDS):
+        return ()
+    columns: Sequence[Column] | None = through(told.properties, [*types(schema.fields)])
     return columns or ()
 
 

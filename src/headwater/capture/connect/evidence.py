@@ -20,18 +20,15 @@ class Evidence:
         """The topic's schema, as far as it is known."""
         return self._registered(topic) or self.seen.get(topic)
 
-    def take(self, key: bytes | None, value: bytes | None) -> str | None:
-        """Take an event of the transform; gives the connector's name if it says anything new."""
+    def take(self, value: bytes | None) -> set[str]:
+        """Take an event of the transform; gives the topics of which it says anything new."""
         try:
-            event = orjson.loads(value or b"")
-            seen = {name: schema for name, schema in _topics(event)}
-            connector: str = event["job"]["name"]
+            seen = dict(_topics(orjson.loads(value or b"")))
         except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
-            return None
-        if all(self.seen.get(topic) == schema for topic, schema in seen.items()):
-            return None
+            return set()
+        new = {topic for topic, schema in seen.items() if self.seen.get(topic) != schema}
         self.seen.update(seen)
-        return connector
+        return new
 
 
 def _topics(event: Mapping[str, Any]) -> list[tuple[str, TopicSchema]]:

@@ -16,7 +16,7 @@ tellings, so one who reads them again tells nothing new.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
@@ -43,8 +43,8 @@ COMPLETE_AFTER_MS: Final = 5_000
 WITHOUT_TASKS_MS: Final = 10_000
 """How long a running connector may have told no tasks before that is told."""
 
-_DATASETS_BY: Final = ("connector.class", "topics", "topics.regex", "topic", "transforms")
-"""The properties that decide which datasets a connector touches, beside those that its class knows."""
+_DATASETS_BY: Final = ("connector.class", "topics", "topics.regex", "topic", "transforms", "value.converter")
+"""The properties that decide which datasets and columns a connector touches, beside those that its class knows."""
 
 
 @dataclass(slots=True)
@@ -172,10 +172,10 @@ class Lives:
             for told in self._passed(connector, connector.run, now_ms, workers, heartbeat_ms, lost_after_ms)
         ]
 
-    def again(self, name: str, now_ms: int) -> list[Told]:
-        """Tell the run of a connector anew, because more is known of its topics."""
-        connector = self.connectors.get(name)
-        return [] if connector is None else [*self._running(connector, now_ms)]
+    def again(self, topics: Set[str], now_ms: int) -> list[Told]:
+        """Tell every run that has to do with any of these topics anew, because more is known of them."""
+        touching = [each for each in self.connectors.values() if not topics.isdisjoint(each.topics)]
+        return [told for connector in touching for told in self._running(connector, now_ms)]
 
     # What records say
 
@@ -210,7 +210,10 @@ class Lives:
 
     def _planned(self, connector: Connector, record: Planned) -> Iterator[Told]:
         connector.planned_tasks, connector.planned_ms = record.tasks, record.time_ms
-        connector.tasks = {number: task for number, task in connector.tasks.items() if number < record.tasks}
+        # New settings start every task anew, so one that had failed is heard of again.
+        connector.tasks = {
+            number: task for number, task in connector.tasks.items() if number < record.tasks and task.state != "FAILED"
+        }
         if connector.run is not None and record.tasks:
             connector.run.had_tasks = True
         yield from self._judged(connector, record.time_ms)

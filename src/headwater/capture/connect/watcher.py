@@ -86,9 +86,11 @@ class Watcher:
         self._workers: Workers | None = None
         self._held: list[tuple[float, tuple[int, int, int, int], Record]] = []
         self._read: set[str] = set()
+        self._learned: set[str] = set()
         self._at_end: set[tuple[str, int]] = set()
         self._has_changed = False
         self._is_urgent = False
+        self._is_blind = False
 
     def run(self, stop: threading.Event, ready: Callable[[int], None]) -> None:
         """Watch; `ready` is called with the number of connectors once all that was there has been read.
@@ -122,6 +124,7 @@ class Watcher:
         # What they hold tells which topics there are besides.
         self._catch_up(consumer, stop, self._further_topics())
         self._take_all(held_until=float("inf"))
+        self._tell_again()
         return not stop.is_set()
 
     def _go_on(self, consumer: Consumer, admin: AdminClient, stop: threading.Event) -> None:
@@ -129,6 +132,7 @@ class Watcher:
         while not stop.is_set():
             self._hold(consumer.consume(_TOGETHER, 0.25))
             self._take_all(held_until=time.monotonic() - _HELD_BACK_S)
+            self._tell_again()
             if time.monotonic() >= look_at:
                 self._assign(consumer, self._further_topics())
                 self._look_at_group(admin)
@@ -196,7 +200,7 @@ class Watcher:
             self._has_changed = True
             time_ms = message.timestamp()[1]
             if topic == self._config.evidence_topic:
-                self._tell_again(self._evidence.take(message.key(), message.value()))
+                self._learned |= self._evidence.take(message.value())
             elif (record := self._parsed(topic, message, time_ms)) is not None:
                 place = (time_ms, int(topic != self._config.config_topic), number, offset)
                 self._held.append((time.monotonic(), place, record))
@@ -222,10 +226,11 @@ class Watcher:
             self._is_urgent |= each.state != "RUNNING"
             self._outlet.put(event_of(each, self._around))
 
-    def _tell_again(self, connector: str | None) -> None:
-        """Tell a run anew of whose topics more is known now."""
-        if connector is not None:
-            self._tell(self._lives.again(connector, self._now_ms()))
+    def _tell_again(self) -> None:
+        """Tell every run anew of whose topics more is known since the last time."""
+        learned, self._learned = self._learned, set()
+        if learned:
+            self._tell(self._lives.again(learned, self._now_ms()))
 
     def _tick(self) -> list[Told]:
         lost_after_ms = int(self._config.lost_after_s * 1000)
@@ -236,7 +241,7 @@ class Watcher:
         try:
             groups = admin.list_groups(timeout=_TIMEOUT_S)
         except KafkaException as fault:
-            self._workers = None
+            self._workers, self._is_blind = None, True
             log.warning("the group of the workers cannot be seen", extra={"fault": fault.args[0].str()})
             return
         if self._group is None:
@@ -247,9 +252,11 @@ class Watcher:
             self._workers = None
             return
         is_there = group is not None and bool(group.members)
-        if is_there or not self._seen_ms:
+        # A broker that comes back knows the groups only a moment later: while it was away nobody was missed.
+        if is_there or self._is_blind or not self._seen_ms:
             self._seen_ms = self._now_ms()
             self._has_changed = True
+        self._is_blind = False
         self._workers = Workers(is_there, self._seen_ms)
 
     def _save(self) -> None:

@@ -1,0 +1,78 @@
+"""What is told of a connector's run, where it depends on more than its life."""
+
+import json
+from typing import Any
+
+from headwater.capture.connect.classes import deciding_properties
+from headwater.capture.connect.events import Surroundings, event_of
+from headwater.capture.connect.life import Lives, Told
+from headwater.capture.connect.records import Committed, Configured, Delivered, Flowing, Planned, Record, Status
+from headwater.capture.schemas import Field, TopicSchema
+
+ORDERS = TopicSchema((Field("order_id", "long"), Field("price", "double")))
+AROUND = Surroundings("kafka-connect", "broker:9092", {"orders": ORDERS}.get, 60)
+SINK = {
+    "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
+    "topics": "orders",
+    "iceberg.tables": "sales.orders",
+    "iceberg.catalog": "lake",
+    "iceberg.catalog.type": "glue",
+    "iceberg.catalog.warehouse": "s3://lake/warehouse",
+}
+
+
+def lives_of(*records: Record, **changes: str) -> tuple[Lives, list[Told]]:
+    lives = Lives("kafka-connect", deciding_properties())
+    properties = {**SINK, **{name.replace("_", "."): value for name, value in changes.items()}}
+    before = [
+        Configured("lake", 1000, properties),
+        Status("lake", 1010, None, "RUNNING", None, "w"),
+        Planned("lake", 1020, 1),
+        Status("lake", 1030, 0, "RUNNING", None, "w"),
+        Flowing("lake", 1040, "orders"),
+    ]
+    return lives, [told for record in (*before, *records) for told in lives.apply(record)]
+
+
+def newest(*records: Record, **changes: str) -> dict[str, Any]:
+    _, told = lives_of(*records, **changes)
+    event: dict[str, Any] = json.loads(event_of(told[-1], AROUND))
+    return event
+
+
+def test_a_commit_is_told_with_its_snapshot_its_offsets_and_the_tables_version() -> None:
+    event = newest(Delivered("lake", 2000, {"orders/0": 349}), Committed("lake", 2010, "c-1", "sales.orders", "77"))
+
+    (table,) = event["outputs"]
+    assert event["run"]["facets"]["headwater_iceberg_commits"]["commits"] == [
+        {
+            "table": "sales.orders",
+            "snapshotId": "77",
+            "commitId": "c-1",
+            "committedAt": "1970-01-01T00:00:02.010000+00:00",
+            "offsets": {"orders/0": 349},
+        }
+    ]
+    assert (table["namespace"], table["name"]) == ("s3://lake", "warehouse/sales.db/orders")
+    assert table["facets"]["version"]["datasetVersion"] == "77"
+
+
+def test_before_the_first_commit_there_is_no_version() -> None:
+    event = newest()
+
+    assert "headwater_iceberg_commits" not in event["run"]["facets"]
+    assert "version" not in event["outputs"][0]["facets"]
+
+
+def test_a_connector_that_sees_each_value_as_a_whole_has_no_columns() -> None:
+    whole = newest(value_converter="org.apache.kafka.connect.storage.StringConverter")
+
+    assert "columnLineage" not in whole["outputs"][0]["facets"]
+    assert set(newest()["outputs"][0]["facets"]["columnLineage"]["fields"]) == {"order_id", "price"}
+
+
+def test_what_is_learned_of_a_topic_is_told_of_every_run_that_has_to_do_with_it() -> None:
+    lives, _ = lives_of()
+
+    assert [told.connector for told in lives.again({"orders", "other"}, 3000)] == ["lake"]
+    assert lives.again({"other"}, 3000) == []
