@@ -52,6 +52,7 @@ class Teller:
         self._lifecycle = Lifecycle(execution.started_at, now, put)
         self._session: SparkSession | None = None
         self._accounts: Accounts | None = None
+        self._columns_of: dict[str, Facet | None] = {}
         self._engine: dict[str, RunFacet] = {}
 
     def begin(self, session: SparkSession | None) -> None:
@@ -144,6 +145,7 @@ class Teller:
         return self._guard.attempt("column lineage", lineage, None)
 
     def _learn_output(self, output: Output, frames: Mapping[str, DataFrame], columns: Facet | None) -> None:
+        self._columns_of[output.place.path] = columns
         self._datasets.learn_output(output.place.path, frames[output.source])
         described = self._datasets.outputs.get(output.place.path)
         if described is not None and columns is not None:
@@ -164,6 +166,8 @@ class Teller:
             described = self._datasets.described_again(self._session, path, output.writes)
             if described is not None:
                 described.facets["version"] = version_facet(str(accounts.versions[path]))
+                if (columns := self._columns_of.get(path)) is not None:  # a new table may have had no name before
+                    described.facets.setdefault("columnLineage", columns)
         described = self._datasets.outputs.get(path)
         moved = accounts.written(output)
         if described is not None and moved is not None:
