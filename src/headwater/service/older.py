@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from headwater.errors import InvalidEventError
 from headwater.graph.lineage import Graph
 from headwater.model.events import Stamp, parse_event
 from headwater.model.extract import facts
@@ -43,10 +44,9 @@ class OlderFacets:
             wanted = _open(names, found, event.event_us)
             if not wanted:
                 return
-            if _may_tell(event.raw, wanted):
-                for fact in facts(parse_event(event.raw)):
-                    if isinstance(fact, JobFacet) and fact.job == job and fact.name in wanted:
-                        found[fact.name] = found[fact.name].merge(fact) if fact.name in found else fact
+            for fact in _job_facets(event.raw) if _may_tell(event.raw, wanted) else ():
+                if fact.job == job and fact.name in wanted:
+                    found[fact.name] = found[fact.name].merge(fact) if fact.name in found else fact
 
     def _events(self, run_id: str) -> Iterator[LoggedEvent]:
         offset = 0
@@ -74,6 +74,14 @@ class OlderFacets:
         runs = ((known[run_id].times, run_id) for run_id in run_ids if run_id in known)
         whole = ((times, run_id) for times, run_id in runs if times is not None and run_id not in self._store.runs)
         return sorted(((times.seen.last_us, run_id) for times, run_id in whole), reverse=True)
+
+
+def _job_facets(raw: bytes) -> list[JobFacet]:
+    """The facets of its job that an event tells; none where it was taken once and would be refused today."""
+    try:
+        return [fact for fact in facts(parse_event(raw)) if isinstance(fact, JobFacet)]
+    except InvalidEventError:
+        return []
 
 
 def _open(names: Iterable[str], found: Mapping[str, JobFacet], time_us: int) -> set[str]:
