@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -16,13 +17,21 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from rich.console import Console
 from rich.progress import Progress
 
-from headwater.errors import InvalidInputError
-from headwater.signing.jwks import read_jwks
+from headwater.errors import InvalidEventError, InvalidInputError
+from headwater.model.events import parse_event
+from headwater.signing.jwks import read_jwks, read_revocations
 from headwater.signing.verify import Verification, verify_event
 
 _JSON_WHITE_SPACE: Final = b" \t\r\n"
 _KEYS_TIMEOUT_S: Final = 10.0
 _PROGRESS_FROM_BYTES: Final = 10_000_000
+
+
+class Keys(NamedTuple):
+    """The trusted keys by their ids, and from when on some are trusted no more."""
+
+    trusted: Mapping[str, Ed25519PublicKey]
+    revoked: Mapping[str, datetime]
 
 
 class Judged(NamedTuple):
@@ -44,7 +53,8 @@ def verify(
 
     Example: headwater verify events.jsonl --keys node.jwks
 
-    Verdicts: ok, tampered, unknown-key (signed by a key that JWKS lacks), unsigned, malformed (no event in JSON).
+    Verdicts: ok, tampered, unknown-key (signed by a key that JWKS lacks, or that was revoked by then), unsigned,
+    malformed (no event in JSON).
     """
     trusted = _trusted(keys)
     show = _json_line if json_output else _plain_line
@@ -60,21 +70,35 @@ def verify(
         raise typer.Exit(1)
 
 
-def judged_events(
-    files: list[Path], trusted: Mapping[str, Ed25519PublicKey], advance: Callable[[int], None]
-) -> Iterator[Judged]:
+def judged_events(files: list[Path], keys: Keys, advance: Callable[[int], None]) -> Iterator[Judged]:
     """Verify the events of JSON-lines files as they are read; `advance` is told of every line's length in bytes."""
     for path in files:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 if event := line.strip(_JSON_WHITE_SPACE):
-                    yield Judged(path, number, verify_event(event, trusted))
+                    yield Judged(path, number, _verified(event, keys))
                 advance(len(line))
 
 
-def _trusted(source: str) -> dict[str, Ed25519PublicKey]:
+def _verified(event: bytes, keys: Keys) -> Verification:
+    """Verify an event; by its own time only, since nobody here knows when it came."""
+    verification = verify_event(event, keys.trusted)
+    revoked = keys.revoked.get(verification.key_id or "") if verification.verdict == "ok" else None
+    if revoked is None:
+        return verification
     try:
-        return read_jwks(_fetched(source) if source.startswith(("http://", "https://")) else Path(source).read_text())
+        happened_us = parse_event(event).stamp.time_us
+    except InvalidEventError:
+        happened_us = None  # it tells no time at which the key was good
+    if happened_us is not None and happened_us < revoked.timestamp() * 1_000_000:
+        return verification
+    return Verification("unknown-key", verification.key_id, "run.facets.signature.keyId: the key is revoked")
+
+
+def _trusted(source: str) -> Keys:
+    try:
+        text = _fetched(source) if source.startswith(("http://", "https://")) else Path(source).read_text()
+        return Keys(read_jwks(text), read_revocations(text))
     except (InvalidInputError, OSError, UnicodeDecodeError, httpx.HTTPError, httpx.InvalidURL) as fault:
         raise typer.BadParameter(f"cannot read the keys in {source}: {fault}", param_hint="--keys") from fault
 

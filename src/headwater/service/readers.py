@@ -161,6 +161,7 @@ class Reader:
         self._readers = readers
         self._input: asyncio.StreamWriter | None = None
         self._before_it: deque[_Group] = deque()
+        self._is_stopping = False
         self._work = asyncio.create_task(self._keep_going())
 
     @property
@@ -182,11 +183,14 @@ class Reader:
 
     async def stop(self) -> None:
         """End the process."""
+        self._is_stopping = (
+            True  # `asyncio.wait_for` of Python 3.11 may lose the cancellation, where a process just ended
+        )
         self._work.cancel()
         await asyncio.gather(self._work, return_exceptions=True)
 
     async def _keep_going(self) -> None:
-        while True:
+        while not self._is_stopping:
             try:
                 await self._run()
             except (OSError, EOFError) as fault:  # a message that ends too early is an EOFError
@@ -199,8 +203,8 @@ class Reader:
             to_it.write(packed([]))  # it answers once it is ready
             await _message(from_it)
             self._input = to_it
-            self.hear(self._readers.trust)  # it may have changed meanwhile
             try:
+                self.hear(self._readers.trust)  # it may have changed meanwhile
                 for _ in range(_ON_THE_WAY):
                     self._readers.free(self)
                 while True:

@@ -5,6 +5,7 @@ Source: RFC 7517 (JWK Set), RFC 8037 (OKP keys).
 
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
+from datetime import datetime
 
 import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -47,6 +48,26 @@ def read_jwks(text: str) -> dict[str, Ed25519PublicKey]:
             raise InvalidInputError(f"keys.{place}.kid: stands twice in the set")
         keys[key_id] = public_key(member.get("x"), f"keys.{place}.x")
     return keys
+
+
+def read_revocations(text: str) -> dict[str, datetime]:
+    """Read from when on keys of a set are not to be trusted, mapped from their `kid`: `revokedFrom`, a member of ours.
+
+    Raises:
+        InvalidInputError: no key set, or a time that is none or has no zone.
+    """
+    revoked: dict[str, datetime] = {}
+    for place, member in enumerate(_members(text)):
+        if not isinstance(member, dict) or member.get("revokedFrom") is None:
+            continue
+        try:
+            time = datetime.fromisoformat(str(member["revokedFrom"]))
+        except ValueError:
+            time = datetime.min
+        if time.tzinfo is None:
+            raise InvalidInputError(f"keys.{place}.revokedFrom: expected a time with its zone")
+        revoked[str(member.get("kid"))] = time
+    return revoked
 
 
 def encoded_public_key(key: Ed25519PublicKey) -> str:

@@ -14,6 +14,7 @@ from headwater.signing.jwks import read_jwks, write_jwks
 from headwater.signing.keyfile import key_path, load_or_create
 from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
+from tests.support.app import event
 
 KEY = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
 OTHER = NodeKey.from_seed("22222222-2222-2222-2222-222222222222", bytes(range(32)))
@@ -162,3 +163,15 @@ def test_home_is_in_the_users_folder_unless_told(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("HOME", str(tmp_path))
 
     assert headwater_home() == tmp_path / ".headwater"
+
+
+def test_an_event_from_after_the_revocation_of_its_key_is_not_ok(tmp_path: Path) -> None:
+    times = ("2026-05-22T13:59:59Z", "2026-05-22T14:00:00Z")
+    events = [sign_event(json.dumps(event(eventTime=time)).encode(), KEY) for time in times]
+    keys = tmp_path / "keys.jwks"
+    keys.write_text(write_jwks({KEY.key_id: KEY.public_key}, {KEY.key_id: times[1]}))
+    file = _events(tmp_path / "events.jsonl", *events)
+
+    lines = runner.invoke(app, ["verify", file, "--keys", str(keys), "--json"]).stdout.splitlines()
+
+    assert [json.loads(line)["verdict"] for line in lines] == ["ok", "unknown-key"]
