@@ -183,9 +183,8 @@ class Reader:
 
     async def stop(self) -> None:
         """End the process."""
-        self._is_stopping = (
-            True  # `asyncio.wait_for` of Python 3.11 may lose the cancellation, where a process just ended
-        )
+        # The flag too: `asyncio.wait_for` of Python 3.11 may lose a cancellation at the moment when the process ends.
+        self._is_stopping = True
         self._work.cancel()
         await asyncio.gather(self._work, return_exceptions=True)
 
