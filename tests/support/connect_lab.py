@@ -1,0 +1,292 @@
+"""A lab with Connect, its watcher, and what is in its topics, its bucket and its table."""
+
+import hashlib
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+
+import boto3
+import httpx
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.schema_registry import SchemaRegistryClient
+from confluent_kafka.schema_registry.avro import AvroDeserializer
+from confluent_kafka.serialization import MessageField, SerializationContext
+from pyiceberg.catalog import load_catalog
+from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.table import Table
+
+from headwater.lab.lab import Lab
+from tests.support.service import Service
+
+FOLDER: Final = Path(__file__).parents[2] / "labs" / "01-kafka-connect"
+Row = Mapping[str, Any]
+Edge = tuple[str, str]
+"""From a node to a node, as the service calls them: `dataset:NAMESPACE:NAME`, `job:…`, `datasetField:…`."""
+
+
+def _script() -> ModuleType:
+    """The script that plays the lab for people: what it configures is what is tested."""
+    spec = importlib.util.spec_from_file_location("play", FOLDER / "play.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+play = _script()
+
+
+@dataclass
+class ConnectLab:
+    """A way to the lab's parts."""
+
+    lab: Lab
+
+    def put(self, connector: str, **changes: str) -> None:
+        """Configure one of the lab's connectors as its file says, with some changes."""
+        registry = self.lab.address("registry").partition("/apis")[0]
+        self.ask(
+            "PUT", f"/{connector}/config", play.configuration(connector, registry, self.lab.address("s3"), **changes)
+        )
+
+    def ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
+        return play.ask_connect(method, path, body, self.lab.address("connect"))
+
+    def pids(self, part: str) -> tuple[int, ...]:
+        return next(one for one in self.lab.status() if one.name == part).pids
+
+    def kill(self, part: str) -> None:
+        for pid in self.pids(part):
+            os.kill(pid, signal.SIGKILL)
+
+    # What is where
+
+    def ends(self, topic: str) -> dict[int, int]:
+        """Where each partition of a topic ends."""
+        consumer = Consumer({"bootstrap.servers": self.lab.address("broker"), "group.id": "ends"})
+        try:
+            partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
+            return {
+                number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=30)[1]
+                for number in partitions
+            }
+        finally:
+            consumer.close()
+
+    def records(self, topic: str) -> list[Row]:
+        """The values of a topic, with `_at`: partition and offset."""
+        settings = {"bootstrap.servers": self.lab.address("broker"), "group.id": "all", "enable.auto.commit": False}
+        ends = self.ends(topic)
+        consumer = Consumer(settings)
+        found: list[Row] = []
+        with SchemaRegistryClient({"url": self.lab.address("registry")}) as registry:
+            read = AvroDeserializer(registry)
+            context = SerializationContext(topic, MessageField.VALUE)
+            consumer.assign([TopicPartition(topic, number, 0) for number in ends])
+            while len(found) < sum(ends.values()):
+                for message in consumer.consume(1000, 1.0):
+                    value: Any = read(message.value(), context)
+                    found.append({**value, "_at": (message.partition(), message.offset())})
+        consumer.close()
+        return found
+
+    def archived(self, prefix: str) -> list[Row]:
+        """The values in the archive's objects of a topic, with `_at`."""
+        client = boto3.client("s3", **self._aws)
+        objects = client.list_objects_v2(Bucket="archive", Prefix=f"{prefix}/").get("Contents", [])
+        bodies = [client.get_object(Bucket="archive", Key=each["Key"])["Body"].read() for each in objects]
+        lines = [json.loads(line) for body in bodies for line in body.splitlines()]
+        return [{**line["value"], "_at": (line["partition"], line["offset"])} for line in lines]
+
+    def table(self, name: str) -> Table:
+        return load_catalog("lake", **self._catalog).load_table(name)
+
+    def rows(self, table: str) -> list[Row]:
+        try:
+            return list(self.table(table).scan().to_arrow().to_pylist())
+        except NoSuchTableError:
+            return []
+
+    @property
+    def _aws(self) -> dict[str, str]:
+        secret = play.CREDENTIALS["AWS_SECRET_ACCESS_KEY"]
+        return {
+            "endpoint_url": self.lab.address("s3"),
+            "region_name": "us-east-1",
+            "aws_access_key_id": play.CREDENTIALS["AWS_ACCESS_KEY_ID"],
+            "aws_secret_access_key": secret,
+        }
+
+    @property
+    def _catalog(self) -> dict[str, str]:
+        url = self.lab.address("s3")
+        keys = {"access-key-id": "lab", "secret-access-key": "lab", "region": "us-east-1", "endpoint": url}
+        both = {f"{part}.{key}": value for part in ("glue", "s3") for key, value in keys.items()}
+        return {"type": "glue", "warehouse": "s3://lake/warehouse", **both}
+
+
+class Contents(NamedTuple):
+    """So many rows, and a checksum over all of them in any order."""
+
+    count: int
+    checksum: str
+
+
+def contents(rows: Iterable[Row], *columns: str) -> Contents:
+    """Of these columns of the rows; times as milliseconds."""
+    lines = sorted(json.dumps([_plain(row.get(column)) for column in columns]) for row in rows)
+    return Contents(len(lines), hashlib.sha256("\n".join(lines).encode()).hexdigest())
+
+
+def _plain(value: object) -> object:
+    return round(value.timestamp() * 1000) if isinstance(value, datetime) else value
+
+
+def made(seed: int, stream: int, count: int) -> list[Row]:
+    """The orders of a stream as `Auction.java` says, written again by its description."""
+    return [_order(seed, stream * 1_000_000_000 + index, index) for index in range(count)]
+
+
+_SUPPLIERS: Final = ("acme", "brix", "corvo", "delta", "elm")
+_NEW_YEAR_MS: Final = 1_767_225_600_000
+_64_BITS: Final = (1 << 64) - 1
+
+
+def _order(seed: int, number: int, index: int) -> Row:
+    return {
+        "order_id": number,
+        "supplier": _SUPPLIERS[_drawn(seed, number, 1, 5)],
+        "quantity": 1 + _drawn(seed, number, 2, 20),
+        "price": (100 + _drawn(seed, number, 3, 100_000)) / 100,
+        "ordered_at": _NEW_YEAR_MS + 1000 * index,
+    }
+
+
+def _drawn(seed: int, number: int, what: int, bound: int) -> int:
+    return _split_mix_64(seed + _split_mix_64(number * 31 + what)) % bound
+
+
+def _split_mix_64(state: int) -> int:
+    z = (state + 0x9E3779B97F4A7C15) & _64_BITS
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _64_BITS
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _64_BITS
+    return z ^ (z >> 31)
+
+
+class Watch:
+    """`headwater watch connect`, started and killed at will."""
+
+    def __init__(self, home: Path, lab: Lab, service: Service) -> None:
+        self.home = home
+        self.file = home / "events.jsonl"
+        self._arguments = [
+            *("--bootstrap", lab.address("broker")),
+            *("--endpoint", f"{service.url}/api/v1/lineage"),
+            *("--file", str(self.file)),
+            *("--lost-after", "5"),
+        ]
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "headwater.cli.main", "watch", "connect", *self._arguments]
+        environment = {**os.environ, "HEADWATER_HOME": str(self.home)}
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline().startswith("watching ")
+
+    def end(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        self._process.send_signal(number)
+        self._process.wait(60)
+        self._process.stdout.close()
+
+    def events(self, connector: str) -> list[dict[str, Any]]:
+        # A watcher that was killed tells some again, in the same bytes.
+        lines = dict.fromkeys(self.file.read_bytes().splitlines() if self.file.exists() else [])
+        return [event for line in lines if (event := json.loads(line))["job"]["name"] == connector]
+
+    def newest(self, connector: str) -> dict[str, Any]:
+        """The run facets of the newest event."""
+        told = self.events(connector)
+        facets: dict[str, Any] = told[-1]["run"]["facets"] if told else {}
+        return facets
+
+    def flows(self, connector: str) -> tuple[list[str], list[str]]:
+        """The names of what the newest event reads and writes."""
+        event = self.events(connector)[-1]
+        return [each["name"] for each in event.get("inputs", [])], [each["name"] for each in event.get("outputs", [])]
+
+    def transitions(self, connector: str) -> list[str]:
+        """What was told of it, without the RUNNINGs between."""
+        return [
+            f"{event['eventType']} {event['run']['facets']['headwater_run'].get('stopReason', '')}".strip()
+            for event in self.events(connector)
+            if event["eventType"] != "RUNNING"
+        ]
+
+
+class Graph(NamedTuple):
+    """What the lineage service shows.
+
+    Attributes:
+        runs: the states of each job's runs, oldest first.
+        flows: from dataset to job, and from job to dataset.
+        columns: from column to column.
+    """
+
+    runs: Mapping[str, list[str]]
+    flows: frozenset[Edge]
+    columns: frozenset[Edge]
+
+    def unlike(self, other: "Graph") -> str:
+        """What one has and the other has not."""
+        return "\n".join(
+            f"{name}: {sorted(mine - theirs)} and not {sorted(theirs - mine)}"
+            for name, mine, theirs in (
+                ("runs", set(map(str, self.runs.items())), set(map(str, other.runs.items()))),
+                ("flows", self.flows, other.flows),
+                ("columns", self.columns, other.columns),
+            )
+        )
+
+
+def shown(service: Service, *datasets: str) -> Graph:
+    """All that hangs together with these datasets, `NAMESPACE:NAME`, and every run of the connectors."""
+    flows: set[Edge] = set()
+    columns: set[Edge] = set()
+    for dataset in datasets:
+        flows |= _edges(service, f"/lineage?nodeId={quote(f'dataset:{dataset}', safe='')}&depth=20")
+        columns |= _edges(
+            service, f"/column-lineage?nodeId={quote(f'dataset:{dataset}', safe='')}&depth=20&withDownstream=true"
+        )
+    jobs = _get(service, "/namespaces/kafka-connect/jobs?limit=100").get("jobs", [])
+    states = {job["name"]: _get(service, f"/namespaces/kafka-connect/jobs/{job['name']}/runs")["runs"] for job in jobs}
+    return Graph(
+        {name: [run["state"] for run in reversed(runs)] for name, runs in states.items()},
+        frozenset(flows),
+        frozenset(columns),
+    )
+
+
+def _edges(service: Service, path: str) -> set[Edge]:
+    nodes = _get(service, path).get("graph", [])
+    ends = {(edge["origin"], edge["destination"]) for node in nodes for edge in (*node["inEdges"], *node["outEdges"])}
+    return ends
+
+
+def _get(service: Service, path: str) -> dict[str, Any]:
+    answer = httpx.get(f"{service.url}/api/v1{path}", timeout=60)
+    body: dict[str, Any] = answer.json() if answer.is_success else {}
+    return body
