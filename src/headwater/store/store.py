@@ -12,6 +12,7 @@ it. So each process takes in what stands in the log up to its own entries, also 
 import logging
 import secrets
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -50,6 +51,8 @@ IN_SEGMENT: Final = 1024
 """Events in one segment."""
 _READ_TOGETHER: Final = 256
 """Entries of others that are taken in at a stretch."""
+_TELLS_EVERY_S: Final = 5.0
+"""A log whose facts are told again, for a new shape of the tables, takes a second for about a thousand entries."""
 
 News = Callable[[Sequence[Stored]], None]
 
@@ -338,8 +341,12 @@ class Store(Reader):
     def _take_in(self, until: int, own: Mapping[int, Entry] | None = None) -> None:
         """Work out the facts of the log's entries up to there; `own` are the last of them, which need not be read."""
         others_until = min(own, default=until) if own else until
+        told_s = time.monotonic()
         while self._taken_in < others_until:
             self._take_in_others(range(self._taken_in, min(self._taken_in + _READ_TOGETHER, others_until)))
+            if time.monotonic() - told_s > _TELLS_EVERY_S:
+                log.warning("facts are worked out of the log", extra={"entries": self._taken_in, "of": others_until})
+                told_s = time.monotonic()
         for place, entry in (own or {}).items():
             self._fall_behind(place, self._facts(entry, place))
         self._told = max(self._told, self._taken_in)
