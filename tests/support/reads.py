@@ -145,7 +145,14 @@ class _Reader:
 
     def _unknown(self) -> None:
         """Routes that no event so far has led to."""
-        nobody = {"namespace": "nobody", "name": "nothing", "run_id": "none", "version": "none", "tile": "none"}
+        nobody = {
+            "namespace": "nobody",
+            "name": "nothing",
+            "run_id": "none",
+            "version": "none",
+            "tile": "none",
+            "node_id": "none",
+        }
         for template in self.documented - self.asked - {ENDLESS}:
             path = template.format_map(nobody)
             query = "?" + urlencode(
@@ -167,7 +174,7 @@ class _Reader:
 
 def documented_operations(client: TestClient) -> Iterator[tuple[str, str]]:
     """Every method and path of the OpenAPI page, with something in the place of each parameter."""
-    names = dict.fromkeys(("namespace", "name", "run_id", "version", "field", "tag", "tile"), "none") | {
+    names = dict.fromkeys(("namespace", "name", "run_id", "version", "field", "tag", "tile", "node_id"), "none") | {
         "mark": "start"
     }
     for path, methods in client.get("/openapi.json").json()["paths"].items():
