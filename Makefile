@@ -62,7 +62,7 @@ lab: build/python.stamp build/connect-smt.stamp build/lab-connectors.stamp  ## s
 	$(VENV)/headwater lab up kafka
 
 test: setup build/system.stamp build/connect-smt.stamp build/lab-connectors.stamp  ## run every test
-	$(VENV)/python -m pytest -n 2 --dist loadgroup  # engines in one process, all else in the other
+	$(VENV)/python -m pytest -n 2  # engines in one process, all else in the other
 	$(MVN) -f jvm/connect-smt/pom.xml test
 	$(MVN) -f jvm/lab-connectors/pom.xml test
 	npm --prefix web test

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.postgres import Cluster, running_cluster
 
@@ -14,16 +16,21 @@ settings.register_profile("headwater", deadline=None, print_blob=True, derandomi
 settings.load_profile("headwater")
 
 
-_WITH_ENGINES = ("e2e", "component/capture", "component/lab", "component/pipeline", "component/sparkplan")
-"""Tests that start Spark, Kafka or Connect."""
+_ROOMS = ("capture", "lab", "pipeline", "sparkplan")
+_WITH_ENGINES = tuple(f"tests/{part}" for part in ("e2e", *(f"component/{room}" for room in _ROOMS)))
+"""Tests that start Spark, Kafka, Connect or a browser."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run in two processes (`-n 2 --dist loadgroup`), all engines are in one: each is started once."""
-    folder = Path(__file__).parent
-    for item in items:
-        if item.path.relative_to(folder).as_posix().startswith(_WITH_ENGINES):
-            item.add_marker(pytest.mark.xdist_group("engines"))
+class _EnginesTogether(LoadScopeScheduling):
+    """Gives all tests with engines to one process, so that each is started once; of the others one file at a time."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "engines" if nodeid.startswith(_WITH_ENGINES) else nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Called where tests run in several processes (`-n 2`)."""
+    return _EnginesTogether(config, log)
 
 
 @pytest.fixture(scope="session")
