@@ -28,6 +28,7 @@ class _EnginesTogether(LoadScopeScheduling):
         return "engines" if nodeid.startswith(_WITH_ENGINES) else nodeid.partition("::")[0]
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
     """Called where tests run in several processes (`-n 2`)."""
     return _EnginesTogether(config, log)

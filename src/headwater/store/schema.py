@@ -122,10 +122,7 @@ CREATE TABLE named_job (               -- the runs whose events ever named a job
   job INTEGER, run INTEGER,
   PRIMARY KEY (job, run)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO named_job SELECT job, run FROM run_of_job;
-"""
 
-TABLES_3 = """
 CREATE TABLE leaf (                    -- of each entry of the log, in its transaction
   idx INTEGER PRIMARY KEY,
   hash BLOB NOT NULL,                  -- as it stands in the tree
@@ -141,21 +138,18 @@ CREATE TABLE tile_root (               -- the head over each full tile of 256 ha
 CREATE TABLE tree (                    -- one row: how far the tree is, and what it needs to grow
   id INTEGER PRIMARY KEY, size INTEGER NOT NULL, frontier BLOB NOT NULL
 ) STRICT;
-"""
 
-TABLES_4 = """
 CREATE TABLE chain_link (              -- epoch: the number of the pair (node, epoch)
   epoch INTEGER, sequence INTEGER, digest BLOB, payload_hash BLOB NOT NULL, previous_hash BLOB NOT NULL,
   event_us INTEGER NOT NULL, received_us INTEGER NOT NULL, is_proved INTEGER NOT NULL, said BLOB NOT NULL,
   PRIMARY KEY (epoch, sequence, digest)
 ) STRICT, WITHOUT ROWID;
-"""
 
-TABLES_5 = """
 CREATE TABLE declared_shape (          -- what each dataset event said a dataset is like
   dataset INTEGER, stamp_us INTEGER, stamp_digest BLOB, schema BLOB, version BLOB,
   PRIMARY KEY (dataset, stamp_us, stamp_digest)
 ) STRICT, WITHOUT ROWID;
-DELETE FROM edit;                      -- what the log tells is told again, for the new table
+
+DELETE FROM edit;                      -- what the log tells is told again, for the new tables
 UPDATE folded SET events = 0;
 """

@@ -125,8 +125,9 @@ def test_what_the_log_tells_is_told_again_for_a_table_that_a_new_shape_adds(tmp_
     with closing(SqliteStore(path)) as store:
         store.add([entry(json.dumps(told).encode())])
         declared = store.declared_shapes(name)
-    with closing(sqlite3.connect(path)) as db:  # as the shape before had it
-        db.executescript("DROP TABLE declared_shape; PRAGMA user_version = 4;")
+    with closing(sqlite3.connect(path)) as db:  # as the first shape has it
+        newer = ("named_job", "leaf", "tile_root", "tree", "chain_link", "declared_shape")
+        db.executescript(f"{''.join(f'DROP TABLE {table};' for table in newer)} PRAGMA user_version = 1;")
 
     with closing(SqliteStore(path)) as store:
         assert store.declared_shapes(name) == declared != []

@@ -12,7 +12,7 @@ from headwater.graph.fold import fold
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Edit
-from headwater.signing.leaf import Found, Seal, leaf_data, seal
+from headwater.signing.leaf import Found, leaf_data, seal
 from headwater.signing.merkle import (
     EMPTY,
     Growth,
@@ -26,7 +26,6 @@ from headwater.store.copying import copy
 from headwater.store.entries import entry_of
 from headwater.store.erasing import Erasure, erase
 from headwater.store.memory import MemoryStore
-from headwater.store.migrations import STEPS
 from headwater.store.opening import open_store
 from headwater.store.postgres import PostgresStore
 from headwater.store.reader import Reader
@@ -170,11 +169,6 @@ def test_a_past_needs_no_tree(store: Store) -> None:
         past.add_logged(list(store.logged(range(1))))
 
         assert past.tree.size() == 0
-
-
-def test_a_tree_is_part_of_the_newest_shape() -> None:
-    assert "CREATE TABLE leaf" in STEPS[2]
-    assert Seal._fields == ("salt", "commitment", "leaf")
 
 
 def test_a_facet_is_erased_wherever_it_is_kept(store: Store) -> None:

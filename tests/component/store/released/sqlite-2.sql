@@ -8,6 +8,11 @@ CREATE TABLE catalog_entry (
   first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
   PRIMARY KEY (dataset, kind, catalog, metadata_uri, warehouse_uri, table_name)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE chain_link (              -- epoch: the number of the pair (node, epoch)
+  epoch INTEGER, sequence INTEGER, digest BLOB, payload_hash BLOB NOT NULL, previous_hash BLOB NOT NULL,
+  event_us INTEGER NOT NULL, received_us INTEGER NOT NULL, is_proved INTEGER NOT NULL, said BLOB NOT NULL,
+  PRIMARY KEY (epoch, sequence, digest)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE column_evidence (
   run INTEGER, target INTEGER, strength INTEGER, content BLOB, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
   PRIMARY KEY (run, target, strength, content)
@@ -20,6 +25,10 @@ CREATE TABLE control_flow (
 CREATE TABLE declaration (
   kind TEXT, node INTEGER, content BLOB NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
   PRIMARY KEY (kind, node)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE declared_shape (          -- what each dataset event said a dataset is like
+  dataset INTEGER, stamp_us INTEGER, stamp_digest BLOB, schema BLOB, version BLOB,
+  PRIMARY KEY (dataset, stamp_us, stamp_digest)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE edit (
   target TEXT, what TEXT, value BLOB NOT NULL, log_idx INTEGER NOT NULL,  -- target: a JSON array
@@ -41,6 +50,16 @@ CREATE TABLE job_flow (                -- an end is a job or a dataset; 'own', 0
   first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
   PRIMARY KEY (run, source_kind, source, target_kind, target)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE leaf (                    -- of each entry of the log, in its transaction
+  idx INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL,                  -- as it stands in the tree
+  commitment BLOB NOT NULL,            -- what the leaf says of the raw bytes
+  salt BLOB NOT NULL                   -- 16 random bytes, from which those of the parts follow
+) STRICT;
+INSERT INTO "leaf" VALUES(0,X'40314E30C8E82C9A7C806487B9E26835235B5C934F8EEDA9982A83837ECD7915',X'12C910668EE7993856B7284AD81FBFD6417848D1734D7CAAD32AF3FD3CF34DFD',X'27B40191F0FA42FCA522A763DB235D69');
+INSERT INTO "leaf" VALUES(1,X'10C23DA948BD24F3B5F61FA36DA42D0AD95019B34568E3E016C206F7940824AD',X'C8B9C09889C623727218C1DCA5D3EA06CF090293F1DA91E2C8239C1AD3C95938',X'89A4588A8910CE7F097EE6A9B60AF869');
+INSERT INTO "leaf" VALUES(2,X'F360F71AAA69068448D21A460AD509081A37E16E187C2AFE14917698A5C9736C',X'25A22A80D041E3038FE561EA70FCBEA7BCDDDF453FF516AD253F24563AC958B8',X'BEB214FC2920FFD704BD19D30A3F39C0');
+INSERT INTO "leaf" VALUES(3,X'1A072DC97F2A4FDA318EF1802E4437DFB5A791C2616D48596381A9FC1C3C92BB',X'F868F484267412426AF065D26902DD3A02DCE0F1E3FFF37E1C6F00E4FCC5E1DA',X'15CC235EA9CDC24BE68BBAC2D4FA8D3F');
 CREATE TABLE log (
   idx INTEGER PRIMARY KEY,             -- 0, 1, 2 … without holes, in the order of acknowledgement
   digest BLOB NOT NULL UNIQUE,         -- SHA-256 of raw
@@ -104,6 +123,14 @@ CREATE TABLE run_times (
 ) STRICT;
 INSERT INTO "run_times" VALUES(1,1779459780000000,1779459780000000,1,1779459780000000,X'666C6761D958C60E5CEA9B2E0F3B09B399B871D976A8B00BF953756415964682','START');
 INSERT INTO "run_times" VALUES(2,1779459780000000,1779459780000000,1,1779459780000000,X'6D33CDC954489388754697BC124BA3EA95BF42033A4E253A46DB5E872B35A0B4','START');
+CREATE TABLE tile_root (               -- the head over each full tile of 256 hashes of the level below; leaves are 0
+  level INTEGER, place INTEGER, hash BLOB NOT NULL,
+  PRIMARY KEY (level, place)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE tree (                    -- one row: how far the tree is, and what it needs to grow
+  id INTEGER PRIMARY KEY, size INTEGER NOT NULL, frontier BLOB NOT NULL
+) STRICT;
+INSERT INTO "tree" VALUES(0,4,X'C4B407425BDBD5E9CE618E07A17244A835757CA0C69FD9F8E6254A4BD5A7878E');
 CREATE INDEX log_by_event_time ON log (event_us, event_type);
 CREATE INDEX log_by_run ON log (run, verdict, key_id);
 CREATE INDEX run_of_job_by_job ON run_of_job (job);
