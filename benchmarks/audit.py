@@ -15,11 +15,13 @@ import time
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from headwater.audit.core import Trust, check_bundle
 from headwater.audit.export import Asked, export
 from headwater.audit.graph import Folding, check_graph
 from headwater.model.events import parse_event
+from headwater.model.nodes import Arrival
 from headwater.signing.keys import NodeKey
 from headwater.signing.note import NoteSigner
 from headwater.signing.sign import sign_event
@@ -55,7 +57,11 @@ def main() -> None:
 
 def _verify(bundle: BytesIO) -> None:
     folding = Folding()
-    report = check_bundle(bundle, Trust(), lambda entry, raw: folding.take(entry["type"], raw, entry["index"]))
+
+    def look(entry: dict[str, Any], raw: bytes) -> None:
+        folding.take(entry["type"], raw, entry["index"], Arrival(entry["receivedUs"], entry["verdict"]))
+
+    report = check_bundle(bundle, Trust(), look)
     check_graph(bundle, folding, report)
     if not report.is_proven:
         raise SystemExit(f"not proven: {report.findings[:3]}")

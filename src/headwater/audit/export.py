@@ -17,6 +17,7 @@ from headwater.model.edits import EditEntry, named
 from headwater.model.events import RunEvent
 from headwater.model.extract import facts
 from headwater.model.names import DatasetId
+from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
 from headwater.signing.erasure import openings
@@ -145,7 +146,8 @@ def _lines(
                 yield _line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()})
                 continue
             if folding is not None:
-                folding.take(logged.event_type, logged.raw, logged.log_index)
+                arrival = Arrival(logged.received_us, logged.verdict)
+                folding.take(logged.event_type, logged.raw, logged.log_index, arrival)
             yield _line(_entry(logged, sealed))
         advance(some.stop - places.start, len(places))
 

@@ -10,6 +10,7 @@ from headwater.audit.core import Report
 from headwater.errors import InvalidEventError
 from headwater.model.edits import InOrder
 from headwater.model.facts import Fact, Observation, RunOfJob
+from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
 from headwater.store.entries import parsed
 
@@ -26,10 +27,10 @@ class Folding:
         self._in_order = InOrder(())
         self._merged: dict[tuple[object, ...], Fact] = {}
 
-    def take(self, event_type: str, raw: bytes, index: int) -> None:
+    def take(self, event_type: str, raw: bytes, index: int, arrival: Arrival) -> None:
         """Take in an entry; one that would be refused today says nothing, as in the service."""
         try:
-            facts = self._in_order.facts(parsed(event_type, raw), index)
+            facts = self._in_order.facts(parsed(event_type, raw), index, arrival)
         except InvalidEventError:
             return
         for fact in facts:

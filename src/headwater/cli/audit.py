@@ -20,6 +20,7 @@ from headwater.audit.graph import Folding, check_graph
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
 from headwater.model.names import DatasetId
+from headwater.model.nodes import Arrival
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.notefile import log_key
 from headwater.store.opening import open_reader
@@ -133,7 +134,7 @@ def _checked(path: Path, trust: Trust) -> Report:
         def look(entry: dict[str, Any], raw: bytes) -> None:
             nonlocal seen
             seen += 1
-            folding.take(entry["type"], raw, entry["index"])
+            folding.take(entry["type"], raw, entry["index"], Arrival(entry["receivedUs"], entry["verdict"]))
             if seen % 1_000 == 0:
                 advance(seen, 0)
 

@@ -45,7 +45,7 @@ def list_nodes(url: UrlOption = DEFAULT_URL, json_output: _JsonOption = False) -
     console = unbroken_console()
     for each in answer["nodes"]:
         console.print(Text(each["nodeId"], style="bold").append(f"  {_standing(each)}", style="dim"))
-    console.print(Text(f"{answer['totalCount']} nodes", style="bold"))
+    console.print(Text(f"{answer['totalCount']} {'node' if answer['totalCount'] == 1 else 'nodes'}", style="bold"))
 
 
 @node.command()

@@ -53,13 +53,15 @@ def _entry(home: Path, number: int) -> Entry:
     if number in (7, 8):
         edits = edit_entry(str(number), received_us, "ann", [Saying(("job", "etl", "job 1"), "deleted", number == 7)])
         return entry_of(edits, "unsigned", None, received_us, salt)
+    key = load_or_create(home)
+    chain = {"nodeId": key.node_id, "epoch": "01a2011d-e5dc-7d03-8f97-97226895efc4", "sequence": number}
+    facets = {"nominalTime": {"é": 1.50}, "headwater_chain": chain}
     body = event(
         eventTime=f"2026-05-22T14:{number + 10}:00Z",
-        run={"runId": f"0198f7d0-0000-7000-8000-{number // 2:012d}", "facets": {"nominalTime": {"é": 1.50}}},
+        run={"runId": f"0198f7d0-0000-7000-8000-{number // 2:012d}", "facets": facets},
         job={"namespace": "etl", "name": f"job {number % 5}"},
         outputs=[dataset(f"table {number % 3}", schema=schema("a", "b<"))],
     )
-    key = load_or_create(home)
     raw = json.dumps(body).encode()
     if number == 9:
         return entry_of(parse_event(raw), "unsigned", None, received_us, salt)
