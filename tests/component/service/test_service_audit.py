@@ -261,7 +261,7 @@ def test_an_event_that_was_dated_back_is_found_by_the_entry(home: Path) -> None:
     def backdate(entries: list[dict[str, Any]]) -> None:
         entries[20]["receivedUs"] -= 3600 * 1_000_000
 
-    assert {"entry", "inclusion"} == checks(verdict(bent(bundle_of(home), entries=lines(backdate))))
+    assert {"entry", "inclusion", "graph"} == checks(verdict(bent(bundle_of(home), entries=lines(backdate))))
 
 
 @pytest.mark.parametrize(
