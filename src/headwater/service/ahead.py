@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
+from itertools import islice
 from typing import Final, TypeVar
 
 log = logging.getLogger(__name__)
@@ -12,6 +13,13 @@ ThingT = TypeVar("ThingT")
 
 _STRETCH_S: Final = 0.005
 """How long somebody may go on who looks at everything, before others have their turn."""
+
+
+def groups(things: Iterable[ThingT], size: int) -> Iterator[list[ThingT]]:
+    """The things in their order, so many together; fewer in the last group."""
+    waiting = iter(things)
+    while group := list(islice(waiting, size)):
+        yield group
 
 
 async def in_turns(steps: Iterable[ThingT]) -> list[ThingT]:

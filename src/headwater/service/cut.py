@@ -7,23 +7,21 @@ makes that run's rows say more than was known then.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Final
 
 from headwater.graph.cut import CutGraph, side
 from headwater.model.facts import Fact, RunOfJob, happened_us
-from headwater.service.ahead import in_turns
+from headwater.service.ahead import groups, in_turns
 from headwater.service.knowledge import Knowledge
 from headwater.service.older import OlderFacets
 from headwater.store.entries import LoggedEvent
 from headwater.store.memory import MemoryStore
 from headwater.store.reader import Reader
 from headwater.store.until import ReaderUntil
-
-ThingT = TypeVar("ThingT")
 
 _SLICE: Final = 50
 """Runs that are taken over in one go: a millisecond's work."""
@@ -76,7 +74,7 @@ class CutPast:
         await self.catch_up()
 
     def _take_over(self, across: list[str]) -> Iterator[None]:
-        for runs in _groups(list(self._now.graph.runs.items()), _SLICE):
+        for runs in groups(list(self._now.graph.runs.items()), _SLICE):
             for run_id, run in runs:
                 match side(run, self._until_us):
                     case "before":
@@ -86,7 +84,7 @@ class CutPast:
             yield
 
     def _add(self, facts: Sequence[Fact]) -> Iterator[None]:
-        for group in _groups(facts, _SLICE * 4):
+        for group in groups(facts, _SLICE * 4):
             self._graph.add_all(group)
             yield
 
@@ -95,7 +93,7 @@ class CutPast:
         with closing(another_reader()) as reader:
             logged = sorted(reader.told_of(run_ids, self._until_us), key=_place)
             links = reader.chain_links(self._until_us)
-        return links + [fact for group in _groups(logged, _GROUP) for fact in self._beside.add_logged(group)]
+        return links + [fact for group in groups(logged, _GROUP) for fact in self._beside.add_logged(group)]
 
     # Keeping in step
 
@@ -137,9 +135,3 @@ def _run_of(facts: Sequence[Fact]) -> str | None:
 
 def _place(event: LoggedEvent) -> int:
     return event.log_index
-
-
-def _groups(things: Iterable[ThingT], size: int) -> Iterator[list[ThingT]]:
-    waiting = iter(things)
-    while group := list(islice(waiting, size)):
-        yield group

@@ -7,19 +7,18 @@ It takes as long as the log is long, and is right for any bounds. Where a past c
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
-from itertools import islice
 from typing import Final
 
 from headwater.errors import UnavailableError
 from headwater.graph.lineage import Graph
 from headwater.model.facts import Fact
+from headwater.service.ahead import groups
 from headwater.service.as_of import AsOf
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
-from headwater.store.entries import LoggedEvent
 from headwater.store.memory import MemoryStore
 from headwater.store.reader import Reader
 
@@ -64,7 +63,7 @@ class ReplayedPast:
         begin = time.perf_counter()
         if self._until_us != _NEVER_US:
             with closing(another_reader()) as reader:
-                for group in _groups(reader.logged(range(self._looked_at), self._until_us), _GROUP):
+                for group in groups(reader.logged(range(self._looked_at), self._until_us), _GROUP):
                     self._store.add_logged(group)
                     if self._is_stopping.is_set():
                         raise UnavailableError("the service is stopping")
@@ -83,14 +82,8 @@ class ReplayedPast:
             size = self._looked_at if self._is_fixed else self._now.store.size()
             if self._looked_at < size:
                 late = list(self._now.store.logged(range(self._looked_at, size), self._until_us))
-                for group in _groups(late, _LATE_GROUP):
+                for group in groups(late, _LATE_GROUP):
                     self.knowledge.learn(self._store.add_logged(group))
                     await asyncio.sleep(0)
                 self._looked_at = size
             self.knowledge.graph.hand_over()
-
-
-def _groups(events: Iterable[LoggedEvent], size: int) -> Iterator[list[LoggedEvent]]:
-    waiting = iter(events)
-    while group := list(islice(waiting, size)):
-        yield group

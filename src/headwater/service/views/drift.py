@@ -16,6 +16,7 @@ from headwater.service import shapes_drift as shapes
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
+from headwater.service.views.impact import any_breaking
 from headwater.service.views.names import name_of
 from headwater.store.entries import LoggedEvent
 from headwater.store.reader import Reader, ShapeChange
@@ -141,14 +142,9 @@ async def _shown(knowledge: Knowledge, found: _Drift, logged: LoggedEvent) -> sh
         index=logged.log_index,
         digest=f"sha256:{logged.digest.hex()}",
         subject=_subject(logged) if told.run_id is None else None,
-        breaking=_together(change["breaking"] for change in changes),
+        breaking=any_breaking(change["breaking"] for change in changes),
         changes=changes,
     )
-
-
-def _together(breaking: Iterable[bool | None]) -> bool | None:
-    said = set(breaking)
-    return True if True in said else None if None in said else False
 
 
 async def _column(knowledge: Knowledge, name: DatasetId, change: ColumnChange) -> shapes.ColumnDrift:

@@ -69,7 +69,7 @@ async def impact(knowledge: Knowledge, node: Node, change: Change | None, page: 
     return shapes.Impact(
         nodeId=node.node_id,
         change=None if proposal is None else _change(proposal),
-        breaking=None if proposal is None else _any(verdict.is_breaking for verdict in judged.values()),
+        breaking=None if proposal is None else any_breaking(verdict.is_breaking for verdict in judged.values()),
         summary=_summary(places, judged),
         counts=_counts(places, judged),
         reached=await in_turns(map(about.reached, places[page.offset : page.offset + page.limit])),
@@ -106,7 +106,7 @@ def _type_of(fields: Iterable[Field], column: str) -> str | None:
     return None
 
 
-def _any(breaking: Iterable[bool | None]) -> bool | None:
+def any_breaking(breaking: Iterable[bool | None]) -> bool | None:
     """Whether any is; None where none is for sure and one may be."""
     said = set(breaking)
     return True if True in said else None if None in said else False
