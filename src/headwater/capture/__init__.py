@@ -1,6 +1,7 @@
 """Capture: tells what engines do that do not tell it themselves.
 
 connect    Kafka Connect: the life of every connector, from the worker's own topics
+flink      Apache Flink: the life of every job on a cluster
 registry   a schema registry: every version of every subject, and what changed
 schemas    subjects, schemas and their fields, as registries give them
 topics     a topic as a dataset
