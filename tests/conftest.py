@@ -9,6 +9,8 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from headwater.lab.lab import Lab
+from tests.support.flink_lab import running_flink
 from tests.support.postgres import Cluster, running_cluster
 
 # On a continuous integration server the examples are the same each time: what is red there is about the change.
@@ -48,3 +50,10 @@ def cluster() -> Iterator[Cluster]:
     """One PostgreSQL for all tests that ask for it."""
     with running_cluster() as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def flink(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """One Flink session cluster for all tests that ask for it; 9 s, 530 MB. Who kills a part starts one of its own."""
+    with running_flink(tmp_path_factory.mktemp("flink")) as lab:
+        yield lab

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from headwater.lab.lab import Lab, PartStatus
 
 lab = typer.Typer(
-    name="lab", help="Real components on this machine: Kafka and what goes with it.", no_args_is_help=True
+    name="lab", help="Real components on this machine: Kafka and what goes with it, Flink.", no_args_is_help=True
 )
 _MIB = 1 << 20
 
 
 @lab.callback()
 def _group() -> None:
-    """Real components on this machine: Kafka and what goes with it."""
+    """Real components on this machine: Kafka and what goes with it, Flink."""
 
 
 @lab.command()
 def up(
-    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka or flink.", show_default=False)],
     parts: Annotated[
         list[str] | None,
         typer.Argument(metavar="[PART]...", help="Only these, and what they need.", show_default=False),
@@ -38,7 +38,9 @@ def up(
         list[str] | None, typer.Option("--port", metavar="PART=PORT", help="Where a part is to listen.")
     ] = None,
 ) -> None:
-    """Start a lab: broker, schema registry, Connect, S3 with Glue, all on 127.0.0.1.
+    """Start a lab, all of it on 127.0.0.1.
+
+    kafka is a broker, a schema registry, Connect, and S3 with Glue; flink a session cluster.
 
     What is up already stays; what is left of an earlier start is cleared away first.
 
@@ -51,6 +53,17 @@ def up(
 
 
 @lab.command()
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka or flink.", show_default=False)],
+) -> None:
+    """Fetch what a lab is made of, and start nothing; `up` does the same where it is needed.
+
+    Example: headwater lab fetch flink
+    """
+    _lab(name).fetch(lambda line: typer.echo(line, err=True))
+
+
+@lab.command()
 def status(
     json_output: Annotated[bool, typer.Option("--json", help="Print a JSON array, one object a part.")] = False,
 ) -> None:
@@ -58,7 +71,7 @@ def status(
 
     Example: headwater lab status --json
     """
-    found = _lab("kafka").status()
+    found = [part for one in _labs() for part in one.status()]
     if json_output:
         sys.stdout.buffer.write(orjson.dumps([asdict(one) for one in found]) + b"\n")
         sys.stdout.flush()
@@ -68,14 +81,18 @@ def status(
 
 @lab.command()
 def logs(
-    part: Annotated[str, typer.Argument(metavar="PART", help="broker, registry, connect or s3.", show_default=False)],
+    part: Annotated[
+        str, typer.Argument(metavar="PART", help="broker, registry, connect, s3, jobmanager ...", show_default=False)
+    ],
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines.")] = 50,
 ) -> None:
     """Show what a part printed last.
 
     Example: headwater lab logs connect -n 200
     """
-    printed = _lab("kafka").log(part).read_text(errors="replace").splitlines()
+    labs = _labs()
+    found = next((one for one in labs if one.has(part)), labs[0])
+    printed = found.log(part).read_text(errors="replace").splitlines()
     typer.echo("\n".join(printed[-lines:]))
 
 
@@ -83,11 +100,19 @@ def logs(
 def down(
     keep: Annotated[bool, typer.Option("--keep", help="Keep data and logs, for the next start.")] = False,
 ) -> None:
-    """Stop every part, and remove its data.
+    """Stop every part of every lab, and remove its data.
 
     Example: headwater lab down
     """
-    _lab("kafka").down(lambda line: typer.echo(line, err=True), keep=keep)
+    for one in _labs():
+        one.down(lambda line: typer.echo(line, err=True), keep=keep)
+
+
+def _labs() -> "list[Lab]":
+    _lab("kafka")  # tells what is missing where a package is
+    from headwater.lab.lab import LABS
+
+    return [_lab(name) for name in LABS]
 
 
 def _lab(name: str, ports: dict[str, int] | None = None) -> "Lab":

@@ -1,10 +1,12 @@
 """Real components on one machine, for trying things out and for tests: `headwater lab up kafka`.
 
-    part        what a part is: its command, port, configuration, and how one sees that it is ready
-    kafka       the parts of the lab `kafka`: broker, schema registry, Connect, S3 with Glue
-    jars        what Maven fetches for a part, once
-    processes   processes of a part: start, find, stop; who has a port
-    lab         all of it together: up, status, down
+    part          what a part is: its command, port, configuration, and how one sees that it is ready
+    kafka         the parts of the lab `kafka`: broker, schema registry, Connect, S3 with Glue
+    flink         the parts of the lab `flink`: a session cluster
+    jars          what Maven fetches for a part, once
+    environments  the Python environment of a part that needs one of its own, made once
+    processes     processes of a part: start, find, stop; who has a port
+    lab           all of it together: up, status, down
 
 A part's processes are known by a variable in their environment, so that whatever an earlier start left, however it
 ended, is found again. All data, logs and figures of a part are in one folder, HEADWATER_HOME/lab/PART.

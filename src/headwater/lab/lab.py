@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from headwater.errors import NotFoundError, SetupError, UnavailableError
-from headwater.lab import jars, kafka, processes
+from headwater.lab import environments, flink, jars, kafka, processes
 from headwater.lab.part import Part, Site
 
-LABS: Final[Mapping[str, tuple[Part, ...]]] = {"kafka": kafka.PARTS}
+LABS: Final[Mapping[str, tuple[Part, ...]]] = {"kafka": kafka.PARTS, "flink": flink.PARTS}
 """The parts of each lab, in the order in which they are started."""
 
 _FIGURES: Final = "started.json"
@@ -70,9 +70,21 @@ class Lab:
             raise NotFoundError(f"the lab has no part {name!r}; it has {', '.join(self._parts)}")
         return self._parts[name]
 
+    def has(self, name: str) -> bool:
+        """Whether a part of that name is in this lab."""
+        return name in self._parts
+
     def address(self, name: str) -> str:
         """How clients name a part."""
         return self.part(name).address_at(self.ports)
+
+    def fetch(self, progress: Progress) -> None:
+        """Fetch what the parts are made of, where that is not done yet, and start nothing.
+
+        Raises:
+            SetupError: Maven or Java is missing, or what they are made of is not to be had.
+        """
+        self._fetch(list(self._parts.values()), progress)
 
     def up(self, names: Sequence[str], progress: Progress) -> None:
         """Start parts, and those that they need; what is up stays as it is, what is half dead is started anew.
@@ -141,6 +153,10 @@ class Lab:
             if not jars.is_fetched(pom):
                 progress(f"{part.name}: Maven fetches {pom} (once)")
                 jars.fetch(pom)
+        for part in parts:
+            if part.python is not None and not environments.is_made(part.python):
+                progress(f"{part.name}: a Python environment is made for {part.python} (once)")
+                environments.make(part.python)
 
     def _begin(self, part: Part, begun: list[Part], progress: Progress) -> float | None:
         """Start a part; returns when, on the monotonic clock, or None where it is up already."""

@@ -52,6 +52,7 @@ class Part:
         needs: parts that must be ready before this one is started.
         pom: the folder under `jvm/` with what Maven fetches for it.
         plugins: further such folders, whose jars are kept apart from its own.
+        python: the folder under `jvm/` with what its own Python environment has.
         command: what is run, in the part's folder.
         environment: variables beside those of the caller.
         prepare: called before each start; writes configuration, makes what must be there first.
@@ -66,6 +67,7 @@ class Part:
     needs: tuple[str, ...] = ()
     pom: str | None = None
     plugins: tuple[str, ...] = ()
+    python: str | None = None
     command: Callable[[Site], list[str]]
     environment: Callable[[Site], Mapping[str, str]] = lambda _: {}
     prepare: Callable[[Site], None] = lambda _: None

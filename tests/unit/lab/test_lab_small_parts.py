@@ -58,8 +58,8 @@ def test_who_has_a_port_is_told_by_process_and_command() -> None:
 
 
 def test_an_unknown_lab_or_part_is_told_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="there is no lab 'flink'; there are kafka"):
-        Lab("flink", tmp_path)
+    with pytest.raises(NotFoundError, match="there is no lab 'kafak'; there are kafka, flink"):
+        Lab("kafak", tmp_path)
     with pytest.raises(NotFoundError, match="no part 'brocker'; it has broker, registry, s3, connect"):
         Lab("kafka", tmp_path).up(["brocker"], lambda _: None)
 

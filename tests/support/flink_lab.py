@@ -1,0 +1,19 @@
+"""A session cluster for tests, started by the same door as users start theirs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from headwater.lab.lab import Lab
+from tests.support.ports import free_ports
+
+
+@contextmanager
+def running_flink(home: Path) -> Iterator[Lab]:
+    """A JobManager and a TaskManager with eight slots; `address("jobmanager")` is the URL of the REST API."""
+    lab = Lab("flink", home, dict(zip(("jobmanager", "taskmanager"), free_ports(2), strict=True)))
+    try:
+        lab.up([], lambda _: None)
+        yield lab
+    finally:
+        lab.down(lambda _: None)
