@@ -13,7 +13,7 @@ import orjson
 
 from headwater.emit.chain import MAX_UNSIGNED, Chain
 from headwater.emit.metrics import EmitMetrics, Gap
-from headwater.model.nodes import HEARTBEAT, HEARTBEAT_SCHEMA, NODES
+from headwater.model.heartbeat import HEARTBEAT, HEARTBEAT_SCHEMA, NODES
 from headwater.model.producer import OPENLINEAGE_SCHEMA, PRODUCER
 
 _GATHER_S: Final = 1.0

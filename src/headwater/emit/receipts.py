@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from headwater.errors import UntrustedNoteError
-from headwater.model.nodes import hash_of
+from headwater.model.digest import hash_of
 from headwater.signing.chain import Checkpoint
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.merkle import is_included

@@ -10,8 +10,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
+from headwater.model.digest import hash_of
 from headwater.model.facts import ChainLink, Seen
-from headwater.model.nodes import hash_of
 
 TroubleKind = Literal["fork", "broken", "hole", "replay", "silence", "dropped", "clock"]
 

@@ -12,19 +12,12 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from headwater.model.digest import hash_of
 from headwater.model.events import RunEvent
 from headwater.model.facets.own import ChainFacet, HeartbeatFacet, SignatureFacet
 from headwater.model.facts import ChainLink
-from headwater.model.producer import HEADWATER_FACETS
+from headwater.model.heartbeat import HEARTBEAT, NODES
 
-NODES: Final = "headwater-nodes"
-"""The namespace of the nodes' own jobs, each named by the node's id; a run of such a job is an epoch."""
-
-HEARTBEAT: Final = "headwater_heartbeat"
-HEARTBEAT_SCHEMA: Final = f"{HEADWATER_FACETS}/headwater_heartbeat.json"
-
-_HASH: Final = "sha256:"
-_HASH_BYTES: Final = 32
 _MAX_SEQUENCE: Final = 2**53
 _MAX_NAME: Final = 200
 
@@ -69,15 +62,6 @@ def chain_link(event: RunEvent, arrival: Arrival) -> ChainLink | None:
 def is_of_node(event: RunEvent, link: ChainLink) -> bool:
     """Whether the node speaks for itself there, and not of any job's run."""
     return event.job == (NODES, link.node) and event.run_id == link.epoch and HEARTBEAT in event.run_facets
-
-
-def hash_of(text: str) -> bytes | None:
-    """The 32 bytes of `sha256:` and hex; None for any other text."""
-    try:
-        digest = bytes.fromhex(text.removeprefix(_HASH))
-    except ValueError:
-        return None
-    return digest if len(digest) == _HASH_BYTES and text == f"{_HASH}{digest.hex()}" else None
 
 
 def _is_sound(chain: ChainFacet, signature: SignatureFacet) -> bool:

@@ -1,0 +1,15 @@
+"""SHA-256 digests as events and receipts write them: `sha256:` and 64 hex digits."""
+
+from typing import Final
+
+_HASH: Final = "sha256:"
+_HASH_BYTES: Final = 32
+
+
+def hash_of(text: str) -> bytes | None:
+    """The 32 bytes of `sha256:` and hex; None for any other text."""
+    try:
+        digest = bytes.fromhex(text.removeprefix(_HASH))
+    except ValueError:
+        return None
+    return digest if len(digest) == _HASH_BYTES and text == f"{_HASH}{digest.hex()}" else None
