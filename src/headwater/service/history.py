@@ -8,11 +8,14 @@ from typing import Any, Final
 import orjson
 
 from headwater.graph.causes.history import ColumnsOf
-from headwater.graph.causes.record import EventRef, Outline, Record, Told, record_of
-from headwater.model.events import Direction, RunEvent, parse_event
+from headwater.graph.causes.record import EventRef, Outline, Record, SchemaNews, Told, record_of
+from headwater.graph.diff import columns_of
+from headwater.graph.drift import ColumnChange, Telling, drift
+from headwater.model.events import DatasetEvent, Direction, RunEvent, parse_event
 from headwater.model.facets.dataset import VersionFacet
 from headwater.model.facets.input_output import IcebergCommitReportFacet
 from headwater.model.facets.job import JobTypeFacet
+from headwater.model.facets.own import SubjectFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.service.activity import known_run
 from headwater.service.knowledge import Knowledge
@@ -39,6 +42,7 @@ class KnownHistory:
         self.runs_of = cache(self._runs_of)
         self.record = cache(self._record)
         self.outline = cache(self._outline)
+        self.declared_anew = cache(self._declared_anew)
         self._job_type = cache(self._read_job_type)
 
     def writers(self, name: DatasetId) -> Sequence[JobId]:
@@ -85,6 +89,16 @@ class KnownHistory:
     def newest_us(self) -> int:
         """The time of the newest event of all."""
         return self._knowledge.store.newest_us() or 0
+
+    def _declared_anew(self, name: DatasetId) -> Sequence[SchemaNews]:
+        """How a dataset's declared schema changed, oldest first."""
+        store = self._knowledge.store
+        shapes = [shape for member in self._graph.members(name) for shape in store.declared_shapes(member)]
+        told = sorted((each.stamp, each.dataset, each.schema) for each in shapes if each.schema is not None)
+        tellings = (Telling(name, columns_of(store.content(schema))) for _, name, schema in told)
+        news = [(stamp, tuple(found)) for (stamp, _, _), found in zip(told, drift(tellings), strict=True) if found]
+        events = store.with_digests([stamp.digest for stamp, _ in news])
+        return [_schema_news(changes, events[stamp.digest]) for stamp, changes in news]
 
     def _runs_of(self, job: JobId) -> Sequence[Outline]:
         ids = self._knowledge.activity(job).runs
@@ -143,3 +157,16 @@ class KnownHistory:
     def _read_job_type(self, job: JobId) -> JobTypeFacet | None:
         digests = {name: facet.content for name, facet in self._graph.jobs[job].facets.items()}
         return self._knowledge.view(JobTypeFacet, digests)
+
+
+def _schema_news(changes: tuple[ColumnChange, ...], logged: LoggedEvent) -> SchemaNews:
+    subject = declared_subject(logged)
+    version = None if subject is None else f"version {subject.version} of {subject.subject}"
+    return SchemaNews(logged.event_us, changes, version, EventRef(logged.log_index, logged.digest))
+
+
+def declared_subject(logged: LoggedEvent) -> SubjectFacet | None:
+    """The version of a registry's subject that a declaration is from, as its event tells."""
+    event = parse_event(logged.raw)
+    facet = SubjectFacet.read(event.dataset.facets) if isinstance(event, DatasetEvent) else None
+    return facet if isinstance(facet, SubjectFacet) else None

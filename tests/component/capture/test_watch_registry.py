@@ -16,10 +16,16 @@ from headwater.capture.outlet import Outlet
 from headwater.capture.registry import RegistryWatcher, Told
 from headwater.capture.schemas import Registry
 from headwater.lab.lab import Lab
-from tests.support.service import running
+from tests.support.service import Service, running
 from tests.support.spec import Specification
 
 BOOTSTRAP = "broker:9092"
+
+ADDS_UP = """
+import headwater, sys
+with headwater.run(job="sum", inputs=[sys.argv[1]], outputs=[("bi", "revenue")]):
+    pass
+"""
 
 
 def avro(*fields: tuple[str, object]) -> Schema:
@@ -30,6 +36,13 @@ def avro(*fields: tuple[str, object]) -> Schema:
 ID_AND_PRICE = avro(("id", "long"), ("price", "int"))
 PRICE_PROMOTED = avro(("id", "long"), ("price", "double"))
 ONLY_ID = avro(("id", "long"))
+
+
+def command(home: Path, *arguments: str) -> str:
+    """What a command prints."""
+    environment = {**os.environ, "HEADWATER_HOME": str(home)}
+    whole = [sys.executable, "-m", "headwater.cli.main", *arguments]
+    return subprocess.run(whole, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 class Watched:
@@ -52,6 +65,19 @@ class Watched:
         with closing(Registry(self.url)) as registry:
             watcher = RegistryWatcher(registry, BOOTSTRAP, self._state, outlet)
             return [told for told in watcher.look() if told.subject == self.subject]
+
+    def told_by_command(self, service: Service, home: Path) -> str:
+        """What `headwater watch registry` prints once it has told the service."""
+        told = f"{service.url}/api/v1/lineage"
+        return command(
+            home, "watch", "registry", "--once", "--url", self.url, "--bootstrap", BOOTSTRAP, "--endpoint", told
+        )
+
+    def adds_up(self, service: Service, home: Path) -> None:
+        """A job of somebody's own reads the topic and writes what the dashboard shows."""
+        topic, told = f"kafka://{BOOTSTRAP}/{self.topic}", f"{service.url}/api/v1/lineage"
+        environment = {**os.environ, "HEADWATER_HOME": str(home), "HEADWATER_ENDPOINT": told}
+        subprocess.run([sys.executable, "-c", ADDS_UP, topic], env=environment, check=True)
 
     def facets(self) -> list[dict[str, Any]]:
         bodies = [json.loads(event)["dataset"] for event in self.events]
@@ -95,13 +121,24 @@ def test_the_service_shows_the_topic_with_its_newest_schema(kafka: Lab, tmp_path
     watched = Watched(kafka, tmp_path / "state.json")
     watched.register(ID_AND_PRICE)
     with running(tmp_path / "home") as service:
-        command = [
-            *(sys.executable, "-m", "headwater.cli.main", "watch", "registry", "--once"),
-            *("--url", watched.url, "--bootstrap", BOOTSTRAP, "--endpoint", f"{service.url}/api/v1/lineage"),
-        ]
-        environment = {**os.environ, "HEADWATER_HOME": str(tmp_path / "home")}
-        said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        said = watched.told_by_command(service, tmp_path / "home")
         shown = httpx.get(f"{service.url}/api/v1/namespaces/kafka%3A%2F%2F{BOOTSTRAP}/datasets/{watched.topic}").json()
 
     assert f"{watched.subject} version 1\n" in said
     assert [(field["name"], field["type"]) for field in shown["fields"]] == [("id", "long"), ("price", "int")]
+
+
+def test_a_wrong_number_is_traced_to_the_version_of_the_topics_schema(kafka: Lab, tmp_path: Path) -> None:
+    watched, home = Watched(kafka, tmp_path / "state.json"), tmp_path / "home"
+    with running(home) as service:
+        watched.register(ID_AND_PRICE)
+        watched.told_by_command(service, home)
+        watched.adds_up(service, home)
+        watched.register(PRICE_PROMOTED)
+        watched.told_by_command(service, home)
+        watched.adds_up(service, home)
+
+        said = command(home, "root-cause", "revenue", "--url", service.url)
+
+    changed = f"{watched.topic}: changed price from int to double, by version 2 of {watched.subject}"
+    assert f"{changed} (of 1 found in 1 run of 1 job, up to 0 steps up)" in " ".join(said.split())

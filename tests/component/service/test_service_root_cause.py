@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.support.app import Body, dataset, event, facet, get, post, served
-from tests.support.days import at, days, read, run, written
+from tests.support.days import at, days, read, run, schema, written
 
 MART = "dataset:lake:mart"
 
@@ -107,6 +107,74 @@ def test_a_column_that_changed_its_type_is_found_where_it_was_written(client: Te
     assert links(finding["path"]) == [("report-5", "stage", "clean-5", "time"), ("clean-5", "raw", "load-5", "time")]
     digest = hashlib.sha256(json.dumps(changed[1]).encode()).hexdigest()
     assert f"sha256:{digest}" in [evidence["digest"] for evidence in finding["events"]]
+
+
+# What was declared
+
+
+def declared(version: int, day: int, hour: int, **columns: str) -> Body:
+    """A registry's version of a topic's schema."""
+    subject = facet(subject="raw-value", version=version)
+    told = dataset("raw", schema=schema(columns), headwater_subject=subject)
+    return {**{key: value for key, value in event().items() if key in ("producer", "schemaURL")},
+            "eventTime": at(day, hour), "dataset": told}  # fmt: skip
+
+
+def streaming(client: TestClient, first_day: int, last_day: int) -> None:
+    """Instead of `clean`: a stream that makes stage of raw from the first day on, and speaks daily."""
+    kind = {"jobType": facet(processingType="STREAMING", integration="TEST")}
+    for day in range(first_day, last_day + 1):
+        told = run("flow", 1, inputs=[dataset("raw")], outputs=[dataset("stage")], job_facets=kind)[1]
+        post(client, {**told, "eventType": "START" if day == 1 else "RUNNING", "eventTime": at(day, 2)})
+
+
+@pytest.fixture
+def through_a_stream(tmp_path: Path) -> Iterator[TestClient]:
+    """Three days of a daily report on what a stream makes of a topic whose schema a registry tells."""
+    with served(tmp_path) as client:
+        post(client, declared(1, 1, 1, id="int", amount="int"))
+        streaming(client, 1, 3)
+        post(client, *[each for day in (1, 2, 3) for each in run("report", day)])
+        yield client
+
+
+def test_a_registrys_new_version_is_named_though_only_a_stream_read_the_topic(through_a_stream: TestClient) -> None:
+    post(through_a_stream, declared(2, 2, 20, id="int", amount="string"))
+
+    (finding,) = ask(through_a_stream)["findings"]
+
+    assert (finding["kind"], finding["nodeId"], finding["distance"]) == ("schema-change", "dataset:lake:raw", 2)
+    assert finding["words"] == "raw: changed amount from int to string, by version 2 of raw-value"
+    assert (finding["at"], finding["score"]) == ("2026-05-02T20:00:00.000Z", 0.85)
+    assert links(finding["path"]) == [("report-3", "stage", "flow-1", "stream")]
+    assert len(finding["events"]) == 1
+
+
+def test_a_version_that_was_there_the_last_time_is_not_to_blame(through_a_stream: TestClient) -> None:
+    post(through_a_stream, declared(2, 2, 1, id="int", amount="string"))
+
+    assert ask(through_a_stream)["findings"] == []
+    assert [each["kind"] for each in ask(through_a_stream, run="report-2")["findings"]] == ["schema-change"]
+
+
+def test_a_version_that_came_after_the_output_is_not_to_blame(through_a_stream: TestClient) -> None:
+    post(through_a_stream, declared(2, 3, 4, id="int", amount="string"))
+    streaming(through_a_stream, 4, 5)
+
+    assert ask(through_a_stream)["findings"] == []
+
+
+def test_what_runs_saw_of_a_declared_change_is_its_consequence(client: TestClient) -> None:
+    post(client, declared(1, 1, 1, id="int", amount="double"), declared(2, 4, 20, id="int", amount="string"))
+    text = {"id": "int", "amount": "string"}
+    post(client, *run("clean", 5, inputs=[read("raw", columns=text)]), *run("report", 5))
+
+    answer = ask(client)
+
+    assert [(each["words"], each["consequence"]) for each in answer["findings"]] == [
+        ("raw: changed amount from double to string, by version 2 of raw-value", False),
+        ("raw: changed amount from double to string", True),
+    ]
 
 
 def test_a_run_that_failed_is_found_though_its_reader_used_what_was_there_before(client: TestClient) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from headwater.graph.causes.record import Outline, Record
+from headwater.graph.causes.record import Outline, Record, SchemaNews
 from headwater.model.names import DatasetId, JobId
 
 ColumnsOf = Mapping[DatasetId, frozenset[str]]
@@ -30,6 +30,9 @@ class History(Protocol):
 
     def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:
         """The columns that these columns of a dataset are made from, also by choice; None where nobody tells."""
+
+    def declared_anew(self, name: DatasetId) -> Sequence[SchemaNews]:
+        """How a dataset's declared schema changed, as a registry tells it, oldest first."""
 
     def is_stream(self, job: JobId) -> bool:
         """Whether the job runs on and on."""

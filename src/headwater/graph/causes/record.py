@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from headwater.graph.drift import ColumnChange
 from headwater.model.events import DatasetRef, Direction, RunEvent, Stamp
 from headwater.model.facets.dataset import SchemaFacet, SchemaField, VersionFacet
 from headwater.model.facets.input_output import (
@@ -40,6 +41,17 @@ class EventRef(NamedTuple):
 
     log_index: int
     digest: bytes
+
+
+class SchemaNews(NamedTuple):
+    """A schema that was declared, and differs from the one before."""
+
+    at_us: int
+    """Microseconds since 1970, UTC."""
+    changes: tuple[ColumnChange, ...]
+    version: str | None
+    """What to call it, such as `version 2 of orders-value`."""
+    event: EventRef
 
 
 class Said(NamedTuple):

@@ -61,6 +61,8 @@ class Visit:
     """Runs of the same job that had completed before it began, newest first."""
     columns: ColumnsOf | None
     """The columns that matter, by dataset; None: all do."""
+    news: "Window"
+    """When something must have changed to be news for the output."""
 
     @property
     def run(self) -> Outline:
@@ -77,6 +79,28 @@ class Visit:
         return self.columns is None or name not in self.columns or column in self.columns[name]
 
 
+class Window(NamedTuple):
+    """From after one time up to another, in microseconds since 1970."""
+
+    after_us: int
+    """The job had run then already, or who read from it had."""
+    until_us: int
+    """Whoever read from it had read by then."""
+
+    def has(self, time_us: int) -> bool:
+        """Whether the time lies in it."""
+        return self.after_us < time_us <= self.until_us
+
+
+class _Next(NamedTuple):
+    """A run to be looked at, how it was come to, the columns that matter of what it wrote, and what would be news."""
+
+    run: Outline
+    path: tuple[Link, ...]
+    wanted: ColumnsOf | None
+    news: Window
+
+
 class Trail(NamedTuple):
     """The runs that were looked at, nearest first; `is_cut`: there were more of them, or they went further up."""
 
@@ -88,15 +112,16 @@ def trail(
     history: History, start: Outline, columns: ColumnsOf | None, max_hops: int, max_runs: int = MAX_RUNS
 ) -> Generator[None, None, Trail]:
     """Everything that fed the run, each run once, by the shortest way; a step is a run that was looked at."""
-    queue: deque[tuple[Outline, tuple[Link, ...], ColumnsOf | None]] = deque([(start, (), columns)])
+    queue: deque[_Next] = deque([_Next(start, (), columns, Window(start.started_us, start.last_us))])
     known = {start.run_id}
     visits: list[Visit] = []
     is_cut = False
     while queue:
-        run, path, wanted = queue.popleft()
+        here = queue.popleft()
+        run, path = here.run, here.path
         if len(visits) == max_runs:
             return Trail(tuple(visits), is_cut=True)
-        visit = _visit(history, run, path, wanted)
+        visit = _visit(history, here)
         visits.append(visit)
         yield
         on_the_way = {link.reader for link in path} | {run.run_id}
@@ -110,7 +135,8 @@ def trail(
                     continue
                 known.add(writer.run.run_id)
                 link = Link(run.run_id, feed.dataset, writer.run.run_id, writer.by)
-                queue.append((writer.run, (*path, link), _narrowed(visit.columns, feed.dataset)))
+                news = visit.news._replace(until_us=min(visit.news.until_us, feed.at_us))
+                queue.append(_Next(writer.run, (*path, link), _narrowed(visit.columns, feed.dataset), news))
     return Trail(tuple(visits), is_cut)
 
 
@@ -118,13 +144,16 @@ def _narrowed(columns: ColumnsOf | None, name: DatasetId) -> ColumnsOf | None:
     return None if columns is None or name not in columns else {name: columns[name]}
 
 
-def _visit(history: History, run: Outline, path: tuple[Link, ...], wanted: ColumnsOf | None) -> Visit:
+def _visit(history: History, here: _Next) -> Visit:
+    run, path, wanted, news = here
     record = history.record(run.run_id)
     columns = _with_sources(history, wanted)
     feeds = tuple(_feeds(history, record, wanted, columns))
     before = [each for each in history.runs_of(run.job) if _is_before(each, run)]
     earlier = tuple(history.record(each.run_id) for each in before[:BASELINE])
-    return Visit(record, path, feeds, earlier, columns)
+    if earlier:
+        news = news._replace(after_us=min(news.after_us, earlier[0].outline.started_us))
+    return Visit(record, path, feeds, earlier, columns, news)
 
 
 def _is_before(other: Outline, run: Outline) -> bool:

@@ -9,12 +9,12 @@ from headwater.errors import InvalidInputError
 from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.impact.reach import Flow, Place, reach
-from headwater.model.events import DatasetEvent, Stamp, parse_event
-from headwater.model.facets.own import SubjectFacet
+from headwater.model.events import Stamp
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes_drift as shapes
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.answers import iso
+from headwater.service.history import declared_subject
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.impact import any_breaking
 from headwater.service.views.names import name_of
@@ -168,10 +168,8 @@ def _count(places: Sequence[Place], kind: str) -> int:
 
 
 def _subject(logged: LoggedEvent) -> shapes.SubjectVersion | None:
-    """The version of a subject that a declaration is from, as its event tells."""
-    event = parse_event(logged.raw)
-    facet = SubjectFacet.read(event.dataset.facets) if isinstance(event, DatasetEvent) else None
-    if not isinstance(facet, SubjectFacet):
+    facet = declared_subject(logged)
+    if facet is None:
         return None
     return shapes.SubjectVersion(
         subject=facet.subject, version=facet.version, compatibility=facet.compatibility, fitsRule=facet.fits_rule

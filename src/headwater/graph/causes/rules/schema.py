@@ -1,13 +1,14 @@
-"""Columns that came, went or changed their type since the job's run before."""
+"""Columns that came, went or changed their type: since the job's run before, or by a schema that was declared."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import End, EventRef, Record
+from headwater.graph.causes.record import End, EventRef, Record, SchemaNews
 from headwater.graph.causes.trail import Visit
 from headwater.graph.causes.words import listed
+from headwater.graph.drift import ColumnChange
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId
 
@@ -53,12 +54,10 @@ def _changed(visit: Visit, name: DatasetId, end: End, record: Record, before: En
     difference = _difference(then, now)
     if not difference.columns:
         return
-    weight = _LOST if difference.gone or difference.retyped else _ADDED
-    if not any(visit.matters(name, column) for column in difference.columns):
-        weight *= _ELSEWHERE
+    is_lost = bool(difference.gone or difference.retyped)
     yield Finding(
         "schema-change",
-        weight,
+        _weight(visit, name, difference.columns, is_lost=is_lost),
         f"{name.name}: {_words(difference, then, now)}",
         name,
         visit,
@@ -66,6 +65,38 @@ def _changed(visit: Visit, name: DatasetId, end: End, record: Record, before: En
         (visit.run.run_id, record.outline.run_id),
         (event, event_then),
     )
+
+
+def declared_changes(visit: Visit, history: History) -> Iterator[Finding]:
+    """A new schema was declared of what the run read, or of the output itself: a registry's version, for one."""
+    feeds = {feed.dataset for feed in visit.feeds}
+    outputs = visit.run.writes - feeds if visit.hops == 0 else frozenset()
+    for name in sorted(feeds | outputs):
+        for news in history.declared_anew(name):
+            if visit.news.has(news.at_us):
+                yield _declared(visit, name, news, is_of_feed=name in feeds)
+
+
+def _declared(visit: Visit, name: DatasetId, news: SchemaNews, *, is_of_feed: bool) -> Finding:
+    columns = [change.column for change in news.changes]
+    is_lost = any(change.change != "added" for change in news.changes)
+    version = "" if news.version is None else f", by {news.version}"
+    return Finding(
+        "schema-change",
+        _weight(visit, name, columns, is_lost=is_lost),
+        f"{name.name}: {_words_of(news.changes)}{version}",
+        name,
+        visit,
+        news.at_us,
+        (visit.run.run_id,),
+        (news.event,),
+        is_of_feed=is_of_feed,
+    )
+
+
+def _weight(visit: Visit, name: DatasetId, columns: Collection[str], *, is_lost: bool) -> float:
+    matters = any(visit.matters(name, column) for column in columns)
+    return (_LOST if is_lost else _ADDED) * (1 if matters else _ELSEWHERE)
 
 
 def _told(end: End) -> tuple[dict[str, str], EventRef]:
@@ -84,5 +115,15 @@ def _difference(then: Mapping[str, str], now: Mapping[str, str]) -> _Difference:
 
 def _words(difference: _Difference, then: Mapping[str, str], now: Mapping[str, str]) -> str:
     retyped = [f"{name} from {then[name]} to {now[name]}" for name in difference.retyped]
-    parts = (("lost", difference.gone), ("changed", retyped), ("got", difference.come))
+    return _sentence(difference.gone, retyped, difference.come)
+
+
+def _words_of(changes: Sequence[ColumnChange]) -> str:
+    by_kind = {kind: [each for each in changes if each.change == kind] for kind in ("removed", "retyped", "added")}
+    retyped = [f"{each.column} from {each.before} to {each.after}" for each in by_kind["retyped"]]
+    return _sentence([each.column for each in by_kind["removed"]], retyped, [each.column for each in by_kind["added"]])
+
+
+def _sentence(gone: Sequence[str], retyped: Sequence[str], come: Sequence[str]) -> str:
+    parts = (("lost", gone), ("changed", retyped), ("got", come))
     return ", ".join(f"{verb} {listed(names)}" for verb, names in parts if names)
