@@ -37,7 +37,8 @@ _FACET_MAPS: Final = frozenset({"facets", "inputFacets", "outputFacets"})
 class HeadwaterRunFacet(RunFacet):
     """What a run has moved so far: the run facet `headwater_run`.
 
-    A counter is None where the engine does not tell; zero means that it told zero.
+    A counter is None where the engine does not tell; zero means that it told zero. `stoppedBy` and `stopNote` are who
+    stopped the run, and why, where a person did.
     """
 
     recordsIn: int | None = 0
@@ -47,6 +48,8 @@ class HeadwaterRunFacet(RunFacet):
     errorCount: int = 0
     durationMs: int = 0
     stopReason: str | None = None
+    stoppedBy: str | None = None
+    stopNote: str | None = None
 
     @staticmethod
     def _get_schema() -> str:

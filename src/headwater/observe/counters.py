@@ -14,6 +14,8 @@ class Counters:
         records_out: rows written, summed over the outputs; of a merge those inserted or updated.
         bytes_in: size of the files scanned; not for databases.
         bytes_out: size of the files written; not for databases and standard output.
+        stopped_by: who stopped the run, where a person did.
+        stop_note: why they did, in their words.
     """
 
     records_in: int | None = 0
@@ -23,3 +25,5 @@ class Counters:
     error_count: int = 0
     duration_ms: int = 0
     stop_reason: str | None = None
+    stopped_by: str | None = None
+    stop_note: str | None = None

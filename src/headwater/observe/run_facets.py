@@ -34,6 +34,8 @@ def counters_facet(counters: Counters) -> HeadwaterRunFacet:
         errorCount=counters.error_count,
         durationMs=counters.duration_ms,
         stopReason=counters.stop_reason,
+        stoppedBy=counters.stopped_by,
+        stopNote=counters.stop_note,
     )
 
 

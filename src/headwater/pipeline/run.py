@@ -30,7 +30,7 @@ from headwater.pipeline.kafka.signals import StrangeSchema, signal_in
 from headwater.pipeline.kafka.topics import KnownTopics
 from headwater.pipeline.session import session_for
 from headwater.pipeline.spec import Output, PipelineSpec
-from headwater.pipeline.stop import StopSignal
+from headwater.pipeline.stop import StopSignal, Why
 from headwater.pipeline.stream import Streams
 from headwater.pipeline.telling.observer import EndState, Observer, Silent
 
@@ -303,13 +303,13 @@ def _wait_for_stop(mailbox: "SimpleQueue[_Ended | None]") -> None:
 def _told(ended: _Ended | None, observer: Observer, stop: StopSignal, run_id: str) -> RunResult:
     """Tell the end. Work that was done before the stop reached it is complete."""
     if ended is not None and ended.error is None:
-        return RunResult(run_id=run_id, state="COMPLETE", counters=observer.end("COMPLETE", "completed", None))
-    if stop.reason is not None:
-        counters = observer.end("ABORT", stop.reason, None)
+        return RunResult(run_id=run_id, state="COMPLETE", counters=observer.end("COMPLETE", Why("completed"), None))
+    if stop.why is not None:
+        counters = observer.end("ABORT", stop.why, None)
         return RunResult(run_id=run_id, state="ABORT", counters=counters, stop_reason=stop.reason)
     failure = _failure(ended)
     return RunResult(
-        run_id=run_id, state="FAIL", counters=observer.end("FAIL", "failed", failure), error=failure.message
+        run_id=run_id, state="FAIL", counters=observer.end("FAIL", Why("failed"), failure), error=failure.message
     )
 
 

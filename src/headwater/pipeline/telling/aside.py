@@ -18,6 +18,7 @@ from headwater.observe.failure import Failure
 from headwater.observe.spark.jvm import activate, release_thread
 from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import Output
+from headwater.pipeline.stop import Why
 from headwater.pipeline.telling.observer import EndState
 from headwater.pipeline.telling.teller import Teller
 
@@ -66,15 +67,15 @@ class Aside:
         if self._tasks.empty():
             self._tasks.put(self._teller.running)
 
-    def end(self, state: EndState, reason: str, failure: Failure | None) -> Counters | None:
+    def end(self, state: EndState, why: Why, failure: Failure | None) -> Counters | None:
         """When all before is told: the last event. It goes out from here if Spark holds the thread up."""
         ended: SimpleQueue[Counters] = SimpleQueue()
-        self._tasks.put(lambda: ended.put(self._teller.end(state, reason, failure)))
+        self._tasks.put(lambda: ended.put(self._teller.end(state, why, failure)))
         self._tasks.put(None)
         self._thread.join(_PATIENCE_S)
         if ended.empty():
             log.warning("lineage is incomplete: Spark does not answer", extra={"state": state})
-            return self._teller.end_without_spark(state, reason, failure)
+            return self._teller.end_without_spark(state, why, failure)
         return ended.get()
 
     def _work(self) -> None:

@@ -9,6 +9,7 @@ from headwater.observe.counters import Counters
 from headwater.observe.failure import Failure
 from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import Output
+from headwater.pipeline.stop import Why
 
 EndState = Literal["COMPLETE", "FAIL", "ABORT"]
 
@@ -41,7 +42,7 @@ class Observer(Protocol):
     def running(self) -> None:
         """Some time has passed."""
 
-    def end(self, state: EndState, reason: str, failure: Failure | None) -> Counters | None:
+    def end(self, state: EndState, why: Why, failure: Failure | None) -> Counters | None:
         """The run is over; the last call. Returns what was counted, None without lineage."""
         ...
 
@@ -71,6 +72,6 @@ class Silent:
     def running(self) -> None:
         """Nothing."""
 
-    def end(self, state: EndState, reason: str, failure: Failure | None) -> Counters | None:
+    def end(self, state: EndState, why: Why, failure: Failure | None) -> Counters | None:
         """Nothing was counted."""
         return None

@@ -25,6 +25,7 @@ from headwater.observe.spark.tally import read_facet, sum_of, written_facet
 from headwater.pipeline.execution import Execution
 from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import IcebergOutput, Output, PipelineSpec
+from headwater.pipeline.stop import Why
 from headwater.pipeline.telling.accounts import Accounts
 from headwater.pipeline.telling.job import job_of, pipeline_facets
 from headwater.pipeline.telling.observer import EndState
@@ -108,23 +109,23 @@ class Teller:
             self._refresh()
             self._tell(RunState.RUNNING, self._progress_facets(self._counters(None)))
 
-    def end(self, state: EndState, reason: str, failure: Failure | None) -> Counters:
+    def end(self, state: EndState, why: Why, failure: Failure | None) -> Counters:
         """COMPLETE, FAIL or ABORT, with the final counters; after it, nothing."""
         self.begin(None)
         self._refresh()
-        counters = self._told_end(state, reason, failure)
+        counters = self._told_end(state, why, failure)
         if self._accounts is not None:
             self._guard.attempt("close", self._accounts.close, None)
         return counters
 
-    def end_without_spark(self, state: EndState, reason: str, failure: Failure | None) -> Counters:
+    def end_without_spark(self, state: EndState, why: Why, failure: Failure | None) -> Counters:
         """As `end`, with what is known; for a thread other than the one that is stuck in a call to Spark."""
         if not self._lifecycle.begun:
             self._tell(RunState.START, {"headwater_run": counters_facet(Counters())})
-        return self._told_end(state, reason, failure)
+        return self._told_end(state, why, failure)
 
-    def _told_end(self, state: EndState, reason: str, failure: Failure | None) -> Counters:
-        counters = self._counters(reason, 0 if failure is None else 1)
+    def _told_end(self, state: EndState, why: Why, failure: Failure | None) -> Counters:
+        counters = self._counters(why, 0 if failure is None else 1)
         facets = self._progress_facets(counters)
         if failure is not None:
             facets["errorMessage"] = failure_facet(failure)
@@ -183,7 +184,7 @@ class Teller:
         for dataset, scans in read.items():
             self._datasets.inputs[dataset].read["inputStatistics"] = read_facet(sum_of(scans))
 
-    def _counters(self, stop_reason: str | None, error_count: int = 0) -> Counters:
+    def _counters(self, why: Why | None, error_count: int = 0) -> Counters:
         elapsed = self._now() - self._execution.started_at
         nothing = (Moved(0, 0), Moved(0, 0))
         accounts = self._accounts
@@ -200,7 +201,9 @@ class Teller:
             bytes_out=written.bytes,
             error_count=error_count,
             duration_ms=max(0, round(elapsed.total_seconds() * 1000)),
-            stop_reason=stop_reason,
+            stop_reason=None if why is None else why.reason,
+            stopped_by=None if why is None else why.by,
+            stop_note=None if why is None else why.note,
         )
 
     def _progress_facets(self, counters: Counters) -> dict[str, RunFacet]:
