@@ -1,14 +1,16 @@
-"""The emitter of a Python program that is no command of ours: this machine's key and home, and where events go."""
+"""Where events go: of a Python program that is no command of ours, and of a pipeline by its file."""
 
 import os
 import secrets
 import time
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
 from headwater.model.run_ids import RANDOM_BITS, run_id
+from headwater.pipeline.spec import LineageSpec
 from headwater.signing.keyfile import load_or_create
 
 DEFAULT_ENDPOINT = "http://localhost:5000/api/v1/lineage"
@@ -35,3 +37,25 @@ def opened_emitter(endpoint: str | None, file: str | Path | None, token_env: str
 def new_run_id() -> str:
     """A fresh UUID of version 7."""
     return run_id(time.time_ns() // 1_000_000, secrets.randbits(RANDOM_BITS))
+
+
+def emit_config(lineage: LineageSpec, home: Path) -> EmitConfig:
+    """What a pipeline file's `lineage:` section says to the emitter."""
+    http = HttpConfig(
+        endpoint=lineage.http.endpoint,
+        timeout_s=lineage.http.timeout,
+        token_env=None if lineage.http.auth is None else lineage.http.auth.token_env,
+    )
+    file = FileConfig(path=_local_path(lineage.file.path), rotation_size_mb=lineage.file.rotation_size_mb)
+    return EmitConfig(
+        http=http if lineage.transport in ("http", "both") else None,
+        file=file if lineage.transport in ("file", "both") else None,
+        queue_size=lineage.queue_size,
+        drain_timeout_s=lineage.drain_timeout,
+        spool=home / "spool",
+        heartbeat_s=lineage.heartbeat or None,
+    )
+
+
+def _local_path(location: str) -> Path:
+    return Path(unquote(urlsplit(location).path)) if location.startswith("file:") else Path(location)

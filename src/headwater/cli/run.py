@@ -10,14 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import unquote, urlsplit
 
 import orjson
 import typer
 
 from headwater.cli.progress import shown_progress
-from headwater.emission import new_run_id
-from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
+from headwater.emission import emit_config, new_run_id
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidPipelineError, SetupError
@@ -51,7 +49,7 @@ def run(
     Example: headwater run orders.yaml --set output.iceberg.mode=overwrite
     """
     try:
-        spec = load_pipeline(file, _overrides(settings or []))
+        spec = load_pipeline(file, overrides(settings or []))
     except InvalidPipelineError as refused:
         typer.echo(str(refused), err=True)
         raise typer.Exit(_REFUSED) from None
@@ -104,29 +102,8 @@ def _emission(lineage: LineageSpec, home: Path) -> Iterator[tuple[str, Callable[
         typer.echo(f"{stats.spooled} lineage events wait in {home / 'spool'}: {stats.last_error}", err=True)
 
 
-def emit_config(lineage: LineageSpec, home: Path) -> EmitConfig:
-    """What a pipeline file's `lineage:` section says to the emitter."""
-    http = HttpConfig(
-        endpoint=lineage.http.endpoint,
-        timeout_s=lineage.http.timeout,
-        token_env=None if lineage.http.auth is None else lineage.http.auth.token_env,
-    )
-    file = FileConfig(path=_local_path(lineage.file.path), rotation_size_mb=lineage.file.rotation_size_mb)
-    return EmitConfig(
-        http=http if lineage.transport in ("http", "both") else None,
-        file=file if lineage.transport in ("file", "both") else None,
-        queue_size=lineage.queue_size,
-        drain_timeout_s=lineage.drain_timeout,
-        spool=home / "spool",
-        heartbeat_s=lineage.heartbeat or None,
-    )
-
-
-def _local_path(location: str) -> Path:
-    return Path(unquote(urlsplit(location).path)) if location.startswith("file:") else Path(location)
-
-
-def _overrides(settings: list[str]) -> Mapping[str, str]:
+def overrides(settings: list[str]) -> Mapping[str, str]:
+    """What `--set` replaces: key path to YAML text."""
     pairs = [setting.partition("=") for setting in settings]
     if any(not equals or not key for key, equals, _ in pairs):
         raise typer.BadParameter("--set: expected KEY=VALUE, such as output.iceberg.mode=overwrite")

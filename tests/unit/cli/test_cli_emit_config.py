@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cli.run import emit_config
+from headwater.emission import emit_config
 from headwater.pipeline.spec import LineageAuth, LineageFile, LineageHttp, LineageSpec
 
 HOME = Path("/home/somebody/.headwater")
