@@ -14,6 +14,7 @@ from typing import Literal
 
 from headwater.pipeline.terms import (
     Address,
+    Cron,
     Ddl,
     EnvName,
     FrameName,
@@ -31,6 +32,7 @@ from headwater.pipeline.terms import (
     SqlQuery,
     TableName,
     Text,
+    TimeZone,
     Topic,
 )
 
@@ -476,6 +478,45 @@ class StreamSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """When the agent starts a pipeline that ends: exactly one of `every` and `cron`.
+
+    Attributes:
+        every: from one start to the next; the first start is at once.
+        cron: at these times of the wall clock in `timezone`.
+    """
+
+    every: Seconds | None = None
+    cron: Cron | None = None
+    timezone: TimeZone = "UTC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backoff:
+    """How long the agent waits before it starts again: `first`, then twice as long each time, up to `most`.
+
+    An execution that ran for longer than `most` counts as healthy: after it, the wait is `first` again.
+    """
+
+    first: Seconds = 1.0
+    most: Seconds = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSpec:
+    """How an agent runs the pipeline; `headwater run` runs it once, whatever stands here.
+
+    Attributes:
+        schedule: None: it is started once it is deployed.
+        restart: `always` starts again after a clean end too, `never` leaves it to the schedule, or to a person.
+    """
+
+    schedule: Schedule | None = None
+    restart: Literal["on-failure", "always", "never"] = "on-failure"
+    backoff: Backoff = Backoff()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LintSpec:
     """Rules of `headwater lint` that this file does without, by id."""
 
@@ -508,6 +549,7 @@ class PipelineSpec:
     catalogs: Mapping[str, CatalogSpec] = field(default_factory=dict)
     spark: Mapping[str, str] = field(default_factory=dict)
     stream: StreamSpec = StreamSpec()
+    agent: AgentSpec = AgentSpec()
     lint: LintSpec = LintSpec()
     source: Path
     source_sha256: str

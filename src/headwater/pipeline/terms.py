@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
 
 _SECONDS_PER_UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(ms|s|m|h|d)")
@@ -19,6 +22,7 @@ _JDBC_CREDENTIALS = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_NAME = 256
+_CRON_FIELDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +112,32 @@ def _pattern(value: object) -> str:
     return text
 
 
+def _cron(value: object) -> str:
+    text = _text(value)
+    if len(text.split()) != _CRON_FIELDS:  # the library knows a sixth, for seconds
+        raise ValueError
+    try:
+        next(CronSim(text, datetime(2000, 1, 1)))
+    except (CronSimError, StopIteration) as wrong:  # malformed, or a day that never comes
+        raise ValueError from wrong
+    return text
+
+
+def _time_zone(value: object) -> str:
+    name = _text(value)
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError, LookupError) as unknown:
+        raise ValueError from unknown
+    return name
+
+
 Seconds = Annotated[float, Term("a duration with its unit (ms, s, m, h, d), such as 5s", _seconds)]
 PositiveInt = Annotated[int, Term("a whole number from 1", _positive)]
 Instant = Annotated[datetime, Term("a time with its zone, such as '2026-01-31T12:00:00Z'", _instant)]
+
+Cron = Annotated[str, Term("a cron expression of five fields, such as '*/15 6-20 * * MON-FRI'", _cron)]
+TimeZone = Annotated[str, Term("a time zone, such as Europe/Berlin", _time_zone)]
 
 Text = Annotated[str, Term("text that is not empty", _text)]
 Name = Annotated[str, Term(f"a name of 1 to {_LONGEST_NAME} printable characters", _name)]

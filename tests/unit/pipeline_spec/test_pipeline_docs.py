@@ -11,6 +11,8 @@ from headwater.pipeline.checking.grammar import INPUT, OUTPUT, PROCESSOR
 from headwater.pipeline.lint_rules.registry import RULES
 from headwater.pipeline.spec import (
     METADATA_FIELDS,
+    AgentSpec,
+    Backoff,
     CatalogSpec,
     KafkaSecurity,
     LineageAuth,
@@ -19,6 +21,7 @@ from headwater.pipeline.spec import (
     LineageSpec,
     LintSpec,
     PipelineSpec,
+    Schedule,
     SchemaRegistry,
     StreamSpec,
 )
@@ -40,6 +43,9 @@ SECTIONS: dict[str, type] = {
     "### Section `lineage.file`": LineageFile,
     "### Section `catalogs.NAME`": CatalogSpec,
     "### Section `stream`": StreamSpec,
+    "### Section `agent`": AgentSpec,
+    "### Section `agent.schedule`": Schedule,
+    "### Section `agent.backoff`": Backoff,
     "### Section `lint`": LintSpec,
 }
 

@@ -11,6 +11,7 @@ from headwater.pipeline.checking.grammar import Draft, Piece
 from headwater.pipeline.checking.problems import Path, nearest
 from headwater.pipeline.checking.reading import INVALID
 from headwater.pipeline.spec import (
+    AgentSpec,
     CatalogSpec,
     DeadLetter,
     DedupeProcessor,
@@ -46,7 +47,7 @@ def complaints(draft: Draft) -> Complaints:
         rule = _RULES.get(type(piece.does))
         for path, message in rule(piece.does, streams) if rule else ():
             yield (*piece.path, str(piece.kind), *path), message
-    for rule_of_file in (_schema_version, _stream, _something_followed, _catalogs, _tables, _one_stdout, _spark):
+    for rule_of_file in _RULES_OF_FILE:
         yield from rule_of_file(draft)
 
 
@@ -182,6 +183,21 @@ def _something_followed(draft: Draft) -> Complaints:
         yield ("mode",), "expected an input that a stream can follow, found only inputs that are read once"
 
 
+def _agent(draft: Draft) -> Complaints:
+    agent, stream = draft.settings.get("agent", INVALID), draft.settings.get("stream", INVALID)
+    if not isinstance(agent, AgentSpec):
+        return
+    if agent.backoff.first > agent.backoff.most:
+        yield ("agent", "backoff", "first"), "expected at most what `most` says"
+    if agent.schedule is None:
+        return
+    if (agent.schedule.every is None) == (agent.schedule.cron is None):
+        yield ("agent", "schedule"), "expected exactly one of every and cron"
+    ends = isinstance(stream, StreamSpec) and stream.available_now
+    if draft.settings.get("mode") == "stream" and not ends:
+        yield ("agent", "schedule"), "a stream does not end: schedule is for a batch, or available_now: true"
+
+
 def _may_be_followed(piece: Piece) -> bool:
     match piece.does:
         case FileInput(static=static) | IcebergInput(static=static) | KafkaInput(static=static):
@@ -235,3 +251,15 @@ def _spark(draft: Draft) -> Complaints:
     for key in spark if isinstance(spark, dict) else ():
         if not key.startswith("spark."):
             yield ("spark", key), "expected a key that starts with 'spark.'"
+
+
+_RULES_OF_FILE: Final = (
+    _schema_version,
+    _stream,
+    _something_followed,
+    _agent,
+    _catalogs,
+    _tables,
+    _one_stdout,
+    _spark,
+)
