@@ -8,6 +8,7 @@ from urllib.parse import quote
 import typer
 from rich.text import Text
 
+from headwater.cli.agent_client import agent_here
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 from headwater.cli.trace import unbroken_console
 
@@ -50,14 +51,22 @@ def list_nodes(url: UrlOption = DEFAULT_URL, json_output: _JsonOption = False) -
 
 @node.command()
 def describe(
-    node_id: Annotated[str, typer.Argument(metavar="NODE", help="The node's id.", show_default=False)],
+    node_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[NODE]", help="The node's id; without it, this machine's agent.", show_default=False),
+    ] = None,
     url: UrlOption = DEFAULT_URL,
     json_output: _JsonOption = False,
 ) -> None:
-    """Show one node: its epochs, and what does not fit in its record.
+    """Show one node: its epochs, and what does not fit in its record; or the agent that runs on this machine.
+
+    Of a node the lineage service is asked, of this machine its agent: neither knows what the other does.
 
     Example: headwater node describe 7f769f72-a4d4-4a05-8082-d63262957a6f
     """
+    if node_id is None:
+        _describe_agent(json_output)
+        return
     with service_at(url) as client:
         answer = client.get(f"/nodes/{quote(node_id, safe='')}")
     if json_output:
@@ -75,6 +84,20 @@ def describe(
             Text(f"  {each['kind']}", style="bold yellow").append(f"  {each['epoch']}{place}: {each['words']}")
         )
     console.print(Text("its record is whole" if not answer["listed"] else f"{answer['listedCount']} troubles"))
+
+
+def _describe_agent(json_output: bool) -> None:
+    with agent_here() as client:
+        answer = client.get("/node")
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+        return
+    worker, endpoints = answer["worker"], answer["allowedEndpoints"]
+    states = ", ".join(f"{count} {state}" for state, count in answer["executions"].items())
+    typer.echo(f"agent {answer['version']}  process {answer['pid']}, since {answer['startedAt']}, in {answer['home']}")
+    typer.echo(f"  {answer['jobs']} jobs; executions: {states or 'none'}")
+    typer.echo("  Spark is not started" if worker["pid"] is None else f"  Spark runs below process {worker['pid']}")
+    typer.echo(f"  allowed endpoints: {'any' if endpoints is None else ', '.join(endpoints) or 'none'}")
 
 
 def _standing(each: Mapping[str, Any]) -> str:

@@ -33,12 +33,19 @@ def service_at(url: str, timeout_s: float = 30.0, as_of: str | None = None) -> I
         yield ServiceClient(url.rstrip("/"), client)
 
 
-class ServiceClient:
-    """Reads from the API of one lineage service."""
+_NOBODY: Final = (
+    "no lineage service answers at {url} ({why}); start one with `headwater serve`, or name another with --url"
+)
 
-    def __init__(self, url: str, client: httpx.Client) -> None:
+
+class ServiceClient:
+    """Speaks to the API of one lineage service, or of another program of ours."""
+
+    def __init__(self, url: str, client: httpx.Client, nobody: str = _NOBODY) -> None:
+        """`nobody` is what to say where none answers at `{url}`, with `{why}`."""
         self._url = url
         self._client = client
+        self._nobody = nobody
 
     def get(self, path: str, params: Mapping[str, str | int | bool] | None = None) -> Any:  # noqa: ANN401
         """The JSON answer to a GET below `/api/v1`.
@@ -54,14 +61,15 @@ class ServiceClient:
         """The JSON answer to a POST of JSON; raises as `get`."""
         return self._asked(lambda: self._client.post(path, json=body))
 
+    def delete(self, path: str, params: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401
+        """The JSON answer to a DELETE; raises as `get`."""
+        return self._asked(lambda: self._client.delete(path, params=params))
+
     def _asked(self, ask: Callable[[], httpx.Response]) -> Any:  # noqa: ANN401
         try:
             answer = ask()
         except httpx.HTTPError as fault:
-            raise UnavailableError(
-                f"no lineage service answers at {self._url} ({type(fault).__name__}); "
-                "start one with `headwater serve`, or name another with --url"
-            ) from fault
+            raise UnavailableError(self._nobody.format(url=self._url, why=type(fault).__name__)) from fault
         if answer.status_code == httpx.codes.NOT_FOUND:
             raise NotFoundError(_message(answer))
         if answer.is_error:

@@ -1,0 +1,148 @@
+"""The control API: each route translates and calls one function of the agent.
+
+Over the socket whoever may open it may do all; over HTTP a bearer token is asked for.
+"""
+
+import hmac
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Annotated, Final
+
+from fastapi import Depends, FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException
+
+from headwater.agent import shapes
+from headwater.agent.logs import last_lines, log_of
+from headwater.agent.loop import Agent
+from headwater.agent.messages import Pipeline
+from headwater.errors import HeadwaterError, InvalidInputError, NotFoundError
+
+_STATUS_OF_ERROR: Final = (
+    (NotFoundError, HTTPStatus.NOT_FOUND),
+    (InvalidInputError, HTTPStatus.BAD_REQUEST),
+    (HeadwaterError, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+_MOST: Final = 1_000
+_Limit = Annotated[int, Query(ge=1, le=_MOST)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Deployment(_Body):
+    """A pipeline to deploy: its text, where it stands (local paths are relative to that), and who deploys it."""
+
+    source: str
+    path: str | None = None
+    settings: dict[str, str] = {}
+    by: str | None = None
+
+
+class Ordered(_Body):
+    """Who wants it, and why."""
+
+    by: str | None = None
+    note: str | None = None
+
+
+def create_api(agent: Agent, token: str | None) -> FastAPI:
+    """The API of an agent; without a token, for a transport that only lets in who may."""
+    guard = [] if token is None else [Depends(_bearer_of(token))]
+    app = FastAPI(title="Headwater agent", openapi_url=None, dependencies=guard)
+    _handle_failures(app)
+    _add_jobs(app, agent)
+    _add_executions(app, agent)
+    return app
+
+
+def _add_jobs(app: FastAPI, agent: Agent) -> None:
+    @app.post("/api/v1/jobs", status_code=HTTPStatus.CREATED)
+    async def deploy(body: Deployment) -> shapes.JobShape:
+        path = body.path or str(agent.around.home / "agent" / "pipeline.yaml")
+        pipeline = Pipeline(source=body.source, path=path, settings=body.settings)
+        return shapes.job_shape(agent, agent.deploy(pipeline, body.by))
+
+    @app.get("/api/v1/jobs")
+    async def jobs(name: str | None = None, namespace: str | None = None) -> list[shapes.JobShape]:
+        wanted = [
+            job
+            for job in agent.store.jobs()
+            if name in (None, job.name) and namespace in (None, job.namespace) and job.wanted != "deleted"
+        ]
+        return [shapes.job_shape(agent, job) for job in wanted]
+
+    @app.get("/api/v1/jobs/{job_id}")
+    async def describe(job_id: int) -> shapes.JobWhole:
+        return shapes.job_whole(agent, agent.find(job_id))
+
+    @app.post("/api/v1/jobs/{job_id}/stop", status_code=HTTPStatus.ACCEPTED)
+    async def stop(job_id: int, body: Ordered) -> shapes.JobShape:
+        return shapes.job_shape(agent, agent.stop(agent.find(job_id), body.by, body.note))
+
+    @app.post("/api/v1/jobs/{job_id}/rerun", status_code=HTTPStatus.ACCEPTED)
+    async def rerun(job_id: int) -> shapes.ExecutionShape:
+        return shapes.execution_shape(agent, agent.rerun(agent.find(job_id)))
+
+    @app.delete("/api/v1/jobs/{job_id}", status_code=HTTPStatus.ACCEPTED)
+    async def delete(job_id: int, by: str | None = None, note: str | None = None) -> None:
+        agent.delete(agent.find(job_id), by, note)
+
+    @app.get("/api/v1/jobs/{job_id}/history")
+    async def history(job_id: int, limit: _Limit = 50) -> shapes.HistoryShape:
+        return shapes.history_shape(agent, agent.find(job_id), limit)
+
+
+def _add_executions(app: FastAPI, agent: Agent) -> None:
+    @app.get("/api/v1/executions")
+    async def executions(job: int | None = None, limit: _Limit = 50) -> list[shapes.ExecutionShape]:
+        return [shapes.execution_shape(agent, one) for one in agent.store.executions(job, limit=limit)]
+
+    @app.get("/api/v1/executions/{run_id}")
+    async def execution(run_id: str) -> shapes.ExecutionWhole:
+        return shapes.execution_whole(agent, agent.store.execution(run_id))
+
+    @app.get("/api/v1/executions/{run_id}/logs")
+    async def logs(run_id: str, lines: _Limit = 200) -> list[str]:
+        one = agent.store.execution(run_id)
+        return last_lines(log_of(agent.around.home, one.run_id), lines)
+
+    @app.get("/api/v1/node")
+    async def node() -> shapes.NodeShape:
+        return shapes.node_shape(agent)
+
+
+def _bearer_of(token: str) -> Callable[[Request], Awaitable[None]]:
+    expected = f"Bearer {token}".encode()
+
+    async def ask(request: Request) -> None:
+        given = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(given, expected):
+            raise HTTPException(
+                HTTPStatus.UNAUTHORIZED, "expected the agent's bearer token", {"WWW-Authenticate": "Bearer"}
+            )
+
+    return ask
+
+
+def _handle_failures(app: FastAPI) -> None:
+    @app.exception_handler(HeadwaterError)
+    async def ours(_: Request, error: HeadwaterError) -> JSONResponse:
+        return _failure(next(status for kind, status in _STATUS_OF_ERROR if isinstance(error, kind)), str(error))
+
+    @app.exception_handler(HTTPException)
+    async def of_http(_: Request, error: HTTPException) -> JSONResponse:
+        return _failure(error.status_code, error.detail, error.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def of_request(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        return _failure(HTTPStatus.UNPROCESSABLE_ENTITY, f"{where}: {first['msg']}")
+
+
+def _failure(status: int, message: str, headers: object = None) -> JSONResponse:
+    return JSONResponse({"code": int(status), "message": message}, status, headers)  # type: ignore[arg-type]

@@ -1,0 +1,89 @@
+"""The agent's own file: how it is reached, how long it waits, and where data may go."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from headwater.agent.endpoints import Endpoint, allowed_by
+from headwater.errors import InvalidInputError, SetupError
+from headwater.pipeline.checking.document import Scalar, read_document
+from headwater.pipeline.checking.reading import INVALID, Reader
+from headwater.pipeline.checking.variables import expand
+from headwater.pipeline.terms import EnvName, Name, PositiveInt, Seconds
+
+LOOPBACK: Final = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpApi:
+    """The control API over HTTP, on this machine's own address 127.0.0.1.
+
+    Attributes:
+        port: to listen on.
+        token_env: the environment variable with the bearer token that a caller must bring.
+    """
+
+    port: PositiveInt
+    token_env: EnvName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentConfig:
+    """How the agent works.
+
+    Attributes:
+        http: without it, the agent is controlled over its socket alone.
+        drain_timeout: how long a shutdown waits for executions to end and for their events to go out.
+        idle_timeout: after so long without an execution, the worker ends and gives its memory back.
+        master: where Spark runs.
+        spark: configuration of the one Spark that all pipelines share.
+        keep_executions: how many of a job are remembered, with their logs.
+        allowed_endpoints: the only endpoints that pipelines may name; None: any.
+    """
+
+    http: HttpApi | None = None
+    drain_timeout: Seconds = 30.0
+    idle_timeout: Seconds = 300.0
+    master: Name = "local[*]"
+    spark: Mapping[str, str] = field(default_factory=dict)
+    keep_executions: PositiveInt = 200
+    allowed_endpoints: tuple[Name, ...] | None = None
+
+    @property
+    def allowed(self) -> tuple[Endpoint, ...] | None:
+        """The allowed endpoints, read."""
+        return None if self.allowed_endpoints is None else tuple(map(allowed_by, self.allowed_endpoints))
+
+
+def load_config(path: Path, environment: Mapping[str, str] | None = None) -> AgentConfig:
+    """Read and check the agent's file; `${NAME}` in it is taken from the environment.
+
+    Raises:
+        SetupError: it cannot be read.
+        InvalidInputError: something in it is wrong; the message has a line for each problem, with its place and key.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise SetupError(f"{path}: cannot be read ({fault})") from fault
+    root, told = read_document(text)
+    root, of_variables = expand(root, os.environ if environment is None else environment, keep_unset=False)
+    reader = Reader(path.absolute().parent)
+    is_empty = isinstance(root, Scalar) and root.value is None
+    config = AgentConfig() if is_empty else reader.read(root, AgentConfig, ())
+    problems = sorted({*told, *of_variables, *reader.problems})
+    if problems or config is INVALID:
+        raise InvalidInputError("\n".join(problem.text(str(path)) for problem in problems))
+    assert isinstance(config, AgentConfig)  # noqa: S101  what the reader was asked for
+    _check_endpoints(path, config)
+    return config
+
+
+def _check_endpoints(path: Path, config: AgentConfig) -> None:
+    for index, entry in enumerate(config.allowed_endpoints or ()):
+        try:
+            allowed_by(entry)
+        except InvalidInputError as wrong:
+            raise InvalidInputError(f"{path}: allowed_endpoints.{index}: {wrong}") from None

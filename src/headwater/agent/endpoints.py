@@ -1,0 +1,198 @@
+"""Which endpoints a pipeline names, and which of them a region allows.
+
+An endpoint is whatever a pipeline may send data or lineage to, or get them from: a URL of any scheme, a database, a
+broker, a bucket; not what is on this machine's disks. Every value of the pipeline's file is looked at, so a new kind of
+input needs no word here. What is not looked into: code of a `python` processor.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Final, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from headwater.errors import InvalidInputError, InvalidNameError
+from headwater.model.naming_jdbc import jdbc_dataset
+from headwater.pipeline.checking.grammar import INPUT, OUTPUT, PROCESSOR, Slot
+from headwater.pipeline.spec import CatalogSpec, KafkaInput, KafkaOutput, LineageSpec, PipelineSpec
+
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_QUOTED_IN_SQL: Final = re.compile(r"`([A-Za-z][A-Za-z0-9+.-]*://[^`]*)`")
+_NAMES_A_HOST: Final = re.compile(r"(^|[._-])(endpoint|bootstrap\.servers|servers|host|hosts|url|uri)$", re.IGNORECASE)
+_PORTS: Final = {"http": 80, "https": 443}
+_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
+_LOCAL_SCHEMES: Final = frozenset({"file", "sqlite"})
+_ANY: Final = ""
+_PUT_TOGETHER: Final = frozenset({"inputs", "processors", "outputs", "lineage", "source", "name", "namespace"})
+_OF_S3: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+_NO_REGION: Final = "default"
+
+
+class Endpoint(NamedTuple):
+    """Somewhere beyond this machine.
+
+    Attributes:
+        scheme: in lower case; empty where only host and port are known.
+        authority: host and port, a bucket, a region; in lower case.
+        path: beginning with a slash, or empty: everything there.
+    """
+
+    scheme: str
+    authority: str
+    path: str = ""
+
+    def __str__(self) -> str:
+        """As a URL."""
+        return f"{self.scheme or '*'}://{self.authority}{self.path}"
+
+
+class Named(NamedTuple):
+    """An endpoint, and where in the pipeline's file it stands."""
+
+    path: str
+    endpoint: Endpoint
+
+
+def endpoint(text: str) -> Endpoint | None:
+    """The endpoint that a URL means; None for what is on this machine: a path, a file.
+
+    >>> endpoint("https://Lineage.example/api/v1")
+    Endpoint(scheme='https', authority='lineage.example:443', path='/api/v1')
+    >>> endpoint("jdbc:postgresql://db.example/shop?ssl=true")
+    Endpoint(scheme='postgres', authority='db.example:5432', path='')
+    >>> endpoint("/data/orders.csv")
+
+    Raises:
+        InvalidInputError: it is a URL whose host cannot be read.
+    """
+    if text.lower().startswith("jdbc:"):
+        return _database(text)
+    if not _URL.match(text):
+        return None
+    try:
+        parts = urlsplit(text)
+        port = parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        raise InvalidInputError("expected a URL with a host") from None
+    if parts.scheme in _LOCAL_SCHEMES:
+        return None
+    if not parts.hostname:
+        raise InvalidInputError("expected a URL with a host")
+    authority = f"{parts.hostname}:{port}" if port else parts.netloc.rpartition("@")[2].lower()
+    return Endpoint(_SCHEMES.get(parts.scheme, parts.scheme), authority, unquote(parts.path).rstrip("/"))
+
+
+def allowed_by(text: str) -> Endpoint:
+    """The endpoint that an entry of `allowed_endpoints` allows, and all below its path.
+
+    Raises:
+        InvalidInputError: the entry is no endpoint.
+    """
+    found = endpoint(text)
+    if found is None:
+        raise InvalidInputError(
+            "expected a URL, such as https://lineage.example, s3://bucket/prefix, kafka://host:9092"
+        )
+    return found
+
+
+def is_allowed(one: Endpoint, allowed: Iterable[Endpoint]) -> bool:
+    """Whether an entry has the same scheme and authority, and the same path or one above it."""
+    return any(
+        one.scheme in (each.scheme, _ANY)
+        and one.authority == each.authority
+        and (one.path == each.path or one.path.startswith(f"{each.path}/"))
+        and "/../" not in f"{one.path}/"
+        for each in allowed
+    )
+
+
+def refusals(
+    spec: PipelineSpec, allowed: Sequence[Endpoint], environment: Mapping[str, str] | None = None
+) -> list[str]:
+    """A line for every endpoint that is not allowed, with its place in the file; never a URL's query."""
+    found = [*named(spec)]
+    if any(each.endpoint.scheme == "s3" for each in found):
+        found += _of_environment(environment or {})
+    refused = [each for each in found if not is_allowed(each.endpoint, allowed)]
+    return [f"{each.path}: {each.endpoint} is not among the agent's allowed_endpoints" for each in refused]
+
+
+def named(spec: PipelineSpec) -> Iterator[Named]:
+    """Every endpoint that a pipeline names, and the ones that are meant where it names none."""
+    for one in spec.inputs.values():
+        yield from _walk(one.reads, f"{one.place.path}.{_key(INPUT, one.reads)}")
+    for step in spec.processors:
+        yield from _walk(step.does, f"{step.place.path}.{_key(PROCESSOR, step.does)}")
+    for output in spec.outputs:
+        yield from _walk(output.writes, f"{output.place.path}.{_key(OUTPUT, output.writes)}")
+    yield from _lineage(spec.lineage)
+    for field in fields(spec):
+        if field.name not in _PUT_TOGETHER:
+            yield from _walk(getattr(spec, field.name), field.name)
+
+
+def _lineage(lineage: LineageSpec) -> Iterator[Named]:
+    if lineage.enabled and lineage.transport in ("http", "both"):
+        yield from _walk(lineage.http, "lineage.http")
+
+
+def _walk(value: object, path: str) -> Iterator[Named]:
+    if isinstance(value, str):
+        yield from _in_text(value, path)
+    elif is_dataclass(value):
+        yield from _implied(value, path)
+        for field in fields(value):
+            yield from _walk(getattr(value, field.name), f"{path}.{field.name}")
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _walk(each, f"{path}.{key}")
+    elif isinstance(value, tuple | list):
+        for index, each in enumerate(value):
+            yield from _walk(each, f"{path}.{index}")
+
+
+def _in_text(text: str, path: str) -> Iterator[Named]:
+    quoted = _QUOTED_IN_SQL.findall(text)
+    for part in quoted or text.split(","):
+        try:
+            found = endpoint(part.strip())
+        except InvalidInputError:
+            found = Endpoint("unreadable", "")
+        if found is None and _NAMES_A_HOST.search(path) and _is_host(part.strip()):
+            found = Endpoint(_ANY, part.strip().lower())
+        if found is not None:
+            yield Named(path, found)
+
+
+def _implied(value: object, path: str) -> Iterator[Named]:
+    if isinstance(value, KafkaInput | KafkaOutput):
+        for index, address in enumerate(value.addresses):
+            yield Named(f"{path}.addresses.{index}", Endpoint("kafka", address.lower()))
+    if isinstance(value, CatalogSpec) and value.type == "glue" and "glue.endpoint" not in value.options:
+        yield Named(path, Endpoint("glue", value.options.get("client.region", _NO_REGION)))
+
+
+def _of_environment(environment: Mapping[str, str]) -> Iterator[Named]:
+    variable = next((name for name in _OF_S3 if environment.get(name)), None)
+    if variable is not None:
+        yield from _in_text(environment[variable], variable)
+
+
+def _database(url: str) -> Endpoint | None:
+    try:
+        namespace = jdbc_dataset(url, "schema.table").namespace
+    except InvalidNameError:
+        return Endpoint("jdbc", "unreadable")
+    scheme, separator, authority = namespace.partition("://")
+    if not separator:
+        return None if scheme.partition(":")[0] in _LOCAL_SCHEMES else Endpoint("jdbc", namespace.lower())
+    return Endpoint(scheme, authority.lower())
+
+
+def _is_host(text: str) -> bool:
+    return bool(re.fullmatch(r"[A-Za-z0-9._-]+(:[0-9]+)?", text))
+
+
+def _key(slot: Slot, value: object) -> str:
+    return next(key for key, kind in slot.kinds.items() if isinstance(value, kind))

@@ -1,0 +1,99 @@
+"""The worker, as the agent sees it: a process that is started when there is something to run, and may die."""
+
+import asyncio
+import contextlib
+import logging
+import sys
+from collections.abc import Callable
+from typing import Final
+
+import orjson
+
+from headwater.agent.messages import Command, Quit, Report, Unfit, command_line, read_report
+from headwater.agent.worker_settings import WorkerSettings
+
+log = logging.getLogger(__name__)
+
+_QUIT_WITHIN_S: Final = 3.0
+
+
+class Engine:
+    """One worker at a time.
+
+    Attributes:
+        is_fit: whether there is a worker that takes executions.
+    """
+
+    def __init__(
+        self, settings: WorkerSettings, on_report: Callable[[Report], None], on_exit: Callable[[], None]
+    ) -> None:
+        """`on_report` and `on_exit` are called in the event loop; the exit comes after the last report."""
+        self._settings = settings
+        self._on_report = on_report
+        self._on_exit = on_exit
+        self._process: asyncio.subprocess.Process | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self.is_fit = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a worker, fit or not."""
+        return self._process is not None
+
+    @property
+    def pid(self) -> int | None:
+        """The worker's process id."""
+        return None if self._process is None else self._process.pid
+
+    async def start(self) -> None:
+        """Start a worker, if there is none."""
+        if self._process is not None:
+            return
+        printed = self._settings.home / "log" / "worker.log"
+        printed.parent.mkdir(parents=True, exist_ok=True)
+        with printed.open("ab") as out:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "headwater.agent.worker",
+                orjson.dumps(self._settings, default=str).decode(),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=out,
+                start_new_session=True,  # a Ctrl-C is for the agent
+                limit=1 << 24,
+            )
+        self.is_fit = True
+        self._listening = asyncio.create_task(self._listen(self._process))
+        log.info("worker started", extra={"pid": self._process.pid})
+
+    def send(self, command: Command) -> None:
+        """Tell the worker; nothing where there is none, which its exit tells, or has told."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.write(command_line(command))
+
+    async def end(self) -> None:
+        """End the worker, whatever it is doing."""
+        process, listening = self._process, self._listening
+        if process is None or listening is None:
+            return
+        self.is_fit = False
+        self.send(Quit())
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(listening), _QUIT_WITHIN_S)
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await listening
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None  # noqa: S101  it is a pipe
+        async for line in process.stdout:
+            report = read_report(line)
+            if isinstance(report, Unfit):
+                self.is_fit = False
+            self._on_report(report)
+        status = await process.wait()
+        log.info("worker ended", extra={"pid": process.pid, "status": status})
+        self._process, self.is_fit = None, False
+        self._on_exit()

@@ -1,0 +1,339 @@
+"""The agent itself: decides by the pure parts, records, and only then acts. All of it in one event loop."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from headwater.agent.config import AgentConfig
+from headwater.agent.deploying import checked
+from headwater.agent.engine import Engine
+from headwater.agent.logs import remove_logs
+from headwater.agent.messages import Began, Close, ClosedRun, Halt, Over, Pipeline, Pulse, Report, Run, Unfit
+from headwater.agent.outcomes import drop_outcome, kept_outcomes
+from headwater.agent.planning import Start, next_start
+from headwater.agent.states import (
+    BY_PERSON,
+    DELETED,
+    SHUTDOWN,
+    SUPERSEDED,
+    UNDER_WAY,
+    Closed,
+    Ended,
+    Execution,
+    Happening,
+    Lost,
+    Seen,
+    Sent,
+    Stop,
+    StopAsked,
+    Told,
+    Trigger,
+    after,
+)
+from headwater.agent.store import AgentStore, Job
+from headwater.agent.worker_settings import WorkerSettings
+from headwater.errors import InvalidInputError, InvalidPipelineError, NotFoundError
+from headwater.pipeline.spec import PipelineSpec
+
+log = logging.getLogger(__name__)
+
+_HISTORY: Final = 32
+"""How many executions tell how often a job has failed in a row."""
+_LONGEST_S: Final = 3600.0
+_YOUNG_S: Final = 10.0
+"""A worker that dies before is started again later and later."""
+_LONGEST_WAIT_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What the agent is given from outside.
+
+    Attributes:
+        now: the time, with a zone.
+        new_run_id: a fresh UUID in lower case.
+    """
+
+    home: Path
+    config: AgentConfig
+    now: Callable[[], datetime]
+    new_run_id: Callable[[], str]
+
+
+class Agent:
+    """Runs what is deployed; all its methods are called in one event loop."""
+
+    def __init__(self, store: AgentStore, around: Around) -> None:
+        self.store = store
+        self.around = around
+        self.started_at = around.now()
+        self.engine = Engine(_worker_settings(around), self._heard, self._worker_ended)
+        self._specs: dict[tuple[int, int], PipelineSpec | InvalidPipelineError] = {}
+        self._news = asyncio.Event()
+        self._is_ending = False
+        self._worker_from = around.now()
+        self._short_lives = 0
+        self._busy_at = around.now()
+
+    def deploy(self, pipeline: Pipeline, by: str | None) -> Job:
+        """Make this the current version of its job; an execution of an older one ends, superseded.
+
+        Raises:
+            InvalidPipelineError: the pipeline is wrong, or names an endpoint that is not allowed.
+        """
+        spec = checked(pipeline, self.around.config.allowed)
+        job = self.store.deploy(spec.namespace, spec.name, pipeline, self.around.now(), by)
+        log.info("job deployed", extra={"job": job.name, "version": job.version})
+        for one in self._unfinished(job):
+            if one.version != job.version:
+                self._stop(one, Stop(SUPERSEDED))
+        self._news.set()
+        return job
+
+    def stop(self, job: Job, by: str | None, note: str | None) -> Job:
+        """End what runs, and start nothing of the job until a person says so."""
+        job = self.store.want(job, "stopped")
+        for one in self._unfinished(job):
+            self._stop(one, Stop(BY_PERSON, by, note))
+        self._news.set()
+        return job
+
+    def rerun(self, job: Job) -> Execution:
+        """Start the job's current version now, stopped or not.
+
+        Raises:
+            InvalidInputError: it runs already.
+            InvalidPipelineError: its pipeline is refused as things are now.
+        """
+        running = [one.run_id for one in self._unfinished(job)]
+        if running:
+            raise InvalidInputError(f"{job.name} runs already, as {running[0]}: stop it first")
+        spec = self.spec_of(job)
+        if isinstance(spec, InvalidPipelineError):
+            raise spec
+        self.store.want(job, "active")
+        self._news.set()
+        return self._created(job, "rerun")
+
+    def delete(self, job: Job, by: str | None, note: str | None) -> None:
+        """End what runs; then forget the job."""
+        job = self.store.want(job, "deleted")
+        for one in self._unfinished(job):
+            self._stop(one, Stop(DELETED, by, note))
+        self._news.set()
+
+    def find(self, job_id: int) -> Job:
+        """The job.
+
+        Raises:
+            NotFoundError: there is none, or it is being deleted.
+        """
+        job = self.store.job(job_id)
+        if job.wanted == "deleted":
+            raise NotFoundError(f"the job {job.name} is being deleted")
+        return job
+
+    def spec_of(self, job: Job) -> PipelineSpec | InvalidPipelineError:
+        """The current version, checked as the environment and the agent's file are now; or why it is refused."""
+        key = job.id, job.version
+        if key not in self._specs:
+            try:
+                self._specs[key] = checked(self.store.version(job.id, job.version).pipeline, self.around.config.allowed)
+            except InvalidPipelineError as refused:
+                log.error("a deployed job is refused", extra={"job": job.name, "version": job.version})
+                self._specs[key] = refused
+        return self._specs[key]
+
+    def next_start(self, job: Job) -> Start | None:
+        """When the job is to start next; None while it runs, and where it waits for a person."""
+        spec = self.spec_of(job)
+        if isinstance(spec, InvalidPipelineError) or self._unfinished(job):
+            return None
+        deployed_at = self.store.version(job.id, job.version).deployed_at
+        history = self.store.executions(job.id, job.version, _HISTORY)
+        return next_start(spec.agent, job.wanted, deployed_at, history)
+
+    async def serve(self) -> None:
+        """Close what a crash left open, and run what is deployed; once `shut_down` was called, end what runs."""
+        self._recover()
+        while not self._is_ending:
+            self._news.clear()
+            wait_s = await self._turn()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), wait_s)
+        await self._drain()
+
+    def shut_down(self) -> None:
+        """Let `serve` come to its end."""
+        self._is_ending = True
+        self._news.set()
+
+    async def _drain(self) -> None:
+        """End all executions within `drain_timeout`; what then still runs is killed, and closed at the next start."""
+        deadline = asyncio.get_running_loop().time() + self.around.config.drain_timeout
+        for one in self.store.unfinished():
+            if one.state in UNDER_WAY:
+                self._stop(one, Stop(SHUTDOWN))
+        while self._has_work() and (left_s := deadline - asyncio.get_running_loop().time()) > 0:
+            self._news.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), left_s)
+        await self.engine.end()
+
+    async def _turn(self) -> float:
+        """Do all that is due now; gives how long nothing else will be."""
+        for job in self.store.jobs():
+            if job.wanted == "deleted" and not self._unfinished(job):
+                remove_logs(self.around.home, self.store.forget(job))
+        waits = [_LONGEST_S, *self._planned()]
+        unfinished = self.store.unfinished()
+        if unfinished:
+            self._busy_at = self.around.now()
+            waits.append(await self._worker_ready(unfinished))
+            if self.engine.is_fit and not self._is_ending:
+                self._dispatch([one for one in unfinished if one.state == "pending"])
+        elif self.engine.is_running:
+            waits.append(await self._ended_if_idle())
+        return min(waits)
+
+    async def _worker_ready(self, unfinished: list[Execution]) -> float:
+        """See that there is a worker; how many seconds until there may be one, where the last ones died young."""
+        wait_s = (self._worker_from - self.around.now()).total_seconds()
+        if self.engine.is_running:
+            return _LONGEST_S
+        if wait_s > 0:
+            return wait_s
+        await self.engine.start()
+        self._worker_from = self.around.now()
+        self._close_lost(unfinished)
+        return _LONGEST_S
+
+    def _planned(self) -> list[float]:
+        """Create executions that are due; how many seconds until others are."""
+        waits = []
+        for job in self.store.jobs():
+            start = self.next_start(job)
+            if start is None:
+                continue
+            wait_s = (start.at - self.around.now()).total_seconds()
+            if wait_s <= 0:
+                self._created(job, start.trigger)
+            else:
+                waits.append(wait_s)
+        return waits
+
+    def _created(self, job: Job, trigger: Trigger) -> Execution:
+        now = self.around.now()
+        one = Execution(
+            run_id=self.around.new_run_id(), job_id=job.id, version=job.version, trigger=trigger, created_at=now
+        )
+        self.store.record(now, one)
+        remove_logs(self.around.home, self.store.prune(job.id, self.around.config.keep_executions))
+        return one
+
+    def _dispatch(self, pending: list[Execution]) -> None:
+        for one in pending:
+            sent = self._happened(one, Sent())
+            pipeline = self.store.version(one.job_id, one.version).pipeline
+            self.engine.send(Run(run_id=sent.run_id, pipeline=pipeline))
+
+    def _close_lost(self, unfinished: list[Execution]) -> None:
+        for one in unfinished:
+            if one.state == "lost" and one.started_at is not None:
+                pipeline = self.store.version(one.job_id, one.version).pipeline
+                self.engine.send(
+                    Close(
+                        run_id=one.run_id,
+                        pipeline=pipeline,
+                        is_told=one.is_told,
+                        started_at=one.started_at,
+                        last_seen=one.last_seen or one.started_at,
+                        counters=one.counters,
+                    )
+                )
+
+    async def _ended_if_idle(self) -> float:
+        idle_s = (self.around.now() - self._busy_at).total_seconds()
+        left_s = self.around.config.idle_timeout - idle_s
+        if left_s > 0:
+            return left_s
+        await self.engine.end()
+        return _LONGEST_S
+
+    def _recover(self) -> None:
+        """What was under way when the agent before ended: it has told its end, or it is lost."""
+        for over in kept_outcomes(self.around.home):
+            self._heard(over)
+        for one in self.store.unfinished():
+            self._happened(one, Lost())
+
+    def _heard(self, report: Report) -> None:
+        if isinstance(report, Unfit):
+            return
+        if isinstance(report, Pulse):
+            self._seen(report)
+            return
+        try:
+            one = self.store.execution(report.run_id)
+        except NotFoundError:
+            return  # its job was deleted
+        now = self.around.now()
+        match report:
+            case Began():
+                self._happened(one, Told(), now)
+            case Over():
+                self._happened(one, Ended(report.end, report.error, report.counters, report.health), report.at)
+                drop_outcome(self.around.home, one.run_id)
+            case ClosedRun(problem=problem):
+                if problem is not None:
+                    log.error("a lost run could not be closed", extra={"run_id": one.run_id, "why": problem})
+                self._happened(one, Closed(), now)
+
+    def _seen(self, pulse: Pulse) -> None:
+        now = self.around.now()
+        known = {one.run_id: one for one in self.store.unfinished()}
+        seen = [(known[one.run_id], Seen(one.counters, one.health)) for one in pulse.alive if one.run_id in known]
+        self.store.record(now, *(after(one, what, now) for one, what in seen))
+
+    def _worker_ended(self) -> None:
+        now = self.around.now()
+        lived_s = (now - self._worker_from).total_seconds()
+        self._short_lives = self._short_lives + 1 if lived_s < _YOUNG_S else 0
+        self._worker_from = now + timedelta(seconds=min(2.0**self._short_lives - 1, _LONGEST_WAIT_S))
+        for one in self.store.unfinished():
+            self._happened(one, Lost())
+        self._news.set()
+
+    def _stop(self, one: Execution, stop: Stop) -> None:
+        stopping = self._happened(one, StopAsked(stop))
+        if stopping.state == "stopping" and stopping is not one:
+            self.engine.send(Halt(run_id=one.run_id, reason=stop.reason, by=stop.by, note=stop.note))
+
+    def _happened(self, one: Execution, what: Happening, at: datetime | None = None) -> Execution:
+        """Record what comes of it, before anything is done about it."""
+        at = at or self.around.now()
+        changed = after(one, what, at)
+        if changed is not one:
+            self.store.record(at, changed)
+        if changed.state != one.state:
+            log.info("execution is %s", changed.state, extra={"run_id": one.run_id})
+            self._news.set()
+        return changed
+
+    def _unfinished(self, job: Job) -> list[Execution]:
+        return [one for one in self.store.unfinished() if one.job_id == job.id]
+
+    def _has_work(self) -> bool:
+        return any(one.state in UNDER_WAY for one in self.store.unfinished())
+
+
+def _worker_settings(around: Around) -> WorkerSettings:
+    config = around.config
+    # Half of the time is for the work to come to rest, the other for its last events to go out.
+    grace_s = config.drain_timeout / 2
+    return WorkerSettings(home=around.home, master=config.master, spark=config.spark, stop_grace_s=grace_s)

@@ -1,0 +1,98 @@
+"""When a job is to start next: from its policy, its history and the clock, and from nothing else."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import takewhile
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim
+
+from headwater.agent.states import SHUTDOWN, Execution, Trigger
+from headwater.pipeline.spec import AgentSpec, Backoff, Schedule
+
+Wanted = Literal["active", "stopped", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The next start of a job."""
+
+    at: datetime
+    trigger: Trigger
+
+
+def next_start(policy: AgentSpec, wanted: Wanted, deployed_at: datetime, history: Sequence[Execution]) -> Start | None:
+    """When the job is to start next; None if it runs, or waits for a person.
+
+    A start that was missed, because the agent was down or the execution before took long, is made up for once.
+
+    Args:
+        policy: of the job's current version.
+        wanted: what people want of it.
+        deployed_at: when the current version was.
+        history: the executions of the current version, the newest first.
+    """
+    if wanted != "active":
+        return None
+    if not history:
+        return _first_start(policy.schedule, deployed_at)
+    newest = history[0]
+    if not newest.is_over or newest.ended_at is None:
+        return None
+    starts = [*_again(policy, history, newest.ended_at), *_scheduled(policy.schedule, newest.created_at)]
+    return min(starts, key=lambda start: start.at, default=None)
+
+
+def wait_s(backoff: Backoff, failures: int) -> float:
+    """How long to wait after so many failures in a row, from 1 on."""
+    doublings = min(max(failures, 1) - 1, 64)
+    return min(backoff.first * 2.0**doublings, backoff.most)
+
+
+def failures_in_a_row(backoff: Backoff, history: Iterable[Execution]) -> int:
+    """How many executions failed since the last healthy one; the newest come first."""
+    count = 0
+    for one in takewhile(lambda one: one.state == "failed", history):
+        count += 1
+        if _ran_s(one) > backoff.most:
+            break
+    return count
+
+
+def _first_start(schedule: Schedule | None, deployed_at: datetime) -> Start:
+    if schedule is not None and schedule.cron is not None:
+        return Start(_next_by_cron(schedule.cron, schedule.timezone, deployed_at), "schedule")
+    return Start(deployed_at, "deploy")
+
+
+def _again(policy: AgentSpec, history: Sequence[Execution], ended_at: datetime) -> Iterable[Start]:
+    """The start that makes up for how the newest execution ended."""
+    newest = history[0]
+    if newest.stop is not None and newest.stop.reason == SHUTDOWN:
+        yield Start(ended_at, "resume")
+    elif newest.state == "failed" and policy.restart != "never":
+        wait = wait_s(policy.backoff, failures_in_a_row(policy.backoff, history))
+        yield Start(ended_at + timedelta(seconds=wait), "restart")
+    elif newest.state == "completed" and policy.restart == "always":
+        yield Start(ended_at + timedelta(seconds=policy.backoff.first), "restart")
+
+
+def _scheduled(schedule: Schedule | None, after: datetime) -> Iterable[Start]:
+    if schedule is None:
+        return
+    if schedule.every is not None:
+        yield Start(after + timedelta(seconds=schedule.every), "schedule")
+    elif schedule.cron is not None:
+        yield Start(_next_by_cron(schedule.cron, schedule.timezone, after), "schedule")
+
+
+def _next_by_cron(expression: str, timezone: str, after: datetime) -> datetime:
+    return next(CronSim(expression, after.astimezone(ZoneInfo(timezone)))).astimezone(UTC)
+
+
+def _ran_s(one: Execution) -> float:
+    if one.started_at is None or one.ended_at is None:
+        return 0.0
+    return (one.ended_at - one.started_at).total_seconds()

@@ -1,0 +1,160 @@
+"""The agent as a program: its lock, its sockets and its signals."""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final
+
+import uvicorn
+from fastapi import FastAPI
+
+from headwater.agent.api import create_api
+from headwater.agent.config import LOOPBACK, HttpApi
+from headwater.agent.loop import Agent, Around
+from headwater.agent.store import AgentStore
+from headwater.errors import SetupError
+
+_LONGEST_SOCKET_PATH: Final = 107
+_ANSWERS_WITHIN_S: Final = 2
+
+
+def socket_path(home: Path) -> Path:
+    """Where an agent is controlled by whoever may open its socket."""
+    return home / "agent" / "agent.sock"
+
+
+def run_agent(around: Around, say: Callable[[str], None]) -> None:
+    """Run an agent until SIGTERM or SIGINT; it says where it listens once it does.
+
+    Raises:
+        SetupError: another agent runs on this HEADWATER_HOME, or a socket or the database cannot be opened.
+    """
+    folder = around.home / "agent"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _only_agent(folder / "lock"), AgentStore(folder / "agent.db") as store, contextlib.ExitStack() as open_ones:
+        asyncio.run(_running(store, around, _listeners(around, open_ones), say))
+
+
+async def _running(
+    store: AgentStore, around: Around, listeners: list[tuple[socket.socket, str | None]], say: Callable[[str], None]
+) -> None:
+    agent = Agent(store, around)
+    loop = asyncio.get_running_loop()
+    told_to_end = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told_to_end.set)
+    servers = [_Server(create_api(agent, token)) for _, token in listeners]
+    answering = [
+        asyncio.create_task(server.serve([listener])) for server, (listener, _) in zip(servers, listeners, strict=True)
+    ]
+    working = asyncio.create_task(agent.serve())
+    ended = asyncio.create_task(told_to_end.wait())
+    say(f"agent ready: {', '.join(_where(listener) for listener, _ in listeners)}")
+    try:
+        await asyncio.wait({working, ended}, return_when=asyncio.FIRST_COMPLETED)
+        agent.shut_down()
+        await working
+    finally:
+        for server in servers:
+            server.should_exit = True
+        await asyncio.gather(*answering)
+        ended.cancel()
+
+
+def _listeners(around: Around, open_ones: contextlib.ExitStack) -> list[tuple[socket.socket, str | None]]:
+    """The bound sockets, each with the token it asks for."""
+    found: list[tuple[socket.socket, str | None]] = [(_bound_locally(socket_path(around.home)), None)]
+    if around.config.http is not None:
+        found.append((_bound_http(around.config.http), _token(around.config.http)))
+    for listener, _ in found:
+        open_ones.callback(listener.close)
+    return found
+
+
+def _bound_locally(path: Path) -> socket.socket:
+    if len(os.fsencode(path)) > _LONGEST_SOCKET_PATH:
+        raise SetupError(f"{path} is too long for a socket's name: set HEADWATER_HOME to a shorter one")
+    path.unlink(missing_ok=True)  # the lock is ours, so whoever made it is gone
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    except OSError as fault:
+        listener.close()
+        raise SetupError(f"cannot listen on {path}: {fault.strerror}") from fault
+    finally:
+        os.umask(before)
+    return listener
+
+
+def _bound_http(http: HttpApi) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((LOOPBACK, http.port))
+    except OSError as fault:
+        listener.close()
+        raise SetupError(f"http.port: cannot listen on {LOOPBACK}, port {http.port}: {fault.strerror}") from fault
+    return listener
+
+
+def _token(http: HttpApi) -> str:
+    token = os.environ.get(http.token_env, "")
+    if not token:
+        raise SetupError(f"http.token_env: the environment variable {http.token_env} is not set")
+    return token
+
+
+def _where(listener: socket.socket) -> str:
+    if listener.family == socket.AF_UNIX:
+        return str(listener.getsockname())
+    host, port = listener.getsockname()
+    return f"http://{host}:{port}"
+
+
+@contextmanager
+def _only_agent(path: Path) -> Iterator[None]:
+    """Hold the lock that one agent of a HEADWATER_HOME has."""
+    with path.open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SetupError(f"another agent runs on this HEADWATER_HOME (process {_content(lock)})") from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def _content(lock: IO[str]) -> str:
+    lock.seek(0)
+    return lock.read()
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to the agent."""
+
+    def __init__(self, app: FastAPI) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                ws="none",
+                lifespan="off",
+                access_log=False,
+                log_config=None,
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=_ANSWERS_WITHIN_S,
+            )
+        )
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Nothing."""
+        yield

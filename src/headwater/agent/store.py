@@ -1,0 +1,289 @@
+"""What the agent knows, in SQLite: jobs, their versions, their executions, and every transition of these.
+
+Each call is one transaction, synced to the disk before it returns: what is acted on is known again after a crash.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+from headwater.agent.messages import Pipeline
+from headwater.agent.planning import Wanted
+from headwater.agent.states import ENDED, Execution, Health, Stop
+from headwater.errors import NotFoundError, SetupError
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS job (
+    id INTEGER PRIMARY KEY, namespace TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
+    wanted TEXT NOT NULL, UNIQUE (namespace, name)
+) STRICT;
+CREATE TABLE IF NOT EXISTS version (
+    job_id INTEGER NOT NULL REFERENCES job ON DELETE CASCADE, version INTEGER NOT NULL, source TEXT NOT NULL,
+    path TEXT NOT NULL, settings TEXT NOT NULL, deployed_us INTEGER NOT NULL, deployed_by TEXT,
+    PRIMARY KEY (job_id, version)
+) STRICT;
+CREATE TABLE IF NOT EXISTS execution (
+    run_id TEXT PRIMARY KEY, job_id INTEGER NOT NULL REFERENCES job ON DELETE CASCADE, version INTEGER NOT NULL,
+    state TEXT NOT NULL, created_us INTEGER NOT NULL, body TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS execution_of_job ON execution (job_id, created_us);
+CREATE INDEX IF NOT EXISTS execution_in_state ON execution (state);
+CREATE TABLE IF NOT EXISTS transition (
+    run_id TEXT NOT NULL REFERENCES execution ON DELETE CASCADE, at_us INTEGER NOT NULL, state TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS transition_of_execution ON transition (run_id);
+"""
+_SCHEMA_VERSION: Final = 1
+_OVER: Final = ", ".join(f"'{state}'" for state in sorted(ENDED))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A pipeline that was deployed; `version` is its current one, counted from 1."""
+
+    id: int
+    namespace: str
+    name: str
+    version: int
+    wanted: Wanted = "active"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A pipeline's text as it was deployed once."""
+
+    job_id: int
+    version: int
+    pipeline: Pipeline
+    deployed_at: datetime
+    deployed_by: str | None
+
+
+class Transition(NamedTuple):
+    """When an execution came into a state."""
+
+    at: datetime
+    state: str
+
+
+class AgentStore:
+    """The agent's memory; used from one thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it.
+
+        Raises:
+            SetupError: it cannot be opened, or a newer Headwater made it.
+        """
+        try:
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._db.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")
+            (made_by,) = self._db.execute("PRAGMA user_version").fetchone()
+            if made_by > _SCHEMA_VERSION:
+                raise SetupError(f"{path} was made by a newer Headwater: use that one, or move the file away")
+            self._db.executescript(f"{_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION};")
+        except sqlite3.Error as fault:
+            raise SetupError(f"cannot open the agent's database {path}: {fault}") from fault
+        self._db.row_factory = sqlite3.Row
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        """The store itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def deploy(self, namespace: str, name: str, pipeline: Pipeline, at: datetime, by: str | None) -> Job:
+        """Make this the job's current version, and the job one that is to run.
+
+        The very text that is current already, with the same settings, makes no new version of an active job.
+        """
+        with self._transaction():
+            known = self._found("namespace = ? AND name = ?", namespace, name)
+            if known is None:
+                insert = "INSERT INTO job (namespace, name, version, wanted) VALUES (?, ?, 0, 'active') RETURNING id"
+                (job_id,) = self._db.execute(insert, (namespace, name)).fetchone()
+                known = Job(id=job_id, namespace=namespace, name=name, version=0)
+            is_new = known.version == 0 or known.wanted != "active" or self._current(known).pipeline != pipeline
+            job = replace(known, version=known.version + is_new, wanted="active")
+            if is_new:
+                self._insert_version(job, pipeline, at, by)
+            self._db.execute("UPDATE job SET version = ?, wanted = 'active' WHERE id = ?", (job.version, job.id))
+        return job
+
+    def want(self, job: Job, wanted: Wanted) -> Job:
+        """Say what people want of the job from now on."""
+        with self._transaction():
+            self._db.execute("UPDATE job SET wanted = ? WHERE id = ?", (wanted, job.id))
+        return replace(job, wanted=wanted)
+
+    def jobs(self) -> list[Job]:
+        """All jobs, by name."""
+        return [_job(row) for row in self._db.execute("SELECT * FROM job ORDER BY namespace, name")]
+
+    def job(self, job_id: int) -> Job:
+        """The job.
+
+        Raises:
+            NotFoundError: there is none of this id.
+        """
+        found = self._found("id = ?", job_id)
+        if found is None:
+            raise NotFoundError(f"no job {job_id} is deployed here")
+        return found
+
+    def versions(self, job: Job) -> list[Version]:
+        """All versions of a job, the newest first."""
+        rows = self._db.execute("SELECT * FROM version WHERE job_id = ? ORDER BY version DESC", (job.id,))
+        return [_version(row) for row in rows]
+
+    def version(self, job_id: int, version: int) -> Version:
+        """One version of a job, which there is."""
+        wanted = "SELECT * FROM version WHERE job_id = ? AND version = ?"
+        return _version(self._db.execute(wanted, (job_id, version)).fetchone())
+
+    def record(self, at: datetime, *executions: Execution) -> None:
+        """Keep executions as they are now; a new state is a transition."""
+        with self._transaction():
+            for one in executions:
+                before = self._db.execute("SELECT state FROM execution WHERE run_id = ?", (one.run_id,)).fetchone()
+                self._db.execute(
+                    "INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?) "
+                    "ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, body = excluded.body",
+                    (one.run_id, one.job_id, one.version, one.state, _us(one.created_at), _body(one)),
+                )
+                if before is None or before["state"] != one.state:
+                    self._db.execute("INSERT INTO transition VALUES (?, ?, ?)", (one.run_id, _us(at), one.state))
+
+    def execution(self, run_id: str) -> Execution:
+        """The execution.
+
+        Raises:
+            NotFoundError: there is none with this run id.
+        """
+        row = self._db.execute("SELECT * FROM execution WHERE run_id = ?", (run_id,)).fetchone()
+        if row is None:
+            raise NotFoundError(f"no execution {run_id} is known here")
+        return _execution(row)
+
+    def unfinished(self) -> list[Execution]:
+        """All executions that have not come to their end, the oldest first."""
+        rows = self._db.execute(f"SELECT * FROM execution WHERE state NOT IN ({_OVER}) ORDER BY created_us")  # noqa: S608
+        return [_execution(row) for row in rows]
+
+    def executions(self, job_id: int | None = None, version: int | None = None, limit: int = 100) -> list[Execution]:
+        """Executions, of a job or of one of its versions, the newest first."""
+        rows = self._db.execute(
+            "SELECT * FROM execution WHERE (?1 IS NULL OR job_id = ?1) AND (?2 IS NULL OR version = ?2) "
+            "ORDER BY created_us DESC, run_id DESC LIMIT ?3",
+            (job_id, version, limit),
+        )
+        return [_execution(row) for row in rows]
+
+    def transitions(self, run_id: str) -> list[Transition]:
+        """How an execution came to where it is, from the first on."""
+        rows = self._db.execute("SELECT at_us, state FROM transition WHERE run_id = ? ORDER BY rowid", (run_id,))
+        return [Transition(_time(row["at_us"]), row["state"]) for row in rows]
+
+    def forget(self, job: Job) -> list[str]:
+        """Delete a job with all that is known of it; gives the run ids of its executions."""
+        with self._transaction():
+            rows = self._db.execute("SELECT run_id FROM execution WHERE job_id = ?", (job.id,)).fetchall()
+            self._db.execute("DELETE FROM job WHERE id = ?", (job.id,))
+        return [row["run_id"] for row in rows]
+
+    def prune(self, job_id: int, keep: int) -> list[str]:
+        """Forget all executions of a job that are over but the newest; gives the run ids of those forgotten."""
+        with self._transaction():
+            rows = self._db.execute(
+                f"DELETE FROM execution WHERE state IN ({_OVER}) AND run_id IN (SELECT run_id FROM execution "  # noqa: S608
+                "WHERE job_id = ? ORDER BY created_us DESC, run_id DESC LIMIT -1 OFFSET ?) RETURNING run_id",
+                (job_id, keep),
+            ).fetchall()
+        return [row["run_id"] for row in rows]
+
+    def _current(self, job: Job) -> Version:
+        return self.version(job.id, job.version)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def _found(self, where: str, *values: object) -> Job | None:
+        row = self._db.execute(f"SELECT * FROM job WHERE {where}", values).fetchone()  # noqa: S608  our own text
+        return None if row is None else _job(row)
+
+    def _insert_version(self, job: Job, pipeline: Pipeline, at: datetime, by: str | None) -> None:
+        values: Sequence[object] = (
+            job.id,
+            job.version,
+            pipeline.source,
+            pipeline.path,
+            json.dumps(dict(pipeline.settings)),
+            _us(at),
+            by,
+        )
+        self._db.execute("INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+
+def _job(row: sqlite3.Row) -> Job:
+    return Job(**dict(row))
+
+
+def _version(row: sqlite3.Row) -> Version:
+    pipeline = Pipeline(source=row["source"], path=row["path"], settings=json.loads(row["settings"]))
+    return Version(
+        job_id=row["job_id"],
+        version=row["version"],
+        pipeline=pipeline,
+        deployed_at=_time(row["deployed_us"]),
+        deployed_by=row["deployed_by"],
+    )
+
+
+_TIMES: Final = ("started_at", "last_seen", "ended_at")
+_IN_COLUMNS: Final = ("run_id", "job_id", "version", "state", "created_at")
+
+
+def _body(one: Execution) -> str:
+    """What no query asks for."""
+    body = {key: value for key, value in asdict(one).items() if key not in _IN_COLUMNS}
+    return json.dumps({**body, **{key: _us(body[key]) if body[key] else None for key in _TIMES}})
+
+
+def _execution(row: sqlite3.Row) -> Execution:
+    body: dict[str, Any] = json.loads(row["body"])
+    stop, health = body.pop("stop"), body.pop("health")
+    times: dict[str, Any] = {key: None if (us := body.pop(key)) is None else _time(us) for key in _TIMES}
+    return Execution(
+        **{key: row[key] for key in ("run_id", "job_id", "version", "state")},
+        **body,
+        **times,
+        created_at=_time(row["created_us"]),
+        stop=None if stop is None else Stop(**stop),
+        health=Health(**health),
+    )
+
+
+def _us(time: datetime) -> int:
+    return round(time.timestamp() * 1_000_000)
+
+
+def _time(us: int) -> datetime:
+    return datetime.fromtimestamp(us / 1_000_000, UTC)

@@ -1,0 +1,21 @@
+"""What a worker is started with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSettings:
+    """What the worker is started with.
+
+    Attributes:
+        master: where Spark runs.
+        spark: configuration of the one Spark.
+        stop_grace_s: how long a stopped run may take to come to rest.
+    """
+
+    home: Path
+    master: str
+    spark: Mapping[str, str]
+    stop_grace_s: float

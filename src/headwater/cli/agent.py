@@ -1,0 +1,33 @@
+"""`headwater agent`: the edge agent, until it is told to stop."""
+
+import logging
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headwater.agent.config import AgentConfig, load_config
+from headwater.agent.loop import Around
+from headwater.agent.program import run_agent
+from headwater.emission import new_run_id
+from headwater.emit.home import headwater_home
+
+
+def agent(
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The agent's file; without it, all is as by default.")
+    ] = None,
+) -> None:
+    """Run deployed pipelines on this machine: batches by schedule, streams, restarts; it says when it is ready.
+
+    Example: headwater agent --config agent.yaml
+    """
+    logging.getLogger("headwater.agent").setLevel(logging.INFO)
+    around = Around(
+        home=headwater_home(),
+        config=AgentConfig() if config is None else load_config(config),
+        now=lambda: datetime.now(UTC),
+        new_run_id=new_run_id,
+    )
+    run_agent(around, typer.echo)

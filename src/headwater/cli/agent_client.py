@@ -1,0 +1,51 @@
+"""Ask the agent of this machine, over its socket."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from getpass import getuser
+from typing import Annotated, Any
+
+import httpx
+import typer
+
+from headwater.cli.service_client import ServiceClient
+from headwater.emit.home import headwater_home
+from headwater.errors import InvalidInputError, NotFoundError
+
+NameArgument = Annotated[str, typer.Argument(metavar="JOB", help="The job's name.", show_default=False)]
+NamespaceOption = Annotated[
+    str | None, typer.Option("--namespace", help="The job's namespace, where several jobs have the name.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the agent's answer as JSON.")]
+WhyOption = Annotated[str | None, typer.Option("--why", metavar="TEXT", help="Why; it stands in the run's last event.")]
+
+
+@contextmanager
+def agent_here() -> Iterator[ServiceClient]:
+    """A client of the agent that runs on this HEADWATER_HOME."""
+    path = headwater_home() / "agent" / "agent.sock"
+    transport = httpx.HTTPTransport(uds=str(path))
+    with httpx.Client(base_url="http://agent/api/v1", transport=transport, timeout=30.0) as client:
+        yield ServiceClient(str(path), client, "no agent answers at {url} ({why}); start one with `headwater agent`")
+
+
+def found_job(client: ServiceClient, name: str, namespace: str | None) -> Mapping[str, Any]:
+    """The job of this name.
+
+    Raises:
+        NotFoundError: there is none.
+        InvalidInputError: there are several, in namespaces that the message names.
+    """
+    params = {"name": name} if namespace is None else {"name": name, "namespace": namespace}
+    found: list[Mapping[str, Any]] = client.get("/jobs", params)
+    if not found:
+        raise NotFoundError(f"no job {name!r} is deployed here; `headwater job list` shows those that are")
+    if len(found) > 1:
+        namespaces = ", ".join(one["namespace"] for one in found)
+        raise InvalidInputError(f"several jobs are named {name!r}: say --namespace, one of {namespaces}")
+    return found[0]
+
+
+def who() -> str:
+    """The user that gives the order."""
+    return getuser()

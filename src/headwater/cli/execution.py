@@ -1,0 +1,82 @@
+"""`headwater execution …`: what the agent of this machine runs, and has run."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from headwater.cli.agent_client import JsonOption, NamespaceOption, agent_here, found_job
+
+execution = typer.Typer(name="execution", help="Executions of the agent of this machine.", no_args_is_help=True)
+
+
+@execution.callback()
+def _group() -> None:
+    """Executions of the agent of this machine."""
+
+
+@execution.command("list")
+def list_executions(
+    name: Annotated[str | None, typer.Option("--job", help="Only those of this job.")] = None,
+    namespace: NamespaceOption = None,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many.")] = 50,
+    json_output: JsonOption = False,
+) -> None:
+    """List executions, the newest first.
+
+    Example: headwater execution list --job orders-to-lake
+    """
+    with agent_here() as client:
+        of_job = {} if name is None else {"job": int(found_job(client, name, namespace)["id"])}
+        answer = client.get("/executions", {**of_job, "limit": limit})
+    typer.echo(json.dumps(answer, indent=2) if json_output else "\n".join(map(execution_line, answer)))
+
+
+@execution.command()
+def describe(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="The execution's run id.", show_default=False)],
+    json_output: JsonOption = False,
+) -> None:
+    """Show an execution: its state, its counters, why it ended, and how its lineage fares.
+
+    Example: headwater execution describe 01a1fd5c-bf4f-7259-9205-000000000001
+    """
+    with agent_here() as client:
+        answer = client.get(f"/executions/{run_id}")
+    typer.echo(json.dumps(answer, indent=2) if json_output else "\n".join(_told(answer)))
+
+
+def execution_line(each: Mapping[str, Any]) -> str:
+    """An execution in a line."""
+    ended = f" to {each['endedAt']}" if each["endedAt"] else ""
+    return (
+        f"{each['runId']}  {each['namespace']}/{each['job']}  version {each['version']}  {each['state']}"
+        f"  {each['trigger']}  {each['startedAt'] or each['createdAt']}{ended}{_why(each)}"
+    )
+
+
+def _told(each: Mapping[str, Any]) -> Iterator[str]:
+    yield execution_line(each)
+    if each["error"]:
+        yield f"  error     {each['error']}"
+    counters = ", ".join(f"{key} {value}" for key, value in each["counters"].items())
+    yield f"  counters  {counters or 'none'}"
+    health = each["health"]
+    delivered = ", ".join(f"{count} by {transport}" for transport, count in health["delivered"].items())
+    yield f"  lineage   {health['lineage']}: delivered {delivered or 'none'}, waiting {health['waiting']}"
+    if health["dropped"]:
+        yield f"            dropped {', '.join(f'{count} ({reason})' for reason, count in health['dropped'].items())}"
+    if health["lastError"]:
+        yield f"            last error: {health['lastError']}"
+    for step in each["transitions"]:
+        yield f"  {step['at']}  {step['state']}"
+
+
+def _why(each: Mapping[str, Any]) -> str:
+    stop = each["stop"]
+    if stop is None:
+        return ""
+    by = f" by {stop['by']}" if stop["by"] else ""
+    note = f": {stop['note']}" if stop["note"] else ""
+    return f"  ({stop['reason']}{by}{note})"

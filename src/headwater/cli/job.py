@@ -1,0 +1,171 @@
+"""`headwater job …`: what the agent of this machine is to run."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from headwater.cli.agent_client import (
+    JsonOption,
+    NameArgument,
+    NamespaceOption,
+    WhyOption,
+    agent_here,
+    found_job,
+    who,
+)
+from headwater.cli.execution import execution_line
+from headwater.cli.run import overrides
+from headwater.pipeline.check import read_source
+
+job = typer.Typer(name="job", help="Pipelines that the agent of this machine runs.", no_args_is_help=True)
+
+
+@job.callback()
+def _group() -> None:
+    """Pipelines that the agent of this machine runs."""
+
+
+@job.command()
+def deploy(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The pipeline file.", show_default=False)],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Replace a value of the file: agent.schedule.every=5m."),
+    ] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Have the agent run a pipeline; a new version of one that it runs already replaces the old.
+
+    Example: headwater job deploy orders.yaml
+    """
+    body = {
+        "source": read_source(file).decode("utf-8-sig", errors="replace"),
+        "path": str(file.absolute()),
+        "settings": dict(overrides(settings or [])),
+        "by": who(),
+    }
+    with agent_here() as client:
+        answer = client.post("/jobs", body)
+    _show(answer, f"{answer['name']}: version {answer['version']} is deployed", json_output)
+
+
+@job.command("list")
+def list_jobs(json_output: JsonOption = False) -> None:
+    """List the jobs that are deployed here.
+
+    Example: headwater job list
+    """
+    with agent_here() as client:
+        answer = client.get("/jobs")
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+        return
+    for each in answer:
+        typer.echo(_line(each))
+    typer.echo(f"{len(answer)} job{'' if len(answer) == 1 else 's'}")
+
+
+@job.command()
+def describe(name: NameArgument, namespace: NamespaceOption = None, json_output: JsonOption = False) -> None:
+    """Show a job: its version, when it starts next, and its pipeline.
+
+    Example: headwater job describe orders-to-lake
+    """
+    with agent_here() as client:
+        answer = client.get(f"/jobs/{found_job(client, name, namespace)['id']}")
+    told = [
+        _line(answer),
+        f"  {answer['mode']}, {answer['schedule'] or 'no schedule'}, restart {answer['restart']}",
+        f"  version {answer['version']} of {answer['deployed']['path']},"
+        f" deployed {answer['deployed']['deployedAt']} by {answer['deployed']['deployedBy']}",
+    ]
+    _show(answer, "\n".join(told), json_output)
+
+
+@job.command()
+def stop(
+    name: NameArgument, namespace: NamespaceOption = None, why: WhyOption = None, json_output: JsonOption = False
+) -> None:
+    """End what runs of a job, and start nothing of it until `rerun` or `deploy`.
+
+    Example: headwater job stop orders-to-lake --why "the shop is closed"
+    """
+    with agent_here() as client:
+        found = found_job(client, name, namespace)
+        answer = client.post(f"/jobs/{found['id']}/stop", {"by": who(), "note": why})
+    _show(answer, f"{name}: told to stop", json_output)
+
+
+@job.command()
+def rerun(name: NameArgument, namespace: NamespaceOption = None, json_output: JsonOption = False) -> None:
+    """Start a job now, stopped or not.
+
+    Example: headwater job rerun orders-to-lake
+    """
+    with agent_here() as client:
+        answer = client.post(f"/jobs/{found_job(client, name, namespace)['id']}/rerun", {})
+    _show(answer, f"{name}: starts as run {answer['runId']}", json_output)
+
+
+@job.command()
+def history(
+    name: NameArgument,
+    namespace: NamespaceOption = None,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many executions.")] = 50,
+    json_output: JsonOption = False,
+) -> None:
+    """Show a job's versions and executions, the newest first.
+
+    Example: headwater job history orders-to-lake
+    """
+    with agent_here() as client:
+        answer = client.get(f"/jobs/{found_job(client, name, namespace)['id']}/history", {"limit": limit})
+    versions = [
+        f"version {one['version']}  deployed {one['deployedAt']} by {one['deployedBy']}" for one in answer["versions"]
+    ]
+    _show(answer, "\n".join([*versions, *map(execution_line, answer["executions"])]), json_output)
+
+
+@job.command()
+def logs(
+    name: NameArgument,
+    namespace: NamespaceOption = None,
+    run_id: Annotated[str | None, typer.Option("--run", help="Of this execution; by default the newest.")] = None,
+    lines: Annotated[int, typer.Option(min=1, max=1_000, help="How many of the last lines.")] = 200,
+) -> None:
+    """Print the log of a job's newest execution, or of the one that is named.
+
+    Example: headwater job logs orders-to-lake
+    """
+    with agent_here() as client:
+        found = found_job(client, name, namespace)
+        newest = client.get("/executions", {"job": found["id"], "limit": 1})
+        wanted = run_id or next((one["runId"] for one in newest), None)
+        told = [] if wanted is None else client.get(f"/executions/{wanted}/logs", {"lines": lines})
+    for line in told:
+        typer.echo(line)
+
+
+@job.command()
+def delete(name: NameArgument, namespace: NamespaceOption = None, why: WhyOption = None) -> None:
+    """End what runs of a job, and forget it with its history and logs; its lineage stays.
+
+    Example: headwater job delete orders-to-lake
+    """
+    with agent_here() as client:
+        found = found_job(client, name, namespace)
+        client.delete(f"/jobs/{found['id']}", {"by": who()} if why is None else {"by": who(), "note": why})
+    typer.echo(f"{name}: deleted")
+
+
+def _line(each: Any) -> str:  # noqa: ANN401
+    following = f", next start {each['nextStart']}" if each["nextStart"] else ""
+    wanted = "" if each["wanted"] == "active" else f", {each['wanted']}"
+    problem = f"\n  refused: {each['problem']}" if each["problem"] else ""
+    return f"{each['namespace']}/{each['name']}  version {each['version']}  {each['state']}{wanted}{following}{problem}"
+
+
+def _show(answer: object, text: str, json_output: bool) -> None:
+    typer.echo(json.dumps(answer, indent=2) if json_output else text)

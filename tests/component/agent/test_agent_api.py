@@ -1,0 +1,143 @@
+"""The control API over the agent's own store; what needs Spark is in the e2e test."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from headwater.agent.api import create_api
+from headwater.agent.config import AgentConfig
+from headwater.agent.loop import Agent, Around
+from headwater.agent.store import AgentStore
+from headwater.emission import new_run_id
+
+PIPELINE = """
+name: orders
+namespace: edge
+input: {generate: {rows: 1}}
+output: {stdout: {rows: 1}}
+agent: {schedule: {every: 10m}}
+"""
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Agent]:
+    config = AgentConfig(allowed_endpoints=("http://localhost:5000",))
+    with AgentStore(tmp_path / "agent.db") as store:
+        yield Agent(store, Around(home=tmp_path, config=config, now=lambda: datetime.now(UTC), new_run_id=new_run_id))
+
+
+@pytest.fixture
+def api(agent: Agent) -> TestClient:
+    return TestClient(create_api(agent, None), base_url="http://agent/api/v1")
+
+
+def deployed(api: TestClient, text: str = PIPELINE, **more: object) -> dict[str, Any]:
+    answer = api.post("/jobs", json={"source": text, "by": "ann", **more})
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_a_deployed_job_is_listed_and_described_with_its_text(api: TestClient) -> None:
+    job = deployed(api, settings={"agent.restart": "never"})
+
+    listed = api.get("/jobs", params={"name": "orders"}).json()
+    described = api.get(f"/jobs/{job['id']}").json()
+
+    assert listed == [job]
+    assert (described["source"], described["restart"], described["schedule"]) == (PIPELINE, "never", "every 600 s")
+    assert (described["version"], described["deployed"]["deployedBy"]) == (1, "ann")
+
+
+def test_a_pipeline_that_is_wrong_is_refused_with_every_problem(api: TestClient) -> None:
+    answer = api.post("/jobs", json={"source": "name: orders\nnamspace: edge\n", "path": "/edge/orders.yaml"})
+
+    assert answer.status_code == 400
+    assert "/edge/orders.yaml:2:1: namspace: unknown key, did you mean 'namespace'?" in answer.json()["message"]
+
+
+def test_an_endpoint_beyond_the_region_is_refused_when_it_is_deployed(api: TestClient) -> None:
+    elsewhere = f"{PIPELINE}lineage: {{http: {{endpoint: 'http://elsewhere:5000/api/v1/lineage'}}}}"
+
+    answer = api.post("/jobs", json={"source": elsewhere})
+
+    assert answer.status_code == 400
+    assert "lineage.http.endpoint: http://elsewhere:5000/api/v1/lineage is not among" in answer.json()["message"]
+
+
+def test_a_rerun_waits_for_the_worker_and_a_second_one_is_refused(api: TestClient) -> None:
+    job = deployed(api)
+
+    first = api.post(f"/jobs/{job['id']}/rerun", json={})
+    second = api.post(f"/jobs/{job['id']}/rerun", json={})
+
+    assert (first.status_code, first.json()["state"], first.json()["trigger"]) == (202, "pending", "rerun")
+    assert (second.status_code, "runs already" in second.json()["message"]) == (400, True)
+
+
+def test_a_stopped_job_says_who_stopped_it_and_why_and_starts_no_more(api: TestClient) -> None:
+    job = deployed(api)
+    run_id = api.post(f"/jobs/{job['id']}/rerun", json={}).json()["runId"]
+
+    stopped = api.post(f"/jobs/{job['id']}/stop", json={"by": "ann", "note": "closed"}).json()
+
+    assert (stopped["wanted"], stopped["nextStart"]) == ("stopped", None)
+    execution = api.get(f"/executions/{run_id}").json()
+    assert (execution["state"], execution["stop"]) == ("stopped", {"reason": "stopped", "by": "ann", "note": "closed"})
+    assert [step["state"] for step in execution["transitions"]] == ["pending", "stopped"]
+
+
+def test_a_new_version_supersedes_what_runs_of_the_old(api: TestClient) -> None:
+    job = deployed(api)
+    run_id = api.post(f"/jobs/{job['id']}/rerun", json={}).json()["runId"]
+
+    again = deployed(api, f"{PIPELINE}description: better\n")
+
+    assert (again["id"], again["version"]) == (job["id"], 2)
+    assert api.get(f"/executions/{run_id}").json()["stop"]["reason"] == "superseded"
+    history = api.get(f"/jobs/{job['id']}/history").json()
+    assert [one["version"] for one in history["versions"]] == [2, 1]
+    assert [one["runId"] for one in history["executions"]] == [run_id]
+
+
+def test_a_deleted_job_is_not_found_any_more(api: TestClient) -> None:
+    job = deployed(api)
+
+    assert api.delete(f"/jobs/{job['id']}").status_code == 202
+
+    assert api.get("/jobs").json() == []
+    assert api.get(f"/jobs/{job['id']}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/jobs/7", None, 404),
+        ("GET", "/executions/none", None, 404),
+        ("GET", "/executions/none/logs", None, 404),
+        ("GET", "/nowhere", None, 404),
+        ("POST", "/jobs", {"text": "x"}, 422),
+        ("POST", "/jobs/7/stop", {}, 404),
+        ("GET", "/executions?limit=0", None, 422),
+    ],
+)
+def test_every_refusal_has_one_shape(api: TestClient, method: str, path: str, body: object, status: int) -> None:
+    answer = api.request(method, path, json=body)
+
+    assert answer.status_code == status
+    assert answer.json().keys() == {"code", "message"}
+    assert answer.json()["code"] == status
+
+
+def test_without_the_token_nothing_is_told_and_nothing_done(agent: Agent) -> None:
+    guarded = TestClient(create_api(agent, "s3cret"), base_url="http://agent/api/v1")
+
+    refused = [guarded.get("/node"), guarded.get("/node", headers={"Authorization": "Bearer s3cre"})]
+    welcome = guarded.get("/node", headers={"Authorization": "Bearer s3cret"})
+
+    assert [answer.status_code for answer in refused] == [401, 401]
+    assert welcome.json()["jobs"] == 0

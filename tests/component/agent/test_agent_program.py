@@ -1,0 +1,109 @@
+"""The agent as a program, as far as it goes without Spark: sockets, tokens, locks, and what a crash left open."""
+
+import json
+import os
+import stat
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from headwater.agent.messages import Over, Pipeline
+from headwater.agent.outcomes import keep_outcome
+from headwater.agent.states import Execution, Health
+from headwater.agent.store import AgentStore
+from tests.support.agent import COMMAND, RealAgent
+from tests.support.service import eventually, free_port
+
+TOKEN = "s3cret"  # noqa: S105  of this test alone
+SEEN = datetime(2026, 5, 22, 14, 23, 11, 250_000, tzinfo=UTC)
+PIPELINE = """
+name: orders
+namespace: edge
+input: {generate: {rows: 1}}
+output: {stdout: {rows: 1}}
+lineage: {transport: file, file: {path: events.jsonl}}
+agent: {restart: never}
+"""
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[RealAgent]:
+    port = free_port()
+    agent = RealAgent(
+        tmp_path / "home", f"http: {{port: {port}, token_env: AGENT_TOKEN}}\nidle_timeout: 1s", AGENT_TOKEN=TOKEN
+    )
+    yield agent
+    if agent.is_running:
+        agent.end()
+
+
+def left_running(agent: RealAgent, *run_ids: str) -> None:
+    """What the database holds after an agent was killed while these ran."""
+    folder = agent.home / "agent"
+    folder.mkdir()
+    with AgentStore(folder / "agent.db") as store:
+        pipeline = Pipeline(source=PIPELINE, path=str(agent.home / "orders.yaml"))
+        job = store.deploy("edge", "orders", pipeline, SEEN, None)
+        for run_id in run_ids:
+            one = Execution(run_id=run_id, job_id=job.id, version=1, trigger="deploy", created_at=SEEN)
+            running = replace(one, state="running", started_at=SEEN, last_seen=SEEN, counters={"recordsOut": 7})
+            store.record(SEEN, running)
+
+
+def test_it_is_reached_by_its_own_user_and_by_whoever_has_the_token(agent: RealAgent) -> None:
+    said = agent.start()
+
+    url = said.split()[-1]
+    socket = agent.home / "agent" / "agent.sock"
+    assert stat.S_IMODE(socket.stat().st_mode) == 0o600
+    assert agent.get("/node")["jobs"] == 0
+    assert httpx.get(f"{url}/api/v1/node").status_code == 401
+    answer = httpx.get(f"{url}/api/v1/node", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert answer.json()["worker"] == {"pid": None, "isFit": False}
+    assert "Spark is not started" in agent.command("node", "describe")
+    assert agent.end() == 0
+
+
+def test_a_second_agent_on_the_same_home_is_refused(agent: RealAgent) -> None:
+    agent.start()
+
+    second = subprocess.run(
+        [*COMMAND, "agent"],
+        env={**os.environ, "HEADWATER_HOME": str(agent.home)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert second.returncode == 1
+    assert f"another agent runs on this HEADWATER_HOME (process {agent.pid})" in second.stderr
+    assert agent.get("/node")["pid"] == agent.pid
+
+
+def test_what_a_crash_left_open_is_closed_for_the_time_it_was_last_seen_and_what_had_ended_is_not(
+    agent: RealAgent,
+) -> None:
+    open_run, ended_run = "01a1fd5c-bf4f-7259-9205-000000000001", "01a1fd5c-bf4f-7259-9205-000000000002"
+    left_running(agent, open_run, ended_run)
+    over = Over(run_id=ended_run, end="COMPLETE", error=None, counters={}, health=Health(), at=SEEN)
+    keep_outcome(agent.home, over)
+
+    agent.start()
+
+    closed = agent.comes_to(open_run, "failed")
+    assert (closed["stop"]["reason"], closed["endedAt"]) == ("crashed", "2026-05-22T14:23:11.250Z")
+    assert agent.execution(ended_run)["state"] == "completed"
+    events = [json.loads(line) for line in (agent.home / "events.jsonl").read_bytes().splitlines()]
+    told = [(event["eventType"], event["run"]["runId"], event["eventTime"]) for event in events]
+    assert ("FAIL", open_run, "2026-05-22T14:23:11.250000Z") in told
+    assert ended_run not in {run_id for _, run_id, _ in told}
+    fail = next(event for event in events if event["eventType"] == "FAIL")
+    counters = fail["run"]["facets"]["headwater_run"]
+    assert (counters["stopReason"], counters["recordsOut"], counters["errorCount"]) == ("crashed", 7, 1)
+    assert "signature" in fail["run"]["facets"]
+    assert eventually(lambda: agent.get("/node")["worker"]["pid"] is None), "the idle worker did not end"

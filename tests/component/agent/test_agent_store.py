@@ -1,0 +1,106 @@
+"""The agent's memory on a real SQLite file: what was recorded is known after a crash."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from headwater.agent.messages import Pipeline
+from headwater.agent.states import Ended, Execution, Health, Sent, Stop, StopAsked, after
+from headwater.agent.store import AgentStore, Job
+from headwater.errors import NotFoundError
+
+NOON = datetime(2026, 5, 22, 12, 0, 0, 123456, tzinfo=UTC)
+PIPELINE = Pipeline(source="name: orders", path="/edge/orders.yaml", settings={"mode": "stream"})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[AgentStore]:
+    with AgentStore(tmp_path / "agent.db") as store:
+        yield store
+
+
+@pytest.fixture
+def job(store: AgentStore) -> Job:
+    return store.deploy("edge", "orders", PIPELINE, NOON, "ann")
+
+
+def execution(job: Job, number: int) -> Execution:
+    created_at = NOON + timedelta(seconds=number)
+    return Execution(
+        run_id=f"run-{number}", job_id=job.id, version=job.version, trigger="deploy", created_at=created_at
+    )
+
+
+def test_an_execution_is_read_as_it_was_recorded_by_whoever_opens_the_file_next(
+    store: AgentStore, job: Job, tmp_path: Path
+) -> None:
+    sent = after(execution(job, 1), Sent(), NOON)
+    stopping = after(sent, StopAsked(Stop("stopped", "ann", "closed")), NOON)
+    whole = replace(stopping, health=Health({"http": 3}, 1, {"refused": 2}, "timed out"), counters={"recordsOut": 7})
+
+    store.record(NOON, whole)
+
+    with AgentStore(tmp_path / "agent.db") as other:
+        assert other.execution("run-1") == whole
+        assert other.unfinished() == [whole]
+
+
+def test_only_a_new_state_is_a_transition(store: AgentStore, job: Job) -> None:
+    one = execution(job, 1)
+
+    for at, state in enumerate(["pending", "starting", "starting", "running"]):
+        store.record(NOON + timedelta(seconds=at), replace(one, state=state))  # type: ignore[arg-type]
+
+    came = [(step.state, (step.at - NOON).seconds) for step in store.transitions("run-1")]
+    assert came == [
+        ("pending", 0),
+        ("starting", 1),
+        ("running", 3),
+    ]
+
+
+def test_the_same_text_again_makes_no_new_version(store: AgentStore, job: Job) -> None:
+    again = store.deploy("edge", "orders", PIPELINE, NOON + timedelta(hours=1), "bob")
+
+    assert again == job
+    assert [one.deployed_by for one in store.versions(job)] == ["ann"]
+
+
+def test_another_text_or_another_setting_makes_a_new_version(store: AgentStore, job: Job) -> None:
+    store.deploy("edge", "orders", replace(PIPELINE, settings={}), NOON, None)
+    newest = store.deploy("edge", "orders", replace(PIPELINE, source="name:  orders"), NOON, None)
+
+    assert newest.version == 3
+    assert [one.version for one in store.versions(newest)] == [3, 2, 1]
+
+
+def test_what_was_stopped_is_deployed_anew_by_the_same_text(store: AgentStore, job: Job) -> None:
+    store.want(job, "stopped")
+
+    again = store.deploy("edge", "orders", PIPELINE, NOON, None)
+
+    assert (again.version, again.wanted) == (2, "active")
+
+
+def test_a_job_is_forgotten_with_all_that_is_known_of_it(store: AgentStore, job: Job) -> None:
+    store.record(NOON, execution(job, 1), execution(job, 2))
+
+    forgotten = store.forget(job)
+
+    assert sorted(forgotten) == ["run-1", "run-2"]
+    assert (store.jobs(), store.executions(), store.transitions("run-1")) == ([], [], [])
+    with pytest.raises(NotFoundError):
+        store.job(job.id)
+
+
+def test_only_old_executions_that_are_over_are_pruned(store: AgentStore, job: Job) -> None:
+    over = [after(after(execution(job, n), Sent(), NOON), Ended("FAIL", None, {}, Health()), NOON) for n in (2, 3, 4)]
+    store.record(NOON, execution(job, 1), *over)
+
+    pruned = store.prune(job.id, keep=2)
+
+    assert pruned == ["run-2"]
+    assert [one.run_id for one in store.executions(job.id)] == ["run-4", "run-3", "run-1"]

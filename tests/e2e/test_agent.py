@@ -1,0 +1,126 @@
+"""The life of an edge agent on a real Spark: what it runs ends in every way a run can end, and each is told apart."""
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.agent import RealAgent
+from tests.support.service import eventually
+
+CONFIG = """
+master: local[2]
+drain_timeout: 20s
+spark: {spark.driver.memory: 768m}
+"""
+BATCH = """
+name: daily
+namespace: edge
+input: {generate: {rows: 10}}
+output: {file: {path: $OUT/daily, format: json, mode: overwrite}}
+lineage: {transport: file, file: {path: $OUT/events.jsonl}}
+agent: {schedule: {every: 1h}}
+"""
+STREAM = """
+name: follow
+namespace: edge
+mode: stream
+input: {generate: {rows_per_second: 5}}
+output: {file: {path: $OUT/follow, format: json, mode: append}}
+stream: {interval: 500ms}
+lineage: {transport: file, running_interval: 1s, file: {path: $OUT/events.jsonl}}
+agent: {backoff: {first: 100ms, most: 1s}}
+"""
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[RealAgent]:
+    agent = RealAgent(tmp_path / "home", CONFIG)
+    agent.start()
+    try:
+        yield agent
+    finally:
+        if agent.is_running:
+            agent.end()
+
+
+class Told:
+    """The events that were written to the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def of(self, run_id: str) -> list[dict[str, Any]]:
+        events = [json.loads(line) for line in self._path.read_bytes().splitlines()]
+        return [event for event in events if event["run"]["runId"] == run_id]
+
+    def end_of(self, run_id: str) -> tuple[str, dict[str, Any]]:
+        """The type of a run's last event, and its counters; the run has one START and one end."""
+        events = self.of(run_id)
+        types = [event["eventType"] for event in events]
+        assert types.count("START") == 1
+        assert [one for one in types if one in ("COMPLETE", "ABORT", "FAIL")] == types[-1:]
+        return types[-1], events[-1]["run"]["facets"]["headwater_run"]
+
+
+def test_an_agent_runs_batches_and_streams_and_every_end_is_told_apart(agent: RealAgent, tmp_path: Path) -> None:
+    def deployed(text: str, *settings: str) -> str:
+        path = tmp_path / "pipeline.yaml"
+        path.write_text(text.replace("$OUT", str(tmp_path)))
+        job = json.loads(agent.command("job", "deploy", str(path), "--json", *settings))
+        assert eventually(lambda: agent.newest(job["name"])["version"] == job["version"])
+        run_id: str = agent.newest(job["name"])["runId"]
+        return run_id
+
+    told = Told(tmp_path / "events.jsonl")
+
+    # A natural end.
+    batch = agent.comes_to(deployed(BATCH), "completed", "failed")
+    assert (batch["state"], batch["error"], batch["counters"]["recordsOut"]) == ("completed", None, 10)
+    assert (batch["health"]["lineage"], batch["health"]["delivered"]["file"] >= 2) == ("good", True)
+    assert told.end_of(batch["runId"])[0] == "COMPLETE"
+    assert "completed" in agent.command("job", "history", "daily")
+    assert "writing" in agent.command("job", "logs", "daily")
+    assert [job["nextStart"] is not None for job in agent.get("/jobs", name="daily")] == [True]
+
+    # A new version.
+    first = deployed(STREAM)
+    agent.comes_to(first, "running")
+    second = deployed(STREAM, "--set", "description=better")
+    agent.comes_to(second, "running")
+    assert agent.execution(first)["stop"]["reason"] == "superseded"
+    end, counters = told.end_of(first)
+    assert (end, counters["stopReason"]) == ("ABORT", "superseded")
+
+    # A person.
+    agent.command("job", "stop", "follow", "--why", "the shop is closed")
+    stopped = agent.comes_to(second, "stopped")
+    end, counters = told.end_of(second)
+    assert (end, counters["stopReason"], counters["stopNote"]) == ("ABORT", "stopped", "the shop is closed")
+    assert counters["stoppedBy"] == stopped["stop"]["by"]
+    assert [step["state"] for step in stopped["transitions"]][-2:] == ["stopping", "stopped"]
+
+    # A crash.
+    third = json.loads(agent.command("job", "rerun", "follow", "--json"))["runId"]
+    agent.comes_to(third, "running")
+    assert eventually(lambda: agent.execution(third)["counters"].get("recordsOut", 0) > 0)
+    agent.end(signal.SIGKILL)
+    agent.start()
+    crashed = agent.comes_to(third, "failed")
+    assert eventually(lambda: told.of(third)[-1]["eventType"] == "FAIL")
+    end, counters = told.end_of(third)
+    assert (end, counters["stopReason"], crashed["stop"]["reason"]) == ("FAIL", "crashed", "crashed")
+    assert (
+        told.of(third)[-1]["eventTime"] == crashed["lastSeen"].replace("Z", "") + told.of(third)[-1]["eventTime"][23:]
+    )
+
+    # It goes on, and a shutdown is none of these.
+    fourth = agent.newest("follow")["runId"]
+    assert fourth != third
+    agent.comes_to(fourth, "running")
+    assert agent.end() == 0
+    end, counters = told.end_of(fourth)
+    assert (end, counters["stopReason"]) == ("ABORT", "shutdown")

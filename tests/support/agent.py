@@ -1,0 +1,81 @@
+"""A real `headwater agent` in a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.support.service import eventually
+
+COMMAND = [sys.executable, "-m", "headwater.cli.main"]
+
+
+class RealAgent:
+    """Started, told to end and killed at will, always over the same home."""
+
+    def __init__(self, home: Path, config: str, **variables: str) -> None:
+        self.home = home
+        self._config = home / "agent.yaml"
+        self._config.parent.mkdir(parents=True, exist_ok=True)
+        self._config.write_text(config)
+        self._variables = {**os.environ, "HEADWATER_HOME": str(home), **variables}
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> str:
+        """Start it; what it said once it was ready."""
+        command = [*COMMAND, "agent", "--config", str(self._config)]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=self._variables)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line.startswith("agent ready: "), f"the agent said {line!r}"
+        return line
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Send it a signal, and wait; its exit status."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        self._process.send_signal(number)
+        status = self._process.wait(120)
+        self._process.stdout.close()
+        self._process = None
+        return status
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
+    def command(self, *arguments: str) -> str:
+        """What the command line prints."""
+        done = subprocess.run([*COMMAND, *arguments], env=self._variables, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def get(self, path: str, **params: str | int) -> Any:  # noqa: ANN401
+        """The answer of the control API over the socket."""
+        transport = httpx.HTTPTransport(uds=str(self.home / "agent" / "agent.sock"))
+        with httpx.Client(base_url="http://agent/api/v1", transport=transport, timeout=30) as client:
+            answer = client.get(path, params=params)
+            answer.raise_for_status()
+            return answer.json()
+
+    def execution(self, run_id: str) -> Any:  # noqa: ANN401
+        return self.get(f"/executions/{run_id}")
+
+    def newest(self, job: str) -> Any:  # noqa: ANN401
+        """The newest execution of a job."""
+        return next(one for one in self.get("/executions") if one["job"] == job)
+
+    def comes_to(self, run_id: str, *states: str) -> Any:  # noqa: ANN401
+        """The execution, once it is in one of these states."""
+        assert eventually(lambda: self.execution(run_id)["state"] in states), json.dumps(self.execution(run_id))
+        return self.execution(run_id)

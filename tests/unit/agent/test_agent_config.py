@@ -1,0 +1,55 @@
+"""The agent's own file: every key is described, and what is wrong is told with its place."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from headwater.agent.config import AgentConfig, HttpApi, load_config
+from headwater.errors import InvalidInputError
+
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "agent.md"
+
+
+def test_the_manual_lists_every_key_of_the_agents_file_and_no_other() -> None:
+    listed = re.findall(r"^\| `([a-z_.]+)` \|", DOCS.read_text(), re.MULTILINE)
+
+    known = {field.name for field in fields(AgentConfig)} - {"http"} | {f"http.{one.name}" for one in fields(HttpApi)}
+    assert sorted(listed) == sorted(known)
+
+
+def test_the_example_of_the_manual_is_read(tmp_path: Path) -> None:
+    example = re.search(r"```yaml\n(# agent.yaml\n.*?)```", DOCS.read_text(), re.DOTALL)
+    assert example
+    file = tmp_path / "agent.yaml"
+    file.write_text(example[1])
+
+    config = load_config(file, {})
+
+    assert config.http is not None
+    assert config.allowed
+
+
+def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
+    file = tmp_path / "agent.yaml"
+    file.write_text("# nothing\n")
+
+    assert load_config(file, {}) == AgentConfig()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("drain_timeout: 30", "1:16: drain_timeout: expected a duration with its unit"),
+        ("drain_timeuot: 30s", "1:1: drain_timeuot: unknown key, did you mean 'drain_timeout'?"),
+        ("http: {port: 5057}", "1:7: http: missing key 'token_env'"),
+        ("allowed_endpoints: [lineage.example]", "allowed_endpoints.0: expected a URL"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "agent.yaml"
+    file.write_text(text)
+
+    with pytest.raises(InvalidInputError, match=re.escape(told)):
+        load_config(file, {})

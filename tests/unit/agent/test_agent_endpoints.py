@@ -1,0 +1,126 @@
+"""A region's endpoints: what a pipeline names beyond its machine is allowed, or refused with its place in the file."""
+
+from pathlib import Path
+
+import pytest
+
+from headwater.agent.deploying import checked
+from headwater.agent.endpoints import allowed_by, endpoint, is_allowed
+from headwater.agent.messages import Pipeline
+from headwater.errors import InvalidInputError, InvalidPipelineError
+
+HEAD = "name: orders\nnamespace: edge\n"
+SILENT = "lineage: {enabled: false}\n"
+ROWS = "input: {generate: {rows: 1}}\n"
+LINES = "output: {stdout: {rows: 1}}\n"
+
+
+def problems(text: str, *allowed: str, **environment: str) -> list[str]:
+    """The refused places and endpoints."""
+    pipeline = Pipeline(source=HEAD + text, path="/edge/orders.yaml")
+    try:
+        checked(pipeline, [allowed_by(each) for each in allowed], environment)
+    except InvalidPipelineError as refused:
+        said = " is not among the agent's allowed_endpoints"
+        return [line.removeprefix("/edge/orders.yaml: ").removesuffix(said) for line in str(refused).splitlines()]
+    return []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (ROWS + LINES, "lineage.http.endpoint: http://localhost:5000/api/v1/lineage"),
+        (
+            ROWS + LINES + "lineage: {transport: both, http: {endpoint: 'https://lineage.us.example/api'}}",
+            "lineage.http.endpoint: https://lineage.us.example:443/api",
+        ),
+        (
+            f"{SILENT}{LINES}input: {{file: {{paths: [/data, s3a://us/in], format: text}}}}",
+            "input.file.paths.1: s3://us/in",
+        ),
+        (
+            f"{SILENT}{ROWS}outputs: [{{file: {{path: 'hdfs://name:9000/x', format: json}}}}]",
+            "outputs.0.file.path: hdfs://name:9000/x",
+        ),
+        (
+            f"{SILENT}{ROWS}output: {{kafka: {{addresses: ['a.example:9092'], topic: t}}}}",
+            "output.kafka.addresses.0: kafka://a.example:9092",
+        ),
+        (
+            f"{SILENT}{LINES}inputs: {{o: {{sql: {{url: 'jdbc:postgresql://DB.us/shop?user=', table: t}}}}}}",
+            None,
+        ),
+        (
+            f"{SILENT}{LINES}inputs: {{o: {{sql: {{url: 'jdbc:postgresql://DB.us/shop', table: t}}}}}}",
+            "inputs.o.sql.url: postgres://db.us:5432",
+        ),
+        (
+            f"{SILENT}{ROWS}{LINES}catalogs: {{c: {{type: rest, uri: 'https://cat.us/'}}}}",
+            "catalogs.c.uri: https://cat.us:443",
+        ),
+        (f"{SILENT}{ROWS}{LINES}catalogs: {{c: {{type: glue}}}}", "catalogs.c: glue://default"),
+        (
+            f"{SILENT}{ROWS}{LINES}spark: {{spark.hadoop.fs.s3a.endpoint: 'minio.us:9000'}}",
+            "spark.spark.hadoop.fs.s3a.endpoint: *://minio.us:9000",
+        ),
+        (
+            f"{SILENT}{ROWS}{LINES}pipeline: {{processors: [{{sql: 'SELECT * FROM csv.`s3://us/in`'}}]}}",  # noqa: S608
+            "pipeline.processors.0.sql.query: s3://us/in",
+        ),
+    ],
+)
+def test_an_endpoint_that_is_not_allowed_is_refused_with_its_place(text: str, told: str | None) -> None:
+    found = problems(text, "https://lineage.eu.example", "kafka://b.example:9092")
+
+    assert found == [told] if told is not None else len(found) == 1
+
+
+def test_what_stays_on_the_machine_needs_no_leave() -> None:
+    local = "input: {file: {paths: [/data, 'file:///data2'], format: text}}\noutput: {iceberg: lake.sales.orders}\n"
+    to_file = "lineage: {transport: file, file: {path: events.jsonl}}\n"
+
+    assert problems(local + to_file) == []
+
+
+def test_an_allowed_endpoint_allows_what_is_below_its_path_and_nothing_beside_it() -> None:
+    allowed = [allowed_by("https://lineage.example/eu"), allowed_by("s3://landing")]
+
+    def is_open(url: str) -> bool:
+        found = endpoint(url)
+        assert found is not None
+        return is_allowed(found, allowed)
+
+    assert is_open("https://lineage.example:443/eu/api/v1/lineage")
+    assert is_open("s3a://landing/deep/down")
+    assert not is_open("https://lineage.example/eu2")
+    assert not is_open("https://lineage.example/eu/../us")
+    assert not is_open("http://lineage.example/eu")
+    assert not is_open("https://lineage.example.evil.example/eu")
+    assert not is_open("s3://landing2/x")
+
+
+def test_a_url_in_ordinary_text_is_no_endpoint() -> None:
+    query = "pipeline: {processors: [{sql: \"SELECT * FROM input WHERE 'https://us.example' <> ''\"}]}\n"
+
+    assert problems(SILENT + ROWS + LINES + query) == []
+
+
+def test_where_s3_is_comes_from_the_environment_and_is_checked_too() -> None:
+    text = f"{SILENT}{LINES}input: {{file: {{paths: [s3://eu/in], format: text}}}}"
+
+    assert problems(text, "s3://eu") == []
+    assert problems(text, "s3://eu", AWS_ENDPOINT_URL="https://s3.us.example") == [
+        "AWS_ENDPOINT_URL: https://s3.us.example:443"
+    ]
+
+
+@pytest.mark.parametrize("entry", ["lineage.example", "/data", "file:///data", "https://"])
+def test_an_entry_that_is_no_endpoint_is_refused(entry: str) -> None:
+    with pytest.raises(InvalidInputError, match="expected a URL"):
+        allowed_by(entry)
+
+
+def test_without_a_list_every_endpoint_is_allowed() -> None:
+    spec = checked(Pipeline(source=HEAD + ROWS + LINES, path=str(Path("/edge/orders.yaml"))), None, {})
+
+    assert spec.name == "orders"

@@ -1,0 +1,129 @@
+"""When a job starts next: by its schedule, its restart policy and how its executions ended."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.agent.planning import Start, failures_in_a_row, next_start, wait_s
+from headwater.agent.states import Execution, State, Stop
+from headwater.pipeline.spec import AgentSpec, Backoff, Schedule
+
+NOON = datetime(2026, 5, 22, 12, tzinfo=UTC)
+BACKOFF = Backoff(first=2.0, most=60.0)
+
+
+def seconds(count: float) -> datetime:
+    return NOON + timedelta(seconds=count)
+
+
+def execution(state: State, created_s: float, ended_s: float, stop: str | None = None) -> Execution:
+    return Execution(
+        run_id="r",
+        job_id=1,
+        version=1,
+        trigger="schedule",
+        created_at=seconds(created_s),
+        started_at=seconds(created_s),
+        ended_at=seconds(ended_s),
+        state=state,
+        stop=None if stop is None else Stop(stop),
+    )
+
+
+def test_a_job_without_a_schedule_starts_once_it_is_deployed() -> None:
+    assert next_start(AgentSpec(), "active", NOON, []) == Start(NOON, "deploy")
+
+
+def test_a_batch_that_completed_and_has_no_schedule_is_done() -> None:
+    assert next_start(AgentSpec(), "active", NOON, [execution("completed", 0, 5)]) is None
+
+
+def test_an_interval_counts_from_start_to_start() -> None:
+    policy = AgentSpec(schedule=Schedule(every=600.0))
+
+    assert next_start(policy, "active", NOON, []) == Start(NOON, "deploy")
+    assert next_start(policy, "active", NOON, [execution("completed", 30, 50)]) == Start(seconds(630), "schedule")
+
+
+def test_cron_means_the_wall_clock_of_its_time_zone_also_where_that_is_put_forward() -> None:
+    # On 29 March 2026 Berlin goes from UTC+1 to UTC+2: 6:30 is 5:30 UTC on the 28th, and 4:30 on the 29th.
+    policy = AgentSpec(schedule=Schedule(cron="30 6 * * *", timezone="Europe/Berlin"))
+    deployed_at = datetime(2026, 3, 28, 12, tzinfo=UTC)
+
+    assert next_start(policy, "active", deployed_at, []) == Start(datetime(2026, 3, 29, 4, 30, tzinfo=UTC), "schedule")
+
+
+def test_a_start_that_was_missed_is_made_up_for_once() -> None:
+    policy = AgentSpec(schedule=Schedule(cron="0 * * * *"))
+    a_day_ago = execution("completed", -86_400, -86_000)
+
+    start = next_start(policy, "active", NOON, [a_day_ago])
+
+    assert start == Start(seconds(-86_400 + 3_600), "schedule")
+
+
+@pytest.mark.parametrize(
+    ("restart", "state", "expected"),
+    [
+        ("on-failure", "failed", Start(seconds(12), "restart")),
+        ("on-failure", "completed", None),
+        ("always", "failed", Start(seconds(12), "restart")),
+        ("always", "completed", Start(seconds(12), "restart")),
+        ("never", "failed", None),
+        ("never", "completed", None),
+    ],
+)
+def test_the_policy_decides_whether_an_end_is_followed_by_a_start(
+    restart: str, state: State, expected: Start | None
+) -> None:
+    policy = AgentSpec(restart=restart, backoff=BACKOFF)  # type: ignore[arg-type]  one of the three
+
+    assert next_start(policy, "active", NOON, [execution(state, 0, 10)]) == expected
+
+
+def test_a_failed_batch_is_restarted_or_started_by_its_schedule_whatever_comes_first() -> None:
+    policy = AgentSpec(schedule=Schedule(every=11.0), backoff=BACKOFF)
+
+    assert next_start(policy, "active", NOON, [execution("failed", 0, 10)]) == Start(seconds(11), "schedule")
+
+
+def test_a_shutdown_is_no_end_of_a_job_whatever_its_policy() -> None:
+    policy = AgentSpec(restart="never")
+
+    start = next_start(policy, "active", NOON, [execution("stopped", 0, 10, stop="shutdown")])
+
+    assert start == Start(seconds(10), "resume")
+
+
+@pytest.mark.parametrize("wanted", ["stopped", "deleted"])
+def test_what_a_person_stopped_waits_for_a_person(wanted: str) -> None:
+    policy = AgentSpec(schedule=Schedule(every=600.0), restart="always")
+
+    assert next_start(policy, wanted, NOON, []) is None  # type: ignore[arg-type]  one of the three
+
+
+def test_nothing_starts_while_an_execution_is_under_way() -> None:
+    running = Execution(run_id="r", job_id=1, version=1, trigger="deploy", created_at=NOON, state="running")
+
+    assert next_start(AgentSpec(schedule=Schedule(every=1.0)), "active", NOON, [running]) is None
+
+
+@pytest.mark.parametrize(("failures", "wait"), [(1, 2), (2, 4), (3, 8), (5, 32), (6, 60), (1000, 60)])
+def test_the_wait_doubles_up_to_the_most(failures: int, wait: float) -> None:
+    assert wait_s(BACKOFF, failures) == wait
+
+
+def test_an_execution_that_ran_for_long_counts_as_healthy_before_it_failed() -> None:
+    quick, long = execution("failed", 100, 101), execution("failed", 0, 90)
+
+    assert failures_in_a_row(BACKOFF, [quick, quick, long, quick]) == 3
+    assert failures_in_a_row(BACKOFF, [quick, execution("completed", 0, 1), quick]) == 1
+
+
+@given(st.integers(1, 200), st.floats(0.001, 1e6), st.floats(1, 1e6))
+def test_a_wait_never_shrinks_and_never_passes_the_most(failures: int, first: float, factor: float) -> None:
+    backoff = Backoff(first=first, most=first * factor)
+
+    assert first <= wait_s(backoff, failures) <= wait_s(backoff, failures + 1) <= backoff.most
