@@ -20,6 +20,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "job": "headwater.cli.job",
     "execution": "headwater.cli.execution",
     "verify": "headwater.cli.verify",
+    "ship": "headwater.cli.ship",
     "audit": "headwater.cli.audit",
     "witness": "headwater.cli.witness",
     "trace": "headwater.cli.trace",

@@ -56,7 +56,7 @@ def verify(
     Verdicts: ok, tampered, unknown-key (signed by a key that JWKS lacks, or that was revoked by then), unsigned,
     malformed (no event in JSON).
     """
-    trusted = _trusted(keys)
+    trusted = read_keys(keys)
     show = _json_line if json_output else _plain_line
     name_files = len(files) > 1
     verdicts: Counter[str] = Counter()
@@ -76,11 +76,11 @@ def judged_events(files: list[Path], keys: Keys, advance: Callable[[int], None])
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 if event := line.strip(_JSON_WHITE_SPACE):
-                    yield Judged(path, number, _verified(event, keys))
+                    yield Judged(path, number, verified(event, keys))
                 advance(len(line))
 
 
-def _verified(event: bytes, keys: Keys) -> Verification:
+def verified(event: bytes, keys: Keys) -> Verification:
     """Verify an event; by its own time only, since nobody here knows when it came."""
     verification = verify_event(event, keys.trusted)
     revoked = keys.revoked.get(verification.key_id or "") if verification.verdict == "ok" else None
@@ -95,7 +95,12 @@ def _verified(event: bytes, keys: Keys) -> Verification:
     return Verification("unknown-key", verification.key_id, "run.facets.signature.keyId: the key is revoked")
 
 
-def _trusted(source: str) -> Keys:
+def read_keys(source: str) -> Keys:
+    """The trusted keys in a file or behind a URL.
+
+    Raises:
+        BadParameter: they cannot be read.
+    """
     try:
         text = _fetched(source) if source.startswith(("http://", "https://")) else Path(source).read_text()
         return Keys(read_jwks(text), read_revocations(text))

@@ -13,6 +13,7 @@
     claim.py      Claim: a directory that is ours while we live, and anybody's once we are dead
     transport.py  what a transport promises, and the three ways a delivery ends
     http.py       POST to a service                file.py      append to a JSONL file, rotated by size
+    shipment.py   what the file transport wrote, sent later and from elsewhere
     receipts.py   Receipts: the newest proof that a service has our events, and the head it leads to
     retry.py      how long to wait before the next try
     metrics.py    what is counted, for Prometheus and for `Emitter.stats`

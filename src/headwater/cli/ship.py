@@ -1,0 +1,94 @@
+"""`headwater ship`: events that were written to files, to a service."""
+
+import json
+import time
+from pathlib import Path
+from random import Random
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from headwater.cli.verify import Keys, read_keys, verified
+from headwater.emit.config import HttpConfig
+from headwater.emit.home import headwater_home
+from headwater.emit.http import HttpTransport
+from headwater.emit.shipment import Shipped, Shipping
+from headwater.emit.shipment import ship as ship_files
+from headwater.signing.keyfile import trusted_keys
+from headwater.signing.verify import Verification
+
+_TIMEOUT_S = 30.0
+
+
+def ship(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="Where the *.jsonl files are.")
+    ],
+    to: Annotated[str, typer.Option(metavar="URL", envvar="HEADWATER_URL", help="The lineage service.")],
+    keys: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JWKS", help="The trusted keys, as a file or URL; by default this machine's, and keys/*.jwks."
+        ),
+    ] = None,
+    token_env: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The environment variable with the service's bearer token.")
+    ] = None,
+    from_start: Annotated[
+        bool, typer.Option("--from-start", help="Send again what was sent; a service stores nothing twice.")
+    ] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="Print what became of the events as JSON.")] = False,
+) -> None:
+    """Send events of the file transport to a service: in order, from where the last shipment got to, each verified.
+
+    Exit 0 only if all have arrived. What is not what a trusted key signed is held back, and told.
+
+    Example: headwater ship /media/usb/lineage --to https://lineage.example.org --keys nodes.jwks
+    """
+    trusted = Keys(trusted_keys(headwater_home()), {}) if keys is None else read_keys(keys)
+    transport = HttpTransport(HttpConfig(endpoint=_endpoint(to), timeout_s=_TIMEOUT_S, token_env=token_env))
+    how = Shipping(
+        transport=transport,
+        verify=lambda event: _as_may_go(event, verified(event, trusted)),
+        wait=time.sleep,
+        rng=Random(),  # noqa: S311  how long to wait is no secret
+    )
+    try:
+        shipped = ship_files(folder, how, from_start=from_start)
+    finally:
+        transport.close()
+    typer.echo(json.dumps(_as_json(shipped), indent=2) if json_output else _in_words(shipped))
+    if not shipped.is_whole:
+        raise typer.Exit(1)
+
+
+def _endpoint(url: str) -> str:
+    """Where to post: the service's own route, unless the URL names one."""
+    return url if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/api/v1/lineage"
+
+
+def _as_may_go(event: bytes, found: Verification) -> Verification:
+    """What tells of no run has no place for a signature: it goes, and the node's next signed event vouches for it."""
+    if found.verdict == "unsigned" and "run" not in json.loads(event):
+        return Verification("ok", None, None)
+    return found
+
+
+def _as_json(shipped: Shipped) -> dict[str, object]:
+    return {
+        "arrived": shipped.arrived,
+        "heldBack": shipped.held_back,
+        "refused": shipped.refused,
+        "left": shipped.left,
+        "why": shipped.why,
+        "unfinishedLines": shipped.torn,
+        "troubles": [trouble._asdict() for trouble in shipped.troubles],
+    }
+
+
+def _in_words(shipped: Shipped) -> str:
+    told = [f"{one.file}:{one.line}  {one.verdict}  {one.reason or ''}".rstrip() for one in shipped.troubles]
+    counts = f"{shipped.arrived:,} arrived, {shipped.held_back:,} held back, {shipped.refused:,} refused"
+    left = f", {shipped.left:,} left: {shipped.why}; run it again to go on" if shipped.left else ""
+    return "\n".join([*(line if line.isprintable() else ascii(line) for line in told), counts + left])

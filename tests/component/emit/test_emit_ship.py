@@ -1,0 +1,83 @@
+"""`headwater ship` against a real service: what an edge wrote without a network arrives, in order and whole."""
+
+import json
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from headwater.emit.config import EmitConfig, FileConfig
+from headwater.emit.emitter import Emitter
+from headwater.signing.jwks import write_jwks
+from headwater.signing.keyfile import load_or_create
+from tests.support.agent import COMMAND
+from tests.support.service import running
+
+
+def event(number: int) -> bytes:
+    return json.dumps(
+        {
+            "eventType": "COMPLETE",
+            "eventTime": datetime(2026, 5, 22, 14, 0, number % 60, tzinfo=UTC).isoformat(),
+            "producer": "https://example.org/producer",
+            "run": {"runId": f"01a1fd5c-bf4f-7259-9205-{number:012x}"},
+            "job": {"namespace": "edge", "name": "orders"},
+        }
+    ).encode()
+
+
+def ship(folder: Path, home: Path, *arguments: str) -> tuple[int, Any]:
+    done = subprocess.run(
+        [*COMMAND, "ship", str(folder), "--json", *arguments],
+        env={**os.environ, "HEADWATER_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_what_an_edge_wrote_to_files_arrives_whole_and_once_and_what_was_changed_does_not(tmp_path: Path) -> None:
+    edge, centre, lineage = tmp_path / "edge", tmp_path / "centre", tmp_path / "lineage"
+    key = load_or_create(edge)
+    (centre / "keys").mkdir(parents=True)
+    (centre / "keys" / "edge.jwks").write_text(write_jwks({key.key_id: key.public_key}))
+    to_file = FileConfig(path=lineage / "events.jsonl", rotation_size_mb=0.05)
+    with Emitter.of_node(EmitConfig(file=to_file, spool=edge / "spool"), key) as emitter:
+        for number in range(200):
+            emitter.put(event(number))
+    assert len(list(lineage.glob("*.jsonl"))) > 2
+    with (lineage / "events.jsonl").open("ab") as file:
+        file.write(event(999) + b"\n")
+
+    with running(centre, "--require-signed") as service:
+        first_status, first = ship(lineage, edge, "--to", service.url)
+        second_status, second = ship(lineage, edge, "--to", service.url)
+        _, again = ship(lineage, edge, "--to", service.url, "--from-start")
+        events = httpx.get(f"{service.url}/api/v1/events/lineage", params={"limit": 500}).json()
+        (node,) = httpx.get(f"{service.url}/api/v1/nodes").json()["nodes"]
+
+    assert (first_status, first["arrived"], first["heldBack"], first["left"]) == (1, 200, 1, 0)
+    assert [(one["verdict"], one["file"]) for one in first["troubles"]] == [("unsigned", "events.jsonl")]
+    assert (second_status, second["arrived"]) == (0, 0)
+    assert again["arrived"] == 200
+    assert events["totalCount"] == 200
+    assert not any(node["troubles"].values())
+
+
+def test_each_line_of_the_file_transport_is_a_whole_event_for_any_log_shipper(tmp_path: Path) -> None:
+    key = load_or_create(tmp_path)
+    to_file = FileConfig(path=tmp_path / "events.jsonl", rotation_size_mb=0.02)
+    with Emitter.of_node(EmitConfig(file=to_file, spool=tmp_path / "spool"), key) as emitter:
+        for number in range(50):
+            emitter.put(event(number))
+
+    lines = [line for file in sorted(tmp_path.glob("events*.jsonl")) for line in file.read_bytes().splitlines()]
+
+    read = [json.loads(line) for line in lines]
+    assert [one["run"]["runId"] for one in read] == [json.loads(event(number))["run"]["runId"] for number in range(50)]
+    assert all({"signature", "headwater_chain"} <= one["run"]["facets"].keys() for one in read)

@@ -1,0 +1,163 @@
+"""Shipping files of events: order, going on where it stopped, and what is held back."""
+
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.emit.config import FileConfig
+from headwater.emit.file import FileTransport
+from headwater.emit.shipment import Shipped, Shipping, Trouble, ship
+from headwater.emit.transport import Acknowledged, Outcome, Refused, Unavailable
+from headwater.errors import SetupError
+from headwater.signing.verify import Verification
+
+
+class Target:
+    """Takes events up to a number at once; what `script` says comes first, an outcome a call."""
+
+    name = "target"
+    target = "http://lineage.test/api/v1/lineage"
+
+    def __init__(self, *script: Sequence[Outcome], at_once: int = 3) -> None:
+        self.got: list[bytes] = []
+        self._script = deque(script)
+        self._at_once = at_once
+
+    def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
+        outcomes = self._script.popleft() if self._script else [Acknowledged()] * self._at_once
+        told = list(zip(events, outcomes, strict=False))
+        self.got += [event for event, outcome in told if isinstance(outcome, Acknowledged)]
+        return [outcome for _, outcome in told]
+
+    def close(self) -> None:
+        pass
+
+
+def verify(event: bytes) -> Verification:
+    return Verification("tampered", None, "changed") if b"bad" in event else Verification("ok", "node", None)
+
+
+def shipped(folder: Path, target: Target, *, from_start: bool = False) -> Shipped:
+    how = Shipping(transport=target, verify=verify, wait=lambda _: None, rng=Random(0), tries=3)  # noqa: S311
+    return ship(folder, how, from_start=from_start)
+
+
+def test_rotated_files_go_first_and_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"e\nf\n")
+    (tmp_path / "events-20260522T100000Z-0002.jsonl").write_bytes(b"c\nd\n")
+    (tmp_path / "events-20260522T100000Z-0001.jsonl").write_bytes(b"a\nb\n")
+    target = Target()
+
+    report = shipped(tmp_path, target)
+
+    assert b"".join(target.got) == b"abcdef"
+    assert (report.arrived, report.is_whole) == (6, True)
+
+
+def test_a_second_shipment_sends_only_what_came_since_also_where_the_file_was_rotated(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\nb\n")
+    shipped(tmp_path, Target())
+    with (tmp_path / "events.jsonl").open("ab") as file:
+        file.write(b"c\n")
+    (tmp_path / "events.jsonl").rename(tmp_path / "events-20260522T100000Z-0001.jsonl")
+    (tmp_path / "events.jsonl").write_bytes(b"d\n")
+    target = Target()
+
+    shipped(tmp_path, target)
+
+    assert target.got == [b"c", b"d"]
+
+
+def test_a_line_that_is_still_being_written_waits_for_its_end(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\nb")
+    first = shipped(tmp_path, Target())
+    (tmp_path / "events.jsonl").write_bytes(b"a\nbc\n")
+    target = Target()
+
+    shipped(tmp_path, target)
+
+    assert (first.arrived, first.torn, first.is_whole) == (1, 1, True)
+    assert target.got == [b"bc"]
+
+
+def test_what_no_trusted_key_signed_is_held_back_and_what_is_refused_is_told(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\n\nbad\nb\nc\n")
+    target = Target([Acknowledged(), Refused("422 run.runId: no UUID"), Acknowledged()])
+
+    report = shipped(tmp_path, target)
+
+    assert target.got == [b"a", b"c"]
+    assert report.troubles == [
+        Trouble("events.jsonl", 3, "tampered", "changed"),
+        Trouble("events.jsonl", 4, "refused", "422 run.runId: no UUID"),
+    ]
+    assert (report.arrived, report.held_back, report.refused, report.is_whole) == (2, 1, 1, False)
+
+
+def test_what_must_be_sent_again_is_sent_before_what_is_behind_it(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\nb\nc\n")
+    target = Target([Acknowledged(), Unavailable("busy"), Acknowledged()])
+
+    report = shipped(tmp_path, target)
+
+    assert target.got == [b"a", b"c", b"b", b"c"]
+    assert (report.arrived, report.left) == (3, 0)
+
+
+def test_a_service_that_stays_away_leaves_the_rest_for_the_next_shipment(tmp_path: Path) -> None:
+    (tmp_path / "events-20260522T100000Z-0001.jsonl").write_bytes(b"a\nb\nc\nd\n")
+    (tmp_path / "events.jsonl").write_bytes(b"e\n")
+    away: list[Outcome] = [Unavailable("no route")]
+    target = Target([Acknowledged()], away, away, away)
+
+    first = shipped(tmp_path, target)
+    second = shipped(tmp_path, target)
+
+    assert (first.arrived, first.left, first.why) == (1, 4, "no route")
+    assert (second.arrived, target.got) == (4, [b"a", b"b", b"c", b"d", b"e"])
+
+
+def test_from_the_start_means_everything_again(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\n")
+    shipped(tmp_path, Target())
+    target = Target()
+
+    shipped(tmp_path, target, from_start=True)
+
+    assert target.got == [b"a"]
+
+
+def test_damaged_marks_are_told_and_not_guessed(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\n")
+    shipped(tmp_path, Target())
+    next(tmp_path.glob(".shipped-*.json")).write_text("{")
+
+    with pytest.raises(SetupError, match="is damaged: remove it"):
+        shipped(tmp_path, Target())
+
+
+@given(st.lists(st.sampled_from(["write", "ship", "away"]), max_size=30), st.integers(1, 4))
+def test_whatever_happens_in_between_every_event_arrives_once_and_in_order(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[str], at_once: int
+) -> None:
+    folder = tmp_path_factory.mktemp("lineage")
+    writer = FileTransport(FileConfig(path=folder / "events.jsonl", rotation_size_mb=20 / (1 << 20)))
+    written: list[bytes] = []
+    arrived: list[bytes] = []
+    for step in [*steps, "ship"]:
+        if step == "write":
+            written.append(b"event %d" % len(written))
+            assert writer.send(written[-1]) == Acknowledged()
+        else:
+            away: list[Outcome] = [Unavailable("no route")]
+            target = Target(*([[Acknowledged()], away, away, away] if step == "away" else []), at_once=at_once)
+            shipped(folder, target)
+            arrived += target.got
+    writer.close()
+
+    assert arrived == written
