@@ -20,6 +20,7 @@ import httpx
 HERE = Path(__file__).parent
 BROKER = "127.0.0.1:9092"
 REGISTRY = "http://127.0.0.1:8081"
+SUBJECTS = f"{REGISTRY}/apis/ccompat/v7"
 S3 = "http://127.0.0.1:9000"
 CONNECT = "http://127.0.0.1:8083"
 SERVICE = "http://127.0.0.1:5000"
@@ -57,18 +58,23 @@ def main() -> None:
     asked.add_argument("--keep", action="store_true", help="leave everything running")
     keep = asked.parse_args().keep
     with ExitStack() as running:
-        say("the lab, the lineage service and the watcher")
+        say("the lab, the lineage service and the watchers")
         headwater("lab", "up", "kafka")
         if not keep:
             running.callback(headwater, "lab", "down")
         running.enter_context(started("serve", keep=keep))
         running.enter_context(started("watch", "connect", "--bootstrap", BROKER, keep=keep))
+        running.enter_context(started("watch", "registry", "--url", SUBJECTS, "--bootstrap", BROKER, keep=keep))
         make_buckets()
         let_flow()
-        break_it()
         say("Spark reads the table that the sink writes, and makes two more of it")
         headwater("run", str(HERE / "orders.yaml"))
         headwater("trace", "lake.sales.suppliers:turnover")
+        break_it()
+        say("Spark once more: what is different from the run before?")
+        headwater("run", str(HERE / "orders.yaml"))
+        headwater("drift")
+        headwater("root-cause", "lake.sales.suppliers")
         if keep:
             say(f"all goes on; look at {SERVICE}, and end it with `headwater lab down` and Ctrl-C in this group")
 
@@ -83,6 +89,7 @@ def let_flow() -> None:
         say(f"a sink of two tasks: {sink}")
         ask_connect("PUT", f"/{sink}/config", configuration(sink))
     until(lambda: runs("lake") == ["RUNNING"], "the service knows of the last of them")
+    time.sleep(10)  # the table is there with the first commit
 
 
 def break_it() -> None:

@@ -17,6 +17,7 @@ from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
+from headwater.model.credentials import without_credentials
 from headwater.signing.keyfile import load_or_create
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def registry(
     ):
         if once:
             stop.set()
+        typer.echo(f"watching the subjects of {without_credentials(url)}")
         RegistryWatcher(subjects, bootstrap, state, outlet).run(stop, interval, _told)
 
 
