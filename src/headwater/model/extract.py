@@ -36,6 +36,7 @@ from headwater.model.flow_facts import control_flow, explicit_flows, explicit_ta
 from headwater.model.identity_facts import identity_facts
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.nodes import Arrival, chain_link, is_of_node
+from headwater.model.trino import as_meant
 
 
 def content_of(value: object) -> Content:
@@ -56,8 +57,8 @@ def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
         case RunEvent():
             link = None if arrival is None else chain_link(event, arrival)
             if link is None:
-                return tuple(_run_facts(event))
-            return (link,) if is_of_node(event, link) else (*_run_facts(event, link), link)
+                return tuple(_run_facts(as_meant(event)))
+            return (link,) if is_of_node(event, link) else (*_run_facts(as_meant(event), link), link)
         case JobEvent():
             return tuple(_job_facts(event))
         case DatasetEvent():

@@ -1,0 +1,83 @@
+"""A statement's lineage as OpenLineage's facets, and how dashboards stand in the graph.
+
+A dashboard is a dataset, the end of the way, and each of its queries is a job that feeds it. The columns of a query's
+answer are columns of the dashboard, behind the query's name where it has one.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from headwater.model.names import DatasetId, JobId
+from headwater.sql.columns import Source, Statement
+from headwater.sql.label import Label
+from headwater.sql.reading import Parts
+
+FROM_SQL: Final = "from the SQL's text"
+"""What such an edge says of its derivation."""
+
+_SCHEMA: Final = "https://openlineage.io/spec/facets/1-2-0/ColumnLineageDatasetFacet.json"
+
+Named = Callable[[Parts], DatasetId | None]
+"""Gives the dataset that a table is, by what the statement calls it."""
+
+
+def dashboard_of(label: Label) -> DatasetId:
+    """The dashboard as a dataset.
+
+    >>> dashboard_of(Label("dashboards", "revenue", "by_supplier"))
+    DatasetId(namespace='dashboards', name='revenue')
+    """
+    return DatasetId(label.namespace, label.dashboard)
+
+
+def job_of(label: Label) -> JobId:
+    """The query of a dashboard as a job.
+
+    >>> job_of(Label("dashboards", "revenue", "by_supplier"))
+    JobId(namespace='dashboards', name='revenue.by_supplier')
+    """
+    return JobId(label.namespace, f"{label.dashboard}.{label.query}" if label.query else label.dashboard)
+
+
+def column_of(label: Label, column: str) -> str:
+    """The dashboard's column for a column of the query's answer.
+
+    >>> column_of(Label("dashboards", "revenue", "by_supplier"), "total_price")
+    'by_supplier.total_price'
+    """
+    return f"{label.query}.{column}" if label.query else column
+
+
+def column_lineage(told: Statement, named: Named, rename: Callable[[str], str] = str) -> dict[str, Any]:
+    """The facet `columnLineage` of what a statement writes; columns of tables that are no datasets are left out."""
+    return {
+        "_schemaURL": f"{_SCHEMA}#/$defs/ColumnLineageDatasetFacet",
+        "fields": {
+            rename(column): {"inputFields": _input_fields(made, named)} for column, made in told.columns.items()
+        },
+        "dataset": _input_fields(told.rows, named),
+    }
+
+
+def _input_fields(sources: Iterable[Source], named: Named) -> list[Mapping[str, Any]]:
+    """One entry a column, with all the ways in which it takes part; sorted, so that equal texts give equal facets."""
+    ways: defaultdict[tuple[str, str, str], set[tuple[str, str, bool]]] = defaultdict(set)
+    for source in sources:
+        dataset = named(source.table)
+        if dataset is not None:
+            ways[dataset.namespace, dataset.name, source.column].add(
+                (source.how.kind, source.how.subtype, source.how.masking)
+            )
+    return [
+        {
+            "namespace": namespace,
+            "name": name,
+            "field": column,
+            "transformations": [
+                {"type": kind, "subtype": subtype, "description": FROM_SQL, "masking": masking}
+                for kind, subtype, masking in sorted(ways[namespace, name, column])
+            ],
+        }
+        for namespace, name, column in sorted(ways)
+    ]

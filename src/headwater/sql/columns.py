@@ -1,0 +1,134 @@
+"""A statement's tables and columns, by its text and the columns of the tables that are known."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.optimizer.scope import build_scope
+
+from headwater.sql.flow import Flow, How, Inputs, flow_of, merged
+from headwater.sql.reading import Parsed, Parts, UnreadableSqlError, parsed
+from headwater.sql.rewriting import Rewritten, StatementKind, rewritten
+
+Known = Callable[[Parts], Sequence[str]]
+"""Gives the columns of a table, in order, by what the statement calls it; none where they are not known."""
+
+
+class Source(NamedTuple):
+    """A column of a table, and how it takes part."""
+
+    table: Parts
+    column: str
+    how: How
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a statement reads and writes.
+
+    Attributes:
+        target: what it writes; None for a query.
+        reads: the tables it reads, each once; a target that only its own new values are made from is not among them.
+        columns: of the target, or of the query's answer: what each is made from.
+        rows: what decides the rows as a whole.
+        gaps: the columns of which not everything is known; `*` where not even all their names are.
+    """
+
+    kind: StatementKind
+    target: Parts | None
+    reads: tuple[Parts, ...]
+    columns: Mapping[str, frozenset[Source]]
+    rows: frozenset[Source]
+    gaps: tuple[str, ...]
+
+
+def tables_of(text: str, dialect: str) -> tuple[Parts, ...]:
+    """The tables that a statement names, each once, as it names them.
+
+    Raises:
+        UnreadableSqlError: the text cannot be read as one statement.
+    """
+    return tuple(parsed(text, dialect).tables.values())
+
+
+def statement(text: str, dialect: str, known: Known) -> Statement:
+    """What the text says of tables and columns.
+
+    Raises:
+        UnreadableSqlError: it cannot be read as one statement that moves columns.
+    """
+    read = parsed(text, dialect)
+    try:
+        return _Reader(read, known, dialect).statement()
+    except (SqlglotError, RecursionError) as fault:
+        raise UnreadableSqlError(f"its columns cannot be told ({type(fault).__name__})") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    read: Parsed
+    known: Known
+    dialect: str
+
+    def statement(self) -> Statement:
+        as_queries = rewritten(self.read.tree)
+        flow = merged(self._flow(query) for query in as_queries.queries)
+        if as_queries.target is not None:
+            flow = self._written(flow, as_queries)
+        tables = self.read.tables
+        return Statement(
+            as_queries.kind,
+            None if as_queries.target is None else tables.get(as_queries.target),
+            tuple(tables[name] for name in self._reads(as_queries)),
+            {name: self._sources(inputs) for name, inputs in flow.columns.items()},
+            self._sources(flow.rows),
+            tuple(sorted(flow.gaps)),
+        )
+
+    def _flow(self, query: exp.Query) -> Flow:
+        schema: dict[str, object] = {
+            name: dict.fromkeys(columns, "UNKNOWN")
+            for name, parts in self.read.tables.items()
+            if (columns := self.known(parts))
+        }
+        qualified = qualify(
+            query.copy(),
+            dialect=self.dialect,
+            schema=schema,
+            validate_qualify_columns=False,
+            quote_identifiers=False,
+            identify=False,
+        )
+        scope = build_scope(qualified)
+        if scope is None:
+            raise UnreadableSqlError("it has no columns")
+        return flow_of(scope)
+
+    def _written(self, flow: Flow, as_queries: Rewritten) -> Flow:
+        """The columns by the names that the target has for them; a DELETE writes none."""
+        if as_queries.kind == "delete":
+            return flow._replace(columns={})
+        names: Sequence[str] = as_queries.names
+        if not names and as_queries.is_by_position and as_queries.target is not None:
+            names = self.known(self.read.tables[as_queries.target])
+        if "*" in flow.gaps or not (names or as_queries.is_by_position):
+            return flow
+        if len(names) != len(flow.columns):
+            return flow if not names else flow._replace(gaps=flow.gaps | {"*"})
+        renamed = dict(zip(flow.columns, names, strict=True))
+        columns = {renamed[name]: inputs for name, inputs in flow.columns.items()}
+        return Flow(columns, flow.rows, frozenset(renamed.get(name, name) for name in flow.gaps))
+
+    def _reads(self, as_queries: Rewritten) -> list[str]:
+        """The statement names its target once to write it; to read it, it must name it again."""
+        named = [table.name for table in self.read.tree.find_all(exp.Table)]
+        if as_queries.target in named:
+            named.remove(as_queries.target)
+        return [name for name in dict.fromkeys(sorted(named)) if name in self.read.tables]
+
+    def _sources(self, inputs: Inputs) -> frozenset[Source]:
+        tables = self.read.tables
+        return frozenset(Source(tables[each.table], each.column, each.how) for each in inputs if each.table in tables)

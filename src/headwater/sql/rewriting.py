@@ -1,0 +1,104 @@
+"""Statements that write, as queries whose columns are those that are written: what a query is made from is known."""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from sqlglot import exp
+
+from headwater.sql.reading import UnreadableSqlError
+
+StatementKind = Literal["select", "insert", "create", "update", "merge", "delete"]
+
+
+class Rewritten(NamedTuple):
+    """A statement as queries.
+
+    Attributes:
+        target: what is written, by its flat name; None for a query.
+        names: the columns that are written, by position, where the statement lists them.
+        is_by_position: whether the query's columns are the target's by their place.
+    """
+
+    kind: StatementKind
+    target: str | None
+    queries: tuple[exp.Query, ...]
+    names: tuple[str, ...] = ()
+    is_by_position: bool = False
+
+
+def rewritten(tree: exp.Expr) -> Rewritten:
+    """The queries that read what the statement reads and have a column for each that it writes.
+
+    Raises:
+        UnreadableSqlError: it is none of the statements that move columns.
+    """
+    match tree:
+        case exp.Query():
+            return Rewritten("select", None, (tree,))
+        case exp.Insert(this=target, expression=exp.Query() as query):
+            return Rewritten("insert", _name(target), (_with(tree, query),), _listed(target), is_by_position=True)
+        case exp.Create(this=target, expression=exp.Query() as query):
+            return Rewritten("create", _name(target), (_with(tree, query),), _listed(target))
+        case exp.Update(this=exp.Table() as target):
+            return Rewritten("update", target.name, (_of_update(tree, target),))
+        case exp.Merge(this=exp.Table() as target):
+            return Rewritten("merge", target.name, tuple(_of_merge(tree, target)))
+        case exp.Delete(this=exp.Table() as target):
+            return Rewritten("delete", target.name, (_where(exp.select("1").from_(target.copy()), tree),))
+    raise UnreadableSqlError(f"a statement of this kind ({type(tree).__name__}) moves no columns that are known")
+
+
+def _of_update(update: exp.Expr, target: exp.Table) -> exp.Query:
+    query = exp.select(*(_item(each) for each in update.expressions)).from_(target.copy())
+    if (source := update.args.get("from_")) is not None:
+        query = query.join(source.this.copy(), join_type="cross")
+    return _with(update, _where(query, update))
+
+
+def _of_merge(merge: exp.Expr, target: exp.Table) -> Iterator[exp.Query]:
+    """A query for each WHEN, since each may give another value to a column."""
+    for when in merge.args["whens"].expressions:
+        items = list(_items(when.args.get("then"))) or [exp.Literal.number(1)]
+        query = exp.select(*items).from_(target.copy()).join(merge.args["using"].copy(), on=merge.args["on"].copy())
+        if (condition := when.args.get("condition")) is not None:
+            query = query.where(condition.copy())
+        yield _with(merge, query)
+
+
+def _items(then: exp.Expr | None) -> Iterator[exp.Expr]:
+    match then:
+        case exp.Update():
+            yield from (_item(each) for each in then.expressions)
+        case exp.Insert(this=columns, expression=values) if columns is not None and values is not None:
+            for column, value in zip(columns.expressions, values.expressions, strict=False):
+                yield exp.alias_(value.copy(), column.name, quoted=True)
+
+
+def _item(assignment: exp.Expr) -> exp.Expr:
+    if not isinstance(assignment, exp.EQ):
+        raise UnreadableSqlError("an assignment in it is not known")
+    return exp.alias_(assignment.expression.copy(), assignment.this.name, quoted=True)
+
+
+def _where(query: exp.Select, statement: exp.Expr) -> exp.Select:
+    where = statement.args.get("where")
+    return query if where is None else query.where(where.this.copy())
+
+
+def _with(statement: exp.Expr, query: exp.Query) -> exp.Query:
+    """The query with the common tables that stand before the statement."""
+    if (common := statement.args.get("with_")) is not None and query.args.get("with_") is None:
+        query = query.copy()
+        query.set("with_", common.copy())
+    return query
+
+
+def _name(target: exp.Expr) -> str:
+    table = target.this if isinstance(target, exp.Schema) else target
+    if not isinstance(table, exp.Table):
+        raise UnreadableSqlError("what it writes is not known")
+    return table.name
+
+
+def _listed(target: exp.Expr) -> tuple[str, ...]:
+    return tuple(each.name for each in target.expressions) if isinstance(target, exp.Schema) else ()

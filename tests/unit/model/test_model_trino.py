@@ -1,0 +1,164 @@
+"""Trino's events as Trino means them: each expectation by hand from what the event holds."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from headwater.model.events import RunEvent, parse_event
+from headwater.model.extract import facts
+from headwater.model.facts import Content, Observation, RunOfJob
+from headwater.model.names import DatasetId, JobId
+from headwater.model.trino import as_meant
+
+TRINO = "https://github.com/trinodb/trino/plugin/trino-openlineage"
+HOST = "trino://127.0.0.1:8080"
+RUN = "480e3a6f-a5b6-3183-b238-9b64a87491e1"
+
+
+def table(name: str, *columns: str, lineage: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A dataset as Trino tells it: only the columns that were read or assigned."""
+    facets: dict[str, Any] = {"schema": {"fields": [{"name": column} for column in columns]}}
+    return {"namespace": HOST, "name": name, "facets": facets | ({"columnLineage": lineage} if lineage else {})}
+
+
+def field(name: str, column: str) -> dict[str, str]:
+    return {"namespace": HOST, "name": name, "field": column}
+
+
+def event(
+    sql: str,
+    *,
+    producer: str = TRINO,
+    inputs: Sequence[object] = (),
+    outputs: Sequence[object] = (),
+    run_facets: Mapping[str, object] | None = None,
+) -> RunEvent:
+    body = {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-11-21T09:48:11Z",
+        "producer": producer,
+        "run": {"runId": RUN, "facets": run_facets or {}},
+        "job": {"namespace": "trino", "name": "20261121_094811_00003_uhx8y", "facets": {"sql": {"query": sql}}},
+        "inputs": inputs,
+        "outputs": outputs,
+    }
+    parsed = parse_event(json.dumps(body).encode())
+    assert isinstance(parsed, RunEvent)
+    return parsed
+
+
+def direct(lineage: Mapping[str, Any]) -> dict[str, list[str]]:
+    return {
+        column: [f"{each['name']}.{each['field']}" for each in made["inputFields"]]
+        for column, made in lineage["fields"].items()
+    }
+
+
+UPDATED = table(
+    "lake.sales.stats",
+    "n",
+    lineage={
+        "fields": {"n": {"inputFields": []}},
+        "dataset": [field("lake.sales.stats", column) for column in ("n", "v", "$row_id", "tot")],
+    },
+)
+
+
+def test_an_updates_columns_come_from_its_text_and_say_so() -> None:
+    mended = as_meant(event("UPDATE lake.sales.stats SET n = n + 1 WHERE v = '2'", outputs=[UPDATED]))
+
+    lineage = mended.outputs[0].facets["columnLineage"]
+    assert direct(lineage) == {"n": ["lake.sales.stats.n"]}
+    assert [each["field"] for each in lineage["dataset"]] == ["v"]
+    (how,) = lineage["fields"]["n"]["inputFields"][0]["transformations"]
+    assert (how["type"], how["subtype"], how["description"]) == ("DIRECT", "TRANSFORMATION", "from the SQL's text")
+
+
+def test_names_that_leave_out_the_sessions_catalog_are_the_events_tables() -> None:
+    target = table(
+        "lake.sales.stats",
+        "tot",
+        lineage={"fields": {"tot": {"inputFields": []}}, "dataset": [field("lake.sales.stats", "v")]},
+    )
+    sql = "MERGE INTO stats t USING sales.o2 s ON t.v = s.v WHEN MATCHED THEN UPDATE SET tot = s"
+
+    mended = as_meant(event(sql, inputs=[table("lake.sales.o2", "s", "v")], outputs=[target]))
+
+    assert direct(mended.outputs[0].facets["columnLineage"]) == {"tot": ["lake.sales.o2.s"]}
+
+
+def test_a_schema_of_some_columns_is_none_and_that_of_a_new_table_is_one() -> None:
+    updated = as_meant(event("UPDATE lake.sales.stats SET n = 1", outputs=[UPDATED]))
+    created = as_meant(
+        event("CREATE TABLE t AS SELECT 1", inputs=[table("a.b.c", "x")], outputs=[table("a.b.t", "x", "y")])
+    )
+
+    assert "schema" not in updated.outputs[0].facets
+    assert "schema" not in created.inputs[0].facets
+    assert [each["name"] for each in created.outputs[0].facets["schema"]["fields"]] == ["x", "y"]
+
+
+def test_sql_that_cannot_be_read_leaves_what_trino_said_but_for_hidden_columns() -> None:
+    mended = as_meant(event("UPDATE lake.sales.stats SET n = ~~ WHERE", outputs=[UPDATED]))
+
+    lineage = mended.outputs[0].facets["columnLineage"]
+    assert direct(lineage) == {"n": []}
+    assert [each["field"] for each in lineage["dataset"]] == ["n", "v", "tot"]
+
+
+SELECT = "/* dashboard: revenue, query: by_supplier */ SELECT supplier, sum(price) AS total FROM lake.s.o GROUP BY 1"
+
+
+def test_a_query_of_a_dashboard_is_a_run_of_its_job_and_feeds_the_dashboards_columns() -> None:
+    asked = event(SELECT, inputs=[table("lake.s.o", "supplier", "price")])
+
+    mended = as_meant(asked)
+
+    assert mended.job == JobId("dashboards", "revenue.by_supplier")
+    assert [each.id for each in mended.outputs] == [DatasetId("dashboards", "revenue")]
+    assert direct(mended.outputs[0].facets["columnLineage"]) == {
+        "by_supplier.supplier": ["lake.s.o.supplier"],
+        "by_supplier.total": ["lake.s.o.price"],
+    }
+
+
+def test_facts_are_those_of_the_mended_event() -> None:
+    told = facts(event(SELECT, inputs=[table("lake.s.o", "supplier", "price")]))
+
+    assert {fact.job for fact in told if isinstance(fact, RunOfJob)} == {JobId("dashboards", "revenue.by_supplier")}
+    written = {fact.dataset for fact in told if isinstance(fact, Observation) and fact.direction == "output"}
+    assert written == {DatasetId("dashboards", "revenue")}
+
+
+def test_a_dashboards_start_belongs_to_the_same_job_though_it_names_no_tables() -> None:
+    started = as_meant(event(SELECT))
+
+    assert started.job == JobId("dashboards", "revenue.by_supplier")
+    assert started.outputs == ()
+
+
+def test_long_texts_of_statistics_stay_in_the_log_and_figures_stay() -> None:
+    statistics = {"cpuTime": "0.588", "operatorSummaries": "x" * 50_000}
+    huge = event("SELECT 1", run_facets={"trino_query_statistics": statistics, "other": {"text": "y" * 1_000}})
+
+    mended = as_meant(huge)
+
+    assert mended.run_facets["trino_query_statistics"] == {
+        "cpuTime": "0.588",
+        "headwater_left_in_log": {"operatorSummaries": 50_000},
+    }
+    assert mended.run_facets["other"] == {"text": "y" * 1_000}
+    assert sum(len(fact.body) for fact in facts(huge) if isinstance(fact, Content)) < 2_000
+
+
+def test_another_producers_event_is_taken_as_it_is() -> None:
+    other = event(SELECT, producer="https://example.org/other", outputs=[UPDATED])
+
+    assert as_meant(other) is other
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1", "INSERT INTO t SELECT 1", "", "-- nothing"])
+def test_a_query_that_names_no_dashboard_keeps_its_job(sql: str) -> None:
+    assert as_meant(event(sql)).job.namespace == "trino"

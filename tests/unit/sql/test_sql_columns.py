@@ -1,0 +1,171 @@
+"""Columns of statements by their text; every expectation was worked out by hand."""
+
+import pytest
+
+from headwater.sql.columns import Statement, statement
+from headwater.sql.reading import DEEPEST, MOST_CHARACTERS, Parts, UnreadableSqlError
+
+TABLES = {
+    ("lake", "sales", "orders"): ("order_id", "supplier", "price", "hour"),
+    ("lake", "sales", "suppliers"): ("supplier", "country"),
+    ("lake", "sales", "stats"): ("supplier", "total_price", "orders"),
+}
+
+
+def known(table: Parts) -> tuple[str, ...]:
+    return TABLES.get(table, ())
+
+
+def told(sql: str, dialect: str = "trino") -> Statement:
+    return statement(sql, dialect, known)
+
+
+def columns(said: Statement) -> dict[str, list[str]]:
+    """`{"total": ["orders.price AGGREGATION"]}`; what decides the rows stands under `*`."""
+    made = {name: sorted(f"{s.table[-1]}.{s.column} {s.how.subtype}" for s in of) for name, of in said.columns.items()}
+    return {**made, "*": sorted(f"{s.table[-1]}.{s.column} {s.how.subtype}" for s in said.rows)}
+
+
+QUERIES = {
+    "SELECT supplier, sum(price) AS total FROM lake.sales.orders WHERE hour > 3 GROUP BY supplier": {
+        "supplier": ["orders.supplier IDENTITY"],
+        "total": ["orders.price AGGREGATION"],
+        "*": ["orders.hour FILTER", "orders.supplier GROUP_BY"],
+    },
+    "SELECT * FROM lake.sales.suppliers": {
+        "supplier": ["suppliers.supplier IDENTITY"],
+        "country": ["suppliers.country IDENTITY"],
+        "*": [],
+    },
+    "SELECT o.price * 2 AS twice, s.* FROM lake.sales.orders o JOIN lake.sales.suppliers s"
+    " ON o.supplier = s.supplier": {
+        "twice": ["orders.price TRANSFORMATION"],
+        "supplier": ["suppliers.supplier IDENTITY"],
+        "country": ["suppliers.country IDENTITY"],
+        "*": ["orders.supplier JOIN", "suppliers.supplier JOIN"],
+    },
+    "SELECT SUPPLIER FROM lake.sales.Orders UNION ALL SELECT country FROM lake.sales.suppliers": {
+        "supplier": ["orders.supplier IDENTITY", "suppliers.country IDENTITY"],
+        "*": [],
+    },
+    "WITH dear AS (SELECT supplier, price AS p FROM lake.sales.orders WHERE price > 10)"
+    " SELECT supplier, CASE WHEN p > 99 THEN 1 ELSE 0 END AS big FROM dear": {
+        "supplier": ["orders.supplier IDENTITY"],
+        "big": ["orders.price CONDITIONAL"],
+        "*": ["orders.price FILTER"],
+    },
+    "SELECT order_id, row_number() OVER (PARTITION BY supplier ORDER BY price) AS place FROM lake.sales.orders": {
+        "order_id": ["orders.order_id IDENTITY"],
+        "place": ["orders.price WINDOW", "orders.supplier WINDOW"],
+        "*": [],
+    },
+    "SELECT s.supplier, (SELECT max(price) FROM lake.sales.orders o WHERE o.supplier = s.supplier) AS dearest"
+    " FROM lake.sales.suppliers s": {
+        "supplier": ["suppliers.supplier IDENTITY"],
+        "dearest": ["orders.price AGGREGATION", "orders.supplier CONDITIONAL", "suppliers.supplier CONDITIONAL"],
+        "*": [],
+    },
+    "SELECT order_id FROM lake.sales.orders o WHERE EXISTS"
+    " (SELECT 1 FROM lake.sales.suppliers s WHERE s.supplier = o.supplier)": {
+        "order_id": ["orders.order_id IDENTITY"],
+        "*": ["orders.supplier FILTER", "suppliers.supplier FILTER"],
+    },
+    "SELECT part FROM lake.sales.orders CROSS JOIN UNNEST(split(supplier, ',')) AS t (part)": {
+        "part": ["orders.supplier TRANSFORMATION"],
+        "*": [],
+    },
+    "SELECT count(*) AS n FROM lake.sales.orders": {"n": [], "*": []},
+    "SELECT lake.sales.orders.price FROM lake.sales.orders": {"price": ["orders.price IDENTITY"], "*": []},
+}
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_a_querys_columns_have_the_inputs_that_a_person_finds(sql: str) -> None:
+    said = told(sql)
+
+    assert columns(said) == QUERIES[sql]
+    assert said.gaps == ()
+    assert said.target is None
+
+
+STATEMENTS = {
+    "UPDATE lake.sales.stats SET orders = orders + 1 WHERE supplier = 'a'": {
+        "orders": ["stats.orders TRANSFORMATION"],
+        "*": ["stats.supplier FILTER"],
+    },
+    "UPDATE lake.sales.stats SET total_price = (SELECT max(price) FROM lake.sales.orders)": {
+        "total_price": ["orders.price AGGREGATION"],
+        "*": [],
+    },
+    "MERGE INTO lake.sales.stats t USING lake.sales.orders o ON t.supplier = o.supplier"
+    " WHEN MATCHED AND o.hour > 1 THEN UPDATE SET total_price = t.total_price + o.price"
+    " WHEN NOT MATCHED THEN INSERT (supplier, total_price, orders) VALUES (o.supplier, o.price, 1)": {
+        "supplier": ["orders.supplier IDENTITY"],
+        "total_price": ["orders.price IDENTITY", "orders.price TRANSFORMATION", "stats.total_price TRANSFORMATION"],
+        "orders": [],
+        "*": ["orders.hour FILTER", "orders.supplier JOIN", "stats.supplier JOIN"],
+    },
+    "INSERT INTO lake.sales.stats SELECT supplier, sum(price), count(*) FROM lake.sales.orders GROUP BY 1": {
+        "supplier": ["orders.supplier IDENTITY"],
+        "total_price": ["orders.price AGGREGATION"],
+        "orders": [],
+        "*": ["orders.supplier GROUP_BY"],
+    },
+    "INSERT INTO lake.sales.stats (total_price, supplier) SELECT price, supplier FROM lake.sales.orders": {
+        "total_price": ["orders.price IDENTITY"],
+        "supplier": ["orders.supplier IDENTITY"],
+        "*": [],
+    },
+    "CREATE TABLE lake.sales.stats AS SELECT supplier AS s FROM lake.sales.suppliers": {
+        "s": ["suppliers.supplier IDENTITY"],
+        "*": [],
+    },
+    "DELETE FROM lake.sales.stats WHERE supplier IN (SELECT supplier FROM lake.sales.suppliers)": {
+        "*": ["stats.supplier FILTER", "suppliers.supplier FILTER"],
+    },
+}
+
+
+@pytest.mark.parametrize("sql", STATEMENTS)
+def test_what_is_written_has_the_inputs_that_a_person_finds(sql: str) -> None:
+    said = told(sql)
+
+    assert columns(said) == STATEMENTS[sql]
+    assert said.target == ("lake", "sales", "stats")
+    assert said.gaps == ()
+
+
+def test_a_target_is_no_table_that_is_read_unless_it_is_named_again() -> None:
+    updated = told("UPDATE lake.sales.stats SET orders = orders + 1")
+    doubled = told("INSERT INTO lake.sales.stats SELECT * FROM lake.sales.stats")
+
+    assert updated.reads == ()
+    assert doubled.reads == (("lake", "sales", "stats"),)
+
+
+def test_a_star_over_a_table_that_nobody_knows_is_a_gap() -> None:
+    assert told("SELECT * FROM lake.sales.unknown").gaps == ("*",)
+
+
+def test_duckdb_reads_the_same_text_alike() -> None:
+    sql = "SELECT supplier, sum(price) AS total FROM lake.sales.orders GROUP BY ALL"
+
+    assert columns(told(sql, "duckdb"))["total"] == ["orders.price AGGREGATION"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "fault"),
+    [
+        ("SELECT " + "1," * MOST_CHARACTERS + "1", "longer than"),
+        ("SELECT " + "+".join("1" * 5_000), "more than"),
+        ("SELECT " + "(" * DEEPEST + "(1)" + ")" * DEEPEST, "nested deeper"),
+        ("SELECT " + "- " * DEEPEST + "- 1", "nested deeper"),
+        ("SELECT 1; SELECT 2", "one statement"),
+        ("", "one statement"),
+        ("SELEKT 1 FROM", "moves no columns|cannot read"),
+        ("GRANT SELECT ON lake.sales.orders TO ann", "moves no columns"),
+    ],
+)
+def test_what_cannot_be_read_within_bounds_is_refused(sql: str, fault: str) -> None:
+    with pytest.raises(UnreadableSqlError, match=fault):
+        told(sql)
