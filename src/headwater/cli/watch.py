@@ -22,6 +22,7 @@ from headwater.signing.keyfile import load_or_create
 
 if TYPE_CHECKING:
     from headwater.capture.registry import Told
+    from headwater.capture.trino import Meant
 
 watch = typer.Typer(
     name="watch",
@@ -116,6 +117,41 @@ def registry(
             stop.set()
         typer.echo(f"watching the subjects of {without_credentials(url)}")
         RegistryWatcher(subjects, bootstrap, state, outlet).run(stop, interval, _told)
+
+
+@watch.command()
+def trino(
+    etc: Annotated[Path, typer.Option(help="Trino's configuration folder, with its folder `catalog`.")],
+    uri: Annotated[
+        str | None, typer.Option(help="The coordinator's address; as its OpenLineage listener has it, if it has one.")
+    ] = None,
+    endpoint: Annotated[str, typer.Option(help="Where events are posted.")] = _ENDPOINT,
+    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
+    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 30,
+    once: Annotated[bool, typer.Option("--once", help="Look once, then end.")] = False,
+) -> None:
+    """Watch a Trino's configuration: which tables of others its catalogs have, so that each is one dataset.
+
+    Example: headwater watch trino --etc /etc/trino --once
+    """
+    from headwater.capture.trino import TrinoWatcher, engine_namespace, namespace_of
+
+    namespace = namespace_of(etc) if uri is None else engine_namespace(uri)
+    if namespace is None:
+        raise InvalidInputError(f"{etc} has no OpenLineage listener that names this Trino: say --uri http://host:port")
+    with _until_told() as stop, _emission(headwater_home(), endpoint, token_env, file) as outlet:
+        if once:
+            stop.set()
+        TrinoWatcher(etc, namespace, outlet).run(stop, interval, _meant)
+
+
+def _meant(catalog: "Meant") -> None:
+    if catalog.facet is None:
+        typer.echo(f"{catalog.name}: its tables are joined to no others: {catalog.why}", err=True)
+    else:
+        where = catalog.facet.namespace or catalog.facet.metadataUri or catalog.facet.warehouseUri
+        typer.echo(f"{catalog.name}: {catalog.facet.type or 'tables'} at {where}")
 
 
 def _told(told: "Told") -> None:

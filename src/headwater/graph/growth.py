@@ -38,6 +38,7 @@ from headwater.model.facts import (
     DeclaredShape,
     Edit,
     Ending,
+    EngineCatalog,
     Fact,
     JobFacet,
     JobFlow,
@@ -93,6 +94,7 @@ class Growth:
             Quarantined: self._add_quarantined,
             Edit: self._add_edit,
             CatalogEntry: self._add_catalog_entry,
+            EngineCatalog: self._add_engine_catalog,
             Ending: self._add_ending,
             ControlFlow: self._add_control_flow,
             JobFlow: self._add_job_flow,
@@ -167,6 +169,9 @@ class Growth:
 
     def _add_catalog_entry(self, fact: CatalogEntry) -> None:
         self.identities.add_catalog_entry(fact)
+
+    def _add_engine_catalog(self, fact: EngineCatalog) -> None:
+        self.identities.add_engine_catalog(fact)
 
     def _add_ending(self, fact: Ending) -> None:
         endings = self._told(fact.run_id).endings

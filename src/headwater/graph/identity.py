@@ -13,13 +13,20 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, NamedTuple
 
-from headwater.graph.spelling import normal
-from headwater.model.facts import Alias, CatalogEntry, Seen
+from headwater.graph.spelling import normal, normal_uri
+from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Seen
 from headwater.model.names import DatasetId
 
-Reason = Literal["symlinks", "rename", "catalog", "spelling", "catalog name"]
+Reason = Literal["symlinks", "rename", "catalog", "configuration", "spelling", "catalog name"]
 
-STRENGTH: Final[Mapping[Reason, int]] = {"spelling": 0, "catalog": 1, "symlinks": 2, "rename": 3, "catalog name": 4}
+STRENGTH: Final[Mapping[Reason, int]] = {
+    "spelling": 0,
+    "catalog": 1,
+    "configuration": 2,
+    "symlinks": 3,
+    "rename": 4,
+    "catalog name": 5,
+}
 """Which link joins first where names were parted: what hangs on no event, then what names the table itself."""
 
 
@@ -44,6 +51,13 @@ class _Table(NamedTuple):
     table: str
 
 
+class _Meant(NamedTuple):
+    """What an engine means by the first word of a name: tables of a catalog, or names that begin otherwise."""
+
+    catalog: Catalog
+    names: DatasetId
+
+
 class Identities:
     """Classes of names that mean one dataset; they merge whenever evidence arrives."""
 
@@ -58,8 +72,14 @@ class Identities:
         self._lasting: set[DatasetId] = set()
         """Names that evidence speaks of: known as long as the log is."""
         self._spellings: dict[DatasetId, dict[DatasetId, None]] = defaultdict(dict)
-        self._tables: dict[_Table, dict[DatasetId, Seen]] = defaultdict(dict)
+        self._tables: dict[_Table, dict[DatasetId, Seen | None]] = defaultdict(dict)
+        """When each dataset was said to be the table; None where its name is what the table is told by."""
         self._tables_of: dict[DatasetId, set[_Table]] = defaultdict(set)
+        self._engines: dict[str, dict[str, dict[_Meant, Seen]]] = {}
+        """By namespace of an engine and first word of its names."""
+        self._behind: set[str] = set()
+        """The namespaces of names that engines have other names for."""
+        self._configured: dict[DatasetId, set[_Table]] = defaultdict(set)
         self._claims: dict[DatasetId, dict[tuple[DatasetId, Reason], Seen]] = defaultdict(dict)
         self._incomplete: set[DatasetId] = set()
         self._apart: dict[DatasetId, set[DatasetId]] = defaultdict(set)
@@ -86,6 +106,10 @@ class Identities:
             members.add(name)  # it was there before, and forgotten
             self._work_out_anew()
         self._join(name, next(iter(spellings)))
+        if name.namespace in self._engines:
+            self._mean(name)
+        if normal(name).namespace in self._behind:
+            self._enter(name, _behind(name), None)
 
     def forget(self, name: DatasetId) -> None:
         """A name that nobody uses any more, for only a declaration did which another replaced.
@@ -104,12 +128,7 @@ class Identities:
         """Two names that an event calls one; an incomplete one is but claimed, for elsewhere it may mean another."""
         self._note_for_good(fact.name, fact.alias)
         if fact.name.is_complete and fact.alias.is_complete:
-            for one, other in ((fact.name, fact.alias), (fact.alias, fact.name)):
-                links = self._links[one]
-                known = links.get((other, fact.evidence))
-                links[other, fact.evidence] = _widened(known, fact.seen)
-            if known is None:
-                self._join(fact.name, fact.alias)
+            self._link(fact.name, fact.alias, fact.evidence, fact.seen)
         else:
             claimed, by = (fact.alias, fact.name) if fact.name.is_complete else (fact.name, fact.alias)
             self._claim(claimed, by, fact.evidence, fact.seen)
@@ -121,13 +140,40 @@ class Identities:
         self._claim(DatasetId("", f"{catalog.name}.{fact.table}"), fact.dataset, "catalog name", fact.seen)
         if not (catalog.metadata_uri or catalog.warehouse_uri):
             return  # by its name alone a catalog may be any
-        table = _Table(catalog.kind, catalog.metadata_uri, catalog.warehouse_uri, fact.table)
-        self._tables_of[fact.dataset].add(table)
+        self._enter(fact.dataset, _table(catalog, fact.table), fact.seen)
+
+    def add_engine_catalog(self, fact: EngineCatalog) -> None:
+        """What an engine means by a word: for all names of it that are known, and all that come."""
+        meant = self._engines.setdefault(fact.engine, {}).setdefault(fact.word, {})
+        what = _Meant(fact.catalog, fact.names)
+        meant[what] = _widened(meant.get(what), fact.seen)
+        behind = normal(fact.names).namespace
+        if behind and behind not in self._behind:
+            self._behind.add(behind)
+            for name in [name for name in self._known if normal(name).namespace == behind]:
+                self._enter(name, _behind(name), None)
+        for name in [name for name in self._known if name.namespace == fact.engine]:
+            self._mean(name)
+
+    def _mean(self, name: DatasetId) -> None:
+        """Enter an engine's name as what it stands for."""
+        word, _, rest = name.name.partition(".")
+        for meant, seen in self._engines[name.namespace].get(word, {}).items() if rest else ():
+            if meant.names.namespace:
+                table = _behind(DatasetId(meant.names.namespace, f"{meant.names.name}{rest}"))
+            else:
+                table = _table(meant.catalog, rest)
+            self._configured[name].add(table)
+            self._enter(name, table, seen)
+
+    def _enter(self, name: DatasetId, table: _Table, seen: Seen | None) -> None:
+        """Note that the name is this table; None: by what it is called."""
+        self._tables_of[name].add(table)
         datasets = self._tables[table]
-        known = datasets.get(fact.dataset)
-        datasets[fact.dataset] = _widened(known, fact.seen)
-        if known is None:
-            self._join(fact.dataset, next(iter(datasets)))
+        is_new = name not in datasets
+        datasets[name] = _both(datasets.get(name), seen)
+        if is_new:
+            self._join(name, next(iter(datasets)))
 
     def _note_for_good(self, *names: DatasetId) -> None:
         for name in names:
@@ -141,6 +187,13 @@ class Identities:
             self._apart[one].add(other)
             self._apart[other].add(one)
         self._work_out_anew()
+
+    def _link(self, name: DatasetId, other: DatasetId, reason: Reason, seen: Seen) -> None:
+        for one, two in ((name, other), (other, name)):
+            known = self._links[one].get((two, reason))
+            self._links[one][two, reason] = _widened(known, seen)
+        if known is None:
+            self._join(name, other)
 
     def _claim(self, claimed: DatasetId, by: DatasetId, reason: Reason, seen: Seen) -> None:
         claims = self._claims[claimed]
@@ -265,9 +318,25 @@ class Identities:
                 if name < other in names:
                     yield Link(name, other, "spelling", None)
             for table in self._tables_of.get(name, ()):
-                for other, seen in self._tables[table].items():
+                for other in self._tables[table]:
                     if name < other in names:
-                        yield Link(name, other, "catalog", seen.union(self._tables[table][name]))
+                        yield self._link_by(table, name, other)
+
+    def _link_by(self, table: _Table, name: DatasetId, other: DatasetId) -> Link:
+        is_told = any(table in self._configured.get(each, ()) for each in (name, other))
+        seen = _both(self._tables[table][name], self._tables[table][other])
+        return Link(name, other, "configuration" if is_told else "catalog", seen)
+
+
+def _table(catalog: Catalog, table: str) -> _Table:
+    """A table of a catalog. A Hive metastore is told by its address alone: a warehouse is where its new tables go."""
+    warehouse = "" if catalog.kind == "hive" and catalog.metadata_uri else normal_uri(catalog.warehouse_uri)
+    return _Table(catalog.kind, normal_uri(catalog.metadata_uri), warehouse, table)
+
+
+def _behind(name: DatasetId) -> _Table:
+    """A table that is told by a name of its own."""
+    return _Table("", "", *normal(name))
 
 
 def _link_order(link: Link) -> tuple[int, DatasetId, DatasetId]:
@@ -276,6 +345,10 @@ def _link_order(link: Link) -> tuple[int, DatasetId, DatasetId]:
 
 def _widened(known: Seen | None, seen: Seen) -> Seen:
     return seen if known is None else known.union(seen)
+
+
+def _both(one: Seen | None, other: Seen | None) -> Seen | None:
+    return other if one is None else one if other is None else one.union(other)
 
 
 def _way_back(end: DatasetId, came_by: Mapping[DatasetId, Link | None]) -> Iterator[Link]:

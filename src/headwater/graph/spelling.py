@@ -50,3 +50,14 @@ def normal(name: DatasetId) -> DatasetId:
         rest = _PORT.sub(lambda found: "" if found["port"] == _PORTS[scheme] else found[0], rest, count=1)
     name_part = name.name.rstrip("/") if scheme in _OF_FILES else name.name
     return DatasetId(f"{scheme}://{rest}", name_part or name.name)
+
+
+def normal_uri(uri: str) -> str:
+    """The form that all spellings of a catalog's or warehouse's address have in common.
+
+    >>> normal_uri("s3a://lake/"), normal_uri("file:///data/lake"), normal_uri("thrift://metastore:9083")
+    ('s3://lake', 'file:/data/lake', 'thrift://metastore:9083')
+    """
+    if (of_files := _FILE.match(uri)) is not None:
+        return f"file:/{uri[of_files.end() :].rstrip('/')}"
+    return normal(DatasetId(uri, "/")).namespace

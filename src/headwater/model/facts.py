@@ -17,6 +17,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     DeclaredShape   dataset, time and event                union
     Alias           name, alias, evidence                  union: min and max of times
     CatalogEntry    dataset, catalog, table                union: min and max of times
+    EngineCatalog   engine, word, catalog, names there     union: min and max of times
     Ending          run, terminal state                    union: min and max of times
     ControlFlow     run, way, job, dependency type         union: min and max of times
     JobFlow         run, source, target                    union: min and max of times
@@ -311,6 +312,26 @@ class CatalogEntry(Widening):
 
 
 @dataclass(frozen=True, slots=True)
+class EngineCatalog(Widening):
+    """A query engine is set up so that its names which begin with a word mean what stands behind that word.
+
+    `trino://host:8080` says that its `lake.…` are the tables of an Iceberg catalog, or that its `shop.…` are those of
+    a database, which has names of its own for them. It holds for all such names, whenever they come.
+    """
+
+    KEY = ("engine", "word", "catalog", "names")
+    engine: str
+    """The namespace of the engine's own names."""
+    word: str
+    """What these begin with, before the first dot: what the engine calls the catalog."""
+    catalog: Catalog
+    """Whose tables they are, its name left empty; all empty where the names say it."""
+    names: DatasetId
+    """The namespace of the names behind the word, and what they begin with; both empty where the catalog says it."""
+    seen: Seen
+
+
+@dataclass(frozen=True, slots=True)
 class Ending(Widening):
     """A run was told to have ended so: a producer may tell of more than one end."""
 
@@ -427,6 +448,7 @@ Fact = (
     | DeclaredShape
     | Alias
     | CatalogEntry
+    | EngineCatalog
     | Ending
     | ControlFlow
     | JobFlow

@@ -1,11 +1,14 @@
-"""What an event says about names: other names, former names, and the table of a catalog that a dataset is."""
+"""What an event says about names: other names, former names, the table of a catalog that a dataset is.
+
+And what a query engine means by the first word of its names, which its configuration tells.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from headwater.model.events import DatasetRef
-from headwater.model.facts import Alias, Catalog, CatalogEntry, Evidence, Seen
+from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Evidence, Seen
 from headwater.model.names import DatasetId
 
 _FILE: Final = re.compile(r"file:/*")
@@ -14,8 +17,8 @@ _DIRECTORY_SUFFIX: Final = ".db"
 _WITH_SUFFIX: Final = frozenset({"glue", "hive"})
 
 
-def identity_facts(dataset: DatasetRef, seen: Seen) -> Iterator[Alias | CatalogEntry]:
-    """Other names of the dataset, and its place in a catalog; what cannot be read is passed over."""
+def identity_facts(dataset: DatasetRef, seen: Seen) -> Iterator[Alias | CatalogEntry | EngineCatalog]:
+    """Other names of the dataset, its place in a catalog, a catalog it is; what cannot be read is passed over."""
     if (symlinks := dataset.facets.get("symlinks")) is not None:
         for identifier in _objects(symlinks.get("identifiers")):
             yield from _alias(dataset.id, identifier, "symlinks", seen)
@@ -24,6 +27,8 @@ def identity_facts(dataset: DatasetRef, seen: Seen) -> Iterator[Alias | CatalogE
         yield from _alias(dataset.id, change.get("previousIdentifier"), "rename", seen)
     if "catalog" in dataset.facets and dataset.id.is_complete:
         yield from _catalog_entry(dataset, dataset.facets["catalog"], seen)
+    if "headwater_engine_catalog" in dataset.facets and dataset.id.is_complete:
+        yield from _engine_catalog(dataset.id, dataset.facets["headwater_engine_catalog"], seen)
 
 
 def _alias(name: DatasetId, other: object, evidence: Evidence, seen: Seen) -> Iterator[Alias]:
@@ -37,9 +42,19 @@ def _catalog_entry(dataset: DatasetRef, facet: Mapping[str, Any], seen: Seen) ->
     catalog = Catalog(
         _text(facet, "type"), _text(facet, "name"), _text(facet, "metadataUri"), _text(facet, "warehouseUri")
     )
-    table = _table_told(dataset) or _table_at(dataset.id, catalog)
+    table = _within(catalog, _table_told(dataset)) or _table_at(dataset.id, catalog)
     if catalog.kind and catalog.name and table:
         yield CatalogEntry(dataset.id, catalog, table, seen)
+
+
+def _engine_catalog(name: DatasetId, facet: Mapping[str, Any], seen: Seen) -> Iterator[EngineCatalog]:
+    """What the engine with this namespace means by this word."""
+    catalog = Catalog(_text(facet, "type"), "", _text(facet, "metadataUri"), _text(facet, "warehouseUri"))
+    names = DatasetId(_text(facet, "namespace"), _text(facet, "prefix"))
+    if names.namespace:
+        yield EngineCatalog(*name, Catalog("", "", "", ""), names, seen)
+    elif catalog.kind and (catalog.metadata_uri or catalog.warehouse_uri):
+        yield EngineCatalog(*name, catalog, DatasetId("", ""), seen)
 
 
 def _table_told(dataset: DatasetRef) -> str:
@@ -50,6 +65,12 @@ def _table_told(dataset: DatasetRef) -> str:
             name = _text(identifier, "name")
             return name.removeprefix("table/").replace("/", ".") if name.startswith("table/") else name
     return ""
+
+
+def _within(catalog: Catalog, table: str) -> str:
+    """The table's name without the engine's own word for the catalog, which it may begin with: `lake.sales.orders`."""
+    within = table.removeprefix(f"{catalog.name}.")
+    return within if "." in within else table
 
 
 def _table_at(name: DatasetId, catalog: Catalog) -> str:

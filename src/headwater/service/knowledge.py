@@ -10,7 +10,7 @@ from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset
 from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facets.view import View
-from headwater.model.facts import Declaration, Edit, Fact, ObservedFacet, Seen
+from headwater.model.facts import Declaration, Edit, EngineCatalog, Fact, ObservedFacet, Seen
 from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings, run_id_of
 from headwater.service.activity import Activity, KnownRun, activity, known_run
 from headwater.service.listing import NameIndex
@@ -78,7 +78,7 @@ class Knowledge:
         """Add what a stored event says; says what it touched, also what it moved away from."""
         told = mentions(facts)
         before, changes = self._touched(told), self.graph.identities.changes
-        only_joined = self.graph.identities.only_joins
+        only_joined = self.graph.identities.only_joins and not any(isinstance(fact, EngineCatalog) for fact in facts)
         reshaped, hidden = self._reshaped(facts), self._hidden(before)
         self.graph.add_all(facts)
         joins = changes != self.graph.identities.changes
@@ -90,7 +90,7 @@ class Knowledge:
         self.dataset_tallies.touch(touched.datasets)
         if joins:
             self._count_again(touched, only_joined=only_joined and self.graph.identities.only_joins)
-        if joins and self._rendered_as_of == changes and self.graph.identities.only_joins:
+        if joins and self._rendered_as_of == changes and only_joined and self.graph.identities.only_joins:
             self._rendered_as_of = self.graph.identities.changes  # it is among those touched that names were joined
         is_renamed = joins or before.datasets != after.datasets or bool(told.declared_jobs)
         is_renamed |= hidden != self._hidden(before)

@@ -13,6 +13,7 @@ from headwater.model.facts import (
     Declaration,
     Edit,
     Ending,
+    EngineCatalog,
     Fact,
     JobFacet,
     JobFlow,
@@ -45,6 +46,8 @@ def mentions(facts: Iterable[Fact]) -> Mentions:
                 pass  # other facts of the same event name what these are about
             case ChainLink():
                 pass  # nodes are looked at when somebody asks
+            case EngineCatalog():
+                pass  # it may be about any of its engine's names
             case Observation(dataset=name) | ColumnEvidence(target=name) | Declaration(node=DatasetId() as name):
                 found.datasets.add(name)
             case JobFacet(job=job):

@@ -20,7 +20,7 @@ class NameEvidence(TypedDict):
 
     name: Name
     other: Name
-    reason: Literal["symlinks", "rename", "catalog", "spelling", "catalog name"]
+    reason: Literal["symlinks", "rename", "catalog", "configuration", "spelling", "catalog name"]
     firstSeen: str | None
     lastSeen: str | None
     runs: int

@@ -19,6 +19,7 @@ from headwater.model.facts import (
     Content,
     DeclaredShape,
     Edit,
+    EngineCatalog,
     Fact,
     ObservedFacet,
     RunFacet,
@@ -149,7 +150,7 @@ class Reader:
         """What tells which names are one dataset, if it was first told until this reader's time."""
         self._wait_for_facts()
         names = LookedUpNames(self._reader)
-        tables = (table for table in TABLES if table.kind in (Alias, CatalogEntry))
+        tables = (table for table in TABLES if table.kind in (Alias, CatalogEntry, EngineCatalog))
         early = f" WHERE first_us <= {self._until_us}"
         return [table.fact(row, names) for table in tables for row in list(self._rows(table.select + early))]
 

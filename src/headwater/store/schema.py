@@ -153,3 +153,14 @@ CREATE TABLE declared_shape (          -- what each dataset event said a dataset
 DELETE FROM edit;                      -- what the log tells is told again, for the new tables
 UPDATE folded SET events = 0;
 """
+
+TABLES_3 = """
+CREATE TABLE engine_catalog (          -- what a query engine means by the first word of its names for tables
+  engine TEXT, word TEXT, kind TEXT, metadata_uri TEXT, warehouse_uri TEXT, namespace TEXT, prefix TEXT,
+  first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (engine, word, kind, metadata_uri, warehouse_uri, namespace, prefix)
+) STRICT, WITHOUT ROWID;
+
+DELETE FROM edit;                      -- events of Trino tell more than they did
+UPDATE folded SET events = 0;
+"""

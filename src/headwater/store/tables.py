@@ -22,6 +22,7 @@ from headwater.model.facts import (
     DeclaredShape,
     Edit,
     Ending,
+    EngineCatalog,
     Fact,
     JobFacet,
     JobFlow,
@@ -294,6 +295,26 @@ TABLES: tuple[Table[Any], ...] = (
             fact.seen.last_us,
         ),
         lambda row, names: CatalogEntry(DatasetId(*names.name(row[0])), Catalog(*row[1:5]), row[5], Seen(*row[6:])),
+    ),
+    Table(
+        EngineCatalog,
+        _widening(
+            "engine_catalog", 9, "engine", "word", "kind", "metadata_uri", "warehouse_uri", "namespace", "prefix"
+        ),
+        "SELECT * FROM engine_catalog",
+        lambda fact, _: (
+            fact.engine,
+            fact.word,
+            fact.catalog.kind,
+            fact.catalog.metadata_uri,
+            fact.catalog.warehouse_uri,
+            *fact.names,
+            fact.seen.first_us,
+            fact.seen.last_us,
+        ),
+        lambda row, _: EngineCatalog(
+            row[0], row[1], Catalog(row[2], "", *row[3:5]), DatasetId(*row[5:7]), Seen(*row[7:])
+        ),
     ),
     Table(
         Ending,

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterable
+from itertools import permutations
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from headwater.graph.identity import Identities
 from headwater.graph.mending import mended_names, placed
 from headwater.graph.spelling import normal
-from headwater.model.facts import Alias, Catalog, CatalogEntry, Seen
+from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Seen
 from headwater.model.names import DatasetId
 
 SEEN = Seen(1, 2)
@@ -211,3 +212,60 @@ def test_a_name_that_nobody_uses_any_more_is_forgotten_and_its_spellings_stay_on
     assert set(identities.members(used)) == set(identities.members(former)) == {used, third}
     identities.note(former)
     assert set(identities.members(used)) == {used, former, third}
+
+
+TRINO = "trino://127.0.0.1:8080"
+IN_TRINO = DatasetId(TRINO, "lake.s.t")
+NO_NAMES, NO_CATALOG = DatasetId("", ""), Catalog("", "", "", "")
+
+
+def configured(uri: str, word: str = "lake") -> Step:
+    fact = EngineCatalog(TRINO, word, Catalog("hadoop", "", "", uri), NO_NAMES, SEEN)
+    return lambda identities: identities.add_engine_catalog(fact)
+
+
+def renamed(word: str, namespace: str, prefix: str) -> Step:
+    fact = EngineCatalog(TRINO, word, NO_CATALOG, DatasetId(namespace, prefix), SEEN)
+    return lambda identities: identities.add_engine_catalog(fact)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_an_engines_table_is_the_table_of_the_catalog_that_it_is_set_up_with_in_any_order(order: Iterable[int]) -> None:
+    steps = [noted(IN_TRINO), configured("s3a://wh/"), entered(DatasetId("s3://wh", "s/t"), "s3://wh", "spark")]
+
+    identities = identities_of(steps[at] for at in order)
+
+    assert set(identities.members(IN_TRINO)) == {IN_TRINO, DatasetId("s3://wh", "s/t")}
+    (link,) = identities.links(IN_TRINO)
+    assert link.reason == "configuration"
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_an_engines_name_is_the_name_that_a_database_has_for_it_in_any_order(order: Iterable[int]) -> None:
+    asked, stored = DatasetId(TRINO, "pg.public.orders"), DatasetId("postgresql://db:5432", "shop.public.orders")
+    steps = [noted(asked), renamed("pg", "postgres://db:5432", "shop."), noted(stored)]
+
+    identities = identities_of(steps[at] for at in order)
+
+    assert set(identities.members(stored)) == {asked, stored}
+
+
+def test_another_warehouse_another_word_and_another_table_are_other_datasets() -> None:
+    physical = DatasetId("s3://wh", "s/t")
+    others = [DatasetId(TRINO, "other.s.t"), DatasetId(TRINO, "lake.s.u"), DatasetId("trino://elsewhere", "lake.s.t")]
+
+    identities = identities_of(
+        [configured("s3://wh"), configured("s3://wh2", "other"), entered(physical, "s3://wh"), *map(noted, others)]
+    )
+
+    assert [set(identities.members(name)) for name in others] == [{name} for name in others]
+
+
+def test_a_configuration_joins_no_names_that_people_parted() -> None:
+    physical = DatasetId("s3://wh", "s/t")
+
+    identities = identities_of(
+        [noted(IN_TRINO), configured("s3://wh"), entered(physical, "s3://wh")], [(IN_TRINO, physical)]
+    )
+
+    assert set(identities.members(IN_TRINO)) == {IN_TRINO}

@@ -112,6 +112,17 @@ class HeartbeatFacet(View):
     gap: DroppedEvents | None = None
 
 
+class EngineCatalogFacet(View):
+    """What a query engine means by a catalog: its kind and addresses, or how its tables' names begin elsewhere."""
+
+    key: ClassVar = "headwater_engine_catalog"
+    type: str | None = None
+    metadata_uri: str | None = None
+    warehouse_uri: str | None = None
+    namespace: str | None = None
+    prefix: str | None = None
+
+
 class SubjectFacet(View):
     """The version of a schema registry's subject that a dataset's schema is from.
 

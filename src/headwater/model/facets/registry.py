@@ -26,6 +26,7 @@ from headwater.model.facets.job import JobTypeFacet, SourceCodeFacet, SourceCode
 from headwater.model.facets.lineage import ColumnLineageFacet, DatasetLineageFacet, JobLineageFacet
 from headwater.model.facets.own import (
     ChainFacet,
+    EngineCatalogFacet,
     ExpansoRunFacet,
     HeadwaterRunFacet,
     HeartbeatFacet,
@@ -88,6 +89,7 @@ _VIEWS_OF_ENTITY: Final[Mapping[Entity, tuple[type[View], ...]]] = {
         DatasetTagsFacet,
         DatasetTypeFacet,
         DocumentationFacet,
+        EngineCatalogFacet,
         HierarchyFacet,
         LifecycleStateChangeFacet,
         OwnershipFacet,

@@ -70,15 +70,15 @@ def _catalog_facet(table: str, catalog: IcebergCatalog) -> catalog_dataset.Catal
         framework="iceberg",
         type=catalog.type,
         name=table.partition(".")[0],
-        metadataUri=_address(catalog.uri),
-        warehouseUri=_address(catalog.warehouse),
+        metadataUri=address_of(catalog.uri),
+        warehouseUri=address_of(catalog.warehouse),
         source="spark",
     )
 
 
 def _symlinks(table: str, catalog: IcebergCatalog) -> symlinks_dataset.SymlinksDatasetFacet:
     """The name with the catalog's comes first: it is the one that people know the table by."""
-    address = _address(catalog.uri)
+    address = address_of(catalog.uri)
     called = _under_warehouse(table, catalog) if address is None else [DatasetId(address, table)]
     names = [*called, *_under_warehouse(table.partition(".")[2], catalog)]
     return symlinks(*names)
@@ -92,7 +92,7 @@ def _under_warehouse(table: str, catalog: IcebergCatalog) -> list[DatasetId]:
         return []
 
 
-def _address(uri: str | None) -> str | None:
+def address_of(uri: str | None) -> str | None:
     """A catalog's or warehouse's address without credentials; None where it cannot be told apart from them."""
     if uri is None:
         return None

@@ -1,0 +1,208 @@
+"""What a Trino means by its catalogs, from its configuration: one dataset event a catalog, told anew when it changes.
+
+With it the service joins `trino://host:port` / `lake.sales.orders` to the table that Spark, Flink and others name by
+where it lies. Nothing is asked of Trino, and nothing is said of single tables: what holds for a catalog holds for all
+of its tables, also for those that come.
+
+Source: https://trino.io/docs/476/connector.html, the properties of each connector
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import attrs
+from openlineage.client.event_v2 import StaticDataset
+from openlineage.client.facet_v2 import DatasetFacet, dataset_type_dataset
+
+from headwater.capture.outlet import Outlet
+from headwater.errors import InvalidInputError, InvalidNameError, SetupError
+from headwater.model.build import dataset_event
+from headwater.model.names import DatasetId
+from headwater.model.naming import authority
+from headwater.model.naming_jdbc import jdbc_dataset
+from headwater.model.producer import HEADWATER_FACETS
+from headwater.observe.spark.iceberg import address_of
+
+log = logging.getLogger(__name__)
+
+Properties = Mapping[str, str]
+
+_SETTLE_S: Final = 30.0
+_LISTENER: Final = "openlineage-event-listener"
+_ANY_TABLE: Final = "s.t"
+_DATABASES: Final = frozenset({"postgresql", "mysql", "mariadb", "sqlserver", "oracle", "redshift"})
+_OWN: Final = frozenset({"system", "jmx", "memory", "tpch", "tpcds", "blackhole"})
+"""Connectors whose tables nobody else has."""
+
+
+@attrs.define(kw_only=True)
+class HeadwaterEngineCatalogFacet(DatasetFacet):
+    """What a query engine means by a catalog: the facet `headwater_engine_catalog` of a dataset that stands for it.
+
+    Either `type` with `metadataUri` or `warehouseUri`, as the facet `catalog` of other engines has them for its
+    tables; or `namespace` and `prefix`: how the names begin that its tables have elsewhere.
+    """
+
+    type: str | None = None
+    metadataUri: str | None = None
+    warehouseUri: str | None = None
+    namespace: str | None = None
+    prefix: str | None = None
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{HEADWATER_FACETS}/headwater_engine_catalog.json"
+
+
+class Meant(NamedTuple):
+    """A catalog, and what its tables are; `facet` None: `why` says why nobody can tell."""
+
+    name: str
+    facet: HeadwaterEngineCatalogFacet | None
+    why: str = ""
+
+
+def namespace_of(etc: Path) -> str | None:
+    """The namespace of this Trino's tables, as its OpenLineage listener gives it; None where it has no listener."""
+    for file in sorted(etc.glob("*.properties")):
+        properties = read_properties(file.read_text())
+        if properties.get("event-listener.name") == "openlineage":
+            uri = properties.get(f"{_LISTENER}.trino.uri")
+            return properties.get(f"{_LISTENER}.namespace") if uri is None else engine_namespace(uri)
+    return None
+
+
+def engine_namespace(uri: str) -> str:
+    """The namespace for the address of a coordinator.
+
+    >>> engine_namespace("http://Trino:8080")
+    'trino://trino:8080'
+
+    Raises:
+        InvalidInputError: it has no host and port.
+    """
+    try:
+        return f"trino://{authority(uri.partition('://')[2].rstrip('/'))}"
+    except InvalidNameError:
+        raise InvalidInputError("uri: expected http://host:port, the address of Trino's coordinator") from None
+
+
+def catalogs_in(etc: Path) -> list[Meant]:
+    """The catalogs that `etc/catalog` configures, by name.
+
+    Raises:
+        SetupError: there is no such folder.
+    """
+    folder = etc / "catalog"
+    if not folder.is_dir():
+        raise SetupError(f"{folder} is no folder: name Trino's configuration folder, which has a folder `catalog`")
+    files = sorted(folder.glob("*.properties"))
+    return [each for file in files if (each := meant(file.stem, read_properties(file.read_text()))) is not None]
+
+
+def read_properties(text: str) -> dict[str, str]:
+    """The properties of a Java properties file, in the plain form that Trino's have."""
+    pairs = (line.partition("=") for line in text.splitlines() if not line.lstrip().startswith(("#", "!")))
+    return {key.strip(): value.strip() for key, is_pair, value in pairs if is_pair}
+
+
+def meant(name: str, properties: Properties) -> Meant | None:
+    """What the tables of a catalog are; None for a connector whose tables nobody else has."""
+    connector = properties.get("connector.name", "")
+    if connector in _OWN:
+        return None
+    try:
+        facet = _facet(connector, properties)
+    except InvalidNameError as fault:
+        return Meant(name, None, str(fault))
+    return Meant(name, facet, "" if facet else _why(connector, properties))
+
+
+def _facet(connector: str, properties: Properties) -> HeadwaterEngineCatalogFacet | None:
+    if connector == "iceberg":
+        return _iceberg(properties)
+    if connector in _DATABASES:
+        named = jdbc_dataset(properties.get("connection-url", ""), _ANY_TABLE)
+        if named.name.lower().endswith(_ANY_TABLE):
+            return _names(DatasetId(named.namespace, named.name[: -len(_ANY_TABLE)]))
+    elif connector in ("hive", "delta_lake", "hudi") and (uri := properties.get("hive.metastore.uri")):
+        return _names(DatasetId(f"hive://{authority(uri.partition('://')[2])}", ""))
+    return None
+
+
+def _iceberg(properties: Properties) -> HeadwaterEngineCatalogFacet | None:
+    kind = properties.get("iceberg.catalog.type", "hive_metastore").lower()
+    uri, warehouse = _ADDRESSES.get(kind, ("", ""))
+    facet = HeadwaterEngineCatalogFacet(
+        type="hive" if kind == "hive_metastore" else kind,
+        metadataUri=address_of(properties.get(uri)),
+        warehouseUri=address_of(properties.get(warehouse)),
+    )
+    return facet if facet.metadataUri or facet.warehouseUri else None
+
+
+_ADDRESSES: Final[Mapping[str, tuple[str, str]]] = {
+    "glue": ("", "hive.metastore.glue.default-warehouse-dir"),
+    "hive_metastore": ("hive.metastore.uri", ""),
+    "jdbc": ("iceberg.jdbc-catalog.connection-url", "iceberg.jdbc-catalog.default-warehouse-dir"),
+    "rest": ("iceberg.rest-catalog.uri", "iceberg.rest-catalog.warehouse"),
+    "nessie": ("iceberg.nessie-catalog.uri", "iceberg.nessie-catalog.default-warehouse-dir"),
+}
+"""Which properties of each kind of catalog hold what Spark's catalogs call `uri` and `warehouse`."""
+
+
+def _names(names: DatasetId) -> HeadwaterEngineCatalogFacet:
+    return HeadwaterEngineCatalogFacet(namespace=names.namespace, prefix=names.name)
+
+
+def _why(connector: str, properties: Properties) -> str:
+    if connector == "iceberg":
+        wanted = [each for each in _ADDRESSES.get(properties.get("iceberg.catalog.type", "").lower(), ()) if each]
+        return f"no {' and no '.join(wanted)}" if wanted else "a type of catalog that is not known"
+    return f"the connector {connector or '(none)'} does not say how others name its tables"
+
+
+class TrinoWatcher:
+    """Tells what the catalogs of a configuration folder mean: all of them once, then those that changed."""
+
+    def __init__(
+        self, etc: Path, namespace: str, outlet: Outlet, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._etc = etc
+        self._namespace = namespace
+        self._outlet = outlet
+        self._now = now
+        self._told: dict[str, Meant] = {}
+
+    def run(self, stop: threading.Event, every_s: float, said: Callable[[Meant], None]) -> None:
+        """Look again and again until told to stop; `said` is called for each catalog that is new or changed."""
+        while True:
+            for each in self.look():
+                said(each)
+            if stop.wait(every_s):
+                self._outlet.settle(_SETTLE_S)
+                return
+
+    def look(self) -> list[Meant]:
+        """Tell the catalogs that are not told as they are now.
+
+        Raises:
+            SetupError: the folder is gone.
+        """
+        fresh = [each for each in catalogs_in(self._etc) if self._told.get(each.name) != each]
+        for each in fresh:
+            self._told[each.name] = each
+            if each.facet is not None:
+                self._outlet.put(self._event(each.name, each.facet))
+        return fresh
+
+    def _event(self, name: str, facet: HeadwaterEngineCatalogFacet) -> bytes:
+        facets: dict[str, DatasetFacet] = {
+            "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="CATALOG"),
+            "headwater_engine_catalog": facet,
+        }
+        return dataset_event(self._now(), StaticDataset(namespace=self._namespace, name=name, facets=facets))

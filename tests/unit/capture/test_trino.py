@@ -1,0 +1,128 @@
+"""What a Trino means by its catalogs, by its configuration."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from headwater.capture.outlet import Outlet
+from headwater.capture.trino import Meant, TrinoWatcher, catalogs_in, engine_namespace, meant, namespace_of
+from headwater.errors import InvalidInputError, SetupError
+
+
+def said(found: Meant | None) -> dict[str, str]:
+    assert found is not None
+    assert found.facet is not None, found.why
+    names = ("type", "metadataUri", "warehouseUri", "namespace", "prefix")
+    return {name: value for name in names if (value := getattr(found.facet, name)) is not None}
+
+
+ICEBERG = {"connector.name": "iceberg"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "facet"),
+    [
+        (
+            {**ICEBERG, "iceberg.catalog.type": "glue", "hive.metastore.glue.default-warehouse-dir": "s3://wh/"},
+            {"type": "glue", "warehouseUri": "s3://wh/"},
+        ),
+        ({**ICEBERG, "hive.metastore.uri": "thrift://ms:9083"}, {"type": "hive", "metadataUri": "thrift://ms:9083"}),
+        (
+            {
+                **ICEBERG,
+                "iceberg.catalog.type": "jdbc",
+                "iceberg.jdbc-catalog.connection-url": "jdbc:postgresql://ann:secret@db/cat",
+                "iceberg.jdbc-catalog.default-warehouse-dir": "s3://wh",
+            },
+            {"type": "jdbc", "metadataUri": "postgres://db:5432", "warehouseUri": "s3://wh"},
+        ),
+        (
+            {
+                **ICEBERG,
+                "iceberg.catalog.type": "rest",
+                "iceberg.rest-catalog.uri": "http://rest:8181?token=secret",
+                "iceberg.rest-catalog.warehouse": "s3://wh",
+            },
+            {"type": "rest", "metadataUri": "http://rest:8181", "warehouseUri": "s3://wh"},
+        ),
+        (
+            {"connector.name": "postgresql", "connection-url": "jdbc:postgresql://db:5433/shop?user=ann"},
+            {"namespace": "postgres://db:5433", "prefix": "shop."},
+        ),
+        (
+            {"connector.name": "mysql", "connection-url": "jdbc:mysql://db:3306"},
+            {"namespace": "mysql://db:3306", "prefix": ""},
+        ),
+        (
+            {"connector.name": "hive", "hive.metastore.uri": "thrift://ms:9083"},
+            {"namespace": "hive://ms:9083", "prefix": ""},
+        ),
+    ],
+)
+def test_a_catalog_is_told_as_others_name_its_tables(properties: dict[str, str], facet: dict[str, str]) -> None:
+    assert said(meant("lake", properties)) == facet
+
+
+@pytest.mark.parametrize(
+    ("properties", "why"),
+    [
+        ({**ICEBERG, "iceberg.catalog.type": "glue"}, "no hive.metastore.glue.default-warehouse-dir"),
+        ({**ICEBERG, "iceberg.catalog.type": "snowflake"}, "not known"),
+        ({"connector.name": "mongodb"}, "the connector mongodb"),
+        ({"connector.name": "postgresql"}, "jdbc"),
+    ],
+)
+def test_a_catalog_that_says_too_little_is_told_to_the_user_and_to_nobody_else(
+    properties: dict[str, str], why: str
+) -> None:
+    found = meant("lake", properties)
+
+    assert found is not None
+    assert found.facet is None
+    assert why in found.why
+
+
+def test_catalogs_of_test_data_are_nobodys() -> None:
+    assert meant("tpch", {"connector.name": "tpch"}) is None
+
+
+@pytest.fixture
+def etc(tmp_path: Path) -> Path:
+    (tmp_path / "catalog").mkdir()
+    glue = ("connector.name=iceberg", "iceberg.catalog.type=glue", "hive.metastore.glue.default-warehouse-dir=s3://wh")
+    (tmp_path / "catalog" / "lake.properties").write_text("# ours\n" + "\n".join(glue))
+    return tmp_path
+
+
+def test_the_listener_says_what_this_trino_is_called(etc: Path) -> None:
+    before = namespace_of(etc)
+    uri = "openlineage-event-listener.trino.uri=http://Trino.example:8080"
+    (etc / "event-listener.properties").write_text(f"event-listener.name=openlineage\n{uri}\n")
+
+    assert before is None
+    assert namespace_of(etc) == "trino://trino.example:8080"
+
+
+def test_an_address_without_a_host_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="http://host:port"):
+        engine_namespace("localhost")
+
+
+def test_a_catalog_is_told_once_and_again_when_it_changed(etc: Path) -> None:
+    told: list[bytes] = []
+    watcher = TrinoWatcher(etc, "trino://t:1", Outlet(told.append, lambda _: True))
+
+    looks = [len(watcher.look()), len(watcher.look())]
+    (etc / "catalog" / "lake.properties").write_text("connector.name=iceberg\nhive.metastore.uri=thrift://ms:9083")
+    looks.append(len(watcher.look()))
+
+    assert looks == [1, 0, 1]
+    datasets = [json.loads(event)["dataset"] for event in told]
+    assert [(each["namespace"], each["name"]) for each in datasets] == [("trino://t:1", "lake")] * 2
+    assert [each["facets"]["headwater_engine_catalog"]["type"] for each in datasets] == ["glue", "hive"]
+
+
+def test_a_folder_without_catalogs_is_no_configuration(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="catalog"):
+        catalogs_in(tmp_path)
