@@ -33,6 +33,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "node": "headwater.cli.node",
     "key": "headwater.cli.key",
     "watch": "headwater.cli.watch",
+    "dashboards": "headwater.cli.dashboards",
     "store": "headwater.cli.store",
     "log": "headwater.cli.log",
     "lab": "headwater.cli.lab",

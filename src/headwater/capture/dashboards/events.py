@@ -1,0 +1,157 @@
+"""Dashboards as events: what is declared of each, and of each of its queries."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, StaticDataset
+from openlineage.client.facet_v2 import (
+    DatasetFacet,
+    JobFacet,
+    column_lineage_dataset,
+    dataset_type_dataset,
+    datasource_dataset,
+    documentation_dataset,
+    documentation_job,
+    job_type_job,
+    ownership_dataset,
+    ownership_job,
+    schema_dataset,
+    sql_job,
+)
+
+from headwater.capture.dashboards.resolved import Asked, dataset
+from headwater.capture.dashboards.spec import Dashboard, Dashboards, Rest
+from headwater.model import sql_lineage
+from headwater.model.build import dataset_event, job_event
+from headwater.model.names import DatasetId
+from headwater.sql.flow import How
+from headwater.sql.label import Label
+
+_TABLES = "tables"
+"""In the place of a query's name: the tables that a dashboard rests on without one."""
+
+
+def events_of(time: datetime, file: Dashboards, asked: Iterable[Asked]) -> Iterator[bytes]:
+    """An event for each dashboard, then one for each query and one for the tables that it rests on without a query."""
+    by_dashboard: dict[str, list[Asked]] = {}
+    for each in asked:
+        by_dashboard.setdefault(each.dashboard.name, []).append(each)
+    for dashboard in file.dashboards:
+        queries = by_dashboard.get(dashboard.name, [])
+        yield _dashboard(time, file, dashboard, queries)
+        for query in queries:
+            yield _query(time, file, query)
+        if dashboard.tables:
+            yield _tables(time, file, dashboard)
+
+
+def _dashboard(time: datetime, file: Dashboards, dashboard: Dashboard, queries: Iterable[Asked]) -> bytes:
+    name = sql_lineage.dashboard_of(file.label(dashboard, ""))
+    columns = [
+        sql_lineage.column_of(file.label(dashboard, each.query.name), column)
+        for each in queries
+        for column in (each.told.columns if each.told else ())
+        if column != "*"
+    ]
+    columns += [column for rest in dashboard.tables for column in rest.columns]
+    facets: dict[str, DatasetFacet] = {
+        "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="DASHBOARD"),
+        "schema": schema_dataset.SchemaDatasetFacet(
+            fields=[schema_dataset.SchemaDatasetFacetFields(name=column) for column in dict.fromkeys(columns)]
+        ),
+    }
+    if dashboard.url:
+        facets["dataSource"] = datasource_dataset.DatasourceDatasetFacet(name=name.namespace, uri=dashboard.url)
+    if (words := _words(dashboard)) is not None:
+        facets["documentation"] = documentation_dataset.DocumentationDatasetFacet(description=words)
+    if dashboard.owners:
+        owners = [ownership_dataset.Owner(name=each.name, type=each.type) for each in dashboard.owners]
+        facets["ownership"] = ownership_dataset.OwnershipDatasetFacet(owners=owners)
+    return dataset_event(time, StaticDataset(namespace=name.namespace, name=name.name, facets=facets))
+
+
+def _query(time: datetime, file: Dashboards, asked: Asked) -> bytes:
+    label = file.label(asked.dashboard, asked.query.name)
+    sql = sql_job.SQLJobFacet(query=asked.query.sql, dialect=file.dialect)
+    if asked.told is None:
+        return _job(time, asked.dashboard, label, {"sql": sql}, (), None)
+    named = partial(dataset, file)
+    lineage = sql_lineage.column_lineage(asked.told, named, partial(sql_lineage.column_of, label))
+    return _job(time, asked.dashboard, label, {"sql": sql}, map(named, asked.told.reads), lineage)
+
+
+def _tables(time: datetime, file: Dashboards, dashboard: Dashboard) -> bytes:
+    named = {rest: dataset(file, rest.table) for rest in dashboard.tables}
+    fields: dict[str, Any] = {}
+    for rest, name in named.items():
+        for column in rest.columns:
+            fields.setdefault(column, {"inputFields": []})["inputFields"].append(_same(name, column))
+    lineage = {"fields": fields, "dataset": []} if all(map(_has_columns, named)) else None
+    return _job(time, dashboard, file.label(dashboard, _TABLES), {}, named.values(), lineage)
+
+
+def _has_columns(rest: Rest) -> bool:
+    return bool(rest.columns)
+
+
+def _same(name: DatasetId, column: str) -> Mapping[str, Any]:
+    how = How("DIRECT", "IDENTITY")
+    step = {"type": how.kind, "subtype": how.subtype, "description": "as declared", "masking": how.masking}
+    return {"namespace": name.namespace, "name": name.name, "field": column, "transformations": [step]}
+
+
+def _job(
+    time: datetime,
+    dashboard: Dashboard,
+    label: Label,
+    facets: Mapping[str, JobFacet],
+    reads: Iterable[DatasetId],
+    lineage: Mapping[str, Any] | None,
+) -> bytes:
+    target = sql_lineage.dashboard_of(label)
+    told: dict[str, DatasetFacet] = {} if lineage is None else {"columnLineage": _facet(lineage)}
+    name = sql_lineage.job_of(label)
+    job = Job(namespace=name.namespace, name=name.name, facets={**_about(dashboard), **facets})
+    inputs = [InputDataset(namespace=each.namespace, name=each.name) for each in reads]
+    output = OutputDataset(namespace=target.namespace, name=target.name, facets=told)
+    return job_event(time, job, inputs=inputs, outputs=[output])
+
+
+def _about(dashboard: Dashboard) -> dict[str, JobFacet]:
+    facets: dict[str, JobFacet] = {
+        "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration="DASHBOARD", jobType="QUERY")
+    }
+    if (words := _words(dashboard)) is not None:
+        facets["documentation"] = documentation_job.DocumentationJobFacet(description=words)
+    if dashboard.owners:
+        owners = [ownership_job.Owner(name=each.name, type=each.type) for each in dashboard.owners]
+        facets["ownership"] = ownership_job.OwnershipJobFacet(owners=owners)
+    return facets
+
+
+def _words(dashboard: Dashboard) -> str | None:
+    return ": ".join(filter(None, (dashboard.title, dashboard.description))) or None
+
+
+def _facet(lineage: Mapping[str, Any]) -> column_lineage_dataset.ColumnLineageDatasetFacet:
+    return column_lineage_dataset.ColumnLineageDatasetFacet(
+        fields={
+            column: column_lineage_dataset.Fields(inputFields=_input_fields(made["inputFields"]))
+            for column, made in lineage["fields"].items()
+        },
+        dataset=_input_fields(lineage["dataset"]),
+    )
+
+
+def _input_fields(told: Iterable[Mapping[str, Any]]) -> list[column_lineage_dataset.InputField]:
+    return [
+        column_lineage_dataset.InputField(
+            **{
+                **each,
+                "transformations": [column_lineage_dataset.Transformation(**step) for step in each["transformations"]],
+            }
+        )
+        for each in told
+    ]

@@ -1,0 +1,185 @@
+"""Reads a file of dashboards, strictly: everything that is wrong with it at once, each with its line and field."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+
+import yaml
+
+from headwater.capture.dashboards.spec import Dashboard, Dashboards, Owner, Query, Rest
+from headwater.errors import InvalidInputError
+from headwater.sql.label import DEFAULT_NAMESPACE
+
+Part = TypeVar("Part")
+
+_DIALECTS: Final[Mapping[str, str]] = {"trino": "trino", "presto": "presto", "duckdb": "duckdb", "hive": "hive"}
+"""By the scheme of an engine; others say theirs."""
+
+
+class Problem(Exception):
+    """One thing that is wrong, and where."""
+
+    def __init__(self, node: yaml.Node, field: str, message: str) -> None:
+        self.line = node.start_mark.line + 1
+        self.field = field
+        super().__init__(f"{self.line}: {field}: {message}" if field else f"{self.line}: {message}")
+
+
+def read_dashboards(file: Path) -> Dashboards:
+    """What the file says; queries in files of their own are read with it.
+
+    Raises:
+        InvalidInputError: a line for each thing that is wrong, `FILE:LINE: FIELD: what is expected`.
+    """
+    try:
+        root = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    except (OSError, UnicodeDecodeError) as fault:
+        raise InvalidInputError(f"{file}: cannot be read ({type(fault).__name__})") from None
+    except yaml.YAMLError as fault:
+        mark = getattr(fault, "problem_mark", None)
+        where = f":{mark.line + 1}" if mark is not None else ""
+        raise InvalidInputError(f"{file}{where}: this is no YAML: {getattr(fault, 'problem', '')}") from None
+    reader = _Reader(file.parent)
+    found = None if root is None else reader.part(lambda: reader.dashboards(root))
+    if found is None or reader.problems:
+        told = [f"{file}:{problem}" for problem in sorted(reader.problems, key=lambda each: each.line)]
+        raise InvalidInputError("\n".join(told) or f"{file}: it is empty; expected engine and dashboards")
+    return found
+
+
+class _Reader:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.problems: list[Problem] = []
+
+    def part(self, read: Callable[[], Part]) -> Part | None:
+        """What can be read; what is wrong with it is noted, and the rest of the file is read on."""
+        try:
+            return read()
+        except Problem as problem:
+            self.problems.append(problem)
+            return None
+
+    def dashboards(self, root: yaml.Node) -> Dashboards:
+        top = _Fields(root, "", ("engine", "dialect", "namespace", "catalog", "schema", "dashboards"))
+        engine = top.text("engine")
+        dialect = top.text("dialect", _DIALECTS.get(engine.partition("://")[0], ""))
+        if not dialect:
+            raise Problem(top.node("engine"), "dialect", "expected the SQL dialect of this engine, for example trino")
+        dashboards = tuple(self._parts(top, "dashboards", self._dashboard))
+        self._no_name_twice(top, "dashboards", [each.name for each in dashboards])
+        return Dashboards(
+            engine=engine,
+            dialect=dialect,
+            namespace=top.text("namespace", DEFAULT_NAMESPACE),
+            catalog=top.text("catalog", ""),
+            schema=top.text("schema", ""),
+            dashboards=dashboards,
+        )
+
+    def _parts(self, fields: "_Fields", name: str, read: Callable[[yaml.Node, str], Part]) -> Iterator[Part]:
+        for at, node in enumerate(fields.items(name)):
+            found = self.part(lambda node=node, at=at: read(node, f"{fields.path(name)}.{at}"))  # type: ignore[misc]
+            if found is not None:
+                yield found
+
+    def _dashboard(self, node: yaml.Node, path: str) -> Dashboard:
+        fields = _Fields(node, path, ("name", "title", "description", "url", "owners", "queries", "tables"))
+        dashboard = Dashboard(
+            name=fields.text("name"),
+            title=fields.text("title", "") or None,
+            description=fields.text("description", "") or None,
+            url=fields.text("url", "") or None,
+            owners=tuple(self._parts(fields, "owners", _owner)),
+            queries=tuple(self._parts(fields, "queries", self._query)),
+            tables=tuple(self._parts(fields, "tables", _table)),
+        )
+        if not (fields.items("queries") or fields.items("tables")):
+            raise Problem(node, path, "expected queries or tables: what the dashboard rests on")
+        names = [query.name for query in dashboard.queries]
+        if len(names) > 1 and "" in names:
+            raise Problem(node, f"{path}.queries", "expected a name for each where there are several")
+        self._no_name_twice(fields, "queries", names)
+        return dashboard
+
+    def _query(self, node: yaml.Node, path: str) -> Query:
+        fields = _Fields(node, path, ("name", "sql", "file"))
+        if ("sql" in fields.members) == ("file" in fields.members):
+            raise Problem(node, path, "expected either sql or file")
+        sql = fields.text("sql", "") or self._file(fields)
+        where = fields.node("sql" if "sql" in fields.members else "file")
+        return Query(fields.text("name", ""), sql, where.start_mark.line + 1)
+
+    def _file(self, fields: "_Fields") -> str:
+        try:
+            return (self._folder / fields.text("file")).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as fault:
+            raise Problem(
+                fields.node("file"), fields.path("file"), f"cannot be read ({type(fault).__name__})"
+            ) from None
+
+    def _no_name_twice(self, fields: "_Fields", name: str, names: Sequence[str]) -> None:
+        for each in sorted({each for each in names if names.count(each) > 1}):
+            self.problems.append(Problem(fields.node(name), fields.path(name), f"the name {each!r} stands there twice"))
+
+
+def _owner(node: yaml.Node, path: str) -> Owner:
+    if isinstance(node, yaml.ScalarNode):
+        return Owner(_text(node, path))
+    fields = _Fields(node, path, ("name", "type"))
+    return Owner(fields.text("name"), fields.text("type", "") or None)
+
+
+def _table(node: yaml.Node, path: str) -> Rest:
+    if isinstance(node, yaml.ScalarNode):
+        return Rest(tuple(_text(node, path).split(".")))
+    fields = _Fields(node, path, ("table", "columns"))
+    columns = tuple(_text(each, f"{fields.path('columns')}.{at}") for at, each in enumerate(fields.items("columns")))
+    return Rest(tuple(fields.text("table").split(".")), columns)
+
+
+class _Fields:
+    """The members of a mapping, of which none may be unknown or stand twice."""
+
+    def __init__(self, node: yaml.Node, path: str, known: Sequence[str]) -> None:
+        if not isinstance(node, yaml.MappingNode):
+            raise Problem(node, path, f"expected a mapping with {', '.join(known)}")
+        self._node, self._path = node, path
+        self.members: dict[str, yaml.Node] = {}
+        for key, value in node.value:
+            name = key.value if isinstance(key, yaml.ScalarNode) else ""
+            if name not in known:
+                raise Problem(key, self.path(name), f"is not known here; there are {', '.join(known)}")
+            if name in self.members:
+                raise Problem(key, self.path(name), "stands there twice")
+            self.members[name] = value
+
+    def path(self, name: str) -> str:
+        return f"{self._path}.{name}".lstrip(".")
+
+    def node(self, name: str) -> yaml.Node:
+        return self.members.get(name, self._node)
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A text that is not empty; without a default it must be there."""
+        if name not in self.members:
+            if default is None:
+                raise Problem(self._node, self.path(name), "is missing; expected text")
+            return default
+        return _text(self.members[name], self.path(name))
+
+    def items(self, name: str) -> Sequence[yaml.Node]:
+        """The items of a list; none where it is missing."""
+        node = self.members.get(name)
+        if node is None:
+            return ()
+        if not isinstance(node, yaml.SequenceNode):
+            raise Problem(node, self.path(name), "expected a list")
+        items: Sequence[yaml.Node] = node.value
+        return items
+
+
+def _text(node: yaml.Node, path: str) -> str:
+    if not isinstance(node, yaml.ScalarNode) or node.tag == "tag:yaml.org,2002:null" or not node.value.strip():
+        raise Problem(node, path, "expected text")
+    return str(node.value)

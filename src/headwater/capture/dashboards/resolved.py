@@ -1,0 +1,43 @@
+"""Dashboards with the columns that are known of their tables."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from headwater.capture.dashboards.spec import Dashboard, Dashboards, Query
+from headwater.model.names import DatasetId
+from headwater.sql.columns import Statement, statement
+from headwater.sql.reading import Parts, UnreadableSqlError
+
+Columns = Callable[[DatasetId], Sequence[str]]
+"""Gives the columns of a dataset, in order; none where they are not known."""
+
+
+class Asked(NamedTuple):
+    """A query of a dashboard and what it reads; `told` None: its text cannot be read, and `fault` says why."""
+
+    dashboard: Dashboard
+    query: Query
+    told: Statement | None
+    fault: str = ""
+
+
+def asked(file: Dashboards, columns: Columns) -> Iterator[Asked]:
+    """Each query of each dashboard, in the file's order."""
+    for dashboard in file.dashboards:
+        for query in dashboard.queries:
+            yield _asked(file, dashboard, query, columns)
+
+
+def dataset(file: Dashboards, table: Parts) -> DatasetId:
+    """The table as the engine names it in its events."""
+    return DatasetId(file.engine, file.full_name(table))
+
+
+def _asked(file: Dashboards, dashboard: Dashboard, query: Query, columns: Columns) -> Asked:
+    try:
+        told = statement(query.sql, file.dialect, lambda table: columns(dataset(file, table)))
+    except UnreadableSqlError as fault:
+        return Asked(dashboard, query, None, str(fault))
+    if told.target is not None:
+        return Asked(dashboard, query, None, "it writes; expected a query")
+    return Asked(dashboard, query, told)

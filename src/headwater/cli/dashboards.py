@@ -1,0 +1,113 @@
+"""`headwater dashboards …`: declare dashboards, their owners, and the queries or tables that they rest on."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from headwater.capture.dashboards.events import events_of
+from headwater.capture.dashboards.reading import read_dashboards
+from headwater.capture.dashboards.resolved import Asked, Columns, asked, dataset
+from headwater.capture.dashboards.spec import Dashboards
+from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, service_at
+from headwater.emission import opened_emitter
+from headwater.errors import NotFoundError, UnavailableError
+from headwater.model.names import DatasetId
+
+dashboards = typer.Typer(
+    name="dashboards", help="Declare dashboards, their owners and what they rest on.", no_args_is_help=True
+)
+_SETTLE_S = 30.0
+
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The dashboards, in YAML.", show_default=False)]
+
+
+@dashboards.callback()
+def _group() -> None:
+    """Declare dashboards, their owners and what they rest on."""
+
+
+@dashboards.command()
+def lint(file: FileArgument) -> None:
+    """Check a file of dashboards, and that each query can be read; no service is asked.
+
+    Exit status: 0 all is well, 1 a query cannot be read, or the file cannot.
+
+    Example: headwater dashboards lint dashboards.yaml
+    """
+    read = read_dashboards(file)
+    faults = [
+        f"{file}:{each.query.line}: {_name(each)}: {each.fault}"
+        for each in asked(read, lambda _: ())
+        if each.told is None
+    ]
+    for fault in faults:
+        typer.echo(fault)
+    raise typer.Exit(1 if faults else 0)
+
+
+@dashboards.command()
+def push(
+    file: FileArgument,
+    url: UrlOption = DEFAULT_URL,
+    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+) -> None:
+    """Tell the service of each dashboard, and of the columns that its queries read, as signed events.
+
+    The service is asked for the columns of the tables, which a star in a query needs. What is not known is said, and
+    the rest is told. Pushing a file again replaces what was told of its dashboards and queries.
+
+    Example: headwater dashboards push dashboards.yaml
+    """
+    read = read_dashboards(file)
+    with service_at(url) as client:
+        found = list(asked(read, _columns_at(client)))
+    endpoint = f"{url.rstrip('/')}/api/v1/lineage"
+    with closing(opened_emitter(endpoint, None, token_env)) as emitter:
+        for event in events_of(datetime.now(UTC), read, found):
+            emitter.put(event)
+        if not emitter.settle(_SETTLE_S):
+            raise UnavailableError(f"the events wait in the spool, since {endpoint} takes none")
+    for line in _told(read, found):
+        typer.echo(line)
+
+
+def _columns_at(client: ServiceClient) -> Columns:
+    known: dict[DatasetId, Sequence[str]] = {}
+
+    def columns(name: DatasetId) -> Sequence[str]:
+        if name not in known:
+            known[name] = _asked_for(client, name)
+        return known[name]
+
+    return columns
+
+
+def _asked_for(client: ServiceClient, name: DatasetId) -> Sequence[str]:
+    try:
+        found = client.get(f"/namespaces/{quote(name.namespace, safe='')}/datasets/{quote(name.name, safe='')}")
+    except NotFoundError:
+        return ()
+    return [field["name"] for field in found["fields"]]
+
+
+def _told(file: Dashboards, found: Sequence[Asked]) -> Iterator[str]:
+    for each in found:
+        if each.told is None:
+            yield f"{_name(each)}: told without its tables: {each.fault}"
+            continue
+        tables = ", ".join(dataset(file, table).name for table in each.told.reads)
+        gaps = f"; not known in full: {', '.join(each.told.gaps)}" if each.told.gaps else ""
+        yield f"{_name(each)}: {len(each.told.columns)} columns from {tables}{gaps}"
+    for dashboard in file.dashboards:
+        if dashboard.tables:
+            rests = ", ".join(dataset(file, rest.table).name for rest in dashboard.tables)
+            yield f"{dashboard.name}: rests on {rests}"
+
+
+def _name(each: Asked) -> str:
+    return f"{each.dashboard.name}.{each.query.name}" if each.query.name else each.dashboard.name

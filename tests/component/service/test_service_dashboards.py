@@ -1,0 +1,132 @@
+"""From a table that Spark writes, through Trino, to a dashboard: one graph, whoever tells first."""
+
+import json
+import random
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from headwater.capture.outlet import Outlet
+from headwater.capture.trino import TrinoWatcher
+from headwater.cli.main import app
+from tests.support.app import dataset, event, facet, get, post, schema, served
+from tests.support.service import running
+
+TRINO = "trino://127.0.0.1:8080"
+LISTENER = "https://github.com/trinodb/trino/plugin/trino-openlineage"
+GLUE = facet(framework="iceberg", type="glue", name="glue", warehouseUri="s3://warehouse", source="spark")
+FILE = """\
+engine: trino://127.0.0.1:8080
+dashboards:
+  - name: revenue
+    title: Revenue by supplier
+    owners: [team:finance]
+    queries:
+      - name: by_supplier
+        sql: SELECT * FROM lake.sales.stats
+"""
+
+
+def spark() -> dict[str, Any]:
+    """Spark writes `orders` as openlineage-spark tells it: by its place, with the catalog that it is in."""
+    orders = dataset("sales.db/orders", "s3://warehouse", catalog=GLUE, schema=schema("order_id", "supplier", "price"))
+    return event(eventType="COMPLETE", outputs=[orders])
+
+
+def trino(run: int, sql: str, reads: Mapping[str, list[str]], write: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A query as Trino tells it: only the columns that it read, without types."""
+    inputs = [
+        dataset(name, TRINO, schema=facet(fields=[{"name": column} for column in columns]))
+        for name, columns in reads.items()
+    ]
+    return event(
+        eventType="COMPLETE",
+        eventTime=f"2026-05-22T15:00:{run:02d}Z",
+        producer=LISTENER,
+        run={"runId": f"480e3a6f-a5b6-3183-b238-9b64a87491e{run}"},
+        job={"namespace": "trino", "name": f"2026_{run}", "facets": {"sql": facet(query=sql)}},
+        inputs=inputs,
+        outputs=[write] if write else [],
+    )
+
+
+def created() -> dict[str, Any]:
+    lineage = facet(
+        fields={
+            column: {"inputFields": [{"namespace": TRINO, "name": "lake.sales.orders", "field": source}]}
+            for column, source in (("supplier", "supplier"), ("total_price", "price"))
+        },
+        dataset=[],
+    )
+    stats = dataset("lake.sales.stats", TRINO, columnLineage=lineage, schema=schema("supplier", "total_price"))
+    sql = (
+        "CREATE TABLE lake.sales.stats AS SELECT supplier, sum(price) AS total_price FROM lake.sales.orders GROUP BY 1"
+    )
+    return trino(1, sql, {"lake.sales.orders": ["supplier", "price"]}, stats)
+
+
+def asked() -> dict[str, Any]:
+    sql = "/* dashboard: revenue, query: by_supplier */ SELECT supplier, total_price FROM lake.sales.stats"
+    return trino(2, sql, {"lake.sales.stats": ["supplier", "total_price"]})
+
+
+def configured(folder: Path) -> dict[str, Any]:
+    (folder / "catalog").mkdir(parents=True)
+    glue = (
+        "connector.name=iceberg",
+        "iceberg.catalog.type=glue",
+        "hive.metastore.glue.default-warehouse-dir=s3://warehouse/",
+    )
+    (folder / "catalog" / "lake.properties").write_text("\n".join(glue))
+    told: list[bytes] = []
+    TrinoWatcher(folder, TRINO, Outlet(told.append, lambda _: True)).look()
+    found: dict[str, Any] = json.loads(told[0])
+    return found
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        yield client
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_spark_trino_and_the_dashboard_make_one_graph_in_any_order(
+    seed: int, client: TestClient, tmp_path: Path
+) -> None:
+    told = [spark(), created(), asked(), configured(tmp_path / "etc")]
+    random.Random(seed).shuffle(told)  # noqa: S311  an order, no secret
+
+    post(client, *told)
+
+    found = get(client, "/api/v1/impact?nodeId=datasetField:s3%3A%2F%2Fwarehouse:sales.db%2Forders:price")
+    reached = [(each["namespace"], each["name"], each["field"]) for each in found["reached"] if each["field"]]
+    assert reached == [
+        (TRINO, "lake.sales.stats", "total_price"),
+        ("dashboards", "revenue", "by_supplier.total_price"),
+    ]
+    orders = get(client, "/api/v1/namespaces/s3%3A%2F%2Fwarehouse/datasets/sales.db%2Forders")
+    assert [field["name"] for field in orders["fields"]] == ["order_id", "supplier", "price"]
+    (why,) = get(client, f"/api/v1/identity?namespace={TRINO}&name=lake.sales.orders")["evidence"]
+    assert why["reason"] == "configuration"
+
+
+def test_who_asks_for_impact_finds_the_dashboard_with_its_owner(tmp_path: Path) -> None:
+    (file := tmp_path / "dashboards.yaml").write_text(FILE)
+    with running(tmp_path / "home") as service:
+        for each in (spark(), created(), configured(tmp_path / "etc")):
+            httpx.post(f"{service.url}/api/v1/lineage", json=each).raise_for_status()
+
+        pushed = CliRunner(env={"HEADWATER_HOME": str(tmp_path / "node")}).invoke(
+            app, ["dashboards", "push", str(file), "--url", service.url], catch_exceptions=False
+        )
+        asked = CliRunner().invoke(app, ["impact", "sales.db/orders:price", "--change", "drop", "--url", service.url])
+
+    assert pushed.stdout == "revenue.by_supplier: 2 columns from lake.sales.stats\n"
+    assert "revenue:by_supplier.total_price" in asked.stdout
+    assert "team:finance" in asked.stdout

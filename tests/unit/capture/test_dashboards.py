@@ -1,0 +1,172 @@
+"""Files of dashboards: what they say, what is wrong with them, and the events they become."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from headwater.capture.dashboards.events import events_of
+from headwater.capture.dashboards.reading import read_dashboards
+from headwater.capture.dashboards.resolved import asked
+from headwater.capture.dashboards.spec import Owner, Rest
+from headwater.errors import InvalidInputError
+from headwater.model.names import DatasetId
+
+FILE = """\
+    engine: trino://127.0.0.1:8080
+    catalog: lake
+    schema: sales
+    dashboards:
+      - name: revenue
+        title: Revenue by supplier
+        description: what each supplier sold
+        url: https://bi.example.org/revenue
+        owners: [team:finance, {name: ann, type: STEWARD}]
+        queries:
+          - name: by_supplier
+            sql: SELECT supplier, sum(price) AS total FROM orders WHERE hour > 3 GROUP BY supplier
+          - name: all
+            file: all.sql
+        tables:
+          - {table: suppliers, columns: [country]}
+    """
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+KNOWN = {DatasetId("trino://127.0.0.1:8080", "lake.sales.stats"): ["supplier", "total_price"]}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "all.sql").write_text("SELECT * FROM lake.sales.stats")
+    path = tmp_path / "dashboards.yaml"
+    path.write_text(dedent(FILE))
+    return path
+
+
+def events(file: Path) -> list[dict[str, Any]]:
+    read = read_dashboards(file)
+    return [json.loads(each) for each in events_of(NOW, read, asked(read, lambda name: KNOWN.get(name, ())))]
+
+
+def edges(lineage: dict[str, Any]) -> dict[str, list[str]]:
+    return {
+        column: [f"{each['name']}.{each['field']}" for each in made["inputFields"]]
+        for column, made in lineage["fields"].items()
+    }
+
+
+def test_a_file_says_who_owns_a_dashboard_and_what_it_rests_on(file: Path) -> None:
+    read = read_dashboards(file)
+
+    (revenue,) = read.dashboards
+    assert (read.dialect, read.namespace) == ("trino", "dashboards")
+    assert revenue.owners == (Owner("team:finance"), Owner("ann", "STEWARD"))
+    assert [(query.name, query.line) for query in revenue.queries] == [("by_supplier", 12), ("all", 14)]
+    assert revenue.tables == (Rest(("suppliers",), ("country",)),)
+    assert read.full_name(("orders",)) == "lake.sales.orders"
+    assert read.full_name(("other", "orders")) == "lake.other.orders"
+    assert read.full_name(("a", "b", "c")) == "a.b.c"
+
+
+def test_a_dashboard_is_a_dataset_with_a_column_for_each_that_its_queries_answer_with(file: Path) -> None:
+    declared = events(file)[0]["dataset"]
+
+    assert (declared["namespace"], declared["name"]) == ("dashboards", "revenue")
+    facets = declared["facets"]
+    assert [field["name"] for field in facets["schema"]["fields"]] == [
+        "by_supplier.supplier",
+        "by_supplier.total",
+        "all.supplier",
+        "all.total_price",
+        "country",
+    ]
+    assert facets["documentation"]["description"] == "Revenue by supplier: what each supplier sold"
+    assert [owner["name"] for owner in facets["ownership"]["owners"]] == ["team:finance", "ann"]
+    assert facets["datasetType"]["datasetType"] == "DASHBOARD"
+
+
+def test_each_query_is_a_job_that_feeds_the_dashboard_column_by_column(file: Path) -> None:
+    jobs = events(file)[1:]
+
+    assert [event["job"]["name"] for event in jobs] == ["revenue.by_supplier", "revenue.all", "revenue.tables"]
+    assert [[each["name"] for each in event["inputs"]] for event in jobs] == [
+        ["lake.sales.orders"],
+        ["lake.sales.stats"],
+        ["lake.sales.suppliers"],
+    ]
+    assert {event["inputs"][0]["namespace"] for event in jobs} == {"trino://127.0.0.1:8080"}
+    lineage = [event["outputs"][0]["facets"]["columnLineage"] for event in jobs]
+    assert [edges(each) for each in lineage] == [
+        {"by_supplier.supplier": ["lake.sales.orders.supplier"], "by_supplier.total": ["lake.sales.orders.price"]},
+        {"all.supplier": ["lake.sales.stats.supplier"], "all.total_price": ["lake.sales.stats.total_price"]},
+        {"country": ["lake.sales.suppliers.country"]},
+    ]
+    assert {each["field"] for each in lineage[0]["dataset"]} == {"hour", "supplier"}
+    assert all(event["job"]["facets"]["ownership"]["owners"][0]["name"] == "team:finance" for event in jobs)
+
+
+def test_a_query_that_cannot_be_read_is_told_without_tables_and_the_rest_as_ever(file: Path) -> None:
+    file.with_name("all.sql").write_text("DELETE FROM lake.sales.stats")
+
+    broken = events(file)[2]
+
+    assert broken["job"]["name"] == "revenue.all"
+    assert broken.get("inputs", []) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("dashboards: []", "1: engine: is missing; expected text"),
+        ("engine: trino://t:1\ndashboards: {}", "2: dashboards: expected a list"),
+        ("engine: looker://t:1", "1: dialect: expected the SQL dialect of this engine, for example trino"),
+        ("engine: trino://t:1\nowner: ann", "2: owner: is not known here; there are"),
+        ("engine: trino://t:1\nengine: trino://t:2", "2: engine: stands there twice"),
+        (
+            "engine: trino://t:1\ndashboards:\n- name: a",
+            "3: dashboards.0: expected queries or tables: what the dashboard rests on",
+        ),
+        (
+            "engine: trino://t:1\ndashboards:\n- name: a\n  queries:\n  - {name: x}",
+            "5: dashboards.0.queries.0: expected either sql or file",
+        ),
+        (
+            "engine: trino://t:1\ndashboards:\n- name: a\n  queries:\n  - {file: none.sql}",
+            "5: dashboards.0.queries.0.file: cannot be read (FileNotFoundError)",
+        ),
+        (
+            "engine: trino://t:1\ndashboards:\n- name: a\n  queries:\n  - sql: SELECT 1\n  - {name: b, sql: SELECT 2}",
+            "3: dashboards.0.queries: expected a name for each where there are several",
+        ),
+        (
+            "engine: trino://t:1\ndashboards:\n- {name: a, tables: [x.y]}\n- {name: a, tables: [x.y]}",
+            "3: dashboards: the name 'a' stands there twice",
+        ),
+        (
+            "engine: trino://t:1\ndashboards:\n- {name: 'a', owners: [~], tables: [x]}",
+            "dashboards.0.owners.0: expected",
+        ),
+        ("engine: [", "this is no YAML"),
+        ("", "it is empty"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_by_line_and_field(text: str, problem: str, tmp_path: Path) -> None:
+    file = tmp_path / "dashboards.yaml"
+    file.write_text(text)
+
+    with pytest.raises(InvalidInputError) as refused:
+        read_dashboards(file)
+
+    assert problem in str(refused.value)
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "dashboards.yaml"
+    file.write_text("engine: trino://t:1\ndashboards:\n- {nam: a}\n- {name: b}\n")
+
+    with pytest.raises(InvalidInputError) as refused:
+        read_dashboards(file)
+
+    assert [line.partition("yaml:")[2].partition(":")[0] for line in str(refused.value).splitlines()] == ["3", "4"]
