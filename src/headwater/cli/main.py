@@ -32,6 +32,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "demo": "headwater.cli.demo.command",
     "node": "headwater.cli.node",
     "key": "headwater.cli.key",
+    "flink": "headwater.cli.flink",
     "watch": "headwater.cli.watch",
     "dashboards": "headwater.cli.dashboards",
     "store": "headwater.cli.store",

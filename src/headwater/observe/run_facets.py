@@ -1,7 +1,7 @@
 """Run facets that every run of ours may have."""
 
 import attrs
-from openlineage.client.facet_v2 import RunFacet, error_message_run
+from openlineage.client.facet_v2 import RunFacet, error_message_run, extraction_error_run
 
 from headwater.model.build import HeadwaterRunFacet
 from headwater.model.producer import HEADWATER_FACETS
@@ -44,3 +44,15 @@ def failure_facet(failure: Failure) -> error_message_run.ErrorMessageRunFacet:
     return error_message_run.ErrorMessageRunFacet(
         message=failure.message, programmingLanguage=failure.language, stackTrace=failure.stack_trace or None
     )
+
+
+def gaps_facet(gaps: list[str]) -> dict[str, RunFacet]:
+    """What could not be learned of a run, one text each; nothing where all was."""
+    if not gaps:
+        return {}
+    errors = [extraction_error_run.Error(errorMessage=gap) for gap in gaps]
+    return {
+        "extractionError": extraction_error_run.ExtractionErrorRunFacet(
+            totalTasks=len(gaps), failedTasks=len(gaps), errors=errors
+        )
+    }

@@ -13,5 +13,11 @@ Two of ours tell of one run without talking to each other, so they keep to this:
 
 An event that says nothing of datasets or of a facet takes none away, and of two STARTs both count.
 
+submit     runs a file of SQL or a program in Flink's own Python, and tells what it submits
+session    what submitting asks of the cluster
+told       a submitted job as an event
+tables     a table of Flink's as a dataset
+sql_text   SQL that may be shown
+inside     what runs in Flink's own Python
 run_ids    the run id of a job, out of its id and its start
 """

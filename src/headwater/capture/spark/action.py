@@ -7,13 +7,14 @@ from functools import partial
 
 from openlineage.client.facet_v2 import RunFacet
 
-from headwater.capture.spark.application import WELL, Ending, gaps_facet, why
+from headwater.capture.spark.application import WELL, Ending, why
 from headwater.capture.spark.columns import Behind, add_columns
 from headwater.capture.spark.reading import Read, rows_unseen
 from headwater.capture.spark.writing import WHOLE, Write, query_of, writes_of
 from headwater.model.build import HeadwaterRunFacet
 from headwater.observe.described import Described
 from headwater.observe.guard import Guard
+from headwater.observe.run_facets import gaps_facet
 from headwater.observe.spark.executions import Moved
 from headwater.observe.spark.jvm import Java
 from headwater.observe.spark.relations import Relation, relations

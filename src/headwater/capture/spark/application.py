@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from openlineage.client.event_v2 import Job, RunState
-from openlineage.client.facet_v2 import RunFacet, extraction_error_run, job_type_job, processing_engine_run
+from openlineage.client.facet_v2 import RunFacet, job_type_job, processing_engine_run
 
 from headwater.model.build import HeadwaterRunFacet
 from headwater.model.producer import VERSION
@@ -118,15 +118,3 @@ class Application:
 def why(failure: Failure | None) -> dict[str, RunFacet]:
     """Why a run failed; nothing where it did not."""
     return {} if failure is None else {"errorMessage": failure_facet(failure)}
-
-
-def gaps_facet(gaps: list[str]) -> dict[str, RunFacet]:
-    """What could not be learned of a run, one text each; nothing where all was."""
-    if not gaps:
-        return {}
-    errors = [extraction_error_run.Error(errorMessage=gap) for gap in gaps]
-    return {
-        "extractionError": extraction_error_run.ExtractionErrorRunFacet(
-            totalTasks=len(gaps), failedTasks=len(gaps), errors=errors
-        )
-    }

@@ -11,7 +11,7 @@ from openlineage.client.facet_v2 import RunFacet
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from headwater.capture.spark.action import Action, shown_name
-from headwater.capture.spark.application import Application, gaps_facet, why
+from headwater.capture.spark.application import Application, why
 from headwater.capture.spark.columns import Behind, add_columns
 from headwater.capture.spark.figures import Figures
 from headwater.capture.spark.reading import Read, struct_of
@@ -22,7 +22,7 @@ from headwater.model.names import DatasetId
 from headwater.observe.described import Described
 from headwater.observe.failure import UNKNOWN_FAILURE, Failure
 from headwater.observe.guard import Guard
-from headwater.observe.run_facets import HeadwaterStreamFacet
+from headwater.observe.run_facets import HeadwaterStreamFacet, gaps_facet
 from headwater.observe.spark.executions import Moved
 from headwater.observe.spark.failure import java_failure
 from headwater.observe.spark.iceberg import version_facet

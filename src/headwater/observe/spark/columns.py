@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from openlineage.client.facet_v2 import column_lineage_dataset
 
@@ -17,12 +17,18 @@ Facet = column_lineage_dataset.ColumnLineageDatasetFacet
 
 def facet_of(lineage: PlanLineage[DatasetId]) -> Facet:
     """The facet: direct and conditional inputs by column, what decides the rows under `dataset`."""
+    return column_facet(lineage.columns, lineage.dataset)
+
+
+def column_facet(
+    columns: Mapping[str, Iterable[ColumnInput[DatasetId]]], dataset: Iterable[ColumnInput[DatasetId]]
+) -> Facet:
+    """The facet of these columns, and of what decides the rows."""
     return Facet(
         fields={
-            name: column_lineage_dataset.Fields(inputFields=_input_fields(inputs))
-            for name, inputs in lineage.columns.items()
+            name: column_lineage_dataset.Fields(inputFields=_input_fields(inputs)) for name, inputs in columns.items()
         },
-        dataset=_input_fields(lineage.dataset),
+        dataset=_input_fields(dataset),
     )
 
 

@@ -38,8 +38,10 @@ class IcebergCatalog:
     warehouse: str | None
 
 
-def iceberg_dataset(location: str, file_format: str | None, table: str, catalog: IcebergCatalog | None) -> Described:
-    """A table at a location; `table` begins with the catalog's name."""
+def iceberg_dataset(
+    location: str, file_format: str | None, table: str, catalog: IcebergCatalog | None, engine: str = "spark"
+) -> Described:
+    """A table at a location; `table` begins with the catalog's name, as `engine` knows it."""
     described = Described(file_dataset(location))
     described.facets |= {
         "dataSource": source_facet(described.id),
@@ -49,7 +51,7 @@ def iceberg_dataset(location: str, file_format: str | None, table: str, catalog:
         "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TABLE"),
     }
     if catalog is not None:
-        described.facets |= {"catalog": _catalog_facet(table, catalog), "symlinks": _symlinks(table, catalog)}
+        described.facets |= {"catalog": _catalog_facet(table, catalog, engine), "symlinks": _symlinks(table, catalog)}
     return described
 
 
@@ -65,14 +67,14 @@ def symlinks(*names: DatasetId) -> symlinks_dataset.SymlinksDatasetFacet:
     )
 
 
-def _catalog_facet(table: str, catalog: IcebergCatalog) -> catalog_dataset.CatalogDatasetFacet:
+def _catalog_facet(table: str, catalog: IcebergCatalog, engine: str) -> catalog_dataset.CatalogDatasetFacet:
     return catalog_dataset.CatalogDatasetFacet(
         framework="iceberg",
         type=catalog.type,
         name=table.partition(".")[0],
         metadataUri=address_of(catalog.uri),
         warehouseUri=address_of(catalog.warehouse),
-        source="spark",
+        source=engine,
     )
 
 

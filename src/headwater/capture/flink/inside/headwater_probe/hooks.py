@@ -1,0 +1,115 @@
+"""Listens to a program's own calls of PyFlink: each is made as it was, and told of once a job came of it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from pyflink.datastream import StreamExecutionEnvironment
+from pyflink.table import StatementSet, Table, TableEnvironment, TableResult
+from pyflink.util.java_utils import get_field
+
+from .java import Java
+from .noted import Write, parsed
+from .report import Report
+
+Method = Callable[..., Any]
+
+
+def listen(report: Report, *, wait: bool) -> None:
+    """Tell of every job that the program submits from now on; unless `wait`, nothing waits for a job's end."""
+    hooks = _Hooks(report)
+    _replace(TableEnvironment, "execute_sql", hooks.execute_sql)
+    _replace(StatementSet, "execute", hooks.execute_set)
+    _replace(StatementSet, "attach_as_datastream", hooks.attach_set)
+    _replace(Table, "execute_insert", hooks.execute_insert)
+    _replace(StreamExecutionEnvironment, "execute", hooks.execute_stream)
+    _replace(StreamExecutionEnvironment, "execute_async", hooks.execute_stream)
+    if not wait:
+        _replace(TableResult, "wait", _without_waiting)
+
+
+def _replace(owner: type, name: str, hook: Callable[..., Any]) -> None:
+    original: Method = getattr(owner, name)
+
+    @functools.wraps(original)
+    def hooked(self: Any, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401  (whatever PyFlink's method takes)
+        return hook(original, self, *arguments, **named)
+
+    setattr(owner, name, hooked)
+
+
+class _Hooks:
+    """What stands in place of PyFlink's methods."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._attached: list[tuple[Java, list[Write | str]]] = []
+
+    def execute_sql(self, original: Method, owner: TableEnvironment, stmt: str) -> TableResult:
+        java = owner._j_tenv
+        noted = self._report.noted(java, lambda: parsed(java, stmt))
+        result = original(owner, stmt)
+        self._tell(java, result, noted, stmt)
+        return result
+
+    def execute_set(self, original: Method, owner: StatementSet) -> TableResult:
+        environment = owner._t_env._j_tenv
+        noted = self._noted_set(owner, environment)
+        result = original(owner)
+        self._tell(environment, result, noted)
+        return result
+
+    def attach_set(self, original: Method, owner: StatementSet) -> None:
+        environment = owner._t_env._j_tenv
+        self._attached.append((environment, self._noted_set(owner, environment)))
+        original(owner)
+
+    def execute_insert(self, original: Method, owner: Table, *arguments: Any, **named: Any) -> TableResult:  # noqa: ANN401
+        environment = owner._t_env._j_tenv
+        path = arguments[0] if arguments else named["table_path_or_descriptor"]
+        target = path if isinstance(path, str) else path._j_table_descriptor
+        noted = self._report.noted(environment, lambda: _private(owner._j_table.insertInto(target), "operation"))
+        result = original(owner, *arguments, **named)
+        self._tell(environment, result, noted)
+        return result
+
+    def execute_stream(self, original: Method, owner: Any, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401
+        result = original(owner, *arguments, **named)
+        attached, self._attached = self._attached, []
+        noted = [one for _, those in attached for one in those]
+        environment = attached[0][0] if attached else None
+        self._report.job(environment, str(result.get_job_id()), [*noted, "DataStream"])
+        return result
+
+    def _noted_set(self, owner: StatementSet, environment: Java) -> list[Write | str]:
+        found: list[Write | str] = []
+        for operation in _private(owner._j_statement_set, "operations"):
+            found += self._report.noted(environment, functools.partial(_itself, operation))
+        return found
+
+    def _tell(self, environment: Java, result: TableResult, noted: list[Write | str], sql: str | None = None) -> None:
+        client = result.get_job_client()
+        if client is not None:
+            self._report.job(environment, str(client.get_job_id()), noted, sql)
+
+
+def _itself(operation: Java) -> Java:
+    return operation
+
+
+def _private(owner: Java, name: str) -> Java:
+    """A field of a Java object that has no method to ask for it, of its own class or of one that it extends."""
+    kind = owner.getClass()
+    while kind is not None:
+        names = [one.getName() for one in kind.getDeclaredFields()]
+        if name in names:
+            return get_field(kind, name).get(owner)
+        kind = kind.getSuperclass()
+    raise AttributeError(name)
+
+
+def _without_waiting(original: Method, owner: TableResult, *arguments: Any, **named: Any) -> None:  # noqa: ANN401
+    if owner.get_job_client() is None:
+        original(owner, *arguments, **named)

@@ -1,0 +1,102 @@
+"""A table as JSON: its options as far as names need them, its columns, and where an Iceberg table lies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pyflink.java_gateway import get_gateway
+
+from .java import Java, items, kind_of, optional
+
+_OPTIONS = frozenset(
+    (
+        "catalog-database",
+        "catalog-impl",
+        "catalog-name",
+        "catalog-table",
+        "catalog-type",
+        "connector",
+        "database-name",
+        "format",
+        "hostname",
+        "path",
+        "port",
+        "properties.bootstrap.servers",
+        "schema-name",
+        "table-name",
+        "topic",
+        "topic-pattern",
+        "uri",
+        "url",
+        "value.format",
+        "warehouse",
+    )
+)
+"""The options that name something. All others stay here: any of them may be a secret."""
+
+
+def described(environment: Java, name: list[str]) -> dict[str, Any]:
+    """The table of that name (catalog, database, table); `{"name": …}` alone where the catalog does not have it."""
+    manager = environment.getCatalogManager()
+    identifier = get_gateway().jvm.org.apache.flink.table.catalog.ObjectIdentifier.of(*name)
+    found = optional(manager.getTable(identifier))
+    if found is None:
+        return {"name": name}
+    table = found.getResolvedTable()
+    options = {str(key): str(value) for key, value in dict(table.getOptions()).items()}
+    columns = [_column(one) for one in items(table.getResolvedSchema().getColumns())]
+    said: dict[str, Any] = {"name": name, "options": _public(options), "columns": columns}
+    catalog = optional(manager.getCatalog(name[0]))
+    iceberg = _iceberg(catalog, name, options)
+    return {**said, "iceberg": iceberg} if iceberg else said
+
+
+def target_columns(table: Mapping[str, Any]) -> list[str]:
+    """The columns that a statement writes, in the order in which its query has them."""
+    return [str(column["name"]) for column in table.get("columns", ()) if column["persisted"]]
+
+
+def _column(column: Java) -> dict[str, Any]:
+    said = {
+        "name": str(column.getName()),
+        "type": str(column.getDataType().getLogicalType().asSummaryString()),
+        "persisted": bool(column.isPersisted()),
+        "computed": kind_of(column) == "ComputedColumn",
+    }
+    comment = optional(column.getComment())
+    return {**said, "comment": str(comment)} if comment else said
+
+
+def _public(options: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in options.items() if key in _OPTIONS}
+
+
+def _iceberg(catalog: Java | None, name: list[str], options: Mapping[str, str]) -> dict[str, Any] | None:
+    """Location, format and catalog of an Iceberg table, whether its catalog is Iceberg's or only its options say so."""
+    if catalog is not None and kind_of(catalog) == "FlinkCatalog":
+        properties = json.loads(options.get("src-catalog", "{}"))
+        path = [*str(name[1]).split("."), name[2]]
+        return _loaded(catalog, name[0], path, properties.get("catalog-props", properties))
+    if options.get("connector") != "iceberg":
+        return None
+    own = options.get("catalog-name", "iceberg")
+    factory = get_gateway().jvm.org.apache.iceberg.flink.FlinkCatalogFactory()
+    made = factory.createCatalog(own, options)
+    path = [options.get("catalog-database", name[1]), options.get("catalog-table", name[2])]
+    return _loaded(made, own, path, options)
+
+
+def _loaded(catalog: Java, name: str, path: list[str], properties: Mapping[str, str]) -> dict[str, Any]:
+    gateway = get_gateway()
+    parts = gateway.new_array(gateway.jvm.java.lang.String, len(path))
+    for at, part in enumerate(path):
+        parts[at] = part
+    table = catalog.catalog().loadTable(gateway.jvm.org.apache.iceberg.catalog.TableIdentifier.of(parts))
+    return {
+        "location": str(table.location()),
+        "format": table.properties().get("write.format.default"),
+        "table": ".".join([name, *path]),
+        "catalog": _public(properties),
+    }

@@ -1,0 +1,127 @@
+"""Submits a job: a process of Flink's own Python runs it and writes down what it sees, this one tells of it."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from headwater.capture.flink.session import Session
+from headwater.capture.flink.told import flow_of, start_event
+from headwater.errors import InvalidInputError, SetupError
+from headwater.model.names import JobId
+
+_PROBE: Final = Path(__file__).with_name("inside")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """What to submit.
+
+    Attributes:
+        file: `.py` or `.sql`.
+        arguments: of a program.
+        python: a Python that has PyFlink.
+        environment: variables for it, beside those of this process.
+        settings: of Flink, such as `parallelism.default`.
+        batch: whether SQL is run as a batch.
+        wait: whether to wait for the jobs' ends.
+        namespace: of the jobs.
+    """
+
+    file: Path
+    arguments: Sequence[str]
+    python: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    batch: bool
+    wait: bool
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToldJob:
+    """A job that was submitted and told of."""
+
+    job_id: str
+    name: str
+    run_id: str
+    inputs: int
+    outputs: int
+    columns: int
+    gaps: tuple[str, ...]
+
+
+def submit(submission: Submission, session: Session, put: Callable[[bytes], None]) -> Iterator[ToldJob]:
+    """Run the file; every job it submits is told as soon as the cluster has it.
+
+    Raises:
+        InvalidInputError: Flink refuses a statement (the message names its line), or the program failed.
+        SetupError: the Python cannot be started.
+        UnavailableError: the cluster does not answer.
+    """
+    read, write = os.pipe()
+    try:
+        process = _started(submission, session.address, write)
+    finally:
+        os.close(write)
+    refused: str | None = None
+    try:
+        with os.fdopen(read, encoding="utf-8") as lines:
+            for line in map(json.loads, lines):
+                if line["event"] == "refused":
+                    refused = line["message"]
+                else:
+                    yield _told(line, submission, session, put)
+        status = process.wait()
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
+    if refused is not None:
+        raise InvalidInputError(refused)
+    if status != 0:
+        raise InvalidInputError(f"{submission.file} ended with status {status}; what it printed stands above")
+
+
+def _started(submission: Submission, address: tuple[str, int], descriptor: int) -> subprocess.Popen[bytes]:
+    host, port = address
+    settings = {
+        "host": host,
+        "port": port,
+        "settings": dict(submission.settings),
+        "batch": submission.batch,
+        "wait": submission.wait,
+    }
+    command = [str(submission.python), "-m", "headwater_probe", json.dumps(settings), str(descriptor)]
+    environment = {**os.environ, **submission.environment, "PYTHONPATH": _path_of_python()}
+    try:
+        return subprocess.Popen(  # noqa: S603
+            [*command, str(submission.file), *submission.arguments], env=environment, pass_fds=(descriptor,)
+        )
+    except OSError as fault:
+        raise SetupError(f"{submission.python} cannot be started: {fault.strerror}") from fault
+
+
+def _path_of_python() -> str:
+    """The probe's folder before whatever the user has there."""
+    before = os.environ.get("PYTHONPATH")
+    return f"{_PROBE}{os.pathsep}{before}" if before else str(_PROBE)
+
+
+def _told(line: Mapping[str, Any], submission: Submission, session: Session, put: Callable[[bytes], None]) -> ToldJob:
+    about = session.submitted(line["id"])
+    flow = flow_of(line["writes"], line["gaps"])
+    event = start_event(JobId(submission.namespace, about.name), about, flow, line["sql"])
+    put(event)
+    return ToldJob(
+        job_id=about.job_id,
+        name=about.name,
+        run_id=about.run_id,
+        inputs=len(flow.inputs),
+        outputs=len(flow.outputs),
+        columns=flow.columns,
+        gaps=tuple(flow.gaps),
+    )

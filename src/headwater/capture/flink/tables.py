@@ -1,0 +1,104 @@
+"""A table of Flink's as a dataset, named by what its connector reaches, as every other engine names it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from openlineage.client.facet_v2 import dataset_type_dataset, schema_dataset
+
+from headwater.errors import InvalidNameError
+from headwater.model.naming import file_dataset, kafka_dataset
+from headwater.model.naming_jdbc import jdbc_dataset
+from headwater.observe.described import Described, files, source_facet, table_of
+from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset
+
+Table = Mapping[str, Any]
+"""As `inside/headwater_probe/tables.py` describes it."""
+
+_WITHOUT_DATASET: Final = frozenset(("blackhole", "datagen", "print"))
+"""Connectors that make rows up, or that let them go."""
+
+_DATABASES: Final = {"mysql-cdc": "mysql", "postgres-cdc": "postgresql", "sqlserver-cdc": "sqlserver"}
+"""Connectors that follow a database's log, and what JDBC calls the database."""
+
+
+class UnnamedTableError(Exception):
+    """A table holds data but cannot be named; the message says why."""
+
+
+def datasets(table: Table) -> list[Described]:
+    """What a table stands for: mostly one dataset, none where no data lasts, several of a list of topics.
+
+    Raises:
+        UnnamedTableError: the connector, or what it reaches, is not known.
+    """
+    options: Mapping[str, str] = table.get("options", {})
+    connector = options.get("connector", "iceberg" if "iceberg" in table else None)
+    if connector in _WITHOUT_DATASET:
+        return []
+    rule = _RULES.get(connector or "")
+    if connector is None or rule is None:
+        raise UnnamedTableError(f"a table of the connector {connector!r} cannot be named")
+    try:
+        found = rule(table, options)
+    except (InvalidNameError, LookupError) as unnamed:
+        raise UnnamedTableError(f"a table of the connector {connector!r} cannot be named: {unnamed}") from unnamed
+    for one in found:
+        one.facets["schema"] = _schema(table["columns"])
+    return found
+
+
+def _kafka(_: Table, options: Mapping[str, str]) -> list[Described]:
+    servers = options["properties.bootstrap.servers"]
+    kind = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TOPIC")
+    names = [kafka_dataset(servers, topic.strip()) for topic in options["topic"].split(";")]
+    return [Described(name, {"dataSource": source_facet(name), "datasetType": kind}) for name in names]
+
+
+def _files(_: Table, options: Mapping[str, str]) -> list[Described]:
+    return [files(file_dataset(options["path"]), options.get("format"))]
+
+
+def _jdbc(_: Table, options: Mapping[str, str]) -> list[Described]:
+    return [table_of(jdbc_dataset(options["url"], options["table-name"]))]
+
+
+def _database_log(_: Table, options: Mapping[str, str]) -> list[Described]:
+    kind = _DATABASES[options["connector"]]
+    port = f":{options['port']}" if "port" in options else ""
+    names = [options[part] for part in ("schema-name", "table-name") if part in options]
+    return [
+        table_of(jdbc_dataset(f"jdbc:{kind}://{options['hostname']}{port}/{options['database-name']}", ".".join(names)))
+    ]
+
+
+def _iceberg(table: Table, _: Mapping[str, str]) -> list[Described]:
+    found = table["iceberg"]
+    said = found["catalog"]
+    implementation = said.get("catalog-impl", "").rpartition(".")[2].removesuffix("Catalog").lower()
+    catalog = IcebergCatalog(
+        said.get("catalog-type") or implementation or "hive", said.get("uri"), said.get("warehouse")
+    )
+    return [iceberg_dataset(found["location"], found["format"], found["table"], catalog, engine="flink")]
+
+
+_RULES: Final[Mapping[str, Callable[[Table, Mapping[str, str]], list[Described]]]] = {
+    **dict.fromkeys(_DATABASES, _database_log),
+    "filesystem": _files,
+    "iceberg": _iceberg,
+    "jdbc": _jdbc,
+    "kafka": _kafka,
+    "upsert-kafka": _kafka,
+}
+
+
+def _schema(columns: Iterable[Mapping[str, Any]]) -> schema_dataset.SchemaDatasetFacet:
+    """The columns that are stored; what Flink computes of them is none of the dataset's."""
+    stored = [column for column in columns if not column["computed"]]
+    return schema_dataset.SchemaDatasetFacet(
+        fields=[
+            schema_dataset.SchemaDatasetFacetFields(
+                name=column["name"], type=column["type"], description=column.get("comment"), ordinal_position=place
+            )
+            for place, column in enumerate(stored, start=1)
+        ]
+    )

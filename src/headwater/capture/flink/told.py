@@ -1,0 +1,153 @@
+"""A job that was submitted, as the START event of its run."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from openlineage.client.event_v2 import Job, Run, RunState
+from openlineage.client.facet_v2 import JobFacet, RunFacet, job_type_job, processing_engine_run, sql_job
+
+from headwater.capture.flink.run_ids import run_of_job
+from headwater.capture.flink.sql_text import shown_sql
+from headwater.capture.flink.tables import UnnamedTableError, datasets
+from headwater.graph.flinkplan.lineage import StatementLineage, column_lineage
+from headwater.graph.sparkplan.transformation import ColumnInput
+from headwater.model.build import run_event
+from headwater.model.names import DatasetId, JobId
+from headwater.model.producer import VERSION
+from headwater.observe.described import Described
+from headwater.observe.run_facets import gaps_facet
+from headwater.observe.spark.columns import column_facet
+
+TableName = tuple[str, ...]
+
+
+class Submitted(NamedTuple):
+    """What the cluster says of a job: its name, when it started, and Flink's version."""
+
+    job_id: str
+    name: str
+    started_ms: int
+    is_batch: bool
+    version: str
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run that the job is."""
+        return run_of_job(self.job_id, self.started_ms)
+
+
+@dataclass(slots=True)
+class Flow:
+    """What a job reads and writes.
+
+    Attributes:
+        gaps: what could not be seen, in words for people, each once.
+        columns: how many columns of the outputs have their lineage told.
+    """
+
+    inputs: dict[DatasetId, Described] = field(default_factory=dict)
+    outputs: dict[DatasetId, Described] = field(default_factory=dict)
+    gaps: list[str] = field(default_factory=list)
+    columns: int = 0
+
+
+def flow_of(writes: Iterable[Mapping[str, Any]], unseen: Iterable[str]) -> Flow:
+    """The flow of a job's statements; `unseen` are reasons why some could not be looked at."""
+    flow = Flow(gaps=[_worded(reason) for reason in unseen])
+    lineages: defaultdict[DatasetId, list[StatementLineage[DatasetId]]] = defaultdict(list)
+    for write in writes:
+        known = {tuple(table["name"]): _named(table, flow) for table in write["tables"]}
+        for found in known.values():
+            flow.inputs |= {one.id: one for one in found}
+        targets = _named(write["target"], flow) if "target" in write else []
+        flow.outputs |= {one.id: one for one in targets}
+        for target in targets:
+            lineages[target.id].append(_lineage(write, known, flow))
+    for id, found_lineages in lineages.items():
+        columns, dataset = _together(found_lineages)
+        flow.outputs[id].facets["columnLineage"] = column_facet(columns, dataset)
+        flow.columns += len(columns)
+    flow.gaps = list(dict.fromkeys(flow.gaps))
+    return flow
+
+
+def start_event(job: JobId, about: Submitted, flow: Flow, sql: str | None) -> bytes:
+    """START of the job's run, at the time at which Flink started it."""
+    kind = "BATCH" if about.is_batch else "STREAMING"
+    facets: dict[str, JobFacet] = {
+        "jobType": job_type_job.JobTypeJobFacet(processingType=kind, integration="FLINK", jobType="JOB")
+    }
+    if sql:
+        facets["sql"] = sql_job.SQLJobFacet(query=shown_sql(sql), dialect="flink")
+    engine = processing_engine_run.ProcessingEngineRunFacet(
+        version=about.version, name="flink", openlineageAdapterVersion=VERSION
+    )
+    run_facets: dict[str, RunFacet] = {"processing_engine": engine, **gaps_facet(flow.gaps)}
+    return run_event(
+        RunState.START,
+        datetime.fromtimestamp(about.started_ms / 1000, UTC),
+        Run(runId=about.run_id, facets=run_facets),
+        Job(namespace=job.namespace, name=job.name, facets=facets),
+        inputs=[one.as_input() for one in flow.inputs.values()],
+        outputs=[one.as_output() for one in flow.outputs.values()],
+    )
+
+
+def _named(table: Mapping[str, Any], flow: Flow) -> list[Described]:
+    try:
+        return datasets(table)
+    except UnnamedTableError as unnamed:
+        flow.gaps.append(str(unnamed))
+        return []
+
+
+def _lineage(
+    write: Mapping[str, Any], known: Mapping[TableName, list[Described]], flow: Flow
+) -> StatementLineage[DatasetId]:
+    """Column lineage by dataset; a list of topics is read as one table, each of whose columns is in every topic."""
+    by_table = column_lineage(write["tree"], write["columns"], lambda table: table)
+    flow.gaps += [f"column lineage ends at {gap.kind}" for gap in by_table.gaps]
+    return StatementLineage(
+        {name: _in_datasets(inputs, known) for name, inputs in by_table.columns.items()},
+        _in_datasets(by_table.dataset, known),
+        by_table.gaps,
+    )
+
+
+def _in_datasets(
+    inputs: Iterable[ColumnInput[TableName]], known: Mapping[TableName, list[Described]]
+) -> frozenset[ColumnInput[DatasetId]]:
+    return frozenset(
+        ColumnInput(one.id, found.column, found.transformation)
+        for found in inputs
+        for one in known.get(found.dataset, ())
+        if _has(one, found.column)
+    )
+
+
+def _has(dataset: Described, column: str) -> bool:
+    """Not so of what Flink computes itself, such as a processing time."""
+    schema = dataset.facets["schema"]
+    return any(one.name == column for one in getattr(schema, "fields", ()))
+
+
+def _together(
+    lineages: Iterable[StatementLineage[DatasetId]],
+) -> tuple[dict[str, frozenset[ColumnInput[DatasetId]]], frozenset[ColumnInput[DatasetId]]]:
+    """Several statements of one set may write to one table."""
+    columns: dict[str, frozenset[ColumnInput[DatasetId]]] = {}
+    dataset: frozenset[ColumnInput[DatasetId]] = frozenset()
+    for one in lineages:
+        dataset |= one.dataset
+        for name, inputs in one.columns.items():
+            columns[name] = columns.get(name, frozenset()) | inputs
+    return columns, dataset
+
+
+def _worded(reason: str) -> str:
+    if reason == "DataStream":
+        return "a DataStream program is not seen through: OpenLineage's listener tells its datasets"
+    return f"a statement was not seen through: {reason}"

@@ -1,0 +1,157 @@
+"""`headwater flink run`: submit a job to a Flink session cluster, and tell what it reads and writes."""
+
+import os
+import sys
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import orjson
+import typer
+
+from headwater.cli.progress import shown_progress
+from headwater.errors import InvalidInputError, SetupError
+
+if TYPE_CHECKING:
+    from headwater.capture.flink.submit import ToldJob
+
+flink = typer.Typer(name="flink", help="Jobs of Apache Flink, with their lineage.", no_args_is_help=True)
+
+_PYTHON: Final = "HEADWATER_FLINK_PYTHON"
+_SMALL: Final = "-Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""For the JVM that plans and submits: half a second faster to start, and it is gone after."""
+
+
+@flink.callback()
+def _group() -> None:
+    """Jobs of Apache Flink, with their lineage."""
+
+
+@flink.command()
+def run(
+    file: Annotated[
+        Path, typer.Argument(metavar="JOB", help="A PyFlink program (.py) or a file of SQL (.sql).", show_default=False)
+    ],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- ARGUMENT...]", help="For the program.", show_default=False)
+    ] = None,
+    url: Annotated[str, typer.Option(help="The REST API of the session cluster.")] = "http://localhost:8081",
+    name: Annotated[str | None, typer.Option(help="The job's name; Flink's `pipeline.name`.")] = None,
+    namespace: Annotated[str, typer.Option(help="The namespace of the job, as in `headwater watch flink`.")] = (
+        "flink-jobs"
+    ),
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of Flink: parallelism.default=2.")
+    ] = None,
+    batch: Annotated[bool, typer.Option("--batch", help="Run SQL as a batch.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for the jobs to end.")] = False,
+    endpoint: Annotated[
+        str | None, typer.Option(help="Where events are posted; else HEADWATER_ENDPOINT, or a service on this machine.")
+    ] = None,
+    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    events: Annotated[Path | None, typer.Option("--file", help="Append events to this file.")] = None,
+    python: Annotated[
+        Path | None,
+        typer.Option(help=f"A Python that has PyFlink 2.1; else {_PYTHON}, or the lab's.", show_default=False),
+    ] = None,
+    json_output: Annotated[bool, typer.Option("--json", help="Print the jobs as a JSON array.")] = False,
+) -> None:
+    """Submit a job, detached, and tell what it reads and writes, column by column.
+
+    What becomes of it is told by `headwater watch flink`.
+
+    Example: headwater flink run orders.sql --url http://127.0.0.1:8091
+    """
+    # Here, not above: the official client takes half a second to import, which --help should not wait for.
+    from headwater.capture.flink.session import Session
+    from headwater.capture.flink.submit import Submission, submit
+    from headwater.emission import opened_emitter
+
+    if file.suffix not in (".py", ".sql") or not file.is_file():
+        raise InvalidInputError(f"{file}: expected a file that ends in .py or .sql")
+    interpreter, environment = _python(python)
+    submission = Submission(
+        file=file.absolute(),
+        arguments=arguments or [],
+        python=interpreter,
+        environment=environment,
+        settings=_settings(settings or [], name),
+        batch=batch,
+        wait=wait,
+        namespace=namespace,
+    )
+    told: list[ToldJob] = []
+    with closing(Session(url)) as session, opened_emitter(endpoint, events, token_env) as emitter:
+        version = session.version()
+        with shown_progress(f"{file.name}: planning for Flink {version} at {url}") as progress:
+            for job in submit(submission, session, emitter.put):
+                told.append(job)
+                progress(_in_words(job))
+    stats = emitter.stats()
+    if stats.spooled:
+        typer.echo(f"{stats.spooled} lineage events wait in the spool: {stats.last_error}", err=True)
+    _show(told, file, json_output=json_output)
+
+
+def _python(chosen: Path | None) -> tuple[Path, dict[str, str]]:
+    """A Python with PyFlink, and the variables it needs: the lab's finds the lab's connectors."""
+    named = chosen or (Path(os.environ[_PYTHON]) if os.environ.get(_PYTHON) else None)
+    if named is not None:
+        return named, {}
+    from headwater.lab import environments, flink, jars
+
+    try:
+        made = environments.is_made(flink.FLINK) and jars.is_fetched(flink.FLINK)
+    except SetupError:
+        made = False
+    if not made:
+        raise SetupError(
+            "no Python with PyFlink: name one with --python,"
+            " or have one made with the lab's connectors: headwater lab fetch flink"
+        )
+    logs = flink.PYTHON.parents[1] / "log"
+    logs.mkdir(exist_ok=True)
+    return flink.PYTHON, {
+        "HADOOP_CLASSPATH": f"{jars.folder_of(flink.FLINK)}/*",
+        "FLINK_LOG_DIR": str(logs),
+        "JVM_ARGS": _SMALL,
+    }
+
+
+def _settings(pairs: list[str], name: str | None) -> dict[str, str]:
+    found = {} if name is None else {"pipeline.name": name}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise typer.BadParameter("--set: expected KEY=VALUE, such as parallelism.default=2")
+        found[key] = value
+    return found
+
+
+def _in_words(job: "ToldJob") -> str:
+    gaps = f", {len(job.gaps)} gaps: {'; '.join(job.gaps)}" if job.gaps else ""
+    return (
+        f"{job.name}: submitted as {job.job_id} (run {job.run_id}),"
+        f" {job.inputs} inputs, {job.outputs} outputs, {job.columns} columns{gaps}"
+    )
+
+
+def _show(told: "list[ToldJob]", file: Path, *, json_output: bool) -> None:
+    if json_output:
+        jobs = [
+            {
+                "jobId": job.job_id,
+                "name": job.name,
+                "runId": job.run_id,
+                **{key: value for key, value in asdict(job).items() if key not in ("job_id", "name", "run_id")},
+            }
+            for job in told
+        ]
+        sys.stdout.buffer.write(orjson.dumps(jobs) + b"\n")
+        sys.stdout.flush()
+    elif not told:
+        typer.echo(f"{file}: no job was submitted", err=True)
+    elif sys.stderr.isatty():
+        for job in told:
+            typer.echo(_in_words(job), err=True)

@@ -1,0 +1,99 @@
+"""Tables of Flink are named by what their connectors reach, as other engines name the same thing."""
+
+from typing import Any
+
+import pytest
+
+from headwater.capture.flink.tables import UnnamedTableError, datasets
+from headwater.model.names import DatasetId
+
+_COLUMNS = [
+    {"name": "id", "type": "BIGINT", "persisted": True, "computed": False, "comment": "of the order"},
+    {"name": "at", "type": "TIMESTAMP_LTZ(3)", "persisted": False, "computed": True},
+]
+
+
+def _table(**options: str) -> dict[str, Any]:
+    named = {key.replace("__", ".").replace("_", "-"): value for key, value in options.items()}
+    return {"name": ["default_catalog", "default_database", "t"], "options": named, "columns": _COLUMNS}
+
+
+@pytest.mark.parametrize(
+    ("table", "names"),
+    [
+        (
+            _table(connector="kafka", properties__bootstrap__servers="Broker:9092,b:9092", topic="orders; returns"),
+            [("kafka://broker:9092", "orders"), ("kafka://broker:9092", "returns")],
+        ),
+        (
+            _table(connector="upsert-kafka", properties__bootstrap__servers="broker", topic="totals"),
+            [("kafka://broker:9092", "totals")],
+        ),
+        (_table(connector="filesystem", path="s3a://lake/in/", format="csv"), [("s3://lake", "in")]),
+        (
+            _table(connector="jdbc", url="jdbc:postgresql://ann:s3cret@db/shop", table_name="orders"),
+            [("postgres://db:5432", "shop.public.orders")],
+        ),
+        (
+            _table(connector="mysql-cdc", hostname="db", database_name="shop", table_name="orders"),
+            [("mysql://db:3306", "shop.orders")],
+        ),
+        (_table(connector="datagen"), []),
+        (_table(connector="blackhole"), []),
+    ],
+    ids=lambda value: value["options"]["connector"] if isinstance(value, dict) else None,
+)
+def test_a_table_has_the_name_of_what_its_connector_reaches(
+    table: dict[str, Any], names: list[tuple[str, str]]
+) -> None:
+    assert [one.id for one in datasets(table)] == [DatasetId(*name) for name in names]
+
+
+def test_an_iceberg_table_has_the_names_that_spark_tells_of_it() -> None:
+    """Written by hand after docs/naming.md: the location, and the catalog's and the warehouse's names as symlinks."""
+    table = {
+        "name": ["lake", "sales", "orders"],
+        "options": {"connector": "iceberg"},
+        "columns": _COLUMNS,
+        "iceberg": {
+            "location": "file:///data/lake/sales/orders",
+            "format": None,
+            "table": "lake.sales.orders",
+            "catalog": {
+                "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
+                "uri": "jdbc:sqlite:/data/c.db",
+                "warehouse": "file:///data/lake",
+            },
+        },
+    }
+
+    (found,) = datasets(table)
+
+    links = [(one.namespace, one.name) for one in getattr(found.facets["symlinks"], "identifiers", ())]
+    assert found.id == DatasetId("file", "/data/lake/sales/orders")
+    assert links == [("sqlite:/data/c.db", "lake.sales.orders"), ("file:/data/lake", "sales.orders")]
+    assert (getattr(found.facets["catalog"], "type", ""), getattr(found.facets["catalog"], "source", "")) == (
+        "jdbc",
+        "flink",
+    )
+
+
+def test_the_schema_has_what_is_stored_and_not_what_flink_computes() -> None:
+    (found,) = datasets(_table(connector="filesystem", path="/in"))
+
+    fields = getattr(found.facets["schema"], "fields", ())
+    assert [(one.name, one.type, one.description) for one in fields] == [("id", "BIGINT", "of the order")]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        _table(connector="faker"),
+        _table(connector="kafka", properties__bootstrap__servers="b:1", topic_pattern="orders-.*"),
+        {"name": ["c", "d", "Unregistered_DataStream_Source_1"]},
+    ],
+    ids=["unknown connector", "topics by a pattern", "no table of a catalog"],
+)
+def test_a_table_that_cannot_be_named_is_an_error_and_no_invention(table: dict[str, Any]) -> None:
+    with pytest.raises(UnnamedTableError, match="cannot be named"):
+        datasets(table)
