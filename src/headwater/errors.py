@@ -9,6 +9,8 @@ HeadwaterError
 │   └── IncompatibleSchemaError   a topic's schema: the message names the subject, both versions and the rule that broke
 ├── UntrustedEventError       do not trust it: unsigned, unknown key, or bytes changed since signing
 ├── UntrustedNoteError        do not trust it: a checkpoint that is none, or that the log's key did not sign
+├── UnauthenticatedError      say who you are: no token, or none that is good
+├── ForbiddenError            ask for more rights, or for less: the message says which role and scope it takes
 ├── NotFoundError             nothing by that name
 ├── UnavailableError          try again later: a service, a store or a disk that does not answer now
 └── SetupError                mend the machine: Java missing, port taken, disk full; the message says how
@@ -49,6 +51,14 @@ class UntrustedEventError(HeadwaterError):
 
 class UntrustedNoteError(HeadwaterError):
     """A signed note or checkpoint cannot be read, or no trusted key signed it."""
+
+
+class UnauthenticatedError(HeadwaterError):
+    """Nobody is known to ask: a token is missing, unknown, revoked or out of time."""
+
+
+class ForbiddenError(HeadwaterError):
+    """Who asks may not; the message says what it takes."""
 
 
 class NotFoundError(HeadwaterError):

@@ -10,6 +10,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from starlette.testclient import TestClient
 
+from headwater.access.entrance import Entrance
 from headwater.graph.lineage import Graph
 from headwater.service.app import create_app
 from headwater.signing.note import NoteSigner
@@ -38,6 +39,7 @@ def serving(
     kept_mb: float = 100,
     retain_raw_days: int | None = None,
     tokens: Path | None = None,
+    entrance: Entrance | None = None,
 ) -> Iterator[TestClient]:
     """A client of the app over a store; failures come as answers."""
     ticks = count(START_US, 1_000)
@@ -53,6 +55,7 @@ def serving(
         kept_mb=kept_mb,
         retain_raw_days=retain_raw_days,
         tokens=tokens,
+        entrance=entrance,
     )
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client

@@ -174,8 +174,8 @@ class _Reader:
 
 def documented_operations(client: TestClient) -> Iterator[tuple[str, str]]:
     """Every method and path of the OpenAPI page, with something in the place of each parameter."""
-    names = dict.fromkeys(("namespace", "name", "run_id", "version", "field", "tag", "tile", "node_id"), "none") | {
-        "mark": "start"
-    }
+    names = dict.fromkeys(
+        ("namespace", "name", "run_id", "version", "field", "tag", "tile", "node_id", "key_id"), "none"
+    ) | {"mark": "start"}
     for path, methods in client.get("/openapi.json").json()["paths"].items():
         yield from ((method.upper(), path.format_map(names)) for method in methods)

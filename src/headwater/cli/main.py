@@ -33,6 +33,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "node": "headwater.cli.node",
     "key": "headwater.cli.key",
     "flink": "headwater.cli.flink",
+    "access": "headwater.cli.access",
     "watch": "headwater.cli.watch",
     "dashboards": "headwater.cli.dashboards",
     "store": "headwater.cli.store",

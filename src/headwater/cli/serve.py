@@ -5,16 +5,20 @@ import gc
 import os
 import signal
 import socket
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from ipaddress import ip_address
-from typing import Annotated, Final
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
 
 import typer
 import uvicorn
 from fastapi import FastAPI
 
+from headwater.access.config import read_config
+from headwater.access.entrance import Entrance, entrance
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.graph.lineage import Graph
@@ -70,6 +74,21 @@ def serve(
             help="Move raw events into compressed segment files after so many days; without it, never.",
         ),
     ] = None,
+    access: Annotated[
+        bool,
+        typer.Option(
+            "--access",
+            envvar="HEADWATER_ACCESS",
+            help="Ask who calls, by API keys (`headwater access`) and bearer tokens. On with an `access.yaml` in "
+            "HEADWATER_HOME, too; every address but loopback takes it.",
+        ),
+    ] = False,
+    tls_cert: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Serve HTTPS: the certificate and its chain, PEM.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="The certificate's private key, PEM.")
+    ] = None,
 ) -> None:
     """Run the lineage service; it says "listening on http://…" when it is ready, and stops on SIGTERM or Ctrl-C.
 
@@ -80,29 +99,61 @@ def serve(
     if database and "://" not in database:
         raise SetupError("HEADWATER_DATABASE_URL: expected postgresql://…; without it, a SQLite file is used")
     where = database or home / "headwater.db"
-    with closing(_bound(host, port)) as listener, closing(open_store(where, home / "segments")) as store:
-        app = create_app(
-            store,
-            Graph(store.content),
-            trusted_keys(home),
-            log_key=key,
-            require_signed=require_signed,
-            body_limit=DEFAULT_LIMIT,
-            page=BUILT_PAGE,
-            now_us=lambda: time.time_ns() // 1_000,
-            kept_mb=kept_mb,
-            readers=_spare_cores() if readers is None else readers,
-            retain_raw_days=retain_raw_days,
-            tokens=tokens_path(home),
-        )
-        _warn_of_strangers(listener)
+    tls = _tls(tls_cert, tls_key)
+    with closing(_bound(host, port)) as listener:
+        way_in = _entrance(home, is_wanted=access)
+        _refuse_strangers(listener, way_in, tls)
+        with closing(open_store(where, home / "segments")) as store:
+            app = create_app(
+                store,
+                Graph(store.content),
+                trusted_keys(home),
+                log_key=key,
+                require_signed=require_signed,
+                body_limit=DEFAULT_LIMIT,
+                page=BUILT_PAGE,
+                now_us=_now_us,
+                kept_mb=kept_mb,
+                readers=_spare_cores() if readers is None else readers,
+                retain_raw_days=retain_raw_days,
+                tokens=tokens_path(home),
+                entrance=way_in,
+            )
 
-        def ready() -> None:
-            _calm_garbage_collection()
-            typer.echo(f"listening on {_url(listener)}")
+            def ready() -> None:
+                _calm_garbage_collection()
+                typer.echo(f"listening on {_url(listener, tls)}")
 
-        gc.disable()  # until all is loaded, which takes twice as long with it
-        _Server(app, ready).run(sockets=[listener])
+            gc.disable()  # until all is loaded, which takes twice as long with it
+            _Server(app, ready, tls).run(sockets=[listener])
+
+
+class _Tls(NamedTuple):
+    certificate: Path
+    key: Path
+
+
+def _now_us() -> int:
+    return time.time_ns() // 1_000
+
+
+def _tls(certificate: Path | None, key: Path | None) -> _Tls | None:
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise SetupError("--tls-cert, --tls-key: give both, or neither")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except (OSError, ssl.SSLError) as fault:
+        raise SetupError(f"--tls-cert, --tls-key: no certificate with its key in PEM ({fault.strerror})") from fault
+    return _Tls(certificate, key)
+
+
+def _entrance(home: Path, *, is_wanted: bool) -> Entrance | None:
+    path = home / "access.yaml"
+    if not is_wanted and not path.exists():
+        return None
+    return entrance(read_config(path), home / "access" / "jwks.json", _now_us)
 
 
 def _spare_cores() -> int:
@@ -138,16 +189,29 @@ def _cannot_listen(host: str, port: int, fault: OSError) -> str:
     return f"cannot listen on {host}, port {port}: {fault.strerror}"
 
 
-def _url(listener: socket.socket) -> str:
+def _url(listener: socket.socket, tls: _Tls | None) -> str:
     host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"http://{host}:{port}"
+    scheme = "http" if tls is None else "https"
+    return f"{scheme}://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"{scheme}://{host}:{port}"
 
 
-def _warn_of_strangers(listener: socket.socket) -> None:
-    if not ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback:
+def _refuse_strangers(listener: socket.socket, entrance: Entrance | None, tls: _Tls | None) -> None:
+    """Let nobody from another machine in unasked.
+
+    Raises:
+        SetupError: other machines reach the address, and nobody would ask who calls.
+    """
+    if ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback:
+        return
+    if entrance is None:
+        raise SetupError(
+            f"{_url(listener, tls)} can be reached from other machines, and whoever reaches it could read and write: "
+            "add --access, which asks who calls (docs/access.md), or listen on 127.0.0.1"
+        )
+    if tls is None:
         typer.echo(
-            f"warning: {_url(listener)} can be reached from other machines, and whoever reaches it may read and write;"
-            " put it behind something that asks who they are",
+            f"warning: {_url(listener, tls)} can be reached from other machines, and what they send, keys and tokens "
+            "too, can be read on its way; give --tls-cert and --tls-key, or put it behind something that speaks TLS",
             err=True,
         )
 
@@ -167,7 +231,7 @@ def _calm_garbage_collection() -> None:
 class _Server(uvicorn.Server):
     """Says when it is ready, ends streams when it is told to stop, and then exits with 0."""
 
-    def __init__(self, app: FastAPI, on_ready: Callable[[], None]) -> None:
+    def __init__(self, app: FastAPI, on_ready: Callable[[], None], tls: _Tls | None) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -181,6 +245,8 @@ class _Server(uvicorn.Server):
                 proxy_headers=False,  # nobody asks who called; reading them costs each event a tenth of its time
                 timeout_keep_alive=_KEEP_ALIVE_S,
                 timeout_graceful_shutdown=_GRACE_S,
+                ssl_certfile=None if tls is None else tls.certificate,
+                ssl_keyfile=None if tls is None else tls.key,
             )
         )
         self._app = app

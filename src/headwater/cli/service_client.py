@@ -1,5 +1,6 @@
 """Ask a lineage service, for the commands that read from one."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Final
@@ -7,7 +8,7 @@ from typing import Annotated, Any, Final
 import httpx
 import typer
 
-from headwater.errors import HeadwaterError, NotFoundError, UnavailableError
+from headwater.errors import HeadwaterError, NotFoundError, UnauthenticatedError, UnavailableError
 
 DEFAULT_URL = "http://127.0.0.1:5000"
 
@@ -24,18 +25,34 @@ LONG_S: Final = 600.0
 """How long the first question about a past may take, for which the service replays its log."""
 
 
+TOKEN: Final = "HEADWATER_TOKEN"  # noqa: S105  the variable's name
+"""The environment variable with the API key or bearer token that says who asks."""
+
+
 @contextmanager
-def service_at(url: str, timeout_s: float = 30.0, as_of: str | None = None) -> Iterator["ServiceClient"]:
-    """A client of the lineage service at a URL such as `http://127.0.0.1:5000`; with `as_of` it asks about then."""
+def service_at(
+    url: str, timeout_s: float = 30.0, as_of: str | None = None, token: str | None = None
+) -> Iterator["ServiceClient"]:
+    """A client of the lineage service at a URL such as `http://127.0.0.1:5000`; with `as_of` it asks about then.
+
+    It says who asks by the token, else by the one in the environment, if there is one.
+    """
     always = {} if as_of is None else {"asOf": as_of}
     timeout = timeout_s if as_of is None else LONG_S
-    with httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout, params=always) as client:
+    headers = bearer(token)
+    with httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout, params=always, headers=headers) as client:
         yield ServiceClient(url.rstrip("/"), client)
 
 
 _NOBODY: Final = (
     "no lineage service answers at {url} ({why}); start one with `headwater serve`, or name another with --url"
 )
+
+
+def bearer(token: str | None = None) -> dict[str, str]:
+    """The header that says who asks; none without a token."""
+    token = token or os.environ.get(TOKEN, "").strip()
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 class ServiceClient:
@@ -52,6 +69,7 @@ class ServiceClient:
 
         Raises:
             UnavailableError: no service answers there.
+            UnauthenticatedError: the service asks who calls.
             NotFoundError: the service does not know what was asked for.
             HeadwaterError: the service refused; its own words.
         """
@@ -72,6 +90,8 @@ class ServiceClient:
             raise UnavailableError(self._nobody.format(url=self._url, why=type(fault).__name__)) from fault
         if answer.status_code == httpx.codes.NOT_FOUND:
             raise NotFoundError(_message(answer))
+        if answer.status_code == httpx.codes.UNAUTHORIZED:
+            raise UnauthenticatedError(f"{self._url} asks who calls: set {TOKEN} to an API key ({_message(answer)})")
         if answer.is_error:
             raise HeadwaterError(f"{self._url} answered {answer.status_code}: {_message(answer)}")
         return answer.json()

@@ -27,7 +27,8 @@ from headwater.model.producer import VERSION
 log = logging.getLogger(__name__)
 
 _ACKNOWLEDGED: Final = frozenset({200, 201, 202, 204})
-_WORTH_A_RETRY: Final = frozenset({408, 425, 429})
+_WORTH_A_RETRY: Final = frozenset({401, 408, 425, 429})
+"""401 too: a token that ended is replaced by people, and what was told meanwhile must not be lost for that."""
 _NOT_ABOUT_MANY: Final = frozenset({401, 403, 413})
 _ANSWER_MAX_BYTES: Final = 4096
 """For each event that was sent."""

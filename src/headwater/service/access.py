@@ -1,7 +1,7 @@
 """How routes get at the service: everything a route needs is in one place, put there by `create_app`."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -9,11 +9,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from fastapi import Depends, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headwater.model.facts import Fact
 from headwater.service.ahead import Ahead, in_turns
 from headwater.service.as_of import AsOf, AsOfTime, LogSize, written
 from headwater.service.feed import Feed
 from headwater.service.intake import Intake
-from headwater.service.knowledge import Knowledge
+from headwater.service.knowledge import Knowledge, Touched
 from headwater.service.metrics import Metrics
 from headwater.service.past import Pasts
 from headwater.service.proofs import Proofs
@@ -46,6 +47,8 @@ class Service:
     key_store: KeyStore
     new_id: Callable[[], str]
     """An id that nothing else has."""
+    told: list[Callable[[Sequence[Fact], Touched], None]] = field(default_factory=list)
+    """Who else is told of what was learned, once the graph has it."""
 
 
 def service_of(request: Request) -> Service:

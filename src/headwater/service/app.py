@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from fastapi import APIRouter, FastAPI
 from starlette.types import Lifespan
 
+from headwater.access.entrance import Entrance
 from headwater.graph.lineage import Graph
 from headwater.model.producer import VERSION
 from headwater.service import paths
@@ -17,6 +18,8 @@ from headwater.service.access import KeyStore, SaysAsOf, Service
 from headwater.service.ahead import Ahead
 from headwater.service.failures import handle_failures
 from headwater.service.feed import Feed
+from headwater.service.gate import Gate
+from headwater.service.guard import Guard
 from headwater.service.intake import Intake
 from headwater.service.keys import is_about_keys, rely_on_directory
 from headwater.service.knowledge import Knowledge
@@ -28,6 +31,7 @@ from headwater.service.readers import Readers
 from headwater.service.reading import Trust
 from headwater.service.retention import Retention
 from headwater.service.routes import (
+    access,
     datasets,
     diff,
     edits,
@@ -74,16 +78,19 @@ def create_app(
     readers: int = 0,
     retain_raw_days: int | None = None,
     tokens: Path | None = None,
+    entrance: Entrance | None = None,
 ) -> FastAPI:
     """Make the app over an open store and an empty graph.
 
     While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
     store. `log_key` signs the log's heads. `kept_mb` is how much memory the pasts take that are kept. `readers` is how
     many processes read events beside this one. Raw bytes move to segments after `retain_raw_days`, or never. `tokens`
-    is the folder of the one-time tokens by which keys are enrolled; without it, none are.
+    is the folder of the one-time tokens by which keys are enrolled; without it, none are. Without an `entrance`
+    whoever asks may do everything.
     """
     reading = Readers(Trust(trusted_keys, require_signed), readers)
     service = _service(store, graph, log_key, reading, KeyStore(trusted_keys, tokens), body_limit, now_us, kept_mb)
+    gate = None if entrance is None else Gate(service, entrance, log_key)
     app = FastAPI(
         title="Headwater",
         version=VERSION,
@@ -91,17 +98,19 @@ def create_app(
         docs_url=None,  # its viewer would come from another host
         redoc_url=None,
         redirect_slashes=False,
-        lifespan=_lifespan(service, Retention(store, retain_raw_days, now_us)),
+        lifespan=_lifespan(service, Retention(store, retain_raw_days, now_us), gate),
     )
     app.state.service = service
     app.add_middleware(paths.PathsAsSent)
     app.add_middleware(SaysAsOf)
     handle_failures(app)
     intake.add_intake(app)  # after what else stands before the routes, so that it stands before them all
+    if gate is not None:
+        app.add_middleware(Guard, gate=gate)
     api = APIRouter(prefix="/api/v1")
     answered = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview)
     resources = (*answered, questions, evidence, diff, log, nodes)
-    for resource in (*resources, writes, edits, keys):
+    for resource in (*resources, writes, edits, keys, access):
         api.include_router(resource.router)
     app.include_router(api)
     app.include_router(graphql.router)
@@ -127,10 +136,13 @@ def _service(
 
     def learn(stored: Stored) -> None:
         pasts.about_to_learn(stored.facts)
-        feed.publish(stored.log_index, knowledge.learn(stored.facts))
+        touched = knowledge.learn(stored.facts)
+        feed.publish(stored.log_index, touched)
         pasts.learned(stored.log_index, stored.facts)
         if any(map(is_about_keys, stored.facts)):
             rely_on_directory(service)
+        for tell in service.told:
+            tell(stored.facts, touched)
         for each in ahead:
             each.wake()
 
@@ -142,12 +154,15 @@ def _service(
     return service
 
 
-def _lifespan(service: Service, retention: Retention) -> Lifespan[FastAPI]:
+def _lifespan(service: Service, retention: Retention, gate: Gate | None) -> Lifespan[FastAPI]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.knowledge.load()
         service.pasts.load()
         rely_on_directory(service)
+        if gate is not None:
+            gate.load()
+            service.told.append(gate.learned)
         service.intake.start()
         retention.start()
         for ahead in service.ahead:

@@ -11,12 +11,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from headwater.errors import (
+    ForbiddenError,
     HeadwaterError,
     InvalidEventError,
     InvalidInputError,
     MalformedJsonError,
     NotFoundError,
     SetupError,
+    UnauthenticatedError,
     UnavailableError,
     UntrustedEventError,
 )
@@ -30,6 +32,8 @@ STATUS_OF_ERROR: Final = (
     (InvalidEventError, HTTPStatus.UNPROCESSABLE_ENTITY),
     (InvalidInputError, HTTPStatus.BAD_REQUEST),
     (UntrustedEventError, HTTPStatus.FORBIDDEN),
+    (UnauthenticatedError, HTTPStatus.UNAUTHORIZED),
+    (ForbiddenError, HTTPStatus.FORBIDDEN),
     (NotFoundError, HTTPStatus.NOT_FOUND),
     (UnavailableError, HTTPStatus.SERVICE_UNAVAILABLE),
     (SetupError, HTTPStatus.SERVICE_UNAVAILABLE),
@@ -68,6 +72,8 @@ async def _ours(_: Request, error: Exception) -> Response:
     response = _failure(status, str(error))
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["retry-after"] = _RETRY_AFTER_S
+    if status == HTTPStatus.UNAUTHORIZED:
+        response.headers["www-authenticate"] = 'Bearer realm="headwater"'
     return response
 
 

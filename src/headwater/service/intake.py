@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from headwater.errors import (
+    ForbiddenError,
     HeadwaterError,
     InvalidEventError,
     MalformedJsonError,
@@ -27,6 +28,10 @@ log = logging.getLogger(__name__)
 
 _TOGETHER: Final = 16
 """Events of a batch that go their way together."""
+
+
+WhyNot = Callable[[Entry], HeadwaterError | None]
+"""Why an event may not be brought by its sender, or None if it may."""
 
 
 class Answer(NamedTuple):
@@ -80,35 +85,40 @@ class Intake:
         """Why events cannot be stored now, or None if all is well as far as is known."""
         return self._last_failure or self.store.fault if self._writer.is_alive else "the writer's thread has ended"
 
-    async def take(self, raw: bytes) -> Answer:
+    async def take(self, raw: bytes, why_not: WhyNot | None = None) -> Answer:
         """Store an event; when this returns, it is on disk and in every answer.
+
+        `why_not` is asked whether its sender may bring it.
 
         Raises:
             MalformedJsonError: no JSON.
             InvalidEventError: no event; the message gives the path of the first bad field.
             UntrustedEventError: it lacks the good signature that is required.
+            ForbiddenError: its sender may not bring it.
             UnavailableError: it could not be stored now.
         """
-        (outcome,) = await self._take_some([raw])
+        (outcome,) = await self._take_some([raw], why_not)
         if isinstance(outcome, HeadwaterError):
             raise outcome
         return outcome
 
-    async def take_all(self, events: Sequence[bytes]) -> list[Answer | HeadwaterError]:
+    async def take_all(self, events: Sequence[bytes], why_not: WhyNot | None = None) -> list[Answer | HeadwaterError]:
         """Store many events, each for itself; gives for each, in order, its answer or why it was not stored."""
         taken: list[asyncio.Task[list[Answer | HeadwaterError]]] = []
         for begin in range(0, len(events), _TOGETHER):
-            taken.append(asyncio.create_task(self._take_some(events[begin : begin + _TOGETHER])))
+            taken.append(asyncio.create_task(self._take_some(events[begin : begin + _TOGETHER], why_not)))
             await asyncio.sleep(0)  # let the readers and the writer begin, and others have their turn
         return [outcome for some in await asyncio.gather(*taken) for outcome in some]
 
-    async def _take_some(self, events: Sequence[bytes]) -> list[Answer | HeadwaterError]:
+    async def _take_some(self, events: Sequence[bytes], why_not: WhyNot | None) -> list[Answer | HeadwaterError]:
         received_us = self.now_us()
         try:
             posted = [(raw, received_us, _salt()) for raw in events]
             read: Sequence[Entry | HeadwaterError] = await self.readers.read(posted)
         except UnavailableError as fault:
             read = [fault] * len(events)
+        if why_not is not None:
+            read = [each if isinstance(each, HeadwaterError) else why_not(each) or each for each in read]
         submitted = [each if isinstance(each, HeadwaterError) else self._submitted(each) for each in read]
         outcomes = [each if isinstance(each, HeadwaterError) else await each for each in submitted]
         took_s = (self.now_us() - received_us) / 1_000_000
@@ -195,5 +205,6 @@ _REASONS: Final[Mapping[type[Exception], str]] = {
     MalformedJsonError: "malformed",
     InvalidEventError: "invalid",
     UntrustedEventError: "untrusted",
+    ForbiddenError: "forbidden",
     UnavailableError: "unavailable",
 }

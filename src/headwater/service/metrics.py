@@ -30,6 +30,12 @@ class Metrics:
             ["reason"],
             registry=self._registry,
         )
+        self._refused_access = Counter(
+            "headwater_access_refused_total",
+            "Requests that were not let in: unauthenticated, or forbidden to who asks.",
+            ["why"],
+            registry=self._registry,
+        )
         self.ingest = Histogram(
             "headwater_ingest_seconds",
             "From the last byte of an event to its acknowledgement.",
@@ -60,6 +66,10 @@ class Metrics:
         """Count an event that is not taken."""
         self.refused += 1
         self._refused.labels(reason).inc()
+
+    def refuse_access(self, why: str) -> None:
+        """Count a request that is not let in, or an event that its sender may not bring."""
+        self._refused_access.labels(why).inc()
 
     def replayed(self, events: int, took_s: float) -> None:
         """Count a replay."""

@@ -91,18 +91,12 @@ def test_an_address_that_cannot_be_had_is_told(tmp_path: Path, arguments: list[s
     assert (refused.returncode, words in refused.stderr, "Traceback" in refused.stderr) == (1, True, False)
 
 
-def test_listening_to_strangers_is_warned_of(tmp_path: Path) -> None:
-    environment = {**os.environ, "HEADWATER_HOME": str(tmp_path)}
-    command = [*SERVE, "--host", "0.0.0.0", "--port", "0"]  # noqa: S104  what is tested
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout is not None
-    ready = process.stdout.readline()
-    process.terminate()
-    _, warning = process.communicate(timeout=120)
+def test_it_does_not_listen_to_other_machines_unless_it_asks_who_calls(tmp_path: Path) -> None:
+    refused = serve(tmp_path, "--host", "0.0.0.0", "--port", "0")  # noqa: S104  what is tested
 
-    assert ready.startswith("listening on http://0.0.0.0:")
-    assert warning.startswith("warning: ")
-    assert "reached from other machines" in warning
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "can be reached from other machines" in refused.stderr
+    assert "--access" in refused.stderr
 
 
 def test_posts_under_way_are_answered_and_kept_when_it_is_told_to_stop(tmp_path: Path) -> None:

@@ -13,13 +13,13 @@ from headwater.service.routes.parameters import (
     NOT_FOUND,
     WRITTEN,
     WRONG,
-    By,
     Limit,
     NamespaceName,
     Offset,
     ResourceName,
 )
 from headwater.service.routes.tags import TagWord
+from headwater.service.sight import By
 from headwater.service.views.datasets import dataset_shapes
 from headwater.service.views.identity import identity
 from headwater.service.views.jobs import job_shapes

@@ -17,9 +17,11 @@ from headwater.service.answers import answer
 from headwater.service.batch import NDJSON, batch_answer, events_in
 from headwater.service.body import read_body
 from headwater.service.failures import failed
+from headwater.service.intake import WhyNot
 from headwater.service.shapes import Failure
 from headwater.service.shapes_batch import BatchAnswer
 from headwater.service.shapes_log import Received
+from headwater.service.sight import sight_of
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Failure, "description": "No JSON; the message gives the position."},
@@ -122,7 +124,7 @@ def add_intake(app: FastAPI) -> None:
 async def take_event(request: Request) -> Response:
     """Store an event."""
     service = service_of(request)
-    taken = await service.intake.take(await _body(service, request))
+    taken = await service.intake.take(await _body(service, request), _why_not(request))
     status = 201 if taken.is_new else 200
     if not _asks_for_receipt(request):
         return Response(status_code=status)
@@ -134,10 +136,15 @@ async def take_batch(request: Request) -> Response:
     service = service_of(request)
     body = await _body(service, request)
     events = events_in(body, request.headers.get("content-type", ""))
-    taken = await service.intake.take_all(events)
+    taken = await service.intake.take_all(events, _why_not(request))
     if not _asks_for_receipt(request):
         return answer(batch_answer(taken))
     return _applied(answer(batch_answer(taken, service.proofs.receipt)))
+
+
+def _why_not(request: Request) -> WhyNot | None:
+    sight = sight_of(request)
+    return None if sight is None else sight.may_bring
 
 
 def _asks_for_receipt(request: Request) -> bool:

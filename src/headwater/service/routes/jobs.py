@@ -10,6 +10,7 @@ from headwater.service.access import Counted, Known
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
+from headwater.service.sight import Sees
 from headwater.service.tallies import Nodes
 from headwater.service.views.jobs import job_shapes, job_version_shape, job_versions
 from headwater.service.views.namespaces import jobs_in
@@ -33,8 +34,17 @@ Named = Annotated[JobId, Depends(_named)]
 
 
 @router.get("/jobs", response_model=shapes.Jobs, responses=WRONG)
-async def get_all_jobs(knowledge: Counted, states: States = [], limit: Limit = 100, offset: Offset = 0) -> Response:  # noqa: B006  FastAPI copies it
+async def get_all_jobs(
+    knowledge: Counted,
+    states: States = [],  # noqa: B006  FastAPI copies it
+    limit: Limit = 100,
+    offset: Offset = 0,
+    sees: Sees = None,
+) -> Response:
     """The jobs of all namespaces, those heard of last first."""
+    if sees is not None:
+        seen = [job for job in knowledge.job_tallies.newest_first().page(None) if sees(job.namespace)]
+        return _chosen(knowledge, _in_states(knowledge, seen, states) if states else seen, limit, offset)
     return _page(knowledge, knowledge.job_tallies.newest_first(), states, limit, offset)
 
 
@@ -52,9 +62,12 @@ async def get_jobs(
 
 def _page(knowledge: Knowledge, jobs: Nodes[JobId], states: list[shapes.RunState], limit: int, offset: int) -> Response:
     if states:
-        chosen = _in_states(knowledge, jobs.page(None), states)
-        return answer(shapes.Jobs(jobs=job_shapes(knowledge, chosen[offset : offset + limit]), totalCount=len(chosen)))
+        return _chosen(knowledge, _in_states(knowledge, jobs.page(None), states), limit, offset)
     return answer(shapes.Jobs(jobs=job_shapes(knowledge, jobs.page(limit, offset)), totalCount=len(jobs)))
+
+
+def _chosen(knowledge: Knowledge, jobs: list[JobId], limit: int, offset: int) -> Response:
+    return answer(shapes.Jobs(jobs=job_shapes(knowledge, jobs[offset : offset + limit]), totalCount=len(jobs)))
 
 
 def _in_states(knowledge: Knowledge, jobs: list[JobId], states: list[shapes.RunState]) -> list[JobId]:

@@ -6,15 +6,16 @@ from headwater.service import shapes
 from headwater.service.access import Counted
 from headwater.service.answers import answer
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset
+from headwater.service.sight import Sees
 from headwater.service.views.namespaces import namespace, namespaces
 
 router = APIRouter(tags=["namespaces"])
 
 
 @router.get("/namespaces", response_model=shapes.Namespaces, responses=WRONG)
-async def get_namespaces(knowledge: Counted, limit: Limit = 100, offset: Offset = 0) -> Response:
+async def get_namespaces(knowledge: Counted, sees: Sees = None, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Namespaces of jobs and datasets, by name."""
-    return answer(namespaces(knowledge, limit, offset))
+    return answer(namespaces(knowledge, limit, offset, sees))
 
 
 @router.get("/namespaces/{name:encoded}", response_model=shapes.Namespace, responses=NOT_FOUND | WRONG)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import Header, Path, Query
+from fastapi import Path, Query
 
 from headwater.model.names import DatasetId, JobId
 from headwater.service.shapes import Failure
@@ -20,9 +20,6 @@ NodeId = Annotated[
     Query(alias="nodeId", description="`dataset:NAMESPACE:NAME`, `datasetField:NAMESPACE:NAME:FIELD` or `job:…`."),
 ]
 Depth = Annotated[int, Query(ge=0, le=10_000, description="How many hops away from the node at most.")]
-By = Annotated[
-    str | None, Header(alias="x-headwater-user", description="Who says it; kept in the log with what was said.")
-]
 
 NOT_FOUND: Final[dict[int | str, dict[str, Any]]] = {404: {"model": Failure, "description": "Nothing by that name."}}
 WRONG: Final[dict[int | str, dict[str, Any]]] = {400: {"model": Failure, "description": "A parameter is wrong."}}

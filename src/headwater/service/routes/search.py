@@ -10,6 +10,7 @@ from headwater.service import shapes
 from headwater.service.access import Known
 from headwater.service.answers import answer, microseconds
 from headwater.service.routes.parameters import WRONG, Limit
+from headwater.service.sight import Sees
 from headwater.service.views import search
 
 router = APIRouter(tags=["search"])
@@ -30,9 +31,10 @@ async def get_hits(
     before: Annotated[date | None, Query(description="Only what was last heard of before this day, in UTC.")] = None,
     after: Annotated[date | None, Query(description="Only what was heard of since this day began, in UTC.")] = None,
     limit: Limit = 10,
+    sees: Sees = None,
 ) -> Response:
     """Jobs and datasets by a part of any of their names."""
-    query = search.Query(text, kind, namespace, order, _start_us(before), _start_us(after))
+    query = search.Query(text, kind, namespace, order, _start_us(before), _start_us(after), sees)
     return answer(search.search(knowledge, query, limit))
 
 

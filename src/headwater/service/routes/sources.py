@@ -7,7 +7,8 @@ from fastapi import APIRouter, Path, Response
 from headwater.service import bodies, shapes, writing
 from headwater.service.access import Counted, ServiceHere
 from headwater.service.answers import answer
-from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, WRONG, By, Limit, Offset
+from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, WRONG, Limit, Offset
+from headwater.service.sight import By
 from headwater.service.views import sources
 
 router = APIRouter(tags=["sources"], route_class=bodies.StrictBody, strict_content_type=False)

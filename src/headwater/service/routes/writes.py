@@ -13,7 +13,8 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service import bodies, shapes, writing
 from headwater.service.access import ServiceHere
 from headwater.service.answers import answer
-from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, By, NamespaceName, ResourceName, RunId
+from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, NamespaceName, ResourceName, RunId
+from headwater.service.sight import By
 from headwater.service.views.datasets import dataset_shapes
 from headwater.service.views.jobs import job_shapes
 from headwater.service.views.runs import run_shapes

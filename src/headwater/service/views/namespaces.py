@@ -1,6 +1,6 @@
 """Namespaces: those that jobs and datasets are in, under any of their names, and those that were put."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
 from itertools import chain, islice
 from typing import Final
@@ -22,9 +22,13 @@ _DEFAULT_DESCRIPTION: Final = (
 _ALWAYS: Final = Seen(0, 0)
 
 
-def namespaces(knowledge: Knowledge, limit: int, offset: int) -> shapes.Namespaces:
-    """A page of the namespaces that are not deleted, by name."""
+def namespaces(
+    knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bool] | None = None
+) -> shapes.Namespaces:
+    """A page of the namespaces that are not deleted, by name; `sees` says which may be named, by default all."""
     known = sorted(name for name in {*chain(*_mentions(knowledge))} if not _is_deleted(knowledge, name))
+    if sees is not None:
+        known = [*filter(sees, known)]
     page = islice(known, offset, offset + limit)
     return shapes.Namespaces(namespaces=[namespace(knowledge, each) for each in page], totalCount=len(known))
 

@@ -1,6 +1,6 @@
 """Search: jobs and datasets by a part of any of their names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from headwater.model.names import DatasetId, JobId
@@ -22,6 +22,8 @@ class Query(NamedTuple):
     order: Order
     before_us: int | None = None
     after_us: int | None = None
+    sees: Callable[[str], bool] | None = None
+    """Which namespaces may be named; None: all."""
 
 
 class _Found(NamedTuple):
@@ -57,6 +59,8 @@ def _found(knowledge: Knowledge, query: Query) -> Iterator[_Found]:
 
 
 def _is_within(hit: _Found, query: Query) -> bool:
+    if query.sees is not None and not query.sees(hit.node.namespace):
+        return False
     is_before = query.before_us is None or hit.updated_us < query.before_us
     return is_before and (query.after_us is None or hit.updated_us > query.after_us)
 

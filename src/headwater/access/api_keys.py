@@ -1,0 +1,87 @@
+"""Keys that the service hands out: shown once, kept as hashes.
+
+A key is `hw_ID_SECRET`. The secret has 256 random bits, so its SHA-256 needs no salt; the id is what people name it by.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from headwater.access.callers import Caller, Grant, checked_roles
+from headwater.errors import UnauthenticatedError
+
+PREFIX: Final = "hw_"
+_KEY: Final = re.compile(r"hw_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
+
+
+class NewKey(NamedTuple):
+    """A key that was just made; `secret` goes to its owner and is kept nowhere."""
+
+    key_id: str
+    secret: str
+    sha256: str
+    """64 lower-case hex digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as it is kept."""
+
+    key_id: str
+    name: str
+    sha256: str
+    grant: Grant
+    until_us: int | None = None
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks with this key."""
+        return Caller(f"key:{self.name}", self.grant, self.until_us)
+
+
+def new_key() -> NewKey:
+    """Make a key."""
+    key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+    whole = f"{PREFIX}{key_id}_{secret}"
+    return NewKey(key_id, whole, _hash(whole))
+
+
+def caller_of(presented: str, keys: Mapping[str, ApiKey]) -> Caller:
+    """Who has this key.
+
+    Raises:
+        UnauthenticatedError: nobody, or no longer; the message does not say which.
+    """
+    found = _KEY.fullmatch(presented)
+    key = None if found is None else keys.get(found[1])
+    if key is None or not hmac.compare_digest(key.sha256, _hash(presented)):
+        raise UnauthenticatedError("authorization: the key is unknown or was revoked")
+    return key.caller
+
+
+def told(key: ApiKey) -> dict[str, Any]:
+    """What is kept of a key, as JSON; `read_key` reads it."""
+    return {
+        "name": key.name,
+        "sha256": key.sha256,
+        "roles": sorted(key.grant.roles),
+        "scopes": list(key.grant.scopes),
+        "nodes": list(key.grant.nodes),
+        "knowsRestricted": key.grant.knows_restricted,
+        "untilUs": key.until_us,
+    }
+
+
+def read_key(key_id: str, kept: Mapping[str, Any]) -> ApiKey:
+    """A key from what is kept of it."""
+    roles = checked_roles(kept["roles"], "roles")
+    grant = Grant(roles, tuple(kept["scopes"]), tuple(kept["nodes"]), kept["knowsRestricted"])
+    return ApiKey(key_id, kept["name"], kept["sha256"], grant, kept["untilUs"])
+
+
+def _hash(key: str) -> str:
+    return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()

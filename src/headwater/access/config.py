@@ -1,0 +1,55 @@
+"""`access.yaml`: the identity provider, and rules of one's own."""
+
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from headwater.errors import SetupError
+
+
+class OidcConfig(BaseModel):
+    """Whose bearer tokens are taken, and which of their claims say what."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    issuer: Annotated[str, Field(min_length=1, description="What `iss` must be, to the letter.")]
+    audience: Annotated[str, Field(min_length=1, description="What `aud` must be or hold.")]
+    jwks: Annotated[str, Field(min_length=1, description="The provider's keys: an https:// URL, or a file.")]
+    leeway_s: Annotated[int, Field(ge=0, le=600, description="How far clocks may be apart.")] = 60
+    refresh_s: Annotated[int, Field(ge=1, description="After how long the keys are fetched anew.")] = 600
+    name_claim: Annotated[str, Field(description="Who it is.")] = "sub"
+    roles_claim: Annotated[str, Field(description="A role, or a list of them.")] = "headwater_roles"
+    scopes_claim: Annotated[str, Field(description="Patterns of namespaces: a list, or one text.")] = "headwater_scopes"
+    nodes_claim: Annotated[str, Field(description="Patterns of nodes; without it, any.")] = "headwater_nodes"
+    restricted_claim: Annotated[str, Field(description="true: may know restricted columns.")] = "headwater_restricted"
+
+
+class AccessConfig(BaseModel):
+    """Who may come in beside those who have an API key."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    oidc: OidcConfig | None = None
+    policies: Annotated[Path | None, Field(description="Rules of your own, in Cedar; beside access.yaml.")] = None
+
+
+def read_config(path: Path) -> AccessConfig:
+    """Read `access.yaml`; where there is none, API keys alone count.
+
+    Raises:
+        SetupError: it cannot be read; the message names the field.
+    """
+    if not path.exists():
+        return AccessConfig()
+    try:
+        config = AccessConfig.model_validate(yaml.safe_load(path.read_text()) or {})
+    except (OSError, yaml.YAMLError) as fault:
+        raise SetupError(f"{path}: cannot be read ({type(fault).__name__})") from fault
+    except ValidationError as invalid:
+        first = invalid.errors(include_url=False, include_input=False)[0]
+        raise SetupError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    if config.policies is not None:
+        config = config.model_copy(update={"policies": path.parent / config.policies})
+    return config

@@ -1,0 +1,97 @@
+"""The public keys of an identity provider: fetched, fetched again, and kept while the provider is away."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import httpx
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from headwater.errors import UnavailableError
+
+log = logging.getLogger(__name__)
+
+_TIMEOUT_S: Final = 5.0
+_AGAIN_AFTER_S: Final = 30.0
+"""How soon at most, after a failure or because a token names a key that is not known."""
+_MAX_BYTES: Final = 1_000_000
+
+
+class ProviderKeys:
+    """The keys now; lives on the event loop's thread."""
+
+    def __init__(self, source: str, refresh_s: float, kept: Path | None, now_s: Callable[[], float]) -> None:
+        """Fetch nothing yet. `kept` is where a URL's last good answer is kept, for a start without the provider."""
+        self._source = source
+        self._refresh_s = refresh_s
+        self._kept = kept if "://" in source else None
+        self._now_s = now_s
+        self._keys: KeySet | None = None
+        self._tried_s = float("-inf")
+        self._fetching: asyncio.Task[None] | None = None
+
+    async def holding(self, key_id: str | None) -> KeySet:
+        """The keys, fetched again if none of them has this id.
+
+        Raises:
+            UnavailableError: there never were any.
+        """
+        if self._keys is None:
+            self._keys = self._kept_before()
+        age_s = self._now_s() - self._tried_s
+        if not self._has(key_id):
+            if age_s >= _AGAIN_AFTER_S:
+                self._fetch()
+            if self._fetching is not None:
+                await asyncio.shield(self._fetching)
+        elif age_s >= self._refresh_s:
+            self._fetch()  # what is there serves meanwhile
+        if self._keys is None:
+            raise UnavailableError("the identity provider's keys cannot be read now, so no token of its can be checked")
+        return self._keys
+
+    def _has(self, key_id: str | None) -> bool:
+        return self._keys is not None and (key_id is None or any(key.kid == key_id for key in self._keys.keys))
+
+    def _fetch(self) -> None:
+        if self._fetching is None or self._fetching.done():
+            self._tried_s = self._now_s()
+            self._fetching = asyncio.create_task(self._fetched())
+
+    async def _fetched(self) -> None:
+        try:
+            text = await self._read()
+            self._keys = _parsed(text)
+            if self._kept is not None:
+                self._kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._kept.write_bytes(text)
+        except (httpx.HTTPError, OSError, ValueError, JoseError) as fault:
+            why = f"{type(fault).__name__}: {fault}"
+            log.warning("the identity provider's keys cannot be read", extra={"jwks": self._source, "fault": why})
+
+    async def _read(self) -> bytes:
+        if "://" not in self._source:
+            return Path(self._source).read_bytes()  # noqa: ASYNC240  a few kB, from time to time
+        async with httpx.AsyncClient(timeout=_TIMEOUT_S, follow_redirects=False) as client:
+            answer = await client.get(self._source)
+            answer.raise_for_status()
+            if len(answer.content) > _MAX_BYTES:
+                raise ValueError("the answer is too large for a key set")
+            return answer.content
+
+    def _kept_before(self) -> KeySet | None:
+        try:
+            return None if self._kept is None else _parsed(self._kept.read_bytes())
+        except (OSError, ValueError, JoseError):
+            return None
+
+
+def _parsed(text: bytes) -> KeySet:
+    told = json.loads(text)
+    if not isinstance(told, dict) or not isinstance(told.get("keys"), list):
+        raise ValueError("not a JSON Web Key Set")
+    return KeySet.import_key_set({"keys": [key for key in told["keys"] if key.get("use", "sig") == "sig"]})

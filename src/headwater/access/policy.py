@@ -1,0 +1,70 @@
+"""May this caller do that? Cedar decides, by `policy.cedar` and what an operator adds to it."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+import cedarpy
+
+from headwater.access.callers import Caller
+from headwater.errors import InvalidInputError
+
+Action = Literal["read", "ingest", "edit", "administer", "see-everything", "know-restricted"]
+_OURS: Final = Path(__file__).with_name("policy.cedar")
+_KEPT: Final = 10_000
+
+
+class Question(NamedTuple):
+    """What is to be done; `namespace` is empty where it is about none, or about many."""
+
+    action: Action
+    route: str
+    namespace: str
+    covered: bool
+
+
+class Decision(NamedTuple):
+    """Whether it may be done, and the rules that said so; none where no rule permits it."""
+
+    is_allowed: bool
+    rules: tuple[str, ...]
+
+
+class Policy:
+    """Decides; the same question has the same answer, so answers are kept: asking Cedar takes 0.1 ms."""
+
+    def __init__(self, more: str = "") -> None:
+        """Take the rules; `more` are an operator's own, in Cedar.
+
+        Raises:
+            InvalidInputError: these cannot be read.
+        """
+        try:
+            self._rules = cedarpy.PolicySet.from_str(f"{_OURS.read_text()}\n{more}")
+        except ValueError as fault:
+            raise InvalidInputError(f"policies: {fault}") from fault
+        self._decided = lru_cache(maxsize=_KEPT)(self._decide)
+
+    def decide(self, caller: Caller, asked: Question) -> Decision:
+        """Whether the caller may do it; a rule that cannot be evaluated forbids."""
+        return self._decided(caller.name, caller.grant.roles, caller.grant.knows_restricted, asked)
+
+    def _decide(self, name: str, roles: frozenset[str], knows_restricted: bool, asked: Question) -> Decision:
+        caller = {"type": "Caller", "id": name}
+        entity = {
+            "uid": caller,
+            "attrs": {"knowsRestricted": knows_restricted},
+            "parents": [{"type": "Role", "id": role} for role in sorted(roles)],
+        }
+        request = {
+            "principal": caller,
+            "action": {"type": "Action", "id": asked.action},
+            "resource": {"type": "Route", "id": asked.route},
+            "context": {"covered": asked.covered, "namespace": asked.namespace},
+        }
+        decided = cedarpy.is_authorized(request, self._rules, [entity])
+        ids = decided.diagnostics.id_annotations_by_reason
+        rules = tuple(sorted(ids.get(each) or each for each in decided.diagnostics.reasons))
+        if decided.diagnostics.errors:
+            return Decision(False, ("a rule that cannot be evaluated",))
+        return Decision(bool(decided.allowed), rules)

@@ -1,0 +1,237 @@
+"""An answer without the names that its reader may not know.
+
+It is laid over the JSON that goes out, whatever route made it, so no route can forget it:
+
+- What has a namespace beyond the reader's scopes keeps its kind, its times and its edges; its name becomes
+  `redacted-…`, the same for the same thing, and all else that is said of it is left blank. Its name is also taken out
+  of every other text of the answer.
+- The name of a restricted column becomes `restricted-…` wherever it stands as a word, in either case: columns keep
+  their names from table to table and in SQL, so one place that is forgotten would tell all. Names of datasets and jobs
+  are no columns and stay.
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from headwater.errors import InvalidNameError
+from headwater.model.names import ColumnId, DatasetId, JobId
+
+Json = Any
+Node = DatasetId | JobId | ColumnId
+
+REDACTED: Final = "redacted"
+_NODE_IDS: Final = ("dataset:", "job:", "datasetField:")
+_NAMES: Final = frozenset({"name", "simpleName", "physicalName", "dataset", "job", "qualifiedName"})
+_KEPT: Final = frozenset(
+    {
+        *("type", "kind", "state", "status", "eventType", "direction", "index", "distance", "rank"),
+        *("createdAt", "updatedAt", "startedAt", "endedAt", "start", "end", "eventTime", "receivedAt", "at"),
+        *("firstSeen", "lastSeen", "transitionedAt", "runId"),
+    }
+)
+"""What is told of a thing without its name."""
+_EDGES: Final = frozenset({"inEdges", "outEdges"})
+_INNER: Final = frozenset({"id", "data", "job", "run"})
+"""Objects that say which thing it is; what else is within a hidden thing is not shown."""
+_BY_COLUMN: Final = frozenset({"fields", "columnMetrics", "columns"})
+"""Objects whose keys are columns."""
+_OURS: Final = frozenset(
+    {
+        *("at", "column", "columns", "code", "data", "dataset", "datasets", "description", "events"),
+        *("facet", "field", "fields", "graph", "id", "index", "inputs", "job", "jobs"),
+        *("key", "kind", "location", "message", "name", "namespace", "outputs", "owner", "owners"),
+        *("path", "query", "run", "runs", "source", "state", "status", "tags", "title"),
+        *("type", "value", "version", "words"),
+    }
+)
+"""Keys that are words of the format where they stand in any other object."""
+_SHORTEST: Final = 3
+"""Letters of a name beyond the scopes that is looked for in texts: shorter ones stand in everything."""
+
+
+@dataclass(frozen=True)
+class Veil:
+    """What one reader may not know."""
+
+    covers: Callable[[str], bool] | None
+    """Whether a namespace may be known; None: all may."""
+    restricted: frozenset[str]
+    """Names of columns."""
+    node: Callable[[str], Iterable[Node]]
+    """What a node id may mean, of what is known; the likeliest first, and at least one."""
+    secret: bytes = field(repr=False)
+    """Without it nobody can check a guess at what a stand-in stands for."""
+
+    def over(self, answer: Json) -> Json:
+        """The answer as this reader may see it."""
+        names = {name for namespace, name in self._hidden_in(answer) for name in (namespace, name)}
+        return _Laid(self, _words(name for name in names if len(name) >= _SHORTEST)).seen(answer)
+
+    def hides(self, node: Node) -> bool:
+        """Whether the reader may not know of it."""
+        namespace = node.dataset.namespace if isinstance(node, ColumnId) else node.namespace
+        return self.covers is not None and not self.covers(namespace)
+
+    @cached_property
+    def columns(self) -> re.Pattern[str] | None:
+        """The restricted names as words."""
+        return _words(self.restricted, re.IGNORECASE)
+
+    def stand_in(self, what: str, *name: str) -> str:
+        """What stands for a name: the same for the same."""
+        text = "\0".join((what, *name)).encode(errors="surrogatepass")
+        return f"{what}-{hmac.new(self.secret, text, hashlib.sha256).hexdigest()[:12]}"
+
+    def column(self, name: str) -> str:
+        """A column's name, or what stands for it."""
+        return name if self.columns is None else self.columns.sub(self._for_word, name)
+
+    def _for_word(self, found: re.Match[str]) -> str:
+        return self.stand_in("restricted", found[0].casefold())
+
+    def hidden(self, node_id: str) -> Node | None:
+        """What a node id means, if the reader may not know of it."""
+        meant = self.meant(node_id)
+        return meant[0] if any(self.hides(each) for each in meant) else None
+
+    def meant(self, node_id: str) -> list[Node]:
+        """What a node id may mean; nothing for a text that is none."""
+        try:
+            return list(self.node(node_id))
+        except InvalidNameError:
+            return []
+
+    def _hidden_in(self, value: Json) -> Iterator[tuple[str, str]]:
+        if self.covers is None:
+            return
+        match value:
+            case dict():
+                if (named := _named(value)) and not self.covers(named[0]):
+                    yield named
+                for each in value.values():
+                    yield from self._hidden_in(each)
+            case list():
+                for each in value:
+                    yield from self._hidden_in(each)
+            case str() if value.startswith(_NODE_IDS) and (node := self.hidden(value)) is not None:
+                yield node.dataset if isinstance(node, ColumnId) else node
+
+
+@dataclass(frozen=True)
+class _Laid:
+    """A veil over one answer, whose hidden names are known by now."""
+
+    veil: Veil
+    hidden_words: re.Pattern[str] | None
+
+    def seen(self, value: Json, parent: str = "") -> Json:
+        match value:
+            case dict():
+                return self._object(value, parent)
+            case list():
+                return [self.seen(each, parent) for each in value]
+            case str():
+                return self._text(value)
+        return value
+
+    def _object(self, value: Mapping[str, Json], parent: str) -> Json:
+        if self.veil.covers is not None and (hidden := self._hidden_subject(value, self.veil.covers)) is not None:
+            return self._blank(value, hidden)
+        is_named = _named(value) is not None
+        return {
+            self._key(key, parent): each
+            if is_named and isinstance(each, str) and (key == "namespace" or key in _NAMES)
+            else self.seen(each, key)
+            for key, each in value.items()
+        }
+
+    def _hidden_subject(self, value: Mapping[str, Json], covers: Callable[[str], bool]) -> tuple[str, str] | None:
+        """What an object is about, if the reader may not know of it."""
+        named = _named(value) or _subject(value)
+        if named is not None:
+            return None if covers(named[0]) else named
+        for key in ("nodeId", "id"):
+            text = value.get(key)
+            if isinstance(text, str) and text.startswith(_NODE_IDS) and (node := self.veil.hidden(text)) is not None:
+                return node.dataset if isinstance(node, ColumnId) else node
+        return None
+
+    def _key(self, key: str, parent: str) -> str:
+        if key in _OURS and parent not in _BY_COLUMN:
+            return key
+        return self._text(key)
+
+    def _text(self, text: str) -> str:
+        if text.startswith(_NODE_IDS) and (meant := self.veil.meant(text)):
+            return self._node_id(text, meant)
+        if self.hidden_words is not None:
+            text = self.hidden_words.sub(REDACTED, text)
+        return self.veil.column(text)
+
+    def _node_id(self, text: str, meant: list[Node]) -> str:
+        kind = text.partition(":")[0]
+        node = meant[0]
+        if any(self.veil.hides(each) for each in meant):
+            name = node.dataset if isinstance(node, ColumnId) else node
+            shown = f"{kind}:{REDACTED}:{self.veil.stand_in(REDACTED, *name)}"
+            return (
+                f"{shown}:{self.veil.stand_in(REDACTED, *name, node.column)}" if isinstance(node, ColumnId) else shown
+            )
+        if isinstance(node, ColumnId):
+            return ColumnId(node.dataset, self.veil.column(node.column)).node_id
+        return text
+
+    def _blank(self, value: Mapping[str, Json], named: tuple[str, str]) -> Json:
+        """Of what a hidden thing says, what does not tell which it is."""
+        return {key: self._left(key, each, named) for key, each in value.items()}
+
+    def _left(self, key: str, value: Json, named: tuple[str, str]) -> Json:
+        if key in _EDGES:
+            return self.seen(value, key)
+        if key == "namespace":
+            return REDACTED
+        match value:
+            case str():
+                if key in _NAMES:
+                    return self.veil.stand_in(REDACTED, *named)
+                if key == "field":
+                    return self.veil.stand_in(REDACTED, *named, value)
+                return value if key in _KEPT else self._blank_text(value)
+            case dict() if key in _INNER:
+                return self._blank(value, _named(value) or named)
+            case dict():
+                return {} if key == "facets" else None
+            case list():
+                return []
+        return value if value is None or isinstance(value, bool) or key in _KEPT else 0
+
+    def _blank_text(self, value: str) -> str:
+        return self._text(value) if value.startswith(_NODE_IDS) else ""
+
+
+def _named(value: Mapping[str, Json]) -> tuple[str, str] | None:
+    """Which job or dataset an object is about."""
+    namespace = value.get("namespace")
+    name = next((value[key] for key in ("name", "dataset", "job") if isinstance(value.get(key), str)), None)
+    return (namespace, name) if isinstance(namespace, str) and name is not None else None
+
+
+def _subject(value: Mapping[str, Json]) -> tuple[str, str] | None:
+    """Which job a run or an event belongs to, or a node of a graph is."""
+    for key in ("job", "id", "data"):
+        inner = value.get(key)
+        if isinstance(inner, dict) and (named := _named(inner)):
+            return named
+    return None
+
+
+def _words(names: Iterable[str], flags: int = 0) -> re.Pattern[str] | None:
+    longest_first = sorted(set(names), key=lambda name: (-len(name), name))
+    if not longest_first:
+        return None
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", flags)

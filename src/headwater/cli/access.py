@@ -1,0 +1,107 @@
+"""`headwater access`: who may ask the service what."""
+
+import getpass
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import orjson
+import typer
+
+from headwater.access.operator import operator_token
+from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, bearer, service_at
+from headwater.emit.home import headwater_home
+from headwater.errors import SetupError
+from headwater.signing.notefile import log_key
+
+access = typer.Typer(name="access", help="Who may ask the service what.", no_args_is_help=True)
+key = typer.Typer(name="key", help="API keys.", no_args_is_help=True)
+access.add_typer(key)
+
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@access.callback()
+def _group() -> None:
+    """Who may ask the service what."""
+
+
+@key.command()
+def create(
+    name: Annotated[str, typer.Argument(help="What people and the log call it.", show_default=False)],
+    role: Annotated[list[str], typer.Option(help="ingest, read, steward or admin; may be given several times.")],
+    scope: Annotated[
+        list[str] | None, typer.Option(help="A namespace, or a pattern like 'sales*'; may be given several times.")
+    ] = None,
+    node: Annotated[
+        list[str] | None, typer.Option(help="ingest: only events that this node signed, a pattern; by default any.")
+    ] = None,
+    restricted: Annotated[bool, typer.Option("--restricted", help="May know the names of restricted columns.")] = False,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="When it ends; by default never.")] = None,
+    url: UrlOption = DEFAULT_URL,
+) -> None:
+    """Make an API key and print it; it is shown this once, and kept as a hash.
+
+    On the service's machine whoever can read the log's key may do so; elsewhere HEADWATER_TOKEN takes an admin's key.
+
+    Example: headwater access key create dashboards --role read --scope 'sales*'
+    """
+    body = {
+        "name": name,
+        "roles": role,
+        "scopes": scope or [],
+        "nodes": node,
+        "knowsRestricted": restricted,
+        "until": until,
+    }
+    with _as_admin(url) as client:
+        made = client.post("/access/keys", body)
+    typer.echo(made["secret"])
+    typer.echo("this is the only time it is shown; give it to its owner as HEADWATER_TOKEN", err=True)
+
+
+@key.command("list")
+def list_keys(json_output: _Json = False, url: UrlOption = DEFAULT_URL) -> None:
+    """List API keys, also those that were revoked; never their secrets.
+
+    Example: headwater access key list
+    """
+    with _as_admin(url) as client:
+        keys = client.get("/access/keys")["keys"]
+    typer.echo(orjson.dumps(keys) if json_output else "\n".join(map(_line, keys)) or "there are none")
+
+
+@key.command()
+def revoke(
+    name: Annotated[str, typer.Argument(metavar="NAME|ID", help="Which key.", show_default=False)],
+    url: UrlOption = DEFAULT_URL,
+) -> None:
+    """Revoke an API key; from then on it lets nobody in.
+
+    Example: headwater access key revoke dashboards
+    """
+    with _as_admin(url) as client:
+        gone = client.delete(f"/access/keys/{quote(name, safe='')}")
+    typer.echo(f"revoked {gone['name']} ({gone['id']})")
+
+
+@contextmanager
+def _as_admin(url: str) -> Iterator[ServiceClient]:
+    """Ask with the token in the environment, else as the operator: who can read the log's key."""
+    with service_at(url, token=None if bearer() else _operators_token()) as client:
+        yield client
+
+
+def _operators_token() -> str:
+    home = headwater_home()
+    if not (home / "keys" / "log.key").exists():
+        raise SetupError(f"HEADWATER_TOKEN is not set, and no service was ever started with {home}")
+    return operator_token(log_key(home, None, ""), getpass.getuser(), time.time_ns() // 1_000)
+
+
+def _line(key: dict[str, Any]) -> str:
+    end = "revoked" if key["isRevoked"] else f"until {key['until']}" if key["until"] else ""
+    words = [",".join(key["roles"]), " ".join(key["scopes"]), "restricted" if key["knowsRestricted"] else "", end]
+    return "  ".join([key["id"], key["name"], *filter(None, words)])

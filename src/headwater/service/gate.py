@@ -1,0 +1,235 @@
+"""Who asks, may they, and what may they see of the answer? Asked of each request before anything else is."""
+
+import hashlib
+import logging
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from fastapi import Request
+
+from headwater.access import api_keys, operator
+from headwater.access.callers import Caller
+from headwater.access.entrance import Entrance
+from headwater.access.policy import Action, Question
+from headwater.access.veil import Node, Veil
+from headwater.errors import ForbiddenError, InvalidNameError, NotFoundError, UnauthenticatedError
+from headwater.model.facts import Fact
+from headwater.model.names import ColumnId, DatasetId, JobId, readings
+from headwater.service.access import Service
+from headwater.service.api_keys import holding, is_about_api_keys
+from headwater.service.knowledge import Touched
+from headwater.service.restricted import Restricted
+from headwater.service.rules import Matched, Rule
+from headwater.service.sight import Sight
+from headwater.signing.directory import node_of
+from headwater.signing.note import NoteSigner
+from headwater.store.entries import Entry
+
+log = logging.getLogger(__name__)
+
+_MOST_READINGS: Final = 1_000
+_NODE_IDS: Final = ("nodeId", "other")
+_RUNS: Final = ("runId", "run", "fromRun", "toRun")
+_RUN: Final = "run:"
+_ROLE: Final[dict[Action, str]] = {
+    "read": "read, steward or admin",
+    "edit": "steward or admin",
+    "ingest": "ingest or admin",
+    "administer": "admin",
+}
+
+
+class Gate:
+    """Lets requests in; lives on the event loop's thread."""
+
+    def __init__(self, service: Service, entrance: Entrance, log_key: NoteSigner) -> None:
+        self._service = service
+        self._entrance = entrance
+        self._log_key = log_key.verifier
+        self._restricted = Restricted(service.knowledge)
+        self._keys: dict[str, api_keys.ApiKey] = {}
+        # From the log's key, so that services that share a log have the same stand-ins.
+        self._secret = hashlib.sha256(log_key.line("headwater names that are not shown\n").encode()).digest()
+
+    def load(self) -> None:
+        """Take in what the graph knows, once it is loaded."""
+        self._keys = holding(self._service.knowledge.graph.edits)
+        self._restricted.load()
+
+    def learned(self, facts: Sequence[Fact], touched: Touched) -> None:
+        """Take in what the graph has learned."""
+        if any(map(is_about_api_keys, facts)):
+            self._keys = holding(self._service.knowledge.graph.edits)
+        self._restricted.learned(facts, touched.datasets)
+
+    async def admitted(self, request: Request, asked: Matched | None) -> Sight:
+        """Let a request in: who asks, and what they may see.
+
+        Raises:
+            UnauthenticatedError: nobody is known to ask.
+            ForbiddenError: they may not; the message says what it takes.
+            NotFoundError: there is no such route, or what it names is a column that they may not know.
+            UnavailableError: the identity provider's keys were never there.
+        """
+        caller = await self._caller(request)
+        if asked is None or asked.rule is None:
+            raise NotFoundError("HTTP 404 Not Found")
+        if asked.rule.action is not None:
+            self._check(caller, asked, asked.rule, asked.rule.action, request)
+        sight = self._sight(caller, asked)
+        self._hide_columns(request, sight)
+        return sight
+
+    async def _caller(self, request: Request) -> Caller:
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not token:
+            raise UnauthenticatedError("authorization: missing; send `Authorization: Bearer TOKEN`, such as an API key")
+        caller = await self._known(token.strip())
+        if caller.until_us is not None and caller.until_us <= self._service.now_us():
+            raise UnauthenticatedError("authorization: out of time; ask for another token or key")
+        return caller
+
+    async def _known(self, token: str) -> Caller:
+        if token.startswith(operator.PREFIX):
+            return operator.operator_of(token, self._log_key, self._service.now_us())
+        if token.startswith(api_keys.PREFIX):
+            return api_keys.caller_of(token, self._keys)
+        if self._entrance.provider is None:
+            raise UnauthenticatedError("authorization: not an API key, and no identity provider is configured")
+        return await self._entrance.provider.caller_of(token)
+
+    def _may(self, caller: Caller, action: Action, route: str, namespace: str, *, covered: bool) -> tuple[bool, str]:
+        decision = self._entrance.policy.decide(caller, Question(action, route, namespace, covered))
+        return decision.is_allowed, ", ".join(decision.rules) or f"nothing permits {action}"
+
+    def _check(self, caller: Caller, asked: Matched, rule: Rule, action: Action, request: Request) -> None:
+        about = self._namespaces(request, asked, rule)
+        for namespace in about or ("",):
+            covered = _is_covered(caller, rule, namespace, names_some=bool(about))
+            is_allowed, why = self._may(caller, action, asked.route, namespace, covered=covered)
+            if not is_allowed:
+                self._refuse(caller, asked.route, why, namespace)
+                raise ForbiddenError(
+                    f"{caller.name} may not: it takes the role {_ROLE[action]}{_scope(rule, namespace)}"
+                )
+
+    def count_stranger(self, path: str, why: str) -> None:
+        """Tell of a request by somebody who is not known."""
+        self._service.metrics.refuse_access("unauthenticated")
+        log.warning("a request was refused", extra={"caller": None, "route": path, "rule": why})
+
+    def _refuse(self, caller: Caller, route: str, rule: str, namespace: str) -> None:
+        self._service.metrics.refuse_access("forbidden")
+        told = {"caller": caller.name, "route": route, "rule": rule, "namespace": namespace}
+        log.warning("a request was refused", extra=told)
+
+    def _sight(self, caller: Caller, asked: Matched) -> Sight:
+        sees_all, _ = self._may(caller, "see-everything", asked.route, "", covered=caller.grant.covers_all)
+        knows, _ = self._may(caller, "know-restricted", asked.route, "", covered=False)
+        covers = None if sees_all else caller.grant.covers
+        restricted = frozenset() if knows else self._restricted.names
+        veil = Veil(covers, restricted, self._nodes, self._secret) if covers or restricted else None
+
+        def may_bring(entry: Entry) -> ForbiddenError | None:
+            return self._why_not(caller, asked.route, entry)
+
+        return Sight(caller, covers, veil, may_bring)
+
+    def _why_not(self, caller: Caller, route: str, entry: Entry) -> ForbiddenError | None:
+        """An event is its job's, or its dataset's where it is about no job; a run is its job's."""
+        node_id = node_of(entry.key_id) if entry.verdict == "ok" and entry.key_id else None
+        namespaces = [entry.named[0].namespace, *self._owner_of_run(entry.run_id)]
+        for namespace in namespaces:
+            covered = caller.grant.covers(namespace) and caller.grant.covers_node(node_id)
+            is_allowed, why = self._may(caller, "ingest", route, namespace, covered=covered)
+            if not is_allowed:
+                self._refuse(caller, route, why, namespace)
+                need = f"a scope that covers namespace {namespace!r}"
+                if not caller.grant.covers_node(node_id):
+                    need = f"a good signature by one of its nodes ({', '.join(caller.grant.nodes)})"
+                return ForbiddenError(f"{caller.name} may not bring this event: it takes {need}")
+        return None
+
+    # What a request is about
+
+    def _namespaces(self, request: Request, asked: Matched, rule: Rule) -> list[str]:
+        if rule.about != "named":
+            return []
+        path = asked.parameters
+        named = [path[rule.namespace]] if rule.namespace in path else []
+        if "/datasets/" in asked.route:
+            named.append(self._shown(DatasetId(path["namespace"], path["name"])).namespace)
+        named += self._owner_of_run(path.get("run_id"))
+        for key, value in request.query_params.multi_items():
+            if key in _NODE_IDS:
+                named += [self._namespace(node) for node in self._nodes_or_none(value)]
+            elif key in _RUNS:
+                named += self._owner_of_run(value)
+            elif key == "namespace":
+                named.append(value)
+        return list(dict.fromkeys(named))
+
+    def _owner_of_run(self, run_id: str | None) -> list[str]:
+        try:
+            return [] if run_id is None else [self._service.knowledge.run(run_id).job.namespace]
+        except NotFoundError:
+            return []
+
+    def _shown(self, name: DatasetId) -> DatasetId:
+        return self._service.knowledge.graph.shown(name)
+
+    def _namespace(self, node: Node) -> str:
+        if isinstance(node, JobId):
+            return node.namespace
+        return self._shown(node.dataset if isinstance(node, ColumnId) else node).namespace
+
+    def _nodes_or_none(self, node_id: str) -> Iterator[Node]:
+        if node_id.startswith(_RUN):
+            run_id = node_id.removeprefix(_RUN).partition("#")[0]
+            yield from (JobId(namespace, "") for namespace in self._owner_of_run(run_id))
+            return
+        try:
+            yield from self._nodes(node_id)
+            if "#" in node_id:  # a version may follow
+                yield from self._nodes(node_id.rpartition("#")[0])
+        except InvalidNameError:
+            return
+
+    def _nodes(self, node_id: str) -> Sequence[Node]:
+        """What a node id may mean, of what is known; else its likeliest reading."""
+        read = [reading.node for reading in islice(readings(node_id), _MOST_READINGS)]
+        return [node for node in read if self._is_known(node)] or read[:1]
+
+    def _is_known(self, node: Node) -> bool:
+        graph = self._service.knowledge.graph
+        if isinstance(node, JobId):
+            return node in graph.jobs
+        name = node.dataset if isinstance(node, ColumnId) else node
+        return name in graph.datasets or graph.identities.knows(name)
+
+    def _hide_columns(self, request: Request, sight: Sight) -> None:
+        """What is hidden from somebody is not there for them, as a column that nobody told of."""
+        if sight.veil is None or sight.veil.columns is None:
+            return
+        for key, value in request.query_params.multi_items():
+            asked = [value] if key == "column" else []
+            if key in _NODE_IDS:
+                asked = [node.column for node in self._nodes_or_none(value) if isinstance(node, ColumnId)]
+            for column in asked:
+                if sight.veil.column(column) != column:
+                    raise NotFoundError(f"Field '{column}' not found.")
+
+
+def _is_covered(caller: Caller, rule: Rule, namespace: str, *, names_some: bool) -> bool:
+    if rule.about in ("nothing", "own"):
+        return True
+    return caller.grant.covers(namespace) if names_some else caller.grant.covers_all
+
+
+def _scope(rule: Rule, namespace: str) -> str:
+    if rule.about in ("nothing", "own"):
+        return ""
+    if namespace:
+        return f" with a scope that covers namespace {namespace!r}"
+    return " with the scope *" + (", or a request that names a namespace" if rule.about == "named" else "")

@@ -1,0 +1,49 @@
+"""Who may come in: API keys, and what the caller was given."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+
+from headwater.service import api_keys, bodies
+from headwater.service import shapes_access as shapes
+from headwater.service.access import ServiceHere
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import NOT_FOUND, WRITTEN
+from headwater.service.sight import By, sight_of
+
+router = APIRouter(prefix="/access", route_class=bodies.StrictBody, strict_content_type=False, tags=["access"])
+
+
+@router.get("/me", response_model=shapes.Me)
+async def get_me(request: Request) -> Response:
+    """Who asks, and what they were given."""
+    sight = sight_of(request)
+    if sight is None:
+        return answer(shapes.Me(name=None, roles=["admin"], scopes=["*"], knowsRestricted=True))
+    grant = sight.caller.grant
+    knows = sight.veil is None or grant.knows_restricted
+    return answer(
+        shapes.Me(name=sight.caller.name, roles=sorted(grant.roles), scopes=list(grant.scopes), knowsRestricted=knows)
+    )
+
+
+@router.get("/keys", response_model=shapes.ApiKeys)
+async def get_keys(service: ServiceHere) -> Response:
+    """Every API key there ever was; never its secret."""
+    return answer(api_keys.listed(service.knowledge.graph.edits))
+
+
+@router.post("/keys", status_code=201, response_model=shapes.NewApiKey, responses=WRITTEN)
+async def post_key(service: ServiceHere, body: shapes.ApiKeyBody, by: By = None) -> Response:
+    """Make an API key; its secret is in this answer only."""
+    return answer(await api_keys.create(service, body, by), 201)
+
+
+@router.delete("/keys/{key_id:encoded}", response_model=shapes.ApiKey, responses=NOT_FOUND | WRITTEN)
+async def delete_key(
+    service: ServiceHere,
+    key_id: Annotated[str, Path(description="The key's id, or its name, percent-encoded.")],
+    by: By = None,
+) -> Response:
+    """Revoke an API key, at once."""
+    return answer(await api_keys.revoke(service, key_id, by))

@@ -1,0 +1,55 @@
+"""What a request's caller may see; without access control there is none, and everybody sees everything."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import Depends, Header, Request
+
+from headwater.access.callers import Caller
+from headwater.access.veil import Veil
+from headwater.errors import ForbiddenError
+from headwater.store.entries import Entry
+
+SIGHT: Final = "headwater.sight"
+"""Where a request's scope has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Who asks, and what they may not know."""
+
+    caller: Caller
+    covers: Callable[[str], bool] | None
+    """Whether a namespace is among those that the answer may name; None: all are."""
+    veil: Veil | None
+    """What is laid over the answer; None: nothing is hidden from them."""
+    may_bring: Callable[[Entry], ForbiddenError | None] | None = None
+    """Why an event may not be brought by them, if it may not."""
+
+
+def sight_of(request: Request) -> Sight | None:
+    """Who asks; None where everybody may."""
+    sight: Sight | None = request.scope.get(SIGHT)
+    return sight
+
+
+async def _sees(request: Request) -> Callable[[str], bool] | None:
+    sight = sight_of(request)
+    return None if sight is None else sight.covers
+
+
+_User = Annotated[
+    str | None, Header(alias="x-headwater-user", description="Who says it; kept in the log with what was said.")
+]
+
+
+async def _by(request: Request, told: _User = None) -> str | None:
+    sight = sight_of(request)
+    return told if sight is None else sight.caller.name
+
+
+Sees = Annotated[Callable[[str], bool] | None, Depends(_sees)]
+"""Which namespaces a list may name; None for all."""
+By = Annotated[str | None, Depends(_by)]
+"""Who says it: the caller who is known, else whom the header names."""

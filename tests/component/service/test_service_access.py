@@ -1,0 +1,415 @@
+"""Who may ask what: keys, roles, scopes, and the names that an answer leaves out. One app for all of them."""
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any, cast
+from uuid import uuid4
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.access.entrance import Entrance
+from headwater.access.operator import operator_token
+from headwater.access.policy import Policy
+from headwater.service.rules import OPEN, RULES
+from headwater.signing.keys import NodeKey
+from headwater.signing.note import NoteSigner
+from headwater.signing.sign import sign_event
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import LOG_KEY, RUN, START_US, Answer, dataset, event, facet, schema, serving
+
+NODE = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
+OTHER_NODE = NodeKey.from_seed("22222222-2222-2222-2222-222222222222", bytes(range(32)))
+HIDDEN_RUN = str(uuid4())
+COLUMN_LINEAGE = facet(
+    fields={
+        "zz_ssn": {"inputFields": [{"namespace": "zz_vault", "name": "zz_people", "field": "zz_number"}]},
+        "name": {"inputFields": [{"namespace": "zz_vault", "name": "zz_people", "field": "zz_called"}]},
+    }
+)
+CUSTOMERS = dataset(
+    "customers",
+    "lake",
+    schema=schema("id", "name", "zz_ssn"),
+    columnLineage=COLUMN_LINEAGE,
+    tags=facet(tags=[{"key": "Restricted", "value": "true", "source": "CATALOG", "field": "zz_ssn"}]),
+)
+PEOPLE = dataset("zz_people", "zz_vault", schema=schema("zz_number", "zz_called"))
+REPORT = dataset(
+    "report",
+    "lake",
+    schema=schema("zz_ssn_seen", "who"),
+    columnLineage=facet(
+        fields={"who": {"inputFields": [{"namespace": "lake", "name": "customers", "field": "zz_ssn"}]}}
+    ),
+)
+SQL = facet(query="SELECT Zz_Ssn AS who FROM customers")
+EVENTS = [
+    event(
+        run={"runId": HIDDEN_RUN},
+        job={"namespace": "zz_vault", "name": "zz_fill"},
+        eventType="COMPLETE",
+        outputs=[PEOPLE],
+    ),
+    event(eventType="COMPLETE", inputs=[PEOPLE], outputs=[CUSTOMERS]),
+    event(
+        run={"runId": str(uuid4())},
+        job={"namespace": "etl", "name": "tell", "facets": {"sql": SQL}},
+        eventType="COMPLETE",
+        inputs=[CUSTOMERS],
+        outputs=[REPORT],
+    ),
+    event(
+        run={"runId": str(uuid4())},
+        job={"namespace": "zz_vault", "name": "zz_after"},
+        eventType="FAIL",
+        inputs=[REPORT],
+        outputs=[dataset("zz_out", "zz_vault")],
+    ),
+]
+
+
+class Asker:
+    """Asks as somebody."""
+
+    def __init__(self, client: TestClient, token: str | None) -> None:
+        self._client = client
+        self.token = token
+
+    def __call__(self, method: str, path: str, **more: object) -> Answer:
+        headers = {} if self.token is None else {"authorization": f"Bearer {self.token}"}
+        return self._client.request(method, path, headers=headers, **cast(Any, more))
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    trusted = {key.key_id: key.public_key for key in (NODE, OTHER_NODE)}
+    never = '@id("no-rain") forbid (principal, action, resource) when { context.namespace == "rain" };'
+    store = SqliteStore(tmp_path_factory.mktemp("access") / "headwater.db")
+    with closing(store), serving(store, trusted, entrance=Entrance(Policy(never))) as client:
+        asked = Asker(client, operator_token(LOG_KEY, "ann", START_US))
+        for each in EVENTS:
+            assert asked("POST", "/api/v1/lineage", content=json.dumps(each)).status_code == 201
+        yield client
+
+
+@pytest.fixture
+def admin(client: TestClient) -> Asker:
+    return Asker(client, operator_token(LOG_KEY, "ann", START_US))
+
+
+def asker(admin: Asker, *roles: str, scopes: tuple[str, ...] = ("etl", "lake"), **more: object) -> Asker:
+    body = {"name": str(uuid4()), "roles": roles, "scopes": scopes, **more}
+    made = admin("POST", "/api/v1/access/keys", json=body)
+    assert made.status_code == 201, made.text
+    return Asker(admin._client, made.json()["secret"])
+
+
+def routes(client: TestClient) -> set[str]:
+    """Every route of the app, also those that the OpenAPI page leaves out."""
+    app: Any = client.app
+    found = set()
+    for route in app.routes:
+        contexts = route.effective_route_contexts() if hasattr(route, "effective_route_contexts") else [route]
+        found |= {f"{method} {each.path_format}" for each in contexts for method in each.methods - {"HEAD"}}
+    return found
+
+
+def test_every_route_of_the_app_has_a_rule_and_no_rule_is_without_a_route(client: TestClient) -> None:
+    assert {*RULES, *OPEN} == routes(client)
+    assert not {*RULES} & OPEN
+
+
+@pytest.mark.parametrize("route", sorted(RULES))
+def test_nobody_gets_by_without_a_token(client: TestClient, route: str) -> None:
+    method, path = route.split()
+
+    answer = client.request(method, path.replace("{mark}", "start"))
+
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+    assert "Bearer TOKEN" in answer.json()["message"]
+
+
+def test_what_is_for_everybody_takes_no_token(client: TestClient) -> None:
+    open_paths = [path for method, path in map(str.split, OPEN) if method == "GET"]
+
+    statuses = {path: client.get(path).status_code for path in open_paths}
+
+    assert all(status in (200, 400) for status in statuses.values()), statuses
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/nothing",
+        "/api/v1/line%61ge",
+        "/%61pi/v1/lineage",
+        "/api%2fv1/lineage",
+        "/API/v1/lineage",
+        "//api/v1/lineage",
+    ],
+)
+def test_a_path_that_is_written_otherwise_lets_nobody_by(client: TestClient, path: str) -> None:
+    assert client.post(path, content=json.dumps(event())).status_code in (401, 404)
+    assert client.get(path).status_code in (401, 404)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "hw_0123456789ab_" + "A" * 43,
+        "hwop_AAAA",
+        "a.b.c",
+        operator_token(NoteSigner.from_seed("lineage.example.org", bytes(31) + b"1"), "eve", START_US),
+        operator_token(LOG_KEY, "ann", START_US - 3_600_000_000),
+        operator_token(LOG_KEY, "ann", START_US + 3_600_000_000),
+    ],
+)
+def test_a_token_that_nobody_was_given_lets_nobody_in(client: TestClient, token: str) -> None:
+    answer = Asker(client, token)("GET", "/api/v1/jobs")
+
+    assert answer.status_code == 401
+    assert token not in answer.text
+
+
+def test_a_revoked_key_lets_nobody_in_and_its_history_is_in_the_log(admin: Asker) -> None:
+    made = admin("POST", "/api/v1/access/keys", json={"name": "ci", "roles": ["read"], "scopes": ["*"]}).json()
+    holder = Asker(admin._client, made["secret"])
+    before = holder("GET", "/api/v1/jobs").status_code
+
+    gone = admin("DELETE", "/api/v1/access/keys/ci")
+
+    assert (before, gone.status_code, holder("GET", "/api/v1/jobs").status_code) == (200, 200, 401)
+    log = admin("GET", "/api/v1/edits").json()["edits"]
+    said = [
+        (entry["by"], edit["what"])
+        for entry in (each["entry"] for each in log)
+        for edit in entry["edits"]
+        if edit["target"] == ["access-key", made["id"]]
+    ]
+    assert said == [("operator:ann", "revoked"), ("operator:ann", "granted")]
+    assert made["secret"] not in json.dumps(log)
+    (listed,) = (each for each in admin("GET", "/api/v1/access/keys").json()["keys"] if each["id"] == made["id"])
+    assert listed["isRevoked"] is True
+    assert "secret" not in listed
+
+
+def test_a_key_ends_at_its_time(admin: Asker) -> None:
+    holder = asker(admin, "read", until="2026-05-22T14:00:00Z")  # the app's clock begins after that
+
+    assert holder("GET", "/api/v1/jobs").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("role", "allowed"),
+    [
+        ("read", {"GET /api/v1/namespaces/lake/datasets"}),
+        ("ingest", {"POST /api/v1/lineage"}),
+        ("steward", {"GET /api/v1/namespaces/lake/datasets", "POST /api/v1/namespaces/lake/datasets/report/tags/GOLD"}),
+    ],
+)
+def test_a_role_may_do_its_own_and_nothing_else(admin: Asker, role: str, allowed: set[str]) -> None:
+    holder = asker(admin, role)
+    asked = {
+        "GET /api/v1/namespaces/lake/datasets",
+        "POST /api/v1/lineage",
+        "POST /api/v1/namespaces/lake/datasets/report/tags/GOLD",
+        "GET /api/v1/access/keys",
+        "GET /api/v1/edits",
+    }
+
+    answers = {
+        each: holder(*each.split(), content=json.dumps(event(eventTime="2026-05-22T14:30:00Z"))) for each in asked
+    }
+
+    assert {each for each, answer in answers.items() if answer.status_code < 300} == allowed
+    assert all(answer.status_code == 403 for each, answer in answers.items() if each not in allowed)
+    assert "it takes the role admin" in answers["GET /api/v1/edits"].json()["message"]
+
+
+def test_the_actor_of_an_edit_is_the_caller_whatever_a_header_says(admin: Asker) -> None:
+    holder = asker(admin, "steward")
+    name = holder("GET", "/api/v1/access/me").json()["name"]
+
+    holder._client.post(
+        "/api/v1/namespaces/lake/datasets/report/tags/SILVER",
+        headers={"authorization": f"Bearer {holder.token}", "x-headwater-user": "mallory"},
+    )
+
+    assert admin("GET", "/api/v1/edits?limit=1").json()["edits"][0]["entry"]["by"] == name
+
+
+def test_a_request_beyond_the_scopes_is_refused_with_what_it_takes(admin: Asker) -> None:
+    holder = asker(admin, "read", scopes=("etl",))
+
+    answers = [
+        holder("GET", "/api/v1/namespaces/lake/datasets/report"),
+        holder("GET", "/api/v1/lineage?nodeId=dataset:lake:report"),
+        holder("GET", "/api/v1/lineage?nodeId=job:etl:load&nodeId=dataset:lake:report"),
+        holder("GET", f"/api/v1/jobs/runs/{HIDDEN_RUN}"),
+        holder("GET", "/api/v1/drift"),
+        holder("GET", "/api/v1/events"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [403] * 6
+    assert "a scope that covers namespace 'lake'" in answers[0].json()["message"]
+    assert "the scope *" in answers[5].json()["message"]
+
+
+def test_lists_leave_out_what_is_beyond_the_scopes_and_their_pages_are_full(admin: Asker) -> None:
+    holder = asker(admin, "read")
+
+    namespaces = holder("GET", "/api/v1/namespaces?limit=2").json()
+    jobs = holder("GET", "/api/v1/jobs").json()
+    hits = holder("GET", "/api/v1/search?q=t").json()
+
+    assert [each["name"] for each in namespaces["namespaces"]] == ["etl", "lake"]
+    assert namespaces["totalCount"] == 2
+    assert {each["name"] for each in jobs["jobs"]} == {"load", "tell"}
+    assert {hit["name"] for hit in hits["results"]} == {"customers", "report", "tell"}
+
+
+def test_lineage_stays_connected_through_what_is_not_named(admin: Asker) -> None:
+    holder = asker(admin, "read")
+
+    graph = holder("GET", "/api/v1/lineage?nodeId=dataset:lake:customers").json()["graph"]
+    whole = admin("GET", "/api/v1/lineage?nodeId=dataset:lake:customers").json()["graph"]
+
+    assert len({node["id"] for node in graph}) == len(whole)
+    edges = [edge for node in graph for edge in (*node["inEdges"], *node["outEdges"])]
+    assert {edge[end] for edge in edges for end in ("origin", "destination")} <= {node["id"] for node in graph}
+    hidden = [node for node in graph if ":redacted:" in node["id"]]
+    assert len(hidden) == sum(node["data"]["namespace"] not in ("etl", "lake") for node in whole) > 3
+    assert all(node["data"]["name"].startswith("redacted-") for node in hidden)
+
+
+PARAMETERS = {
+    "nodeId": "dataset:lake:customers", "namespace": "lake", "name": "customers", "q": "e", "run_id": RUN, "runId": RUN,
+    "from": "2026-05-22T00:00:00Z", "type": "run", "period": "DAY", "tag": "GOLD", "index": "0",
+    "query": "{datasets{name}}", "withDownstream": "true",
+}  # fmt: skip
+
+
+def readable(client: TestClient) -> list[str]:
+    """Every read of the API that a scope of two namespaces reaches, with parameters that lead to what is hidden."""
+    paths: list[str] = []
+    spec: Any = client.app
+    for path, methods in spec.openapi()["paths"].items():
+        if "get" not in methods or "{version}" in path or path == "/api/v1/stream":
+            continue
+        given = methods["get"].get("parameters", [])
+        names = {each["name"] for each in given if each["in"] == "query"} & {*PARAMETERS}
+        if path == "/api/v1/identity":
+            names -= {"namespace", "name"}
+        query = "&".join(f"{name}={PARAMETERS[name]}" for name in sorted(names))
+        filled = path.replace("{run_id}", RUN).replace("{namespace}", "lake").replace("{name}", "customers")
+        if "/jobs/" in path or path.endswith("/events/{namespace}"):
+            filled = filled.replace("/lake", "/etl").replace("/customers", "/tell")
+        if path == "/api/v1/namespaces/{name}":
+            filled = "/api/v1/namespaces/lake"
+        paths += [f"{filled}?{query}"]
+        if "nodeId" in names:
+            paths += [
+                f"{filled}?{query.replace('dataset:lake:customers', node)}"
+                for node in ("job:etl:tell", "dataset:lake:report")
+            ]
+    return paths
+
+
+def test_no_read_names_what_its_reader_may_not_know(client: TestClient, admin: Asker) -> None:
+    holder = asker(admin, "read")
+    all_columns_hidden = asker(admin, "read", scopes=("*",))
+
+    read = {path: holder("GET", path) for path in readable(client)}
+    whole = {path: all_columns_hidden("GET", path) for path in readable(client)}
+    shown = {path: admin("GET", path) for path in readable(client)}
+
+    assert not [path for path, answer in read.items() if "zz_" in answer.text.lower().replace("zz_ssn_seen", "")]
+    assert not [path for path, answer in whole.items() if "zz_ssn" in answer.text.lower().replace("zz_ssn_seen", "")]
+    assert {answer.status_code for answer in read.values()} <= {200, 400, 403, 404}
+    assert sum(answer.status_code == 200 for answer in read.values()) > 35
+    assert sum("zz_" in answer.text.lower() for answer in shown.values()) > 25  # else nothing was there to be hidden
+
+
+def test_a_restricted_column_is_as_if_it_were_not_there_to_one_who_asks_for_it_by_name(admin: Asker) -> None:
+    holder, trusted = asker(admin, "read"), asker(admin, "read", knowsRestricted=True)
+    path = "/api/v1/column-lineage?nodeId=datasetField:lake:customers:{}"
+
+    hidden, absent = (holder("GET", path.format(column)) for column in ("zz_ssn", "zz_nothing"))
+    known = trusted("GET", path.format("zz_ssn"))
+
+    assert (hidden.status_code, absent.status_code, known.status_code) == (404, 404, 200)
+    assert "zz_ssn" in known.text
+
+
+def test_a_column_is_hidden_from_the_moment_that_a_steward_tags_it(admin: Asker) -> None:
+    holder, steward = asker(admin, "read"), asker(admin, "steward")
+    before = holder("GET", "/api/v1/namespaces/lake/datasets/report").json()["fields"]
+
+    steward("POST", "/api/v1/namespaces/lake/datasets/report/fields/zz_ssn_seen/tags/restricted")
+    after = holder("GET", "/api/v1/namespaces/lake/datasets/report").json()["fields"]
+    steward("DELETE", "/api/v1/namespaces/lake/datasets/report/fields/zz_ssn_seen/tags/restricted")
+
+    assert [field["name"] for field in before] == ["zz_ssn_seen", "who"]
+    assert after[0]["name"].startswith("restricted-")
+    assert holder("GET", "/api/v1/namespaces/lake/datasets/report").json()["fields"] == before
+
+
+def test_a_sender_may_bring_events_of_its_own_namespaces_and_runs_only(admin: Asker) -> None:
+    holder = asker(admin, "ingest", scopes=("edge-*",))
+
+    def brought(**changes: object) -> int:
+        status: int = holder("POST", "/api/v1/lineage", content=json.dumps(event(**changes))).status_code
+        return status
+
+    own = {"namespace": "edge-7", "name": "load"}
+    assert brought(job=own, run={"runId": str(uuid4())}, inputs=[PEOPLE]) == 201  # a dataset may be anybody's
+    assert brought(run={"runId": str(uuid4())}) == 403
+    assert brought(job=own, run={"runId": HIDDEN_RUN}) == 403
+    assert brought(run=None, job=None, dataset={"namespace": "lake", "name": "mine"}) == 403
+
+
+def test_each_event_of_a_batch_is_looked_at_by_itself(admin: Asker) -> None:
+    holder = asker(admin, "ingest", scopes=("edge-*",))
+    events = [event(job={"namespace": each, "name": "x"}, run={"runId": str(uuid4())}) for each in ("edge-1", "etl")]
+
+    told = holder("POST", "/api/v1/lineage/batch", content=json.dumps(events)).json()
+
+    assert [each["status"] for each in told["results"]] == [201, 403]
+    assert "namespace 'etl'" in told["failed_events"][0]["reason"]
+
+
+def test_a_sender_with_a_node_brings_what_that_node_signed(admin: Asker) -> None:
+    holder = asker(admin, "ingest", scopes=("edge-*",), nodes=[NODE.node_id])
+    raw = [json.dumps(event(job={"namespace": "edge-1", "name": "x"}, run={"runId": str(uuid4())})) for _ in range(3)]
+    bodies = [sign_event(raw[0].encode(), NODE), sign_event(raw[1].encode(), OTHER_NODE), raw[2].encode()]
+
+    statuses = [holder("POST", "/api/v1/lineage", content=body).status_code for body in bodies]
+
+    assert statuses == [201, 403, 403]
+
+
+def test_every_refusal_is_logged_with_its_rule_counted_and_tells_no_secret(
+    admin: Asker, caplog: pytest.LogCaptureFixture
+) -> None:
+    holder = asker(admin, "read", scopes=("*",))
+
+    with caplog.at_level(logging.WARNING, "headwater.service.gate"):
+        holder("GET", "/api/v1/lineage?nodeId=job:rain:fall")
+        holder("DELETE", "/api/v1/namespaces/lake")
+        Asker(holder._client, f"{holder.token}x")("GET", "/api/v1/jobs")
+
+    told = [(vars(each)["route"], vars(each)["rule"]) for each in caplog.records]
+    assert told == [
+        ("GET /api/v1/lineage", "no-rain"),
+        ("DELETE /api/v1/namespaces/{name}", "nothing permits edit"),
+        ("/api/v1/jobs", "authorization: the key is unknown or was revoked"),
+    ]
+    assert holder.token is not None
+    assert holder.token not in str([vars(each) for each in caplog.records])
+    counted = admin("GET", "/metrics").text
+    assert 'headwater_access_refused_total{why="forbidden"}' in counted
+    assert 'headwater_access_refused_total{why="unauthenticated"}' in counted

@@ -1,0 +1,106 @@
+"""`headwater serve --access` for other machines, by TLS, and `headwater access`, as people use them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+import httpx
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
+from headwater.errors import HeadwaterError, UnauthenticatedError
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 that it signed itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "headwater")])
+    now = datetime.now(UTC)
+    signed = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    certificate, private = folder / "tls.pem", folder / "tls.key"
+    certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+    private.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return certificate, private
+
+
+@contextmanager
+def serving_by_tls(home: Path, tls: tuple[Path, Path]) -> Iterator[str]:
+    command = [sys.executable, "-m", "headwater.cli.main", "serve", "--host", "0.0.0.0", "--port", "0", "--access"]  # noqa: S104
+    command += ["--tls-cert", str(tls[0]), "--tls-key", str(tls[1])]
+    environment = {**os.environ, "HEADWATER_HOME": str(home)}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().removeprefix("listening on ").strip()
+        yield url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
+    finally:
+        process.terminate()
+        process.communicate(timeout=120)
+
+
+def test_a_key_is_made_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tls = certificate(tmp_path)
+    home = tmp_path / "home"
+    monkeypatch.setenv("HEADWATER_HOME", str(home))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tls[0]))
+
+    def headwater(*arguments: str) -> str:
+        return CliRunner().invoke(app, arguments, catch_exceptions=False).stdout
+
+    with serving_by_tls(home, tls) as url:
+        key = headwater("access", "key", "create", "ci", "--role", "read", "--scope", "sales*", "--url", url).strip()
+        with httpx.Client(verify=True, headers={"authorization": f"Bearer {key}"}) as client:
+            me = client.get(f"{url}/api/v1/access/me").json()
+        with pytest.raises(UnauthenticatedError, match="set HEADWATER_TOKEN to an API key"):
+            headwater("node", "list", "--url", url)
+        monkeypatch.setenv("HEADWATER_TOKEN", key)
+        with pytest.raises(HeadwaterError, match="it takes the role admin"):
+            headwater("access", "key", "create", "mine", "--role", "admin", "--url", url)
+        monkeypatch.delenv("HEADWATER_TOKEN")
+        revoked = headwater("access", "key", "revoke", "ci", "--url", url)
+        listed = json.loads(headwater("access", "key", "list", "--json", "--url", url))
+        after = httpx.get(f"{url}/api/v1/jobs", headers={"authorization": f"Bearer {key}"}).status_code
+
+    assert url.startswith("https://")
+    assert (me["name"], me["roles"], me["scopes"]) == ("key:ci", ["read"], ["sales*"])
+    assert revoked.startswith("revoked ci ")
+    assert [(each["name"], each["isRevoked"]) for each in listed] == [("ci", True)]
+    assert after == 401
+
+
+@pytest.mark.parametrize(
+    ("yaml", "message"),
+    [
+        ("oidc: {issuer: a, audience: b}", "oidc.jwks: Field required"),
+        ("oidcs: {}", "oidcs: Extra inputs are not permitted"),
+        ("policies: mine.cedar", "mine.cedar"),
+    ],
+)
+def test_an_access_file_that_cannot_be_read_ends_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, yaml: str, message: str
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    (tmp_path / "access.yaml").write_text(yaml)
+    (tmp_path / "mine.cedar").write_text("permit (everybody);")
+
+    refused = CliRunner().invoke(app, ["serve", "--port", "0"])
+
+    assert message in str(refused.exception)
