@@ -1,0 +1,45 @@
+import { type FormEvent, type ReactNode, useSyncExternalStore } from 'react'
+import type { Session } from '../api/session'
+
+interface AdmittedProps {
+  readonly session: Session
+  readonly children: ReactNode
+}
+
+/** The page, or the question who asks. */
+export function Admitted({ session, children }: AdmittedProps) {
+  const admission = useSyncExternalStore(session.subscribe, session.admission)
+  return admission === 'open' ? (
+    children
+  ) : (
+    <SignIn isRefused={admission === 'refused'} signIn={session.signIn} />
+  )
+}
+
+interface SignInProps {
+  readonly isRefused: boolean
+  readonly signIn: (token: string) => void
+}
+
+function SignIn({ isRefused, signIn }: SignInProps) {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const token = new FormData(event.currentTarget).get('token')
+    if (typeof token === 'string' && token.trim()) signIn(token)
+  }
+  return (
+    <main className="sign-in">
+      <form onSubmit={submit}>
+        <h1>Headwater</h1>
+        <p>This service asks who you are.</p>
+        <label>
+          API key or token
+          <input name="token" type="password" autoComplete="off" spellCheck={false} required />
+        </label>
+        {isRefused && <p role="alert">That key or token is not known here, or its time is over.</p>}
+        <button type="submit">Sign in</button>
+        <p className="muted">It is kept until this tab is closed.</p>
+      </form>
+    </main>
+  )
+}
