@@ -1,0 +1,98 @@
+"""Statements of Flink SQL with hand-written lineage, and what Flink's planner makes of them.
+
+`python -m tests.support.flink_statements` has the real planner plan them, and records its trees.
+"""
+
+import json
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+import headwater.capture.flink
+from headwater.graph.flinkplan.lineage import StatementLineage, column_lineage
+from headwater.graph.sparkplan.transformation import ColumnInput, Subtype
+from headwater.lab.flink import PYTHON
+
+_FOLDER: Final = Path(__file__).parents[1] / "unit" / "flinkplan"
+RECORDED: Final = _FOLDER / "plans.jsonl"
+_PROBE: Final = Path(headwater.capture.flink.__file__).with_name("inside")
+
+
+class Statement(NamedTuple):
+    """A statement, and by column what it is made from; `rows` stands beside the columns."""
+
+    name: str
+    sql: str
+    columns: dict[str, frozenset[str]]
+    rows: frozenset[str]
+
+
+def tables() -> str:
+    """The declarations of the tables that the statements read and write."""
+    return str(_written()["tables"])
+
+
+def statements() -> list[Statement]:
+    return [
+        Statement(
+            one["name"],
+            one["sql"],
+            {column: _parts(text) for column, text in one["columns"].items()},
+            _parts(one.get("rows", "")),
+        )
+        for one in _written()["statements"]
+    ]
+
+
+@cache
+def recorded() -> dict[str, Any]:
+    """The planner's tree of each statement, by name."""
+    lines = map(json.loads, RECORDED.read_text().splitlines())
+    return {line["name"]: line["tree"] for line in lines}
+
+
+def planned() -> dict[str, Any]:
+    """The same from the real planner, in a process of Flink's own Python; 10 s."""
+    asked = {"tables": tables(), "statements": {one.name: one.sql for one in statements()}}
+    command = [str(PYTHON), str(Path(__file__).with_name("inside_flink_planner.py"))]
+    environment = {**os.environ, "PYTHONPATH": str(_PROBE), "JVM_ARGS": "-Xmx512m -XX:+UseSerialGC"}
+    done = subprocess.run(
+        command, input=json.dumps(asked), env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def lineage(tree: Any, columns: list[str]) -> StatementLineage[str]:  # noqa: ANN401  (JSON)
+    return column_lineage(tree, columns, lambda table: table[-1])
+
+
+def texts(inputs: frozenset[ColumnInput[str]]) -> frozenset[str]:
+    """As the expectations are written."""
+    return frozenset(map(_text, inputs))
+
+
+def _text(found: ColumnInput[str]) -> str:
+    subtype, masking = found.transformation
+    words = [f"{found.dataset}.{found.column}", "" if subtype is Subtype.IDENTITY else subtype.value]
+    return " ".join(word for word in (*words, "masked" if masking else "") if word)
+
+
+def _parts(text: str) -> frozenset[str]:
+    return frozenset(part.strip() for part in text.split(",") if part.strip())
+
+
+@cache
+def _written() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((_FOLDER / "statements.yaml").read_text())
+    return found
+
+
+if __name__ == "__main__":
+    lines = [json.dumps({"name": name, "tree": tree}, separators=(",", ":")) for name, tree in planned().items()]
+    RECORDED.write_text("\n".join(lines) + "\n")

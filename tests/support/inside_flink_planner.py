@@ -1,0 +1,23 @@
+"""Runs in Flink's own Python: statements on standard input, the planner's trees on standard output."""
+
+import json
+import os
+import sys
+
+os.environ["_python_worker_execution_mode"] = "process"  # noqa: SIM112  (PyFlink's own name)
+from headwater_probe.noted import parsed, writes
+from headwater_probe.script import statements
+from pyflink.table import EnvironmentSettings, TableEnvironment
+
+asked = json.load(sys.stdin)
+environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+for declaration in statements(asked["tables"]):
+    environment.execute_sql(declaration.text)
+java = environment._j_tenv
+found = {}
+for name, sql in asked["statements"].items():
+    try:
+        (found[name],) = (write.tree for write in writes(java, parsed(java, sql)))
+    except Exception as refused:
+        sys.exit(f"{name}: {str(refused)[:1500]}")
+print(json.dumps(found))  # noqa: T201

@@ -1,0 +1,95 @@
+"""What no rule covers is a gap that names the columns it spoils, never an error and never an invention."""
+
+from typing import Any
+
+from headwater.graph.flinkplan.lineage import Gap, column_lineage
+from tests.support.flink_statements import lineage, texts
+
+_SCAN = {"kind": "LogicalTableScan", "columns": ["a", "b"], "table": ["c", "d", "t"]}
+_T = frozenset({("c", "d", "t")})
+
+
+def _input(index: int) -> dict[str, Any]:
+    return {"kind": "input", "index": index}
+
+
+def _project(below: dict[str, Any], *expressions: dict[str, Any]) -> dict[str, Any]:
+    names = [f"x{at}" for at in range(len(expressions))]
+    return {"kind": "LogicalProject", "columns": names, "inputs": [below], "expressions": list(expressions)}
+
+
+def test_an_unknown_operator_spoils_every_column_that_comes_out_of_it_and_the_rows() -> None:
+    strange = {"kind": "LogicalTomorrow", "columns": ["a", "b"], "inputs": [_SCAN]}
+
+    found = lineage(_project(strange, _input(0), {"kind": "literal"}), ["one", "two"])
+
+    assert found.columns == {"one": frozenset(), "two": frozenset()}
+    assert found.gaps == (Gap("LogicalTomorrow", frozenset({"one"}), True, _T),)
+
+
+def test_an_unknown_expression_spoils_its_own_column_only() -> None:
+    unknown = {"kind": "call", "op": "F", "args": [_input(0), {"kind": "unknown", "class": "RexTomorrow"}]}
+
+    found = lineage(_project(_SCAN, unknown, _input(1)), ["one", "two"])
+
+    assert {name: texts(inputs) for name, inputs in found.columns.items()} == {"one": frozenset(), "two": {"t.b"}}
+    assert found.gaps == (Gap("LogicalProject", frozenset({"one"}), False, _T),)
+
+
+def test_a_gap_whose_columns_are_dropped_again_is_none() -> None:
+    unknown = {"kind": "unknown", "class": "RexTomorrow"}
+
+    found = lineage(_project(_project(_SCAN, unknown, _input(1)), _input(1)), ["one"])
+
+    assert (found.gaps, texts(found.columns["one"])) == ((), {"t.b"})
+
+
+def test_a_function_of_whole_tables_is_not_guessed_at() -> None:
+    call = {"kind": "call", "op": "ML_PREDICT", "args": [{"kind": "call", "op": "TABLE", "args": []}]}
+    function = {"kind": "LogicalTableFunctionScan", "columns": ["a", "b", "score"], "inputs": [_SCAN], "call": call}
+
+    found = lineage(function, ["a", "b", "score"])
+
+    assert found.gaps == (Gap("LogicalTableFunctionScan", frozenset({"a", "b", "score"}), True, _T),)
+
+
+def test_a_function_of_values_makes_its_columns_from_all_of_them() -> None:
+    call = {
+        "kind": "call",
+        "op": "split",
+        "args": [{"kind": "field", "index": 1, "of": {"kind": "outer", "id": "$cor0"}}],
+    }
+    function = {"kind": "LogicalTableFunctionScan", "columns": ["word"], "call": call}
+    tree = {
+        "kind": "LogicalCorrelate",
+        "columns": ["a", "b", "word"],
+        "inputs": [_SCAN, function],
+        "variables": ["$cor0"],
+        "join": "INNER",
+    }
+
+    found = lineage(tree, ["a", "b", "word"])
+
+    assert (texts(found.columns["word"]), found.gaps) == ({"t.b TRANSFORMATION"}, ())
+
+
+def test_a_target_with_other_columns_than_its_query_is_a_gap() -> None:
+    found = lineage(_SCAN, ["only"])
+
+    assert found.gaps == (Gap("LogicalTableScan", frozenset({"only"}), True, _T),)
+
+
+def test_a_tree_too_deep_to_walk_is_a_gap() -> None:
+    tree: dict[str, Any] = _SCAN
+    for _ in range(5_000):
+        tree = _project(tree, _input(0), _input(1))
+
+    found = lineage(tree, ["one", "two"])
+
+    assert found.gaps == (Gap("a tree too deep", frozenset({"one", "two"}), True, _T),)
+
+
+def test_columns_of_what_is_no_dataset_count_as_literals() -> None:
+    found = column_lineage(_SCAN, ["a", "b"], lambda _: None)
+
+    assert (found.columns, found.gaps) == ({"a": frozenset(), "b": frozenset()}, ())
