@@ -91,6 +91,7 @@ _run_facets = st.fixed_dictionaries(
         ),
         "errorMessage": st.just(_facet(message="boom", programmingLanguage="PYTHON")) | _gone,
         "jobDependencies": _dependencies,
+        "headwater_run": st.booleans().map(lambda is_inferred: _facet(isInferred=is_inferred)),
     },
 )
 _time = st.integers(0, 59).map(lambda second: f"2026-05-22T14:23:{second:02d}.000Z")

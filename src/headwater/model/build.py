@@ -38,7 +38,8 @@ class HeadwaterRunFacet(RunFacet):
     """What a run has moved so far: the run facet `headwater_run`.
 
     A counter is None where the engine does not tell; zero means that it told zero. `stoppedBy` and `stopNote` are who
-    stopped the run, and why, where a person did.
+    stopped the run, and why, where a person did. `isInferred` stands in an end that the run did not tell itself:
+    whoever watches it has concluded it from silence, and may be wrong.
     """
 
     recordsIn: int | None = 0
@@ -50,6 +51,7 @@ class HeadwaterRunFacet(RunFacet):
     stopReason: str | None = None
     stoppedBy: str | None = None
     stopNote: str | None = None
+    isInferred: bool | None = None
 
     @staticmethod
     def _get_schema() -> str:

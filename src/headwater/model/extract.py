@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 
 from headwater.model.events import DatasetEvent, DatasetRef, Direction, Event, JobEvent, RunEvent, Stamp
-from headwater.model.facets.own import ChainFacet
+from headwater.model.facets.own import ChainFacet, HeadwaterRunFacet
 from headwater.model.facts import (
+    INFERRED_RANK,
     STATE_RANK,
     STRENGTH,
     TERMINAL_STATES,
@@ -68,8 +69,10 @@ def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
 def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]:
     stamp, run_id = event.stamp, event.run_id
     seen = Seen(stamp.time_us, stamp.time_us)
-    yield RunTimes(run_id, seen, (STATE_RANK[event.event_type], stamp, event.event_type))
-    if event.event_type in TERMINAL_STATES:
+    is_inferred = _is_inferred(event)
+    rank = INFERRED_RANK if is_inferred else STATE_RANK[event.event_type]
+    yield RunTimes(run_id, seen, (rank, stamp, event.event_type))
+    if event.event_type in TERMINAL_STATES and not is_inferred:
         yield Ending(run_id, event.event_type, seen)
     yield RunOfJob(run_id, event.job, _parent(event.run_facets.get("parent")), stamp)
     for name, value in event.run_facets.items():
@@ -86,6 +89,12 @@ def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]
         yield from _observed(event, "input", dataset, seen)
     for dataset in event.outputs:
         yield from _observed(event, "output", dataset, seen)
+
+
+def _is_inferred(event: RunEvent) -> bool:
+    """Whether it tells an end that somebody has concluded from the run's silence."""
+    said = event.run_facets.get(HeadwaterRunFacet.key, {})
+    return event.event_type in TERMINAL_STATES and said.get("isInferred") is True
 
 
 def _job_facets(job: JobId, facets: Mapping[str, Mapping[str, Any]], stamp: Stamp) -> Iterator[Fact]:

@@ -47,6 +47,9 @@ Target = tuple[str, ...]
 STATE_RANK: Mapping[str, int] = {"OTHER": 0, "START": 1, "RUNNING": 2, "COMPLETE": 3, "FAIL": 3, "ABORT": 3}
 """A terminal state beats RUNNING beats START, whatever their times."""
 
+INFERRED_RANK: int = STATE_RANK["RUNNING"]
+"""Of an end that was concluded from silence: whatever the run tells later takes it back, and an end that it told."""
+
 TERMINAL_STATES: frozenset[TerminalState] = frozenset({"COMPLETE", "FAIL", "ABORT"})
 
 ERRORS: frozenset[str] = frozenset({"errorMessage", "spark.exception"})
