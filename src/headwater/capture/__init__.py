@@ -5,6 +5,7 @@ flink      Apache Flink: the life of every job on a cluster
 registry   a schema registry: every version of every subject, and what changed
 schemas    subjects, schemas and their fields, as registries give them
 topics     a topic as a dataset
+traces     stack traces without the values in them
 outlet     where events go
 kept       what a watcher knows, on disk
 """

@@ -3,13 +3,15 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from headwater.errors import SetupError, UnavailableError
 
 _FORMAT: Final = 1
+KnownT = TypeVar("KnownT")
 
 
 def load(path: Path) -> dict[str, Any] | None:
@@ -26,12 +28,19 @@ def load(path: Path) -> dict[str, Any] | None:
         return None
     except (orjson.JSONDecodeError, KeyError, AttributeError, TypeError):
         pass
-    raise not_understood(path)
+    raise _not_understood(path)
 
 
-def not_understood(path: Path) -> SetupError:
-    """What to say of a file that something else, or another version, has written."""
-    return SetupError(f"{path} cannot be understood; remove it to begin anew")
+def load_as(path: Path, adapter: TypeAdapter[KnownT]) -> KnownT:
+    """What was kept, as the adapter's type; what it makes of nothing the first time.
+
+    Raises:
+        SetupError: the file cannot be understood.
+    """
+    try:
+        return adapter.validate_python(load(path) or {})
+    except ValidationError:
+        raise _not_understood(path) from None
 
 
 def save(path: Path, said: Mapping[str, Any]) -> None:
@@ -50,3 +59,8 @@ def save(path: Path, said: Mapping[str, Any]) -> None:
         new.replace(path)
     except OSError as failure:
         raise UnavailableError(f"the state cannot be kept in {path}: {failure.strerror}") from failure
+
+
+def _not_understood(path: Path) -> SetupError:
+    """What to say of a file that something else, or another version, has written."""
+    return SetupError(f"{path} cannot be understood; remove it to begin anew")

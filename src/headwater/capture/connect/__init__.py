@@ -2,7 +2,6 @@
 
 records    what Connect writes into its own topics, as types
 life       one connector, one run from start to stop, however many tasks: a pure fold over records
-traces     stack traces without the values in them
 classes    which datasets a connector of a class reads and writes
 chain      which topic and which fields come out of the transforms
 commits    what Iceberg's sink tells of its commits

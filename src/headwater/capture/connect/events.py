@@ -22,9 +22,9 @@ from openlineage.client.facet_v2 import (
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
 from headwater.capture.connect.classes import Place, Places, kind_of, places
 from headwater.capture.connect.life import Commit, Told
-from headwater.capture.connect.traces import without_values
 from headwater.capture.schemas import SchemaOf, TopicSchema, types
 from headwater.capture.topics import Described, topic_dataset
+from headwater.capture.traces import kinds, without_values
 from headwater.model.build import HeadwaterRunFacet, run_event
 from headwater.model.names import DatasetId
 from headwater.model.naming import kafka_dataset
@@ -66,6 +66,12 @@ class HeadwaterIcebergCommitsFacet(RunFacet):
     @staticmethod
     def _get_schema() -> str:
         return f"{HEADWATER_FACETS}/headwater_iceberg_commits.json"
+
+
+CONNECTORS: Final = kinds(
+    r"java\.io\.IOException", r"org\.apache\.kafka\.connect\.errors\.(?:Connect|NotFound|AlreadyExists)Exception"
+)
+"""The exceptions of connectors whose messages are told."""
 
 
 class Surroundings(NamedTuple):
@@ -142,7 +148,7 @@ def _run_facets(told: Told, around: Surroundings) -> dict[str, RunFacet]:
             version=around.version, name="kafka-connect", openlineageAdapterVersion=VERSION
         )
     if told.state == "FAIL":
-        trace = without_values(told.trace or "")
+        trace = without_values(told.trace or "", CONNECTORS)
         message = told.stop_reason if told.is_inferred and told.stop_reason else trace.message
         facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(
             message=message, programmingLanguage="JAVA", stackTrace=trace.text or None
@@ -156,7 +162,7 @@ def _task(number: int, told: Told) -> dict[str, object]:
     if task.worker:
         said["worker"] = task.worker
     if task.trace:
-        said["message"] = without_values(task.trace).message
+        said["message"] = without_values(task.trace, CONNECTORS).message
     return said
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from headwater.capture import kept
 from headwater.capture.connect.life import Connector
@@ -30,10 +30,7 @@ def load(path: Path) -> Kept:
     Raises:
         SetupError: the file cannot be understood.
     """
-    try:
-        return _ADAPTER.validate_python(kept.load(path) or {})
-    except ValidationError:
-        raise kept.not_understood(path) from None
+    return kept.load_as(path, _ADAPTER)
 
 
 def save(path: Path, known: Kept) -> None:

@@ -1,4 +1,5 @@
-from headwater.capture.connect.traces import WITHHELD, without_values
+from headwater.capture.connect.events import CONNECTORS
+from headwater.capture.traces import WITHHELD, without_values
 
 CONVERSION = """org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler
 \tat org.apache.kafka.connect.runtime.errors.RetryWithToleranceOperator.execAndHandleError(X.java:270)
@@ -12,7 +13,7 @@ Caused by: com.fasterxml.jackson.core.JsonParseException: Unrecognized token 'hu
 
 
 def test_classes_and_frames_are_kept_and_messages_that_may_quote_a_record_are_not() -> None:
-    found = without_values(CONVERSION)
+    found = without_values(CONVERSION, CONNECTORS)
 
     assert found.message == "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler"
     assert "hunter2" not in found.text
@@ -27,8 +28,8 @@ def test_a_message_that_repeats_that_of_a_database_is_withheld() -> None:
         "Detail: Key (name)=(hunter2) already exists."
     )
 
-    assert without_values(told).text == f"org.apache.kafka.connect.errors.ConnectException: {WITHHELD}"
+    assert without_values(told, CONNECTORS).text == f"org.apache.kafka.connect.errors.ConnectException: {WITHHELD}"
 
 
 def test_what_is_no_trace_is_told_as_such() -> None:
-    assert without_values("boom hunter2").message == "failed, without a trace"
+    assert without_values("boom hunter2", CONNECTORS).message == "failed, without a trace"
