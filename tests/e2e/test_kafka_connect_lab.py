@@ -22,10 +22,11 @@ from headwater.lab.kafka import CONNECTORS
 from headwater.lab.lab import Lab
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import verify_event
-from tests.support.connect_lab import FOLDER, ConnectLab, Edge, Graph, Watch, contents, made, play, shown
+from tests.support.connect_lab import FOLDER, ConnectLab, Edge, Graph, contents, made, play, shown
 from tests.support.ports import free_ports
 from tests.support.service import Service, eventually, running
 from tests.support.spec import Specification
+from tests.support.watch import Watch
 
 pytestmark = pytest.mark.spark
 
@@ -130,7 +131,7 @@ def story(tmp_path: Path) -> Iterator[Story]:
         lab.up([], lambda _: None)
         play.make_buckets(lab.address("s3"))
         with running(tmp_path / "home", "--require-signed") as service:
-            watch = Watch(tmp_path / "home", lab, service)
+            watch = Watch(tmp_path / "home", service, "connect", "--bootstrap", lab.address("broker"))
             watch.start()
             try:
                 yield Story(ConnectLab(lab), service, watch, tmp_path)

@@ -5,8 +5,6 @@ import importlib.util
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -182,59 +180,6 @@ def _split_mix_64(state: int) -> int:
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _64_BITS
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _64_BITS
     return z ^ (z >> 31)
-
-
-class Watch:
-    """`headwater watch connect`, started and killed at will."""
-
-    def __init__(self, home: Path, lab: Lab, service: Service) -> None:
-        self.home = home
-        self.file = home / "events.jsonl"
-        self._arguments = [
-            *("--bootstrap", lab.address("broker")),
-            *("--endpoint", f"{service.url}/api/v1/lineage"),
-            *("--file", str(self.file)),
-            *("--lost-after", "5"),
-        ]
-        self._process: subprocess.Popen[str] | None = None
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "headwater.cli.main", "watch", "connect", *self._arguments]
-        environment = {**os.environ, "HEADWATER_HOME": str(self.home)}
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-        assert self._process.stdout is not None
-        assert self._process.stdout.readline().startswith("watching ")
-
-    def end(self, number: signal.Signals) -> None:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        self._process.send_signal(number)
-        self._process.wait(60)
-        self._process.stdout.close()
-
-    def events(self, connector: str) -> list[dict[str, Any]]:
-        # A watcher that was killed tells some again, in the same bytes.
-        lines = dict.fromkeys(self.file.read_bytes().splitlines() if self.file.exists() else [])
-        return [event for line in lines if (event := json.loads(line))["job"]["name"] == connector]
-
-    def newest(self, connector: str) -> dict[str, Any]:
-        """The run facets of the newest event."""
-        told = self.events(connector)
-        facets: dict[str, Any] = told[-1]["run"]["facets"] if told else {}
-        return facets
-
-    def flows(self, connector: str) -> tuple[list[str], list[str]]:
-        """The names of what the newest event reads and writes."""
-        event = self.events(connector)[-1]
-        return [each["name"] for each in event.get("inputs", [])], [each["name"] for each in event.get("outputs", [])]
-
-    def transitions(self, connector: str) -> list[str]:
-        """What was told of it, without the RUNNINGs between."""
-        return [
-            f"{event['eventType']} {event['run']['facets']['headwater_run'].get('stopReason', '')}".strip()
-            for event in self.events(connector)
-            if event["eventType"] != "RUNNING"
-        ]
 
 
 class Graph(NamedTuple):

@@ -85,7 +85,48 @@ def connect(
     )
     around = Surroundings(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat)
     with _until_told() as stop, _emission(home, endpoint, token_env, file) as outlet:
-        Watcher(config, around, outlet).run(stop, _said(bootstrap))
+        Watcher(config, around, outlet).run(stop, _said("connectors", bootstrap))
+
+
+@watch.command()
+def flink(
+    url: Annotated[
+        list[str], typer.Option(help="Flink's REST API; several JobManagers of one cluster: once for each.")
+    ],
+    endpoint: Annotated[str, typer.Option(help="Where events are posted.")] = _ENDPOINT,
+    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option(help="The namespace of the jobs; else the cluster's openlineage.job.namespace, or flink-jobs."),
+    ] = None,
+    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 1,
+    heartbeat: Annotated[int, typer.Option(min=1, help="Seconds between two events of a run that goes on.")] = 60,
+    lost_after: Annotated[
+        float, typer.Option(min=1, help="Seconds without an answer after which runs count as ended, until one comes.")
+    ] = 5,
+) -> None:
+    """Watch a Flink cluster: the life of every job, with its checkpoints, restarts, records and back-pressure.
+
+    Example: headwater watch flink --url http://localhost:8081
+    """
+    from headwater.capture.flink.rest import FlinkCluster
+    from headwater.capture.flink.watcher import WatchConfig, Watcher
+
+    home = headwater_home()
+    config = WatchConfig(
+        namespace=namespace,
+        state=home / "watch" / f"flink-{_named(*sorted(url))}.json",
+        interval_s=interval,
+        heartbeat_s=heartbeat,
+        lost_after_s=lost_after,
+    )
+    with (
+        closing(FlinkCluster(url)) as cluster,
+        _until_told() as stop,
+        _emission(home, endpoint, token_env, file) as outlet,
+    ):
+        Watcher(config, cluster, outlet).run(stop, _said("jobs", cluster.url))
 
 
 @watch.command()
@@ -172,8 +213,8 @@ def _emission(home: Path, endpoint: str, token_env: str | None, file: Path | Non
         yield Outlet(emitter.put, emitter.settle)
 
 
-def _said(bootstrap: str) -> Callable[[int], None]:
-    return lambda connectors: typer.echo(f"watching {connectors} connectors on {bootstrap}")
+def _said(what: str, where: str) -> Callable[[int], None]:
+    return lambda number: typer.echo(f"watching {number} {what} on {where}")
 
 
 @contextmanager

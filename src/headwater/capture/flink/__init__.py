@@ -20,4 +20,10 @@ tables     a table of Flink's as a dataset
 sql_text   SQL that may be shown
 inside     what runs in Flink's own Python
 run_ids    the run id of a job, out of its id and its start
+rest       a cluster, asked over its REST API
+jobs       what that says of jobs, as types
+life       one job, one run, whatever is restarted: a pure fold over looks at the cluster
+events     what is told of a job's life, as OpenLineage events
+kept       what the watcher knows, on disk
+watcher    the cluster and the clock
 """

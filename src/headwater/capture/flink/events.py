@@ -1,0 +1,191 @@
+"""What is told of a Flink job's run, as OpenLineage events."""
+
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+import attrs
+from openlineage.client.event_v2 import Job, Run, RunState
+from openlineage.client.facet_v2 import RunFacet, error_message_run, job_type_job, processing_engine_run
+
+from headwater.capture.flink.jobs import Checkpoints, Figures
+from headwater.capture.flink.life import Told
+from headwater.capture.traces import kinds, without_values
+from headwater.model.build import HeadwaterRunFacet, run_event
+from headwater.model.producer import HEADWATER_FACETS, VERSION
+
+EXCEPTIONS: Final = kinds(
+    r"java\.lang\.OutOfMemoryError",
+    r"java\.util\.concurrent\.TimeoutException",
+    r"org\.apache\.flink\.configuration\.",
+    r"org\.apache\.flink\.runtime\.(?:JobException|checkpoint\.|client\.|execution\.|executiongraph\.|io\.network\.)",
+    r"org\.apache\.flink\.runtime\.(?:jobmanager\.|jobmaster\.|resourcemanager\.|rpc\.|taskexecutor\.|taskmanager\.)",
+)
+"""The exceptions of Flink's whose messages are told; of formats and operators they quote records."""
+
+
+@attrs.define(kw_only=True)
+class HeadwaterFlinkFacet(RunFacet):
+    """A Flink job, as its cluster shows it: the run facet `headwater_flink`.
+
+    `state` is Flink's own. `restarts` counts how often some or all of its tasks were started anew. `streamCheckpoints`
+    has `completed`, `failed`, `inProgress`, `restored`, `restoredFrom` and of the `last` one `id`, `completedAt`,
+    `durationMs`, `stateBytes`, `path`. `vertices` has `name`, `parallelism`, `state` and `backPressuredMsPerSecond` of
+    the busiest task. `savepoint` is the path of the one that the job was stopped with. `lastFailure` has `message`,
+    `at` and `task`. In an end that was inferred, `lastSeen` is when the cluster listed the job last.
+    """
+
+    jobId: str
+    cluster: str
+    state: str
+    restarts: int | None = None
+    streamCheckpoints: dict[str, object] | None = None
+    vertices: list[dict[str, object]] | None = None
+    savepoint: str | None = None
+    lastFailure: dict[str, object] | None = None
+    lastSeen: str | None = None
+
+    @staticmethod
+    def _get_schema() -> str:
+        return f"{HEADWATER_FACETS}/headwater_flink.json"
+
+
+@attrs.define(kw_only=True)
+class TakenBackFacet(error_message_run.ErrorMessageRunFacet):
+    """Says that the message of before holds no more."""
+
+    _deleted: bool = True
+
+
+class Surroundings(NamedTuple):
+    """What all events of a cluster's jobs share."""
+
+    namespace: str
+    """Of the jobs."""
+    cluster: str
+    """The URL, without credentials."""
+    heartbeat_s: int
+    version: str | None
+    """Of Flink."""
+
+
+def event_of(told: Told, around: Surroundings) -> bytes:
+    """The event, unsigned; the same telling gives the same bytes."""
+    return run_event(
+        RunState[told.state],
+        _utc(told.time_ms),
+        Run(runId=told.run.id, facets=_run_facets(told, around)),
+        Job(
+            namespace=around.namespace,
+            name=told.run.job,
+            facets={"jobType": _job_type(around.heartbeat_s, is_stream=told.run.is_stream)},
+        ),
+    )
+
+
+def _job_type(heartbeat_s: int, *, is_stream: bool) -> job_type_job.JobTypeJobFacet:
+    return job_type_job.JobTypeJobFacet(
+        processingType="STREAMING" if is_stream else "BATCH",
+        integration="FLINK",
+        jobType="JOB",
+        emissionPattern=job_type_job.EmissionPattern(
+            eventTrigger="PERIODIC", eventContentMode="COMPLETE", windowDuration=heartbeat_s
+        ),
+    )
+
+
+def _run_facets(told: Told, around: Surroundings) -> dict[str, RunFacet]:
+    run, figures = told.run, told.run.figures
+    facets: dict[str, RunFacet] = {
+        "headwater_flink": HeadwaterFlinkFacet(
+            jobId=run.job_id,
+            cluster=around.cluster,
+            state=run.state,
+            restarts=figures.restarts,
+            streamCheckpoints=_checkpoints(figures.checkpoints),
+            vertices=_vertices(figures),
+            savepoint=told.savepoint,
+            lastFailure=_last_failure(told),
+            lastSeen=None if told.silence is None else _utc(run.seen_ms).isoformat(),
+        ),
+        "headwater_run": HeadwaterRunFacet(
+            recordsIn=figures.records_in,
+            recordsOut=figures.records_out,
+            bytesIn=None,
+            bytesOut=None,
+            errorCount=(figures.restarts or 0) + (run.state == "FAILED"),
+            durationMs=max(0, told.time_ms - run.started_ms),
+            stopReason=told.stop_reason,
+            isInferred=told.silence is not None or None,
+        ),
+    }
+    if around.version is not None:
+        facets["processing_engine"] = processing_engine_run.ProcessingEngineRunFacet(
+            version=around.version, name="flink", openlineageAdapterVersion=VERSION
+        )
+    if (error := _error(told)) is not None:
+        facets["errorMessage"] = error
+    return facets
+
+
+def _error(told: Told) -> RunFacet | None:
+    if told.silence is not None:
+        return error_message_run.ErrorMessageRunFacet(message=told.silence, programmingLanguage="JAVA")
+    if told.state == "FAIL":
+        trace = without_values(told.failure.trace if told.failure else "", EXCEPTIONS)
+        return error_message_run.ErrorMessageRunFacet(
+            message=trace.root, programmingLanguage="JAVA", stackTrace=trace.text or None
+        )
+    if told.takes_back:
+        return TakenBackFacet(message="taken back: the cluster lists the job again", programmingLanguage="JAVA")
+    return None
+
+
+def _checkpoints(told: Checkpoints | None) -> dict[str, object] | None:
+    if told is None:
+        return None
+    last = told.last and {
+        "id": told.last.id,
+        "completedAt": _utc(told.last.ended_ms).isoformat(),
+        "durationMs": told.last.duration_ms,
+        "stateBytes": told.last.state_bytes,
+        "path": told.last.path,
+    }
+    said = {
+        "completed": told.completed,
+        "failed": told.failed,
+        "inProgress": told.in_progress,
+        "restored": told.restored,
+        "restoredFrom": told.restored_from,
+        "last": last and _said(last),
+    }
+    return _said(said)
+
+
+def _vertices(figures: Figures) -> list[dict[str, object]]:
+    return [
+        _said(
+            {
+                "name": vertex.name,
+                "parallelism": vertex.parallelism,
+                "state": vertex.state,
+                "backPressuredMsPerSecond": vertex.back_pressured_ms_per_second,
+            }
+        )
+        for vertex in figures.vertices
+    ]
+
+
+def _last_failure(told: Told) -> dict[str, object] | None:
+    failure = told.failure
+    if failure is None:
+        return None
+    message = without_values(failure.trace, EXCEPTIONS).root
+    return _said({"message": message, "at": _utc(failure.at_ms).isoformat(), "task": failure.task})
+
+
+def _said(members: dict[str, Any]) -> dict[str, object]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _utc(unix_ms: int) -> datetime:
+    return datetime.fromtimestamp(unix_ms / 1000, UTC)

@@ -1,0 +1,215 @@
+"""One job, one run: from its start to its end, however often it is restarted and whoever is its JobManager.
+
+What Flink's REST API says, and what it means (measured on Flink 2.1.3):
+
+    a job that was not there before     the run starts, at the job's `start-time`
+    RUNNING, RESTARTING, more restarts  told as RUNNING, with the figures; else every heartbeat
+    FINISHED                            the run is complete; with a SYNC_SAVEPOINT it was stopped with a savepoint
+    CANCELED, FAILED                    it was aborted; it failed, with the root exception
+    SUSPENDED, CANCELLING, FAILING, …   nothing: on its way, or waiting for another JobManager
+    no answer for a while               every run ended, as far as can be told from here: told as inferred
+    a job is listed no more             its run ended, likewise: a JobManager without high availability came back
+    an answer again, and the job in it  told as RUNNING, or as its true end: that takes the inferred end back
+
+A pure fold over looks at the cluster. A look is the list of its jobs and the details of those that are `wanted`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, NamedTuple
+
+from headwater.capture.flink.jobs import Details, Failure, Figures, Listed
+from headwater.capture.flink.run_ids import run_of_job
+
+State = Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT"]
+
+_TOLD_AT_ONCE: Final = frozenset({"RUNNING", "RESTARTING"})
+_PATIENCE_MS: Final = 10_000
+"""How long the end of a job waits for its details: without them it could not be told why it failed."""
+_LISTED_FOR_MS: Final = 3_600_000
+"""How long Flink lists a job that is over, unless configured (`jobstore.expiration-time`)."""
+_REMEMBERED_MS: Final = 24 * 3_600_000
+"""How long a run whose end was inferred may come back as the same run."""
+
+
+@dataclass(slots=True)
+class Run:
+    """A run that goes on, or whose end was inferred."""
+
+    id: str
+    job_id: str
+    job: str
+    started_ms: int
+    state: str
+    """As Flink calls it."""
+    modified_ms: int
+    seen_ms: int
+    """When the cluster listed it last."""
+    told_ms: int
+    is_stream: bool = True
+    figures: Figures = field(default_factory=Figures)
+    is_lost: bool = False
+    """Whether its end was inferred."""
+    missed_since_ms: int | None = None
+    over_since_ms: int | None = None
+    """Since when it is known to be over, but not how."""
+
+
+class Told(NamedTuple):
+    """A transition of a run."""
+
+    run: Run
+    """As it was then."""
+    state: State
+    time_ms: int
+    stop_reason: str | None = None
+    failure: Failure | None = None
+    savepoint: str | None = None
+    silence: str | None = None
+    """Why the end was inferred."""
+    takes_back: bool = False
+    """Whether an end that was inferred is taken back."""
+
+
+class Lives:
+    """The lives of all jobs of a cluster.
+
+    Args:
+        runs: what was known before.
+        over: runs that the cluster lists and that are over for the watcher; None if it never looked.
+        heartbeat_ms: how often a run that goes on is told.
+        lost_after_ms: how long a job must not have been listed before its run's end is inferred.
+    """
+
+    def __init__(
+        self, runs: Iterable[Run], over: Iterable[str] | None, *, heartbeat_ms: int, lost_after_ms: int
+    ) -> None:
+        # What was missed before this process began, it has not missed itself.
+        self.runs = {run.job_id: replace(run, missed_since_ms=None) for run in runs}
+        self.over = None if over is None else set(over)
+        self._heartbeat_ms = heartbeat_ms
+        self._lost_after_ms = lost_after_ms
+
+    def wanted(self, jobs: Sequence[Listed], now_ms: int) -> list[str]:
+        """The ids of the jobs of which something may have to be told, so that their details are wanted."""
+        return [job.id for job in jobs if not self._is_past(job) and self._may_tell(job, now_ms)]
+
+    def look(self, jobs: Sequence[Listed], details: Mapping[str, Details], now_ms: int) -> list[Told]:
+        """Take a look at the cluster; gives what it makes known."""
+        if self.over is None:  # what was over before anybody watched is not told
+            self.over = {_key(job) for job in jobs if job.is_over}
+        told = [told for job in jobs if not self._is_past(job) for told in self._seen(job, details.get(job.id), now_ms)]
+        self.over &= {_key(job) for job in jobs}
+        listed = {job.id for job in jobs}
+        missed = [run for run in self.runs.values() if run.job_id not in listed]
+        return [*told, *(told for run in missed for told in self._missed(run, None, now_ms, now_ms))]
+
+    def blind(self, why: str, since_ms: int, now_ms: int) -> list[Told]:
+        """Take a look that failed, and was begun at `since_ms`."""
+        return [told for run in [*self.runs.values()] for told in self._missed(run, why, since_ms, now_ms)]
+
+    def _is_past(self, job: Listed) -> bool:
+        return job.is_over and (self.over is None or _key(job) in self.over)
+
+    def _may_tell(self, job: Listed, now_ms: int) -> bool:
+        run = self.runs.get(job.id)
+        return run is None or job.is_over or run.is_lost or self._is_news(run, job) or self._is_due(run, now_ms)
+
+    @staticmethod
+    def _is_news(run: Run, job: Listed) -> bool:
+        return (run.state, run.modified_ms) != (job.state, job.modified_ms)
+
+    def _is_due(self, run: Run, now_ms: int) -> bool:
+        return now_ms - run.told_ms >= self._heartbeat_ms
+
+    # A job that is there
+
+    def _seen(self, job: Listed, details: Details | None, now_ms: int) -> Iterator[Told]:
+        run = self.runs.get(job.id)
+        if run is None:
+            run = self.runs[job.id] = self._begun(job, details, now_ms)
+            yield Told(replace(run), "START", run.started_ms)
+        before = replace(run)
+        run.state, run.modified_ms, run.seen_ms, run.missed_since_ms = job.state, job.modified_ms, now_ms, None
+        if details is not None:
+            run.figures, run.is_stream = details.figures.or_else(run.figures), details.is_stream
+        if job.is_over:
+            yield from self._ended(run, job, details, now_ms)
+        elif self._is_worth_telling(before, run, now_ms):
+            run.is_lost = False
+            run.told_ms = max(now_ms, before.told_ms + 1)
+            failure = details and details.failure
+            yield Told(replace(run), "RUNNING", run.told_ms, failure=failure, takes_back=before.is_lost)
+
+    @staticmethod
+    def _begun(job: Listed, details: Details | None, now_ms: int) -> Run:
+        is_stream = details is None or details.is_stream
+        return Run(
+            run_of_job(job.id, job.started_ms),
+            job.id,
+            job.name,
+            job.started_ms,
+            "INITIALIZING",
+            job.modified_ms,
+            now_ms,
+            job.started_ms,
+            is_stream,
+        )
+
+    def _is_worth_telling(self, before: Run, run: Run, now_ms: int) -> bool:
+        is_new = run.state in _TOLD_AT_ONCE and run.state != before.state
+        has_restarted = (run.figures.restarts or 0) > (before.figures.restarts or 0)
+        return before.is_lost or is_new or has_restarted or self._is_due(before, now_ms)
+
+    def _ended(self, run: Run, job: Listed, details: Details | None, now_ms: int) -> Iterator[Told]:
+        if run.over_since_ms is None:
+            run.over_since_ms = now_ms
+        if details is None and now_ms - run.over_since_ms < _PATIENCE_MS:
+            return
+        takes_back, run.is_lost = run.is_lost, False
+        told = Told(
+            replace(run), "COMPLETE", max(job.ended_ms or job.modified_ms, run.started_ms), takes_back=takes_back
+        )
+        if job.state == "FAILED":
+            yield told._replace(state="FAIL", failure=details and details.failure)
+        elif job.state == "CANCELED":
+            yield told._replace(state="ABORT", stop_reason="cancelled")
+        elif details is not None and details.savepoint is not None:
+            yield told._replace(stop_reason="stopped with a savepoint", savepoint=details.savepoint)
+        else:
+            yield told
+        del self.runs[run.job_id]
+        if self.over is not None:
+            self.over.add(_key(job))
+
+    # A job that is not there
+
+    def _missed(self, run: Run, unreachable: str | None, since_ms: int, now_ms: int) -> Iterator[Told]:
+        if run.is_lost:
+            if now_ms - run.seen_ms >= _REMEMBERED_MS:
+                del self.runs[run.job_id]
+            return
+        if run.missed_since_ms is None:
+            run.missed_since_ms = since_ms
+        if now_ms - run.missed_since_ms < self._lost_after_ms:
+            return
+        silent_ms = now_ms - run.seen_ms
+        run.is_lost = True
+        run.told_ms = max(now_ms, run.told_ms + 1)
+        told = Told(replace(run), "FAIL", run.told_ms)
+        if unreachable is not None:
+            silence = (
+                f"the JobManager has not answered for {silent_ms / 1000:.0f} s ({unreachable}): it may have died, "
+            )
+            yield told._replace(stop_reason="cluster unreachable", silence=f"{silence}or only be unreachable from here")
+        elif silent_ms < _LISTED_FOR_MS:
+            silence = "the cluster answers, but knows the job no more: its JobManager was started anew and lost it"
+            yield told._replace(stop_reason="lost by the cluster", silence=silence)
+        else:
+            silence = f"the job ended unwatched in the last {silent_ms // 60_000} min: the cluster has forgotten how"
+            yield told._replace(state="ABORT", stop_reason="end not seen", silence=silence)
+
+
+def _key(job: Listed) -> str:
+    """Tells two jobs apart that were given one id, as application clusters give."""
+    return run_of_job(job.id, job.started_ms)

@@ -1,0 +1,139 @@
+"""A Flink cluster, asked over its REST API."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
+
+import httpx
+
+from headwater.capture.flink.jobs import Details, Listed, Read, details, listed, wanted_metrics
+from headwater.errors import NotFoundError, UnavailableError
+from headwater.model.credentials import without_credentials
+
+JOB_NAMESPACE: Final = "flink-jobs"
+"""What openlineage-flink calls the namespace of jobs where nobody says otherwise."""
+
+_TIMEOUT_S: Final = 2.0
+"""Short: a cluster that died must be told within 10 s, after several tries."""
+
+
+AnswerT = TypeVar("AnswerT")
+ReadT = TypeVar("ReadT")
+
+
+class About(NamedTuple):
+    """What a cluster says of itself."""
+
+    version: str
+    job_namespace: str
+    """Of its jobs, as its configuration tells the OpenLineage listener."""
+
+
+class FlinkCluster:
+    """A client of a cluster; of several URLs (JobManagers of one cluster) the one that answers is asked.
+
+    All methods raise UnavailableError if none answers, or not as Flink's REST API does.
+    """
+
+    def __init__(self, urls: Sequence[str], network: httpx.BaseTransport | None = None) -> None:
+        self._urls = [url.rstrip("/") for url in urls]
+        self._client = httpx.Client(timeout=_TIMEOUT_S, transport=network, follow_redirects=True)
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._client.close()
+
+    @property
+    def url(self) -> str:
+        """The URL that answered last, without credentials."""
+        return without_credentials(self._urls[0])
+
+    def about(self) -> About:
+        """Its version, and how its jobs are named."""
+        return self._read(_about, (self._there("/config"), self._there("/jobmanager/config")))
+
+    def jobs(self) -> tuple[Listed, ...]:
+        """All jobs that it knows, also those that are over, in the order of their starts."""
+        return self._read(listed, self._there("/jobs/overview"))
+
+    def details(self, job_id: str) -> Details | None:
+        """What it knows of a job; None if it knows the job no more."""
+        path = f"/jobs/{job_id}"
+        try:
+            job = self._get(path)
+            read = Read(
+                job,
+                self._checkpoints(path),
+                self._get(f"{path}/exceptions"),
+                self._get(f"{path}/metrics", get="numRestarts"),
+                {vertex["id"]: self._operators(f"{path}/vertices/{vertex['id']}") for vertex in job["vertices"]},
+            )
+        except NotFoundError:
+            return None
+        return self._read(details, read)
+
+    def _checkpoints(self, path: str) -> Mapping[str, Any]:
+        try:
+            found: Mapping[str, Any] = self._get(f"{path}/checkpoints")
+        except NotFoundError:  # of a batch job
+            return {}
+        return found
+
+    def _operators(self, path: str) -> Sequence[Mapping[str, Any]]:
+        ids = wanted_metrics(each["id"] for each in self._get(f"{path}/subtasks/metrics"))
+        if not ids:
+            return ()
+        found: Sequence[Mapping[str, Any]] = self._get(f"{path}/subtasks/metrics", get=",".join(ids), agg="sum,max")
+        return found
+
+    def _read(self, read: Callable[[AnswerT], ReadT], answer: AnswerT) -> ReadT:
+        try:
+            return read(answer)
+        except (KeyError, TypeError, ValueError) as strange:
+            raise self._strange() from strange
+
+    def _there(self, path: str) -> Any:  # noqa: ANN401  JSON
+        """The answer of what every cluster has."""
+        try:
+            return self._get(path)
+        except NotFoundError as strange:
+            raise self._strange() from strange
+
+    def _strange(self) -> UnavailableError:
+        return UnavailableError(f"{self.url} does not answer as Flink's REST API does; is the address right?")
+
+    def _get(self, path: str, **query: str) -> Any:  # noqa: ANN401  JSON
+        faults = []
+        for url in [*self._urls]:
+            try:
+                answer = self._client.get(f"{url}{path}", params=query)
+            except httpx.HTTPError as fault:
+                faults.append(f"{without_credentials(url)}: {_worded(fault)}")
+                continue
+            if answer.status_code >= 500:  # no leader yet, for example
+                faults.append(f"{without_credentials(url)}: status {answer.status_code}")
+                continue
+            self._urls.remove(url)
+            self._urls.insert(0, url)
+            return self._content(answer)
+        raise UnavailableError("; ".join(faults))
+
+    def _content(self, answer: httpx.Response) -> Any:  # noqa: ANN401  JSON
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            raise NotFoundError(f"{self.url} has no {answer.url.path}")
+        try:
+            answer.raise_for_status()
+            return answer.json()
+        except (httpx.HTTPStatusError, ValueError) as strange:
+            raise self._strange() from strange
+
+
+def _about(answers: tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]) -> About:
+    config, settings = answers
+    namespaces = [each["value"] for each in settings if each["key"] == "openlineage.job.namespace"]
+    return About(config["flink-version"], next(filter(None, namespaces), JOB_NAMESPACE))
+
+
+def _worded(fault: httpx.HTTPError) -> str:
+    if isinstance(fault, httpx.TimeoutException):
+        return f"no answer within {_TIMEOUT_S:g} s"
+    return "no connection" if isinstance(fault, httpx.ConnectError) else "the connection broke"

@@ -1,0 +1,133 @@
+"""The watcher: a cluster, the clock, and what they make known."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from headwater.capture.flink import kept
+from headwater.capture.flink.events import Surroundings, event_of
+from headwater.capture.flink.jobs import Details, Listed
+from headwater.capture.flink.life import Lives, Told
+from headwater.capture.flink.rest import JOB_NAMESPACE, FlinkCluster
+from headwater.capture.outlet import Outlet
+from headwater.errors import UnavailableError
+
+log = logging.getLogger(__name__)
+
+_SAVE_EVERY_S: Final = 5.0
+"""How long what is known may be unkept while runs just go on; starts and ends are kept at once."""
+_SETTLE_S: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchConfig:
+    """How to watch.
+
+    Attributes:
+        namespace: of the jobs; None for that of the cluster's configuration.
+        state: the file that keeps what the watcher knows.
+        interval_s: between two looks.
+        heartbeat_s: how often a run that goes on is told anew.
+        lost_after_s: how long a job must not have been listed before its run's end is inferred.
+    """
+
+    namespace: str | None
+    state: Path
+    interval_s: float
+    heartbeat_s: int
+    lost_after_s: float
+
+
+class Watcher:
+    """Watches one cluster, from one thread, until it is told to stop."""
+
+    def __init__(
+        self,
+        config: WatchConfig,
+        cluster: FlinkCluster,
+        outlet: Outlet,
+        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    ) -> None:
+        known = kept.load(config.state)
+        self._config = config
+        self._cluster = cluster
+        self._outlet = outlet
+        self._now_ms = now_ms
+        self._namespace = config.namespace or known.namespace
+        self._version = known.version
+        self._lives = Lives(
+            known.runs,
+            known.over,
+            heartbeat_ms=config.heartbeat_s * 1000,
+            lost_after_ms=int(config.lost_after_s * 1000),
+        )
+        self._is_blind: bool | None = None
+        """Whether the last look failed; None before the first."""
+        self._save_at = 0.0
+
+    def run(self, stop: threading.Event, ready: Callable[[int], None]) -> None:
+        """Watch; `ready` is called with the number of jobs that go on once the cluster was looked at first."""
+        is_ready = False
+        while not stop.is_set():
+            told = self._look()
+            if not is_ready and self._is_blind is False:
+                ready(len(self._lives.runs))
+                is_ready = True
+            self._tell(told)
+            stop.wait(self._config.interval_s)
+        self._save()
+
+    def _look(self) -> list[Told]:
+        began_ms = self._now_ms()
+        try:
+            jobs = self._cluster.jobs()
+            if self._is_blind is not False:
+                self._get_to_know()
+        except UnavailableError as fault:
+            if not self._is_blind:
+                log.warning("the Flink cluster cannot be seen", extra={"fault": str(fault)})
+            self._is_blind = True
+            return self._lives.blind(str(fault), began_ms, self._now_ms())
+        self._is_blind = False
+        return self._lives.look(jobs, self._details(jobs), self._now_ms())
+
+    def _get_to_know(self) -> None:
+        about = self._cluster.about()
+        self._version = about.version
+        self._namespace = self._config.namespace or about.job_namespace
+
+    def _details(self, jobs: Sequence[Listed]) -> dict[str, Details]:
+        """Those that are wanted and can be had: one job that cannot be read hides no other."""
+        found: dict[str, Details] = {}
+        for job_id in self._lives.wanted(jobs, self._now_ms()):
+            try:
+                details = self._cluster.details(job_id)
+            except UnavailableError as fault:
+                log.info("a job's details cannot be read", extra={"job_id": job_id, "fault": str(fault)})
+                continue
+            if details is not None:
+                found[job_id] = details
+        return found
+
+    def _tell(self, told: Sequence[Told]) -> None:
+        around = Surroundings(
+            self._namespace or JOB_NAMESPACE, self._cluster.url, self._config.heartbeat_s, self._version
+        )
+        for each in told:
+            self._outlet.put(event_of(each, around))
+        is_urgent = any(each.state != "RUNNING" or each.takes_back for each in told)
+        if is_urgent or time.monotonic() >= self._save_at:
+            self._save()
+            self._save_at = time.monotonic() + _SAVE_EVERY_S
+
+    def _save(self) -> None:
+        """Keep what is known, once all that was told is safe."""
+        if not self._outlet.settle(_SETTLE_S):
+            log.warning("lineage events are not safe yet; the state is kept later")
+            return
+        over = None if self._lives.over is None else sorted(self._lives.over)
+        kept.save(self._config.state, kept.Kept([*self._lives.runs.values()], over, self._namespace, self._version))

@@ -1,0 +1,291 @@
+"""What looks at a Flink cluster mean for runs. States and times go as Flink 2.1.3 gives them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.capture.flink.jobs import Details, Failure, Figures, Listed
+from headwater.capture.flink.life import Lives, Told
+from headwater.capture.flink.run_ids import run_of_job
+
+JOB = Listed("edff2bd142af505b67ed5c6fa83db9ab", "stats", "RUNNING", 1_000, None, 1_500)
+RUN = run_of_job(JOB.id, JOB.started_ms)
+COUNTED = Details(Figures(records_in=10, records_out=7, restarts=0), is_stream=True)
+CAUSE = Failure("java.lang.ArithmeticException: / by zero", 4_990, "Source: orders -> Calc (1/2) - execution #0")
+REFUSED = "http://127.0.0.1:8081: no connection"
+
+
+def lives(*known: Lives) -> Lives:
+    """A watcher that has looked at an empty cluster before, or one that goes on with what another one knew."""
+    runs, over = ([*known[0].runs.values()], known[0].over) if known else ([], [])
+    return Lives(runs, over, heartbeat_ms=60_000, lost_after_ms=5_000)
+
+
+def look(by: Lives, now_ms: int, *jobs: Listed, **details: Details) -> list[Told]:
+    """A look at which every detail that is wanted can be had; `details` by the job's name."""
+    wanted = by.wanted(jobs, now_ms)
+    found = {job.id: details.get(job.name, COUNTED) for job in jobs if job.id in wanted}
+    return by.look(jobs, found, now_ms)
+
+
+def said(told: Sequence[Told]) -> list[tuple[str, int]]:
+    return [(each.state, each.time_ms) for each in told]
+
+
+def ended(state: str, at_ms: int = 5_000) -> Listed:
+    return JOB._replace(state=state, ended_ms=at_ms, modified_ms=at_ms)
+
+
+def watched() -> Lives:
+    """A watcher that has seen the job run since 2,000."""
+    by = lives()
+    look(by, 2_000, JOB)
+    return by
+
+
+def test_a_run_starts_with_its_job_and_has_the_listeners_id() -> None:
+    told = look(lives(), 2_000, JOB)
+
+    assert said(told) == [("START", 1_000), ("RUNNING", 2_000)]
+    assert {each.run.id for each in told} == {RUN}
+    assert told[1].run.figures.records_in == 10
+
+
+def test_a_job_that_still_gets_its_tasks_has_started_and_is_told_to_run_when_it_does() -> None:
+    by = lives()
+
+    assert said(look(by, 1_100, JOB._replace(state="CREATED"))) == [("START", 1_000)]
+    assert said(look(by, 2_100, JOB)) == [("RUNNING", 2_100)]
+
+
+def test_a_run_that_goes_on_is_told_every_heartbeat_and_asked_for_no_more_often() -> None:
+    by = watched()
+
+    quiet = [by.wanted([JOB], now_ms) for now_ms in range(3_000, 62_000, 1_000)]
+
+    assert quiet == [[]] * 59
+    assert said(look(by, 62_000, JOB)) == [("RUNNING", 62_000)]
+
+
+def test_a_restart_is_told_also_where_it_was_too_quick_to_be_seen() -> None:
+    by = watched()
+    restarted = COUNTED._replace(figures=replace(COUNTED.figures, restarts=1), failure=CAUSE)
+
+    (told,) = look(by, 3_000, JOB._replace(modified_ms=2_500), stats=restarted)
+
+    assert (told.state, told.run.figures.restarts, told.failure) == ("RUNNING", 1, CAUSE)
+
+
+def test_tasks_that_change_their_state_are_no_news() -> None:
+    assert look(watched(), 3_000, JOB._replace(modified_ms=2_500)) == []
+
+
+def test_each_way_to_end_is_told_apart_with_the_time_that_flink_gives() -> None:
+    with_savepoint = COUNTED._replace(savepoint="file:/sp/savepoint-edff")
+    with_cause = COUNTED._replace(failure=CAUSE)
+    ends: Mapping[str, tuple[Listed, Details]] = {
+        "finished": (ended("FINISHED"), COUNTED),
+        "stopped": (ended("FINISHED"), with_savepoint),
+        "cancelled": (ended("CANCELED"), COUNTED),
+        "failed": (ended("FAILED"), with_cause),
+    }
+
+    told = {how: look(watched(), 5_500, job, stats=details) for how, (job, details) in ends.items()}
+
+    assert {how: said(each) for how, each in told.items()} == {
+        "finished": [("COMPLETE", 5_000)],
+        "stopped": [("COMPLETE", 5_000)],
+        "cancelled": [("ABORT", 5_000)],
+        "failed": [("FAIL", 5_000)],
+    }
+    assert [each[0].stop_reason for each in told.values()] == [None, "stopped with a savepoint", "cancelled", None]
+    assert (told["stopped"][0].savepoint, told["failed"][0].failure) == ("file:/sp/savepoint-edff", CAUSE)
+
+
+def test_an_end_is_told_once_however_long_flink_lists_the_job() -> None:
+    by = watched()
+
+    told = [look(by, now_ms, ended("CANCELED")) for now_ms in (5_500, 6_500, 7_500)]
+
+    assert [len(each) for each in told] == [1, 0, 0]
+    assert by.runs == {}
+
+
+def test_a_job_that_came_and_went_between_two_looks_is_told_whole() -> None:
+    assert said(look(lives(), 5_500, ended("FINISHED"))) == [("START", 1_000), ("COMPLETE", 5_000)]
+
+
+def test_jobs_that_were_over_before_anybody_watched_are_not_told() -> None:
+    by = Lives([], None, heartbeat_ms=60_000, lost_after_ms=5_000)
+    other = JOB._replace(id="0" * 32, name="other")
+
+    first = look(by, 5_500, ended("FINISHED"), other)
+    second = look(by, 6_500, ended("FINISHED"), other)
+
+    assert [(each.run.job, each.state) for each in first] == [("other", "START"), ("other", "RUNNING")]
+    assert second == []
+
+
+def test_what_flink_lists_no_more_is_forgotten() -> None:
+    by = watched()
+    look(by, 5_500, ended("FINISHED"))
+
+    look(by, 6_500)
+
+    assert by.over == set()
+
+
+def test_the_end_of_a_job_waits_for_its_cause_but_not_for_ever() -> None:
+    by = watched()
+
+    silent = [by.look([ended("FAILED")], {}, now_ms) for now_ms in (5_500, 6_500, 15_000)]
+    told = by.look([ended("FAILED")], {}, 15_500)
+
+    assert silent == [[], [], []]
+    assert said(told) == [("FAIL", 5_000)]
+
+
+def test_a_watcher_that_is_started_again_goes_on_and_tells_what_it_missed() -> None:
+    before = watched()
+
+    told = look(lives(before), 9_000, ended("FAILED"), stats=COUNTED._replace(failure=CAUSE))
+
+    assert [(each.state, each.run.id) for each in told] == [("FAIL", RUN)]
+
+
+def test_a_cluster_that_does_not_answer_ends_its_runs_after_a_while_and_says_that_it_is_inferred() -> None:
+    by = watched()
+
+    early = [by.blind(REFUSED, now_ms, now_ms) for now_ms in (3_000, 5_000, 7_000)]
+    (told,) = by.blind(REFUSED, 8_000, 8_000)
+    later = [by.blind(REFUSED, now_ms, now_ms) for now_ms in (9_000, 100_000)]
+
+    assert early == [[], [], []]
+    assert (told.state, told.time_ms, told.stop_reason) == ("FAIL", 8_000, "cluster unreachable")
+    assert told.silence is not None
+    assert "has not answered for 6 s (http://127.0.0.1:8081: no connection)" in told.silence
+    assert "or only be unreachable from here" in told.silence
+    assert told.run.figures == COUNTED.figures
+    assert later == [[], []]
+
+
+def test_one_answer_between_two_silences_ends_nothing() -> None:
+    by = watched()
+    by.blind(REFUSED, 3_000, 3_000)
+    look(by, 6_000, JOB)
+
+    assert by.blind(REFUSED, 9_000, 9_000) == []
+
+
+def lost() -> Lives:
+    """A watcher that has told the run's end by inference, at 8,000."""
+    by = watched()
+    by.blind(REFUSED, 3_000, 3_000)
+    by.blind(REFUSED, 8_000, 8_000)
+    return by
+
+
+def test_a_job_that_is_there_again_goes_on_in_the_same_run() -> None:
+    by = lost()
+
+    (back,) = look(by, 9_000, JOB)
+    end = look(by, 20_000, ended("CANCELED", 19_000))
+
+    assert (back.state, back.run.id, back.takes_back) == ("RUNNING", RUN, True)
+    assert [(each.state, each.run.id, each.takes_back) for each in end] == [("ABORT", RUN, False)]
+
+
+def test_a_job_that_another_jobmanager_took_up_goes_on_in_the_same_run_though_it_starts_anew_there() -> None:
+    taken_up = JOB._replace(state="INITIALIZING", started_ms=8_500, modified_ms=8_500)
+
+    (back,) = look(lost(), 9_000, taken_up)
+
+    assert (back.state, back.run.id, back.takes_back) == ("RUNNING", RUN, True)
+
+
+def test_a_job_that_came_to_its_end_in_the_silence_has_that_end() -> None:
+    (told,) = look(lost(), 9_000, ended("FINISHED", 4_000))
+
+    assert (told.state, told.time_ms, told.takes_back) == ("COMPLETE", 4_000, True)
+
+
+def test_a_watcher_that_is_started_again_knows_which_ends_were_inferred() -> None:
+    by = lives(lost())
+
+    assert by.blind(REFUSED, 20_000, 20_000) == []
+    assert said(look(by, 21_000, JOB)) == [("RUNNING", 21_000)]
+
+
+def test_what_was_not_seen_while_nobody_watched_is_no_silence() -> None:
+    by = lives(watched())
+
+    assert by.blind(REFUSED, 100_000, 100_000) == []
+    assert said(by.blind(REFUSED, 105_000, 105_000)) == [("FAIL", 105_000)]
+
+
+def test_a_cluster_that_came_back_without_the_job_has_lost_it() -> None:
+    by = watched()
+
+    early = look(by, 4_000)
+    (told,) = look(by, 9_000)
+
+    assert early == []
+    assert (told.state, told.stop_reason, told.time_ms) == ("FAIL", "lost by the cluster", 9_000)
+    assert look(by, 10_000) == []
+
+
+def test_a_job_that_ended_so_long_ago_that_flink_has_forgotten_it_is_not_called_failed() -> None:
+    by = lives(watched())
+    two_hours_ms = 7_200_000
+
+    early = look(by, two_hours_ms)
+    (told,) = look(by, two_hours_ms + 5_000)
+
+    assert early == []
+    assert (told.state, told.stop_reason) == ("ABORT", "end not seen")
+    assert told.silence is not None
+
+
+def test_two_jobs_with_one_id_are_two_runs() -> None:
+    by = watched()
+    look(by, 5_500, ended("FINISHED"))
+
+    told = look(by, 7_000, JOB._replace(started_ms=6_000, modified_ms=6_500))
+
+    assert [(each.state, each.run.id) for each in told] == [
+        ("START", run_of_job(JOB.id, 6_000)),
+        ("RUNNING", run_of_job(JOB.id, 6_000)),
+    ]
+
+
+LIVING = ["INITIALIZING", "CREATED", "RUNNING", "RESTARTING", "SUSPENDED", "FAILING", "CANCELLING"]
+looks = st.lists(st.sampled_from([*LIVING, "FINISHED", "CANCELED", "FAILED", "absent", "silent", "watcher anew"]))
+
+
+@given(looks)
+def test_whatever_is_seen_a_run_starts_once_and_ends_once_by_its_own_word(seen: list[str]) -> None:
+    by, told = lives(), list[Told]()
+    for number, state in enumerate(seen, 1):
+        now_ms = number * 3_000
+        if state == "watcher anew":
+            by = lives(by)
+        elif state == "silent":
+            told += by.blind(REFUSED, now_ms, now_ms)
+        elif state == "absent":
+            told += look(by, now_ms)
+        else:
+            job = JOB._replace(state=state, modified_ms=now_ms)
+            told += look(by, now_ms, job._replace(ended_ms=now_ms if job.is_over else None))
+            if job.is_over:
+                break
+
+    words = [f"{each.state}{' inferred' if each.silence else ''}" for each in told]
+    assert words.count("START") == (1 if told else 0)
+    assert words[:1] in ([], ["START"])
+    assert [word for word in words[:-1] if word in ("COMPLETE", "FAIL", "ABORT")] == []
+    for one, after in pairwise(told):
+        assert (one.silence is not None) == after.takes_back
+        assert one.time_ms < after.time_ms or after.state in ("COMPLETE", "FAIL", "ABORT")

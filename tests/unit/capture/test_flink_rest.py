@@ -1,0 +1,239 @@
+"""How Flink's answers are read. The answers are those of Flink 2.1.3, cut down to what is read and a little beside."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from headwater.capture.flink.jobs import Checkpoint, Checkpoints, Failure, Listed, Vertex
+from headwater.capture.flink.rest import About, FlinkCluster
+from headwater.errors import UnavailableError
+
+JOB = "f536561adb4b8935c01aff0886e567dc"
+SOURCE, SINK = "cbc357ccb763df2852fee8c4fc7d55f2", "90bea66de1c231edf33913ecd54406c1"
+CHECKPOINT = {
+    "id": 58,
+    "status": "COMPLETED",
+    "is_savepoint": False,
+    "latest_ack_timestamp": 1795318479551,
+    "state_size": 9065,
+    "end_to_end_duration": 7,
+    "checkpoint_type": "CHECKPOINT",
+    "external_path": "file:/ckpt/chk-58",
+}
+SAVEPOINT = {**CHECKPOINT, "is_savepoint": True, "checkpoint_type": "SYNC_SAVEPOINT", "external_path": "file:/sp/sp-1"}
+CHECKPOINTS = {
+    "counts": {"restored": 0, "total": 59, "in_progress": 1, "completed": 58, "failed": 0},
+    "latest": {"completed": CHECKPOINT, "savepoint": None, "failed": None, "restored": None},
+}
+SUPPRESSED = "org.apache.flink.runtime.JobException: Recovery is suppressed by FixedDelayRestartBackoffTimeStrategy"
+DIVISION = {"exceptionName": "java.lang.ArithmeticException", "stacktrace": "java.lang.ArithmeticException: / by zero"}
+EXCEPTIONS = [
+    {
+        "stacktrace": SUPPRESSED,
+        "timestamp": 1795318274925,
+        "concurrentExceptions": [{**DIVISION, "timestamp": 1795318274903, "taskName": "Calc (2/2) - execution #1"}],
+    },
+    {**DIVISION, "timestamp": 1795318268755, "taskName": "Calc (2/2) - execution #0", "concurrentExceptions": []},
+]
+
+
+def vertex(number: str, name: str, read: int = 0, written: int = 0) -> dict[str, Any]:
+    passed = {"read-records": read, "write-records": written, "accumulated-backpressured-time": 0}
+    return {"id": number, "name": name, "parallelism": 2, "status": "RUNNING", "metrics": passed}
+
+
+def job(*vertices: Mapping[str, Any], state: str = "RUNNING", kind: str = "STREAMING") -> dict[str, Any]:
+    return {"jid": JOB, "state": state, "job-type": kind, "vertices": vertices}
+
+
+CHAINED = (
+    vertex(SOURCE, "Source: src[4] -> Calc[5]", written=300),
+    vertex(SINK, "GroupAggregate[7] -> agg[8]: Writer", read=275),
+)
+COUNTED = {
+    SOURCE: {"Source__src[4].numRecordsOut": 400, "Source__src[4].numRecordsIn": 0, "Calc[5].numRecordsOut": 390},
+    SINK: {"GroupAggregate[7].numRecordsIn": 400, "agg[8]__Writer.numRecordsIn": 380, "numRecordsIn": 400},
+}
+
+
+class Flink:
+    """Answers by path; a path that it does not know is not there."""
+
+    def __init__(self, **answers: object) -> None:
+        self.answers = answers
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        path = request.url.path.removeprefix(f"/jobs/{JOB}")
+        if path.endswith("/subtasks/metrics"):
+            return httpx.Response(200, json=self._metrics(path.split("/")[2], request.url.params.get("get")))
+        found = {
+            "": self.answers.get("job"),
+            "/checkpoints": self.answers.get("checkpoints", CHECKPOINTS),
+            "/exceptions": {"exceptionHistory": {"entries": self.answers.get("exceptions", []), "truncated": False}},
+            "/metrics": self.answers.get("restarts", []),
+        }.get(path, self.answers.get(path))
+        return httpx.Response(404, json={"errors": ["not found"]}) if found is None else httpx.Response(200, json=found)
+
+    def _metrics(self, number: str, wanted: str | None) -> list[dict[str, Any]]:
+        counted: dict[str, dict[str, int]] = self.answers.get("counted", {})  # type: ignore[assignment]
+        found = {**counted.get(number, {}), **({"backPressuredTimeMsPerSecond": 250} if counted else {})}
+        if wanted is None:
+            return [{"id": each} for each in found]
+        return [{"id": each, "sum": float(found[each]), "max": float(found[each])} for each in wanted.split(",")]
+
+
+def cluster(answer: Callable[[httpx.Request], httpx.Response], *urls: str) -> FlinkCluster:
+    return FlinkCluster(urls or ["http://flink:8081"], httpx.MockTransport(answer))
+
+
+def test_jobs_are_listed_in_the_order_of_their_starts() -> None:
+    shown = {
+        "/jobs/overview": {
+            "jobs": [
+                {
+                    "jid": JOB,
+                    "name": "b",
+                    "state": "RUNNING",
+                    "start-time": 20,
+                    "end-time": -1,
+                    "last-modification": 25,
+                },
+                {
+                    "jid": "0",
+                    "name": "a",
+                    "state": "FINISHED",
+                    "start-time": 10,
+                    "end-time": 15,
+                    "last-modification": 15,
+                },
+            ]
+        }
+    }
+
+    assert cluster(Flink(**shown)).jobs() == (
+        Listed("0", "a", "FINISHED", 10, 15, 15),
+        Listed(JOB, "b", "RUNNING", 20, None, 25),
+    )
+
+
+def test_records_are_counted_where_they_come_from_and_where_they_go_not_between_tasks() -> None:
+    found = cluster(Flink(job=job(*CHAINED), counted=COUNTED, restarts=[{"id": "numRestarts", "value": "2"}])).details(
+        JOB
+    )
+
+    assert found is not None
+    assert (found.figures.records_in, found.figures.records_out, found.figures.restarts) == (400, 380, 2)
+    assert found.figures.vertices[0] == Vertex("Source: src[4] -> Calc[5]", 2, "RUNNING", 250)
+    assert found.figures.checkpoints == Checkpoints(
+        58, 0, 1, 0, Checkpoint(58, 1795318479551, 7, 9065, "file:/ckpt/chk-58"), None
+    )
+    assert (found.is_stream, found.failure, found.savepoint) == (True, None, None)
+
+
+def test_of_a_job_that_is_over_what_passed_between_tasks_counts_only_where_it_tells_the_same() -> None:
+    alone = (vertex(SOURCE, "Source: src[9]", written=300), vertex(SINK, "hole[10]: Writer", read=300))
+
+    chained = cluster(Flink(job=job(*CHAINED, state="FINISHED"))).details(JOB)
+    unchained = cluster(Flink(job=job(*alone, state="FINISHED"))).details(JOB)
+
+    assert chained is not None
+    assert unchained is not None
+    assert (chained.figures.records_in, chained.figures.records_out) == (None, None)
+    assert (unchained.figures.records_in, unchained.figures.records_out) == (300, 300)
+
+
+def test_what_flink_tells_no_more_stays_as_it_was() -> None:
+    ran = cluster(Flink(job=job(*CHAINED), counted=COUNTED, restarts=[{"id": "numRestarts", "value": "2"}])).details(
+        JOB
+    )
+    over = cluster(Flink(job=job(*CHAINED, state="CANCELED"))).details(JOB)
+    assert ran is not None
+    assert over is not None
+
+    figures = over.figures.or_else(ran.figures)
+
+    assert (figures.records_in, figures.records_out, figures.restarts) == (400, 380, 2)
+
+
+def test_a_failure_is_the_newest_with_the_task_that_it_struck() -> None:
+    before = [{"id": "numRestarts", "value": "0"}]
+    shown = Flink(job=job(*CHAINED, state="FAILED"), exceptions=EXCEPTIONS, restarts=before)
+
+    found = cluster(shown).details(JOB)
+
+    assert found is not None
+    assert found.failure == Failure(SUPPRESSED, 1795318274925, "Calc (2/2) - execution #1")
+    assert found.figures.restarts == 1
+
+
+def test_only_the_savepoint_of_a_stop_is_told_not_one_that_was_taken_on_the_way() -> None:
+    def stopped_by(savepoint: Mapping[str, Any]) -> str | None:
+        shown = {**CHECKPOINTS, "latest": {**CHECKPOINTS["latest"], "savepoint": savepoint}}
+        found = cluster(Flink(job=job(state="FINISHED"), checkpoints=shown)).details(JOB)
+        assert found is not None
+        return found.savepoint
+
+    assert stopped_by(SAVEPOINT) == "file:/sp/sp-1"
+    assert stopped_by({**SAVEPOINT, "checkpoint_type": "SAVEPOINT"}) is None
+
+
+def test_a_batch_job_has_no_checkpoints() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        is_checkpoints = request.url.path.endswith("/checkpoints")
+        return httpx.Response(404) if is_checkpoints else Flink(job=job(kind="BATCH"))(request)
+
+    found = cluster(answer).details(JOB)
+
+    assert found is not None
+    assert (found.is_stream, found.figures.checkpoints) == (False, None)
+
+
+def test_a_job_that_is_gone_has_no_details() -> None:
+    assert cluster(Flink()).details(JOB) is None
+
+
+def test_the_namespace_of_jobs_is_the_one_that_the_listener_uses() -> None:
+    config = {"/config": {"flink-version": "2.1.3"}, "/jobmanager/config": [{"key": "rest.port", "value": "8081"}]}
+    named = [*config["/jobmanager/config"], {"key": "openlineage.job.namespace", "value": "shop"}]
+
+    assert cluster(Flink(**config)).about() == About("2.1.3", "flink-jobs")
+    assert cluster(Flink(**{**config, "/jobmanager/config": named})).about() == About("2.1.3", "shop")
+
+
+def test_the_jobmanager_that_answers_is_asked_first_from_then_on() -> None:
+    asked = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.host)
+        if request.url.host == "one":
+            raise httpx.ConnectError("refused", request=request)
+        return httpx.Response(200, json={"jobs": []})
+
+    flink = cluster(answer, "http://one:8081", "http://user:secret@two:8081")
+    flink.jobs()
+    flink.jobs()
+
+    assert asked == ["one", "two", "two"]
+    assert flink.url == "http://two:8081"
+
+
+def test_who_cannot_be_reached_is_named_with_the_reason_and_without_passwords() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.host == "one":
+            raise httpx.ReadTimeout("", request=request)
+        return httpx.Response(503)
+
+    with pytest.raises(UnavailableError) as refusal:
+        cluster(answer, "http://user:secret@one:8081", "http://two:8081").jobs()
+
+    assert str(refusal.value) == "http://one:8081: no answer within 2 s; http://two:8081: status 503"
+
+
+@pytest.mark.parametrize(
+    "answer", [httpx.Response(404), httpx.Response(200, text="hello"), httpx.Response(200, json={})]
+)
+def test_what_is_no_flink_is_told_as_such(answer: httpx.Response) -> None:
+    with pytest.raises(UnavailableError, match="does not answer as Flink's REST API does"):
+        cluster(lambda _: answer).jobs()
