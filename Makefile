@@ -59,13 +59,17 @@ build/lab-flink.stamp: build/python.stamp jvm/lab-flink/pom.xml jvm/lab-flink/re
 	$(VENV)/headwater lab fetch flink
 	@touch $@
 
+build/lab-trino.stamp: build/python.stamp jvm/lab-trino/pom.xml jvm/lab-trino/requirements.lock
+	$(VENV)/headwater lab fetch trino
+	@touch $@
+
 demo: setup  ## run three pipelines over real flights and show their lineage; ends on Ctrl-C
 	$(VENV)/headwater demo
 
 lab: build/python.stamp build/connect-smt.stamp build/lab-connectors.stamp  ## start Kafka, Connect, a schema registry, S3 and Glue on this machine; `headwater lab down` ends them
 	$(VENV)/headwater lab up kafka
 
-test: setup build/system.stamp build/connect-smt.stamp build/lab-connectors.stamp build/lab-flink.stamp  ## run every test
+test: setup build/system.stamp build/connect-smt.stamp build/lab-connectors.stamp build/lab-flink.stamp build/lab-trino.stamp  ## run every test
 	$(VENV)/python -m pytest -n 2  # engines in one process, all else in the other
 	$(MVN) -f jvm/connect-smt/pom.xml test
 	$(MVN) -f jvm/lab-connectors/pom.xml test
@@ -91,6 +95,7 @@ format: build/python.stamp  ## rewrite sources in house format
 lock: build/uv.stamp  ## resolve pyproject.toml anew into requirements.lock
 	$(VENV)/uv pip compile --quiet pyproject.toml --extra dev --python-version 3.11 --generate-hashes --no-header --no-emit-find-links --no-emit-index-url -o requirements.lock
 	$(VENV)/uv pip compile --quiet jvm/lab-flink/requirements.in --no-deps --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-find-links --no-emit-index-url -o jvm/lab-flink/requirements.lock
+	$(VENV)/uv pip compile --quiet jvm/lab-trino/requirements.in --no-deps --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-find-links --no-emit-index-url -o jvm/lab-trino/requirements.lock
 
 clean:  ## remove what the build made
 	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/connect-smt/target jvm/lab-connectors/target

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from headwater.lab.lab import Lab, PartStatus
 
 lab = typer.Typer(
-    name="lab", help="Real components on this machine: Kafka and what goes with it, Flink.", no_args_is_help=True
+    name="lab", help="Real components on this machine: Kafka and what goes with it, Flink, Trino.", no_args_is_help=True
 )
 _MIB = 1 << 20
 
 
 @lab.callback()
 def _group() -> None:
-    """Real components on this machine: Kafka and what goes with it, Flink."""
+    """Real components on this machine: Kafka and what goes with it, Flink, Trino."""
 
 
 @lab.command()
 def up(
-    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka or flink.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka, flink or trino.", show_default=False)],
     parts: Annotated[
         list[str] | None,
         typer.Argument(metavar="[PART]...", help="Only these, and what they need.", show_default=False),
@@ -40,7 +40,8 @@ def up(
 ) -> None:
     """Start a lab, all of it on 127.0.0.1.
 
-    kafka is a broker, a schema registry, Connect, and S3 with Glue; flink a session cluster.
+    kafka is a broker, a schema registry, Connect, and S3 with Glue; flink a session cluster; trino a Trino over
+    tables in S3 with Glue.
 
     What is up already stays; what is left of an earlier start is cleared away first.
 
@@ -54,7 +55,7 @@ def up(
 
 @lab.command()
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka or flink.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka, flink or trino.", show_default=False)],
 ) -> None:
     """Fetch what a lab is made of, and start nothing; `up` does the same where it is needed.
 
@@ -71,7 +72,7 @@ def status(
 
     Example: headwater lab status --json
     """
-    found = [part for one in _labs() for part in one.status()]
+    found = list({part.name: part for one in _labs() for part in one.status()}.values())  # S3 is in two labs
     if json_output:
         sys.stdout.buffer.write(orjson.dumps([asdict(one) for one in found]) + b"\n")
         sys.stdout.flush()
@@ -82,7 +83,8 @@ def status(
 @lab.command()
 def logs(
     part: Annotated[
-        str, typer.Argument(metavar="PART", help="broker, registry, connect, s3, jobmanager ...", show_default=False)
+        str,
+        typer.Argument(metavar="PART", help="broker, registry, connect, s3, trino ...", show_default=False),
     ],
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines.")] = 50,
 ) -> None:

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Final, Literal
 
 from headwater.errors import NotFoundError, SetupError, UnavailableError
-from headwater.lab import environments, flink, jars, kafka, processes
+from headwater.lab import environments, flink, jars, kafka, processes, trino
 from headwater.lab.part import Part, Site
 
-LABS: Final[Mapping[str, tuple[Part, ...]]] = {"kafka": kafka.PARTS, "flink": flink.PARTS}
+LABS: Final[Mapping[str, tuple[Part, ...]]] = {
+    "kafka": kafka.PARTS,
+    "flink": flink.PARTS,
+    "trino": trino.PARTS,
+}
 """The parts of each lab, in the order in which they are started."""
 
 _FIGURES: Final = "started.json"
