@@ -13,7 +13,6 @@ import typer
 from headwater.access.operator import operator_token
 from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, bearer, service_at
 from headwater.emit.home import headwater_home
-from headwater.errors import SetupError
 from headwater.signing.notefile import log_key
 
 access = typer.Typer(name="access", help="Who may ask the service what.", no_args_is_help=True)
@@ -87,18 +86,19 @@ def revoke(
     typer.echo(f"revoked {gone['name']} ({gone['id']})")
 
 
+def operators_token() -> str | None:
+    """A token for who can read the log's key, for a minute; None where the environment has one, or there is no key."""
+    home = headwater_home()
+    if bearer() or not (home / "keys" / "log.key").exists():
+        return None
+    return operator_token(log_key(home, None, ""), getpass.getuser(), time.time_ns() // 1_000)
+
+
 @contextmanager
 def _as_admin(url: str) -> Iterator[ServiceClient]:
-    """Ask with the token in the environment, else as the operator: who can read the log's key."""
-    with service_at(url, token=None if bearer() else _operators_token()) as client:
+    """Ask with the token in the environment, else as the operator."""
+    with service_at(url, token=operators_token()) as client:
         yield client
-
-
-def _operators_token() -> str:
-    home = headwater_home()
-    if not (home / "keys" / "log.key").exists():
-        raise SetupError(f"HEADWATER_TOKEN is not set, and no service was ever started with {home}")
-    return operator_token(log_key(home, None, ""), getpass.getuser(), time.time_ns() // 1_000)
 
 
 def _line(key: dict[str, Any]) -> str:

@@ -17,6 +17,8 @@ from headwater.audit.core import Refused, Report, Trust, check_bundle
 from headwater.audit.export import Asked
 from headwater.audit.export import export as exported
 from headwater.audit.graph import Folding, check_graph
+from headwater.cli.export_note import note_export
+from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
 from headwater.model.names import DatasetId
@@ -63,8 +65,11 @@ def export(
     database: Annotated[
         str | None, typer.Option(envvar="HEADWATER_DATABASE_URL", metavar="URL", help="As `headwater serve` has it.")
     ] = None,
+    url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Write a part of the log with keys, signed head, proofs and graph into one file; the service may go on meanwhile.
+
+    The log says who exported what, from when on the file is there.
 
     Example: headwater audit export --from 2026-05-01T00:00:00Z --to 2026-06-01T00:00:00Z -o may.zip
     """
@@ -84,6 +89,8 @@ def export(
         )
         with _whole(output) as file, _progress("exporting") as advance:
             manifest = exported(reader, signer, trusted_keys(home), asked, file, advance)
+            what = {"begin": manifest["from"], "end": manifest["to"], "dataset": dataset}
+            note_export(home, database or home / "headwater.db", signer, url, what)
     typer.echo(f"entries {manifest['from']:,} to {manifest['to']:,} of {manifest['size']:,} are in {output}")
     typer.echo(f"tell the auditor the log's key by another way: {manifest['logKey']}")
 

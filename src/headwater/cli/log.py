@@ -1,5 +1,6 @@
 """`headwater log`: what is done with the log itself, while no service uses it."""
 
+import json
 import time
 from contextlib import closing
 from typing import Annotated
@@ -7,17 +8,42 @@ from uuid import uuid4
 
 import typer
 
+from headwater.cli.access import operators_token
+from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 from headwater.emit.home import headwater_home
 from headwater.store.erasing import Erasure
 from headwater.store.erasing import erase as erased
 from headwater.store.opening import open_store
 
-log = typer.Typer(name="log", help="The log itself: erase a facet without breaking any proof.", no_args_is_help=True)
+log = typer.Typer(
+    name="log", help="The log itself: who did what; erase a facet without breaking any proof.", no_args_is_help=True
+)
 
 
 @log.callback()
 def _group() -> None:
     """The log itself: erase a facet without breaking any proof."""
+
+
+@log.command()
+def actions(
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many at most.")] = 50,
+    json_output: Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")] = False,
+    url: UrlOption = DEFAULT_URL,
+) -> None:
+    """List who wrote, deleted, granted, erased and exported what, the newest first.
+
+    Example: headwater log actions --limit 10
+    """
+    with service_at(url, token=operators_token()) as client:
+        answer = client.get("/actions", {"limit": limit})
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+        return
+    for each in answer["actions"]:
+        for did in each["did"]:
+            what = f"{did['what']}  {' '.join(did['target'])}"
+            typer.echo(f"{each['index']:>8}  {each['at']}  {each['by'] or 'nobody was asked'}  {what}")
 
 
 @log.command()

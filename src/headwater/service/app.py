@@ -32,6 +32,7 @@ from headwater.service.reading import Trust
 from headwater.service.retention import Retention
 from headwater.service.routes import (
     access,
+    actions,
     datasets,
     diff,
     edits,
@@ -110,7 +111,7 @@ def create_app(
     api = APIRouter(prefix="/api/v1")
     answered = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview)
     resources = (*answered, questions, evidence, diff, log, nodes)
-    for resource in (*resources, writes, edits, keys, access):
+    for resource in (*resources, writes, edits, keys, access, actions):
         api.include_router(resource.router)
     app.include_router(api)
     app.include_router(graphql.router)

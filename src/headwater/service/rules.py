@@ -120,6 +120,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "DELETE /api/v1/identity/apart": Rule("edit", "everything"),
     # Who may do what, and who did
     "GET /api/v1/edits": _ADMINISTER,
+    "GET /api/v1/actions": _ADMINISTER,
+    "POST /api/v1/actions/exports": _ADMINISTER,
     "GET /api/v1/access/me": Rule(None),
     "GET /api/v1/access/keys": _ADMINISTER,
     "POST /api/v1/access/keys": _ADMINISTER,

@@ -50,3 +50,34 @@ class Me(TypedDict):
     roles: Sequence[str]
     scopes: Sequence[str]
     knowsRestricted: bool
+
+
+class ExportBody(BaseModel):
+    """A part of the log that is exported."""
+
+    begin: Annotated[int, Field(ge=0, description="The first entry.")]
+    end: Annotated[int, Field(ge=0, description="The entry behind the last.")]
+    dataset: Annotated[Sequence[str] | None, Field(description="Namespace and name, if only what is about it.")] = None
+
+
+class Deed(TypedDict):
+    """One thing that was done; `target` is its kind and its names."""
+
+    what: str
+    target: Sequence[str]
+
+
+class Action(TypedDict):
+    """An entry of the log by which somebody did something; `by` is None where nobody was asked who they are."""
+
+    index: int
+    at: str
+    by: str | None
+    did: Sequence[Deed]
+
+
+class Actions(TypedDict):
+    """A page of actions, the newest first."""
+
+    actions: Sequence[Action]
+    totalCount: int

@@ -16,6 +16,7 @@ from headwater.model.facts import Target
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.service import bodies
 from headwater.service.access import Service
+from headwater.service.actions import note_put
 from headwater.service.activity import KnownRun
 from headwater.service.answers import microseconds
 from headwater.service.knowledge import Knowledge
@@ -37,6 +38,7 @@ async def put_dataset(service: Service, name: DatasetId, body: bodies.DatasetBod
     else:
         wrote = declared.written(put)
         await service.intake.take(declared.run_event(service.now_us(), "OTHER", run.run_id, run.job, touched=wrote))
+    await note_put(service, target_of(name), by)
     await _edit(service, by, _tags_of_body(name, body))
 
 
@@ -61,7 +63,7 @@ def _tags_of_body(name: DatasetId, body: bodies.DatasetBody) -> Iterator[Saying]
         yield from (Saying(target, tag(word.upper()), True) for word in field.tags or ())
 
 
-async def put_job(service: Service, name: JobId, body: bodies.JobBody) -> None:
+async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str | None) -> None:
     """Declare a job, what it reads and what it writes; with a run, also that this run did."""
     knowledge = service.knowledge
     namespace(knowledge, name.namespace)
@@ -74,13 +76,14 @@ async def put_job(service: Service, name: JobId, body: bodies.JobBody) -> None:
     if run is not None:
         touched = declared.ends(inputs, outputs)
         await service.intake.take(declared.run_event(service.now_us(), "OTHER", run.run_id, name, touched=touched))
+    await note_put(service, target_of(name), by)
 
 
 def _known(knowledge: Knowledge, names: Sequence[bodies.NameBody] | None) -> list[DatasetId]:
     return [knowledge.dataset(DatasetId(each.namespace, each.name)) for each in names or ()]
 
 
-async def create_run(service: Service, job: JobId, body: bodies.RunBody) -> str:
+async def create_run(service: Service, job: JobId, body: bodies.RunBody, by: str | None) -> str:
     """Tell of a run that has not started, and reads what its job is declared to read; return its id.
 
     Raises:
@@ -104,6 +107,7 @@ async def create_run(service: Service, job: JobId, body: bodies.RunBody) -> str:
         body.args,
     )
     await service.intake.take(declared.created_run_event(service.now_us(), put))
+    await note_put(service, ("run", run_id), by)
     return run_id
 
 
@@ -117,10 +121,11 @@ def _text(time: datetime | None) -> str | None:
     return None if time is None else time.isoformat().replace("+00:00", "Z")
 
 
-async def mark_run(service: Service, run: KnownRun, event_type: EventType, at: datetime | None) -> None:
+async def mark_run(service: Service, run: KnownRun, event_type: EventType, at: datetime | None, by: str | None) -> None:
     """Tell that a run came into a state, then or now."""
     time_us = service.now_us() if at is None else microseconds(at)
     await service.intake.take(declared.run_event(time_us, event_type, run.run_id, run.job))
+    await note_put(service, ("run", run.run_id), by)
 
 
 # What only edits say

@@ -413,3 +413,52 @@ def test_every_refusal_is_logged_with_its_rule_counted_and_tells_no_secret(
     counted = admin("GET", "/metrics").text
     assert 'headwater_access_refused_total{why="forbidden"}' in counted
     assert 'headwater_access_refused_total{why="unauthenticated"}' in counted
+
+
+def deeds(admin: Asker, index_after: int) -> list[tuple[str, str, list[str]]]:
+    answer = admin("GET", "/api/v1/actions?limit=50").json()
+    return [
+        (each["by"], did["what"], did["target"])
+        for each in answer["actions"]
+        if each["index"] > index_after
+        for did in each["did"]
+    ]
+
+
+def test_every_write_and_export_is_an_action_with_its_actor(admin: Asker) -> None:
+    before = admin("GET", "/api/v1/actions?limit=1").json()["actions"][0]["index"]
+    holder = asker(admin, "steward", "ingest", scopes=("*",))
+    name = holder("GET", "/api/v1/access/me").json()["name"]
+    run = str(uuid4())
+    here = "/api/v1/namespaces/spare"
+    table = {"type": "DB_TABLE", "physicalName": "made", "sourceName": "default"}
+
+    written = [
+        holder("PUT", here, json={"ownerName": "ann"}),
+        holder("PUT", f"{here}/datasets/made", json=table),
+        holder("PUT", f"{here}/jobs/make", json={"type": "BATCH", "inputs": [], "outputs": []}),
+        holder("POST", f"{here}/jobs/make/runs", json={"id": run}),
+        holder("POST", f"/api/v1/jobs/runs/{run}/start"),
+        holder("DELETE", f"{here}/datasets/made"),
+        admin("POST", "/api/v1/actions/exports", json={"begin": 0, "end": 7}),
+    ]
+
+    assert all(answer.status_code in (200, 201) for answer in written), [answer.text for answer in written]
+    *rest, granted = deeds(admin, before)
+    assert granted[:2] == ("operator:ann", "granted")
+    assert rest[0][:2] == ("operator:ann", "export")
+    assert rest[1:] == [
+        (name, "deleted", ["dataset", "spare", "made"]),
+        (name, "put", ["run", run]),
+        (name, "put", ["run", run]),
+        (name, "put", ["job", "spare", "make"]),
+        (name, "put", ["dataset", "spare", "made"]),
+        (name, "described", ["namespace", "spare"]),
+    ]
+
+
+def test_a_dataset_is_not_put_by_the_run_of_another(admin: Asker) -> None:
+    holder = asker(admin, "ingest", scopes=("lake",))
+    body = {"type": "DB_TABLE", "physicalName": "x", "sourceName": "default", "runId": HIDDEN_RUN}
+
+    assert holder("PUT", "/api/v1/namespaces/lake/datasets/x", json=body).status_code == 403

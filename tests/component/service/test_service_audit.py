@@ -1,10 +1,11 @@
 """A bundle of the log is checked offline, by code that shares nothing with what wrote it."""
 
+import getpass
 import json
 import zipfile
 from base64 import b64encode
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from headwater.audit import core
@@ -313,6 +315,29 @@ def test_what_is_no_bundle_is_told_so(tmp_path: Path) -> None:
     assert run("verify", str(tmp_path / "x")).exit_code == 2
 
 
+def test_an_export_is_an_entry_of_the_log_that_the_next_one_holds(home: Path) -> None:
+    first = verdict(bundle_of(home, "--from", "2", "--to", "5"))
+    second = bundle_of(home)
+
+    with zipfile.ZipFile(second) as bundle:
+        last = json.loads(bundle.read("entries.jsonl").splitlines()[-1])
+    said = json.loads(last["raw"])
+    assert first["verdict"] == "proven"
+    assert said["by"] == f"operator:{getpass.getuser()}"
+    assert [(edit["what"], edit["value"]) for edit in said["edits"]] == [
+        ("export", {"begin": 2, "end": 5, "dataset": None})
+    ]
+    assert verdict(second)["verdict"] == "proven"
+
+
+def test_nothing_is_exported_beside_a_service_that_is_not_told_of_it(home: Path) -> None:
+    with closing(SqliteStore(home / "headwater.db")):
+        told = run("export", "-o", str(home / "bundle.zip"), "--url", "http://127.0.0.1:9")
+
+    assert "name that service with --url" in str(told.exception)
+    assert not (home / "bundle.zip").exists()
+
+
 def test_where_there_is_no_log_nothing_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
 
@@ -366,18 +391,18 @@ def test_what_was_erased_is_gone_everywhere_and_everything_is_still_proven(home:
         app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", "asked for", "--by", "ann"]
     )
     assert told.exit_code == 0, told.output
-    assert "erased from entry 4: run.facets.nominalTime, run.facets.signature; entry 30 says so" in told.stdout
+    assert "erased from entry 4: run.facets.nominalTime, run.facets.signature; entry 31 says so" in told.stdout
 
     shown = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
 
     assert shown["findings"] == []
-    assert shown["counts"] == {"shown": 31, "signed": 26, "unsigned": 1, "erased": 2}
+    assert shown["counts"] == {"shown": 32, "signed": 26, "unsigned": 1, "erased": 2}
     assert any("2 facets that were erased" in each for each in shown["notKnown"])
     with closing(SqliteStore(home / "headwater.db")) as store:
-        erased, saying = store.at([4])[4], store.at([30])[30]
+        erased, saying = store.at([4])[4], store.at([31])[31]
         assert (b'nominalTime":{"_deleted' in erased.raw, erased.verdict) == (True, "ok")
         assert json.loads(saying.raw)["edits"][0]["value"] == {"reason": "asked for"}
-        assert store.folded() == 31
+        assert store.folded() == 33  # 30, the two exports, the erasure
     again = CliRunner().invoke(app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", "x", "--by", "ann"])
     assert "or it was erased before" in str(again.exception)
 
@@ -416,21 +441,22 @@ def test_the_key_directory_goes_with_the_bundle_and_what_a_revoked_key_signed_is
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     log_key(tmp_path, LOG_NAME, "")
-    with (
-        closing(SqliteStore(tmp_path / "headwater.db")) as store,
-        serving(store, require_signed=True, tokens=tmp_path / "tokens") as client,
-    ):
+    with _signed_only(tmp_path) as client:
         assert enrol(client, KEY, token(tmp_path / "tokens")).status_code == 201
         assert sent(client, KEY) == 201
-        good = verdict(_folded(tmp_path, store))
+    good = verdict(bundle_of(tmp_path))
+    with _signed_only(tmp_path) as client:
         stolen = revocation(KEY.key_id, NOW - timedelta(hours=1), "stolen", "an id", NOW, KEY)
         assert state(client, stolen).status_code == 201
-        told = verdict(_folded(tmp_path, store))
+
+    told = verdict(bundle_of(tmp_path))
 
     assert (good["findings"], good["counts"]["signed"]) == ([], 1)
     assert [(finding["check"], finding["entry"]) for finding in told["findings"]] == [("signature", 1)]
 
 
-def _folded(home: Path, store: SqliteStore) -> Path:
-    store.catch_up()
-    return bundle_of(home)
+@contextmanager
+def _signed_only(home: Path) -> Iterator[TestClient]:
+    store = SqliteStore(home / "headwater.db")
+    with closing(store), serving(store, require_signed=True, tokens=home / "tokens") as client:
+        yield client

@@ -8,13 +8,14 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BeforeValidator
 
+from headwater.errors import ForbiddenError
 from headwater.model.events import EventType
 from headwater.model.names import DatasetId, JobId
 from headwater.service import bodies, shapes, writing
 from headwater.service.access import ServiceHere
 from headwater.service.answers import answer
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, NamespaceName, ResourceName, RunId
-from headwater.service.sight import By
+from headwater.service.sight import By, Sees
 from headwater.service.views.datasets import dataset_shapes
 from headwater.service.views.jobs import job_shapes
 from headwater.service.views.runs import run_shapes
@@ -41,28 +42,37 @@ Mark = Annotated[Literal["start", "complete", "fail", "abort"], Path(description
 
 @router.put(_DATASET, response_model=shapes.Dataset, responses=NOT_FOUND | WRITTEN, tags=["datasets"])
 async def put_dataset(
-    service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.DatasetBody, by: By = None
+    service: ServiceHere,
+    namespace: NamespaceName,
+    name: ResourceName,
+    body: bodies.DatasetBody,
+    by: By = None,
+    sees: Sees = None,
 ) -> Response:
     """Declare a dataset: a dataset event, or an event of the run that wrote it."""
     dataset = DatasetId(namespace, name)
+    if sees is not None and body.runId is not None and not sees(service.knowledge.run(body.runId).job.namespace):
+        raise ForbiddenError("runId: the run is one of a namespace that no scope covers")
     await writing.put_dataset(service, dataset, body, by)
     return answer(dataset_shapes(service.knowledge, [dataset])[0])
 
 
 @router.put(_JOB, response_model=shapes.Job, responses=NOT_FOUND | WRITTEN, tags=["jobs"])
-async def put_job(service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.JobBody) -> Response:
+async def put_job(
+    service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.JobBody, by: By = None
+) -> Response:
     """Declare a job, what it reads and what it writes: a job event."""
     job = JobId(namespace, name)
-    await writing.put_job(service, job, body)
+    await writing.put_job(service, job, body, by)
     return answer(job_shapes(service.knowledge, [job])[0])
 
 
 @router.post(f"{_JOB}/runs", status_code=201, response_model=shapes.Run, responses=NOT_FOUND | WRITTEN, tags=["runs"])
 async def post_run(
-    service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.RunBody
+    service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.RunBody, by: By = None
 ) -> Response:
     """Create a run that has not started: a run event of type OTHER."""
-    run_id = await writing.create_run(service, JobId(namespace, name), body)
+    run_id = await writing.create_run(service, JobId(namespace, name), body, by)
     response = answer(run_shapes(service.knowledge, [service.knowledge.run(run_id)])[0], 201)
     response.headers["location"] = f"/api/v1/jobs/runs/{quote(run_id, safe='')}"
     return response
@@ -71,8 +81,8 @@ async def post_run(
 @router.post(
     "/jobs/runs/{run_id:encoded}/{mark:mark}", response_model=shapes.Run, responses=NOT_FOUND | WRITTEN, tags=["runs"]
 )
-async def post_mark(service: ServiceHere, run_id: RunId, mark: Mark, at: At = None) -> Response:
+async def post_mark(service: ServiceHere, run_id: RunId, mark: Mark, at: At = None, by: By = None) -> Response:
     """Tell that a run started, completed, failed or was aborted: a run event."""
     run = service.knowledge.run(run_id)
-    await writing.mark_run(service, run, _EVENT_TYPE[mark], at)
+    await writing.mark_run(service, run, _EVENT_TYPE[mark], at, by)
     return answer(run_shapes(service.knowledge, [service.knowledge.run(run_id)])[0])

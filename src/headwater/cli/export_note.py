@@ -1,0 +1,50 @@
+"""An export is an entry of the log: written by the service that runs, else straight into its store."""
+
+import getpass
+import time
+import uuid
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from headwater.access.operator import operator_token
+from headwater.errors import SetupError
+from headwater.service.actions import export_entry
+from headwater.signing.note import NoteSigner
+from headwater.store.entries import entry_of
+from headwater.store.opening import open_store
+
+_TIMEOUT_S = 10.0
+
+
+def note_export(home: Path, where: str | Path, signer: NoteSigner, url: str, what: Mapping[str, Any]) -> None:
+    """Have the log say who exported what; when this returns, it does.
+
+    Raises:
+        SetupError: a service uses the store, and it is not the one at the URL.
+        UnavailableError: the store does not answer.
+    """
+    now_us, who = time.time_ns() // 1_000, getpass.getuser()
+    if _told_service(url, signer, who, now_us, what):
+        return
+    entry = export_entry(str(uuid.uuid4()), now_us, f"operator:{who}", what)
+    try:
+        with closing(open_store(where, home / "segments")) as store:
+            store.add([entry_of(entry, "unsigned", None, now_us)])
+    except SetupError as fault:
+        raise SetupError(f"{fault}; an export is an entry of the log, so name that service with --url") from fault
+
+
+def _told_service(url: str, signer: NoteSigner, who: str, now_us: int, what: Mapping[str, Any]) -> bool:
+    """Whether the service at the URL is that of this log, and has it now."""
+    headers = {"authorization": f"Bearer {operator_token(signer, who, now_us)}", "x-headwater-user": f"operator:{who}"}
+    try:
+        with httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=_TIMEOUT_S) as client:
+            if client.get("/log/key").text.strip() != str(signer.verifier):
+                return False
+            return client.post("/actions/exports", json=dict(what), headers=headers).status_code == httpx.codes.CREATED
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return False

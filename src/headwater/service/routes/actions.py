@@ -1,0 +1,24 @@
+"""Who did what, when."""
+
+from fastapi import APIRouter, Response
+
+from headwater.service import actions, bodies
+from headwater.service import shapes_access as shapes
+from headwater.service.access import Known, ServiceHere
+from headwater.service.answers import answer
+from headwater.service.routes.parameters import WRITTEN, WRONG, Limit, Offset
+from headwater.service.sight import By
+
+router = APIRouter(prefix="/actions", route_class=bodies.StrictBody, strict_content_type=False, tags=["access"])
+
+
+@router.get("", response_model=shapes.Actions, responses=WRONG)
+async def get_actions(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """What people wrote, deleted, granted, erased and exported, the newest first."""
+    return answer(actions.actions(knowledge.store, limit, offset))
+
+
+@router.post("/exports", status_code=201, response_model=shapes.Action, responses=WRITTEN)
+async def post_export(service: ServiceHere, body: shapes.ExportBody, by: By = None) -> Response:
+    """Say that a part of the log was exported, as `headwater audit export` does."""
+    return answer(await actions.note_export(service, body, by), 201)
