@@ -195,4 +195,4 @@ def _is_host(text: str) -> bool:
 
 
 def _key(slot: Slot, value: object) -> str:
-    return next(key for key, kind in slot.kinds.items() if isinstance(value, kind))
+    return next(key for key, kind in slot.kinds.items() if type(value) is kind)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -38,6 +39,7 @@ from headwater.agent.states import (
 from headwater.agent.store import AgentStore, Job
 from headwater.agent.worker_settings import WorkerSettings
 from headwater.errors import InvalidInputError, InvalidPipelineError, NotFoundError
+from headwater.pipeline.execution import fetched_folder
 from headwater.pipeline.spec import PipelineSpec
 
 log = logging.getLogger(__name__)
@@ -271,6 +273,7 @@ class Agent:
             self._heard(over)
         for one in self.store.unfinished():
             self._happened(one, Lost())
+            shutil.rmtree(fetched_folder(self.around.home, one.run_id), ignore_errors=True)
 
     def _heard(self, report: Report) -> None:
         if isinstance(report, Unfit):

@@ -3,13 +3,16 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Final
 
 from pyspark.sql import DataFrame
 
 from headwater.pipeline.frames import named
 from headwater.pipeline.sinks.write import write
-from headwater.pipeline.spec import FileInput, IcebergInput, KafkaInput, KafkaOutput, Output, PipelineSpec
+from headwater.pipeline.spec import FileInput, HttpInput, IcebergInput, KafkaInput, KafkaOutput, Output, PipelineSpec
 from headwater.pipeline.telling.observer import Observer
+
+_STABLE: Final = FileInput | HttpInput | IcebergInput | KafkaInput
 
 
 def write_outputs(
@@ -27,11 +30,11 @@ def write_outputs(
 def _shared(spec: PipelineSpec) -> list[str]:
     """Frames that several outputs must see alike, so that they are computed once.
 
-    Files, a table's snapshot and a topic up to an offset are the same when they are read again; a database, made-up
-    rows and what a step computes (with `rand()`, a clock, a function of the user's) need not be.
+    Files, what was fetched, a table's snapshot and a topic up to an offset are the same when they are read again; a
+    database, made-up rows and what a step computes (with `rand()`, a clock, a function of the user's) need not be.
     """
     uses = Counter(output.source for output in spec.all_outputs)
-    stable = {name for name, one in spec.inputs.items() if isinstance(one.reads, FileInput | IcebergInput | KafkaInput)}
+    stable = {name for name, one in spec.inputs.items() if isinstance(one.reads, _STABLE)}
     shared = [frame for frame, count in uses.items() if count > 1 and frame not in stable]
     # Few, and kept so that they can be counted: Spark's Kafka sink does not tell how many it wrote.
     return shared + [one.source for one in spec.dead_letters if isinstance(one.writes, KafkaOutput)]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,3 +19,8 @@ class Execution:
     started_at: datetime
     node_id: str
     host: str
+
+
+def fetched_folder(home: Path, run_id: str) -> Path:
+    """Where a run keeps what it has fetched, until it ends; of a run that was killed it stays."""
+    return home.absolute() / "fetched" / run_id

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -28,8 +29,8 @@ class InputFrames:
     dead_letters: dict[str, DataFrame]
 
 
-def input_frames(spark: SparkSession, spec: PipelineSpec, known: KnownTopics) -> InputFrames:
-    """The frames of every input; what is learned of topics goes into `known`."""
+def input_frames(spark: SparkSession, spec: PipelineSpec, known: KnownTopics, fetched: Path) -> InputFrames:
+    """The frames of every input; what is learned of topics goes into `known`, what APIs hand out below `fetched`."""
     found = InputFrames({}, {})
     for one in spec.inputs.values():
         with named(one.place):
@@ -40,7 +41,7 @@ def input_frames(spark: SparkSession, spec: PipelineSpec, known: KnownTopics) ->
                 if records.dead_letters is not None:
                     found.dead_letters[dead_letter_frame(one.name)] = _settled(records.dead_letters)
             else:
-                found.rows[one.name] = _settled(read(spark, one.reads, spec.mode))
+                found.rows[one.name] = _settled(read(spark, one.reads, spec.mode, fetched / one.name))
     return found
 
 

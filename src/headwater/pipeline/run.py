@@ -7,6 +7,7 @@ ended, even where the work hangs.
 """
 
 import logging
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ from headwater.observe.failure import Failure
 from headwater.observe.spark.failure import failure_of
 from headwater.observe.spark.jvm import activate, release_thread
 from headwater.pipeline.batch import write_outputs
-from headwater.pipeline.execution import Execution
+from headwater.pipeline.execution import Execution, fetched_folder
 from headwater.pipeline.frames import all_frames, input_frames
 from headwater.pipeline.kafka.signals import StrangeSchema, signal_in
 from headwater.pipeline.kafka.topics import KnownTopics
@@ -201,7 +202,7 @@ class _Work:
     def _moved(self, session: SparkSession, observer: Observer, known: KnownTopics) -> bool:
         """Move the data; False where a stream came to records of a new schema, and is to go on with that."""
         self._around.progress("reading inputs")
-        inputs = input_frames(session, self._spec, known)
+        inputs = input_frames(session, self._spec, known, self._fetched)
         frames = all_frames(session, self._spec, inputs, self._execution)
         self._stop.check()
         observer.planned(inputs.rows, frames, known.by_input)
@@ -259,7 +260,13 @@ class _Work:
         except Exception as failure:
             log.warning("a run could not be tidied up", extra={"error": type(failure).__name__})
         finally:
+            shutil.rmtree(self._fetched, ignore_errors=True)
             release_thread()
+
+    @property
+    def _fetched(self) -> Path:
+        """What is fetched for this run, and goes with it."""
+        return fetched_folder(self._around.home, self._execution.run_id)
 
     @property
     def _tag(self) -> str:

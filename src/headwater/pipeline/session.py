@@ -22,6 +22,7 @@ import headwater.pipeline
 from headwater.errors import SetupError
 from headwater.pipeline.catalogs import catalogs_of, prepare_lake, spark_conf
 from headwater.pipeline.java import require_java
+from headwater.pipeline.s3 import bucket_settings
 from headwater.pipeline.spec import PipelineSpec
 
 log = logging.getLogger(__name__)
@@ -97,13 +98,14 @@ def session_for(spec: PipelineSpec, base: SparkSession, home: Path, run_id: str)
     Every Iceberg snapshot written in it has the property `RUN_ID_PROPERTY`.
 
     Raises:
-        SetupError: a catalog's environment variable is not set.
+        SetupError: an environment variable of a catalog or a bucket is not set.
     """
     prepare_lake(home)
     session = base.newSession()
     wanted = dict(_SESSION_SETTINGS)
     for name, catalog in catalogs_of(spec, home).items():
         wanted |= spark_conf(name, catalog)
+    wanted |= bucket_settings(spec)
     wanted |= spec.spark
     wanted[f"spark.sql.iceberg.snapshot-property.{RUN_ID_PROPERTY}"] = run_id
     for key, value in wanted.items():

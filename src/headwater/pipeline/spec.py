@@ -76,6 +76,100 @@ class FileInput:
     static: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)  # no slots: Python allows one base class with them
+class S3Access:
+    """How a bucket is reached, where not as the environment says to every AWS tool.
+
+    Attributes:
+        endpoint: of an S3 other than Amazon's; it is then asked with the bucket in the path.
+        access_key_env: the environment variable with the id of the access key.
+        secret_key_env: the environment variable with its secret.
+        session_token_env: the environment variable with the session's token, where there is one.
+    """
+
+    endpoint: HttpUrl | None = None
+    region: Name | None = None
+    access_key_env: EnvName | None = None
+    secret_key_env: EnvName | None = None
+    session_token_env: EnvName | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class S3Input(FileInput, S3Access):
+    """Objects of a bucket that are read as one frame: files, with a bucket's own credentials."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpAuth:
+    """How an API is shown who asks: `bearer` and `header` take a token, `basic` user and password.
+
+    Attributes:
+        header: of `header`, the name of the header with the token.
+        token_env: the environment variable with the token.
+    """
+
+    type: Literal["bearer", "basic", "header"]
+    header: Name | None = None
+    token_env: EnvName | None = None
+    user_env: EnvName | None = None
+    password_env: EnvName | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paging:
+    """How an API hands out its records page by page.
+
+    Attributes:
+        by: `page` counts pages, `offset` records; `cursor` is a value of the answer; `link` the `Link` with rel=next.
+        parameter: of the query, for the page's number, the offset or the cursor; by default named as `by`.
+        first: the first page's number.
+        size: records of a full page; a smaller one is the last.
+        size_parameter: of the query, for `size`.
+        next: where in the answer the cursor stands, such as `meta.next`; the last page has none.
+    """
+
+    by: Literal["page", "offset", "cursor", "link"]
+    parameter: Name | None = None
+    first: int = 1
+    size: PositiveInt | None = None
+    size_parameter: Name | None = None
+    next: Name | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpCall:
+    """What every call to an API has.
+
+    Attributes:
+        timeout: for connecting, sending and each wait for an answer.
+        retries: how often a call is made again that failed for now: no answer, 408, 425, 429 or 5xx.
+    """
+
+    url: HttpUrl
+    headers: Mapping[str, str] = field(default_factory=dict)
+    auth: HttpAuth | None = None
+    timeout: Seconds = 30.0
+    retries: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpInput(HttpCall):
+    """JSON records of an API, fetched once per start.
+
+    Attributes:
+        records: where in the answer the list of records stands, such as `data.items`; None: the answer is the list.
+        schema: columns and types; without it Spark looks at the records.
+        params: of the query.
+        most_pages: an API that hands out more fails the run.
+    """
+
+    records: Name | None = None
+    schema: Ddl | None = None
+    params: Mapping[str, str] = field(default_factory=dict)
+    paging: Paging | None = None
+    most_pages: PositiveInt = 10_000
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IcebergInput:
     """An Iceberg table, now or as it was: at most one of `snapshot_id` and `as_of` (with a time zone).
@@ -252,7 +346,7 @@ class KafkaInput:
     static: bool = False
 
 
-InputKind = FileInput | IcebergInput | SqlInput | GenerateInput | KafkaInput
+InputKind = FileInput | IcebergInput | SqlInput | GenerateInput | KafkaInput | HttpInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,7 +479,26 @@ class StdoutOutput:
     rows: PositiveInt = 20
 
 
-OutputKind = FileOutput | IcebergOutput | SqlOutput | StdoutOutput | KafkaOutput
+@dataclass(frozen=True, slots=True, kw_only=True)
+class S3Output(FileOutput, S3Access):
+    """Objects under a path of a bucket: files, with a bucket's own credentials."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpOutput(HttpCall):
+    """An API that takes rows as JSON: at least once.
+
+    Attributes:
+        format: `json`, a list a call; `lines`, an object a line.
+        batch_size: the most rows of a call.
+    """
+
+    method: Literal["POST", "PUT"] = "POST"
+    format: Literal["json", "lines"] = "json"
+    batch_size: PositiveInt = 500
+
+
+OutputKind = FileOutput | IcebergOutput | SqlOutput | StdoutOutput | KafkaOutput | HttpOutput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

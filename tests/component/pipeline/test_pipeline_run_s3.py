@@ -79,3 +79,26 @@ def test_files_and_tables_behind_s3_are_read_written_and_named(bench: Bench, s3:
         ("s3://sales", "out"),
         ("s3://sales", "warehouse/a/orders"),
     }
+
+
+def test_a_bucket_has_its_own_endpoint_and_credentials_from_the_environment(
+    bench: Bench, s3: tuple[str, BaseClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint, client = s3
+    client.create_bucket(Bucket="edge")
+    client.put_object(Bucket="edge", Key="in/orders.json", Body=b'{"id": 1}\n{"id": 2}\n')
+    monkeypatch.setenv("EDGE_ID", "AKIAEDGE")
+    monkeypatch.setenv("EDGE_KEY", "open-sesame")
+    access = f'endpoint: "{endpoint}", region: us-east-1, access_key_env: EDGE_ID, secret_key_env: EDGE_KEY'
+
+    ran = bench.run(f"""
+        input: {{s3: {{paths: ["s3://edge/in"], format: json, schema: "id BIGINT", {access}}}}}
+        output: {{s3: {{path: "s3://edge/out", format: json, {access}}}}}
+    """)
+
+    assert ran.result.error is None
+    assert any(one["Key"].startswith("out/part-") for one in client.list_objects_v2(Bucket="edge")["Contents"])
+    assert ran.counters() == (2, 2)
+    assert [(one["namespace"], one["name"]) for one in ran.last["inputs"]] == [("s3://edge", "in")]
+    assert [(one["namespace"], one["name"]) for one in ran.last["outputs"]] == [("s3://edge", "out")]
+    assert not any(b"open-sesame" in event for event in ran.raw_events)

@@ -6,6 +6,8 @@ A rule is a generator of complaints: the path of the key below what the rule is 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from headwater.pipeline.checking import constraints_http as http
+from headwater.pipeline.checking import constraints_s3 as s3
 from headwater.pipeline.checking.constraints_kafka import kafka_input, kafka_output
 from headwater.pipeline.checking.grammar import Draft, Piece
 from headwater.pipeline.checking.problems import Path, nearest
@@ -18,12 +20,16 @@ from headwater.pipeline.spec import (
     FileInput,
     FileOutput,
     GenerateInput,
+    HttpInput,
+    HttpOutput,
     IcebergInput,
     IcebergOutput,
     KafkaInput,
     KafkaOutput,
     MappingProcessor,
     MetadataProcessor,
+    S3Input,
+    S3Output,
     SqlInput,
     SqlOutput,
     SqlProcessor,
@@ -145,8 +151,23 @@ def _credential_options(options: Mapping[str, str]) -> Complaints:
             )
 
 
+def _s3_input(reads: S3Input, streams: bool) -> Complaints:
+    yield from _file_input(reads, streams)
+    for index, path in enumerate(reads.paths):
+        yield from s3.location(path, ("paths", str(index)))
+    yield from s3.access(reads)
+
+
+def _s3_output(writes: S3Output, streams: bool) -> Complaints:
+    yield from _file_output(writes, streams)
+    yield from s3.location(writes.path, ("path",))
+    yield from s3.access(writes)
+
+
 _RULES: Mapping[type, Callable[[Any, bool], Complaints]] = {
     FileInput: _file_input,
+    S3Input: _s3_input,
+    HttpInput: http.http_input,
     IcebergInput: _iceberg_input,
     KafkaInput: kafka_input,
     SqlInput: _sql_input,
@@ -156,6 +177,8 @@ _RULES: Mapping[type, Callable[[Any, bool], Complaints]] = {
     DedupeProcessor: _dedupe,
     MetadataProcessor: _metadata,
     FileOutput: _file_output,
+    S3Output: _s3_output,
+    HttpOutput: http.http_output,
     IcebergOutput: _iceberg_output,
     KafkaOutput: kafka_output,
     SqlOutput: _sql_output,
@@ -204,7 +227,7 @@ def _may_be_followed(piece: Piece) -> bool:
             return not static
         case GenerateInput(rows=rows):
             return rows is None
-        case SqlInput():
+        case SqlInput() | HttpInput():
             return False
         case _:
             return True

@@ -16,6 +16,8 @@ from headwater.pipeline.spec import (
     FileOutput,
     FilterProcessor,
     GenerateInput,
+    HttpInput,
+    HttpOutput,
     IcebergInput,
     IcebergOutput,
     KafkaInput,
@@ -24,6 +26,8 @@ from headwater.pipeline.spec import (
     MetadataProcessor,
     PipelineSpec,
     PythonProcessor,
+    S3Input,
+    S3Output,
     SqlInput,
     SqlOutput,
     SqlProcessor,
@@ -54,7 +58,15 @@ class Slot:
 
 INPUT: Final = Slot(
     "an input",
-    {"file": FileInput, "iceberg": IcebergInput, "kafka": KafkaInput, "sql": SqlInput, "generate": GenerateInput},
+    {
+        "file": FileInput,
+        "s3": S3Input,
+        "iceberg": IcebergInput,
+        "kafka": KafkaInput,
+        "sql": SqlInput,
+        "http": HttpInput,
+        "generate": GenerateInput,
+    },
     frozenset(),
     Schema({}, frozenset()),
 )
@@ -73,7 +85,15 @@ PROCESSOR: Final = Slot(
 )
 OUTPUT: Final = Slot(
     "an output",
-    {"file": FileOutput, "iceberg": IcebergOutput, "kafka": KafkaOutput, "sql": SqlOutput, "stdout": StdoutOutput},
+    {
+        "file": FileOutput,
+        "s3": S3Output,
+        "iceberg": IcebergOutput,
+        "kafka": KafkaOutput,
+        "sql": SqlOutput,
+        "http": HttpOutput,
+        "stdout": StdoutOutput,
+    },
     frozenset(),
     Schema({"name": Name, "from": Name}, frozenset()),
 )

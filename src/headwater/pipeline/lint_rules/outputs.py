@@ -10,12 +10,14 @@ from headwater.pipeline.spec import (
     DedupeProcessor,
     FileInput,
     FileOutput,
+    HttpOutput,
     IcebergOutput,
     KafkaOutput,
     MappingProcessor,
     Output,
     PipelineSpec,
     Processor,
+    S3Output,
     SqlOutput,
     SqlProcessor,
     StdoutOutput,
@@ -90,8 +92,12 @@ def _nothing_to_name(subject: Subject) -> Hits:
 
 def _kind(output: Output) -> str:
     match output.writes:
+        case S3Output():
+            return "s3"
         case FileOutput():
             return "file"
+        case HttpOutput():
+            return "http"
         case IcebergOutput():
             return "iceberg"
         case KafkaOutput():
@@ -102,8 +108,10 @@ def _kind(output: Output) -> str:
             return "stdout"
 
 
-def _target(writes: FileOutput | IcebergOutput | KafkaOutput | SqlOutput) -> tuple[str, ...]:
+def _target(writes: FileOutput | IcebergOutput | KafkaOutput | SqlOutput | HttpOutput) -> tuple[str, ...]:
     match writes:
+        case HttpOutput(url=url, method=method):
+            return (method, url)
         case FileOutput(path=path):
             return (path.rstrip("/"),)
         case IcebergOutput(table=table):

@@ -11,11 +11,13 @@ from headwater.pipeline.spec import (
     FileInput,
     FilterProcessor,
     GenerateInput,
+    HttpInput,
     KafkaInput,
     MappingProcessor,
     PipelineSpec,
     Place,
     Processor,
+    S3Input,
     SqlProcessor,
 )
 from headwater.pipeline.sql_text import (
@@ -79,8 +81,12 @@ def _queries(spec: PipelineSpec) -> Iterator[tuple[Processor, str]]:
 def _sql_texts(spec: PipelineSpec) -> Iterator[tuple[Path, str, Callable[[str], object]]]:
     for each in spec.inputs.values():
         match each.reads:
+            case S3Input(schema=str(ddl)):
+                yield path_of(each.place, "s3", "schema"), ddl, parsed_schema
             case FileInput(schema=str(ddl)):
                 yield path_of(each.place, "file", "schema"), ddl, parsed_schema
+            case HttpInput(schema=str(ddl)):
+                yield path_of(each.place, "http", "schema"), ddl, parsed_schema
             case KafkaInput(schema=str(ddl)):
                 yield path_of(each.place, "kafka", "schema"), ddl, parsed_schema
             case GenerateInput(columns=columns):

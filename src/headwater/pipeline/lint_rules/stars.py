@@ -8,6 +8,7 @@ from headwater.pipeline.lint_rules.rule import Hit, Hits, Rule, Subject, path_of
 from headwater.pipeline.spec import (
     FileInput,
     GenerateInput,
+    HttpInput,
     IcebergOutput,
     Input,
     KafkaInput,
@@ -57,6 +58,8 @@ def _is_decided(each: Input) -> bool:
     match each.reads:
         case FileInput(schema=schema, format=format_):
             return schema is not None or format_ == "text"
+        case HttpInput(schema=schema):
+            return schema is not None
         case KafkaInput(format=format_, schema=schema):
             return schema is not None or format_ == "raw"
         case reads:

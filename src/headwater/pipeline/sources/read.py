@@ -1,18 +1,26 @@
 """Read an input of any kind but Kafka, which gives more than one frame: see `pipeline.kafka.read`."""
 
+from pathlib import Path
+
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.pipeline.sources.database import read_database
 from headwater.pipeline.sources.files import read_files
 from headwater.pipeline.sources.generate import generated
+from headwater.pipeline.sources.http import read_http
 from headwater.pipeline.sources.iceberg import read_iceberg
-from headwater.pipeline.spec import FileInput, GenerateInput, IcebergInput, Mode, SqlInput
+from headwater.pipeline.spec import FileInput, GenerateInput, HttpInput, IcebergInput, Mode, SqlInput
 
 
-def read(spark: SparkSession, reads: FileInput | IcebergInput | SqlInput | GenerateInput, mode: Mode) -> DataFrame:
-    """The input's frame: of a stream, a streaming one, unless the input is `static` or a database.
+def read(
+    spark: SparkSession,
+    reads: FileInput | IcebergInput | SqlInput | GenerateInput | HttpInput,
+    mode: Mode,
+    fetched: Path,
+) -> DataFrame:
+    """The input's frame: of a stream, a streaming one, unless the input is `static`, a database or an API.
 
-    No data is read but what a schema is guessed from.
+    No data is read but what a schema is guessed from, and what an API hands out: that is put into the folder `fetched`.
     """
     match reads:
         case FileInput():
@@ -21,5 +29,7 @@ def read(spark: SparkSession, reads: FileInput | IcebergInput | SqlInput | Gener
             return read_iceberg(spark, reads, follow=mode == "stream" and not reads.static)
         case SqlInput():
             return read_database(spark, reads)
+        case HttpInput():
+            return read_http(spark, reads, fetched)
         case GenerateInput():
             return generated(spark, reads)

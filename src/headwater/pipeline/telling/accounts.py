@@ -24,6 +24,7 @@ from headwater.pipeline.spec import (
     FileInput,
     FileOutput,
     GenerateInput,
+    HttpOutput,
     IcebergInput,
     IcebergOutput,
     InputKind,
@@ -82,7 +83,7 @@ class Accounts:
         with self._lock:
             if rows is not None:
                 self._tally.add_write(path, Moved(rows=rows))
-            elif isinstance(output.writes, FileOutput):
+            elif isinstance(output.writes, FileOutput | HttpOutput):  # what is sent is written to files first
                 self._files_awaited[thread].append(path)
             self._count_executions(thread)
             if path in self._tables:

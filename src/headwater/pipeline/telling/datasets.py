@@ -5,9 +5,9 @@ from typing import Final
 
 from headwater.model.naming import file_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
-from headwater.observe.described import Described, files, table_of
+from headwater.observe.described import Described, files, source_facet, table_of
 from headwater.observe.queries import only_picks, tables_of
-from headwater.pipeline.spec import FileInput, FileOutput, SqlInput, SqlOutput
+from headwater.pipeline.spec import FileInput, FileOutput, HttpCall, SqlInput, SqlOutput
 
 _GLOB: Final = re.compile(r"[*?\[{]")
 
@@ -28,6 +28,12 @@ def database_tables(database: SqlInput | SqlOutput) -> list[Described]:
     query = database.query if isinstance(database, SqlInput) else None
     tables = [database.table] if database.table is not None else list(tables_of(query or ""))
     return [table_of(jdbc_dataset(database.url, table)) for table in dict.fromkeys(tables)]
+
+
+def api(call: HttpCall) -> Described:
+    """The resource of an API: what is before its URL's query."""
+    name = file_dataset(call.url)
+    return Described(name, {"dataSource": source_facet(name)})
 
 
 def has_columns_of_its_table(reads: SqlInput) -> bool:

@@ -27,6 +27,8 @@ from headwater.pipeline.spec import (
     FileInput,
     FileOutput,
     GenerateInput,
+    HttpInput,
+    HttpOutput,
     IcebergInput,
     IcebergOutput,
     InputKind,
@@ -39,6 +41,7 @@ from headwater.pipeline.spec import (
     StdoutOutput,
 )
 from headwater.pipeline.telling.datasets import (
+    api,
     database_tables,
     files_read,
     files_written,
@@ -189,8 +192,8 @@ class Datasets:
 
     def _described_input(self, session: SparkSession | None, reads: InputKind) -> list[Described]:
         match reads:
-            case FileInput():
-                found = files_read(reads)
+            case FileInput() | HttpInput():
+                found = files_read(reads) if isinstance(reads, FileInput) else [api(reads)]
                 if reads.schema and session is not None and len(found) == 1:
                     found[0].facets["schema"] = _declared_schema(session, reads.schema)
                 return found
@@ -208,6 +211,8 @@ class Datasets:
         match writes:
             case FileOutput():
                 return files_written(writes)
+            case HttpOutput():
+                return api(writes)
             case IcebergOutput():
                 return self._described_table(session, writes.table)
             case KafkaOutput():

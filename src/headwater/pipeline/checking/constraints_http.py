@@ -1,0 +1,57 @@
+"""What one key of an HTTP input or output alone cannot say."""
+
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import urlsplit
+
+from headwater.pipeline.checking.problems import Path
+from headwater.pipeline.spec import HttpAuth, HttpCall, HttpInput, HttpOutput, Paging
+
+Complaints = Iterator[tuple[Path, str]]
+
+_MOST_RETRIES: Final = 100
+_SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
+_NEEDED: Final = {
+    "bearer": frozenset({"token_env"}),
+    "header": frozenset({"header", "token_env"}),
+    "basic": frozenset({"user_env", "password_env"}),
+}
+
+
+def http_input(reads: HttpInput, _: bool) -> Complaints:
+    """An input's complaints."""
+    yield from _call(reads)
+    if urlsplit(reads.url).query:
+        yield ("url",), "expected the query in params"
+    if reads.paging is not None:
+        yield from ((("paging", *path), message) for path, message in _paging(reads.paging))
+
+
+def http_output(writes: HttpOutput, _: bool) -> Complaints:
+    """An output's complaints."""
+    yield from _call(writes)
+
+
+def _call(call: HttpCall) -> Complaints:
+    if not 0 <= call.retries <= _MOST_RETRIES:
+        yield ("retries",), f"expected a number from 0 to {_MOST_RETRIES}"
+    for name in call.headers:
+        if name.lower() in _SECRET_HEADERS:
+            yield ("headers", name), "expected auth beside headers, with the name of an environment variable"
+    if call.auth is not None:
+        yield from _auth(call.auth)
+
+
+def _auth(auth: HttpAuth) -> Complaints:
+    given = {key for key in ("header", "token_env", "user_env", "password_env") if getattr(auth, key) is not None}
+    if given != _NEEDED[auth.type]:
+        yield ("auth",), f"type: {auth.type} takes {' and '.join(sorted(_NEEDED[auth.type]))}, and nothing else"
+
+
+def _paging(paging: Paging) -> Complaints:
+    if (paging.by == "cursor") != (paging.next is not None):
+        yield ("next",), "by: cursor says where the cursor stands, and nothing else does"
+    if paging.by == "link" and paging.parameter is not None:
+        yield ("parameter",), "by: link follows the links of the answers, and has no parameter"
+    if paging.size_parameter is not None and paging.size is None:
+        yield ("size_parameter",), "expected size beside it"

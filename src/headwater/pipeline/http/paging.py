@@ -1,0 +1,95 @@
+"""Which page of an API comes next, and what records an answer has: without a connection."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from headwater.errors import InvalidInputError
+from headwater.pipeline.spec import Paging
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page to ask for.
+
+    Attributes:
+        params: of the query; those of a link are in its URL.
+        at: of `page` the page's number, of `offset` the records before it.
+    """
+
+    url: str
+    params: Mapping[str, str]
+    at: int = 0
+
+
+def first_page(url: str, params: Mapping[str, str], paging: Paging | None) -> Page:
+    """The page to begin with."""
+    if paging is None:
+        return Page(url, params)
+    sized = {paging.size_parameter: str(paging.size)} if paging.size_parameter is not None else {}
+    known = {**params, **sized}
+    match paging.by:
+        case "page":
+            return Page(url, {**known, paging.parameter or "page": str(paging.first)}, paging.first)
+        case "offset":
+            return Page(url, {**known, paging.parameter or "offset": "0"})
+        case _:
+            return Page(url, known)
+
+
+def next_page(page: Page, paging: Paging | None, records: int, answer: object, link: str | None) -> Page | None:
+    """The page after one that had so many records; None where that was the last.
+
+    Args:
+        page: the one that was answered.
+        paging: how the API hands out its pages.
+        records: how many the answer had.
+        answer: what it says.
+        link: the URL of its `Link` with rel=next.
+
+    Raises:
+        InvalidInputError: the link leads to another host; nothing is asked there.
+    """
+    if paging is None:
+        return None
+    match paging.by:
+        case "cursor":
+            cursor = _at(answer, paging.next or "")
+            known = page.params
+            return replace(page, params={**known, paging.parameter or "cursor": str(cursor)}) if cursor else None
+        case "link":
+            return None if link is None else Page(_on_same_host(page.url, link), {})
+        case by:
+            if records == 0 or (paging.size is not None and records < paging.size):
+                return None
+            at = page.at + (1 if by == "page" else records)
+            return replace(page, at=at, params={**page.params, paging.parameter or by: str(at)})
+
+
+def records_of(answer: object, where: str | None) -> list[dict[str, Any]]:
+    """The records of an answer.
+
+    Raises:
+        InvalidInputError: there is no list there, or something in it is no object.
+    """
+    found = answer if where is None else _at(answer, where)
+    if not isinstance(found, list):
+        raise InvalidInputError(f"records: the answer has no list at {where or 'its top'}")
+    if not all(isinstance(record, dict) for record in found):
+        raise InvalidInputError("records: expected objects, found something else in the list")
+    return found
+
+
+def _at(answer: object, where: str) -> Any:  # noqa: ANN401
+    """What stands in an answer at a path such as `data.items`; None where that is not there."""
+    for step in where.split("."):
+        answer = answer.get(step) if isinstance(answer, dict) else None
+    return answer
+
+
+def _on_same_host(url: str, link: str) -> str:
+    target = urljoin(url, link)
+    if urlsplit(target)[:2] != urlsplit(url)[:2]:
+        raise InvalidInputError("paging: the link to the next page leads to another host; it is not followed")
+    return target

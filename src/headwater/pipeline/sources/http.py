@@ -1,0 +1,56 @@
+"""Records of an API: fetched once, into files that the run reads and then removes.
+
+Files and not memory, so that any number of records will do, and Spark reads them in parallel, counts them, and tells
+their columns like any file's. Spark must run on this machine.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+from pyspark.sql import DataFrame, SparkSession
+
+from headwater.errors import InvalidInputError
+from headwater.pipeline.http.call import Caller, caller_of, shown
+from headwater.pipeline.http.paging import Page, first_page, next_page, records_of
+from headwater.pipeline.spec import HttpInput
+
+
+def read_http(spark: SparkSession, reads: HttpInput, folder: Path) -> DataFrame:
+    """The records as one frame; their files lie in the folder, a file a page.
+
+    Raises:
+        InvalidInputError: the API refused, its answer is not as the pipeline says, or it has too many pages.
+        UnavailableError: the API did not answer, or not well, as often as it was asked.
+        SetupError: an environment variable that `auth` names is not set.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with caller_of(reads) as caller:
+        for number, records in enumerate(_pages(caller, reads), 1):
+            lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+            (folder / f"page-{number:06}.json").write_bytes(lines)
+    reader = spark.read if reads.schema is None else spark.read.schema(reads.schema)
+    return reader.json(str(folder))
+
+
+def _pages(caller: Caller, reads: HttpInput) -> Iterator[list[dict[str, Any]]]:
+    page: Page | None = first_page(reads.url, reads.params, reads.paging)
+    for _ in range(reads.most_pages):
+        if page is None:
+            return
+        answer = caller.get(page.url, page.params)
+        body = _json(answer)
+        records = records_of(body, reads.records)
+        yield records
+        page = next_page(page, reads.paging, len(records), body, answer.links.get("next", {}).get("url"))
+    if page is not None:
+        raise InvalidInputError(f"most_pages: {shown(reads.url)} has more than {reads.most_pages} pages")
+
+
+def _json(answer: httpx.Response) -> object:
+    try:
+        return orjson.loads(answer.content)
+    except orjson.JSONDecodeError:
+        raise InvalidInputError(f"{shown(str(answer.url))}: the answer is no JSON") from None
