@@ -143,3 +143,57 @@ def test_databases_several_targets_and_rows_of_an_rdd(program: Program) -> None:
     assert [one["errorMessage"] for one in through.facet("extractionError")["errors"]] == [
         "an RDD's rows come from elsewhere"
     ]
+
+
+def test_a_command_whose_result_is_shown_is_one_run(program: Program) -> None:
+    program.spark.sql("INSERT INTO lake.sales.orders VALUES (4, 2.0, 'acme')").count()
+    program.spark.sql("ALTER TABLE lake.sales.orders ADD COLUMN note STRING").count()
+    program.capture.end()
+
+    assert [one.job for one in runs(program.raw_events)[1:]] == [
+        "shop.lake.sales.orders", "shop.alter.lake.sales.orders",
+    ]  # fmt: skip
+
+
+def test_changes_of_a_table_itself_are_told(program: Program) -> None:
+    plain = f"plain_{program.folder.name}"
+    for command in (
+        "CREATE TABLE lake.sales.bids (id INT, amount DOUBLE) USING iceberg",
+        "CREATE TABLE IF NOT EXISTS lake.sales.bids (id INT)",
+        "ALTER TABLE lake.sales.bids RENAME COLUMN amount TO price",
+        "ALTER TABLE lake.sales.bids RENAME TO sales.offers",
+        "TRUNCATE TABLE lake.sales.offers",
+        "DROP TABLE IF EXISTS lake.sales.bids",
+        "DROP TABLE lake.sales.offers",
+        f"CREATE TABLE {plain} (id INT) USING parquet",
+        f"ALTER TABLE {plain} ADD COLUMNS (price DOUBLE)",
+        f"DROP TABLE {plain}",
+    ):
+        program.spark.sql(command)
+    program.capture.end()
+
+    told = runs(program.raw_events)[1:]
+    assert [(one.job.removeprefix("shop."), one.states) for one in told] == [
+        (job, ["START", "COMPLETE"])
+        for job in (
+            "create.lake.sales.bids", "alter.lake.sales.bids", "rename.lake.sales.offers",
+            "truncate.lake.sales.offers", "drop.lake.sales.offers",
+            f"create.default.{plain}", f"alter.default.{plain}", f"drop.default.{plain}",
+        )
+    ]  # fmt: skip
+    tables = [one.last["outputs"][0] for one in told]
+    changes = [table["facets"]["lifecycleStateChange"] for table in tables]
+    assert [each["lifecycleStateChange"] for each in changes] == [
+        "CREATE", "ALTER", "RENAME", "TRUNCATE", "DROP", "CREATE", "ALTER", "DROP",
+    ]  # fmt: skip
+    columns = [[field["name"] for field in table["facets"].get("schema", {}).get("fields", [])] for table in tables]
+    assert columns[:3] == [["id", "amount"], ["id", "price"], ["id", "price"]]
+    assert columns[6] == ["id", "price"]
+    # The table lies where it lay, under another name; what is dropped goes by its last name.
+    assert len({(table["namespace"], table["name"]) for table in tables[:4]}) == 1
+    called = [[one["name"] for one in table["facets"]["symlinks"]["identifiers"]] for table in tables[:3]]
+    assert called == [["lake.sales.bids", "sales.bids"]] * 2 + [["lake.sales.offers", "sales.offers"]]
+    assert changes[2]["previousIdentifier"]["name"] == "lake.sales.bids"
+    assert tables[4]["name"] == "lake.sales.offers"
+    assert tables[7]["name"] == f"default.{plain}"
+    assert not any("extractionError" in one.last["run"]["facets"] for one in told)

@@ -8,6 +8,7 @@ from functools import partial
 from openlineage.client.facet_v2 import RunFacet
 
 from headwater.capture.spark.application import WELL, Ending, why
+from headwater.capture.spark.changes import change_of
 from headwater.capture.spark.columns import Behind, add_columns
 from headwater.capture.spark.reading import Read, rows_unseen
 from headwater.capture.spark.writing import WHOLE, Write, query_of, writes_of
@@ -144,6 +145,10 @@ def learn_plan(action: Action, execution: Java, guard: Guard, behind: Behind | N
     """Learn what an execution reads and writes, down to the column."""
     analysed, session = execution.analyzed(), execution.sparkSession()
     action.kind = analysed.productPrefix()
+    change = guard.attempt("change", partial(change_of, analysed, session), None)
+    if change is not None:
+        action.writes = [change]
+        return
     action.writes = guard.attempt("writes", partial(writes_of, analysed, session), [])
     nothing: list[Relation] = []
     found = guard.attempt("relations", partial(_relations, query_of(analysed), action), nothing)

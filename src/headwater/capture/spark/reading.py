@@ -123,15 +123,20 @@ def v2_table(table: Java, session: Java) -> Described | None:
 def iceberg_table(table: Java, name: str, session: Java) -> Described:
     """An Iceberg table by its location, and by its name `catalog.schema.table` where it has one."""
     location, file_format = table.location(), table.properties().get("write.format.default")
-    return iceberg_dataset(location, file_format, name, _catalog(name.partition(".")[0], session))
+    return iceberg_dataset(location, file_format, name, catalog_of(name.partition(".")[0], session))
 
 
 def catalog_table(table: Java, session: Java) -> Described:
     """A table of Spark's own catalog, by where its files are."""
     found = files(file_dataset(table.location().toString()), None)
     found.facets["datasetType"] = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TABLE")
-    found.facets["symlinks"] = symlinks(warehouse_table(_warehouse(session), table_name(table.identifier())))
+    found.facets["symlinks"] = symlinks(warehouse_name(session, table_name(table.identifier())))
     return found
+
+
+def warehouse_name(session: Java, table: str) -> DatasetId:
+    """What a table of Spark's own catalog is called."""
+    return warehouse_table(_warehouse(session), table)
 
 
 def table_name(identifier: Java) -> str:
@@ -221,7 +226,7 @@ def _topics(described_as: str, options: Java) -> list[Described]:
     return topics_named(servers, found["topics"]) if found and servers else []
 
 
-def _catalog(name: str, session: Java) -> IcebergCatalog | None:
+def catalog_of(name: str, session: Java) -> IcebergCatalog | None:
     """How the session knows a catalog of this name; None where a table's name does not begin with one."""
     conf, prefix = session.conf(), f"spark.sql.catalog.{name}"
     if "/" in name or not conf.getOption(prefix).isDefined():

@@ -27,7 +27,7 @@ from headwater.capture.spark.running import Running, running
 from headwater.capture.spark.stream import Stream
 from headwater.observe.failure import UNKNOWN_FAILURE
 from headwater.observe.guard import Guard
-from headwater.observe.spark.executions import JDBC_WRITE
+from headwater.observe.spark.executions import JDBC_WRITE, shows_result
 from headwater.observe.spark.failure import java_failure, was_cancelled
 from headwater.observe.spark.jvm import Java, release_thread
 from headwater.observe.told_run import ToldRun
@@ -148,6 +148,8 @@ class Watcher:
         action = Action(called=note.called, number=number, kind="", started_at=started_at, ended_at=note.ended_at)
         action.ending = self._guard.attempt("failure", partial(self._ending, note.error), Ending(UNKNOWN_FAILURE))
         try:
+            if shows_result(note.execution):  # the command before it is told
+                return
             learn_plan(action, note.execution, self._guard, stream.behind if stream else None)
         except AnalysisException:  # what cannot be analysed has not run
             return

@@ -29,6 +29,11 @@ _FILES_METRICS: Final = {"FileSourceScanExec": "numFiles", "BatchScanExec": "res
 _METRIC: Final = re.compile(r"^(?P<name>\w+) -> SQLMetric\(.*, value: (?P<value>-?\d+)\)$", re.MULTILINE)
 
 
+def shows_result(execution: Java) -> bool:
+    """Whether it only hands on the result of a command that has run before: `spark.sql("INSERT …").show()`."""
+    return str(execution.commandExecuted().getClass().getSimpleName()) == "CommandResult"
+
+
 @dataclass(frozen=True, slots=True)
 class Moved:
     """Rows, bytes and files that went through one scan or one write; None where Spark does not tell."""

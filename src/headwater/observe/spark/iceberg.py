@@ -51,8 +51,16 @@ def iceberg_dataset(
         "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TABLE"),
     }
     if catalog is not None:
-        described.facets |= {"catalog": _catalog_facet(table, catalog, engine), "symlinks": _symlinks(table, catalog)}
+        names = symlinks(*called(table, catalog))
+        described.facets |= {"catalog": _catalog_facet(table, catalog, engine), "symlinks": names}
     return described
+
+
+def called(table: str, catalog: IcebergCatalog) -> list[DatasetId]:
+    """What a table is called in its catalog; the name with the catalog's comes first: people know it by that."""
+    address = address_of(catalog.uri)
+    first = _under_warehouse(table, catalog) if address is None else [DatasetId(address, table)]
+    return [*first, *_under_warehouse(table.partition(".")[2], catalog)]
 
 
 def version_facet(snapshot: str) -> dataset_version_dataset.DatasetVersionDatasetFacet:
@@ -76,14 +84,6 @@ def _catalog_facet(table: str, catalog: IcebergCatalog, engine: str) -> catalog_
         warehouseUri=address_of(catalog.warehouse),
         source=engine,
     )
-
-
-def _symlinks(table: str, catalog: IcebergCatalog) -> symlinks_dataset.SymlinksDatasetFacet:
-    """The name with the catalog's comes first: it is the one that people know the table by."""
-    address = address_of(catalog.uri)
-    called = _under_warehouse(table, catalog) if address is None else [DatasetId(address, table)]
-    names = [*called, *_under_warehouse(table.partition(".")[2], catalog)]
-    return symlinks(*names)
 
 
 def _under_warehouse(table: str, catalog: IcebergCatalog) -> list[DatasetId]:

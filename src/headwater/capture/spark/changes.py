@@ -1,0 +1,135 @@
+"""Commands that change a table itself, and no rows: CREATE TABLE without AS, ALTER, RENAME, TRUNCATE, DROP.
+
+Each is a run with the table as its output and the facet `lifecycleStateChange`. What may have done nothing is not
+told: IF EXISTS and IF NOT EXISTS leave no trace of whether anything was done.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
+
+from openlineage.client.facet_v2 import lifecycle_state_change_dataset as facet
+
+from headwater.capture.spark.reading import catalog_of, catalog_table, struct_of, table_name, v2_table, warehouse_name
+from headwater.capture.spark.writing import Write
+from headwater.model.names import DatasetId
+from headwater.observe.described import Described, table_of
+from headwater.observe.spark.iceberg import called, iceberg_dataset
+from headwater.observe.spark.jvm import Java
+from headwater.observe.spark.relations import items
+from headwater.observe.spark.schema import schema_facet
+
+Change = Literal["ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"]
+
+
+def change_of(plan: Java, session: Java) -> Write | None:
+    """The table that a command changes; None where it is no such command, or names no table that is known."""
+    rule = _RULES.get(plan.productPrefix())
+    return None if rule is None else rule(plan, session)
+
+
+def _created(plan: Java, session: Java) -> Write | None:
+    return None if plan.ignoreIfExists() else _loaded("CREATE", plan.name(), plan, session)
+
+
+def _replaced(plan: Java, session: Java) -> Write | None:
+    return _loaded("OVERWRITE", plan.name(), plan, session)
+
+
+def _altered(plan: Java, session: Java) -> Write | None:
+    return _loaded("ALTER", plan.table(), plan, session)
+
+
+def _loaded(change: Change, target: Java, plan: Java, session: Java) -> Write | None:
+    """A table as its catalog has it after the command."""
+    catalog, identifier = target.catalog(), target.identifier()
+    if not catalog.tableExists(identifier):
+        return None
+    table = catalog.loadTable(identifier)
+    dataset = v2_table(table, session)
+    if dataset is not None:
+        dataset.facets["schema"] = schema_facet(struct_of(table.schema()))
+    return _told(change, _label(target), plan, dataset)
+
+
+def _truncated(plan: Java, session: Java) -> Write | None:
+    return _told("TRUNCATE", _label(plan.table()), plan, v2_table(plan.table().table(), session))
+
+
+def _renamed(plan: Java, session: Java) -> Write | None:
+    """It lies where it lay; its catalog calls it otherwise."""
+    old, table = plan.child(), plan.child().table()
+    if table.getClass().getSimpleName() != "SparkTable":
+        return None
+    catalog = catalog_of(old.catalog().name(), session)
+    parts = list(items(plan.newName()))
+    schema = parts[:-1] or list(old.identifier().namespace())
+    new = ".".join([old.catalog().name(), *map(str, schema), str(parts[-1])])
+    dataset = iceberg_dataset(table.table().location(), None, new, catalog)
+    dataset.facets["schema"] = schema_facet(struct_of(table.schema()))
+    before = [] if catalog is None else called(_label(old), catalog)
+    return _told("RENAME", new, plan, dataset, before[0] if before else None)
+
+
+def _dropped(plan: Java, session: Java) -> Write | None:
+    """It is gone, and where it lay: what its catalog called it is what it was known by."""
+    if plan.ifExists():
+        return None
+    target = plan.child()
+    if target.catalog().name() == "spark_catalog":
+        name = f"{'.'.join(target.identifier().namespace())}.{target.identifier().name()}"
+        return _told("DROP", name, plan, table_of(warehouse_name(session, name)))
+    catalog = catalog_of(target.catalog().name(), session)
+    names = [] if catalog is None else called(_label(target), catalog)
+    return _told("DROP", _label(target), plan, table_of(names[0])) if names else None
+
+
+def _created_in_spark(plan: Java, session: Java) -> Write | None:
+    return None if plan.ignoreIfExists() else _in_spark("CREATE", plan.table().identifier(), plan, session)
+
+
+def _altered_in_spark(plan: Java, session: Java) -> Write | None:
+    return _in_spark("ALTER", plan.table(), plan, session)
+
+
+def _truncated_in_spark(plan: Java, session: Java) -> Write | None:
+    return _in_spark("TRUNCATE", plan.tableName(), plan, session)
+
+
+def _in_spark(change: Change, identifier: Java, plan: Java, session: Java) -> Write | None:
+    """A table of Spark's own catalog."""
+    catalog = session.sessionState().catalog()
+    if not catalog.tableExists(identifier):
+        return None
+    metadata = catalog.getTableMetadata(identifier)
+    dataset = catalog_table(metadata, session)
+    dataset.facets["schema"] = schema_facet(struct_of(metadata.schema()))
+    return _told(change, table_name(identifier), plan, dataset)
+
+
+def _told(
+    change: Change, label: str, plan: Java, dataset: Described | None, before: DatasetId | None = None
+) -> Write | None:
+    if dataset is None:
+        return None
+    former = None if before is None else facet.PreviousIdentifier(before.name, before.namespace)
+    state = facet.LifecycleStateChange(change)
+    dataset.facets["lifecycleStateChange"] = facet.LifecycleStateChangeDatasetFacet(state, former)
+    return Write(f"{change.lower()}.{label}", plan, dataset)
+
+
+def _label(target: Java) -> str:
+    identifier = target.identifier()
+    return ".".join([target.catalog().name(), *identifier.namespace(), identifier.name()])
+
+
+_RULES: Final[Mapping[str, Callable[[Java, Java], Write | None]]] = {
+    **dict.fromkeys(("AddColumns", "AlterColumns", "DropColumns", "RenameColumn", "ReplaceColumns"), _altered),
+    "CreateTable": _created,
+    "ReplaceTable": _replaced,
+    "AlterTableAddColumnsCommand": _altered_in_spark,
+    "CreateDataSourceTableCommand": _created_in_spark,
+    "DropTable": _dropped,
+    "RenameTable": _renamed,
+    "TruncateTable": _truncated,
+    "TruncateTableCommand": _truncated_in_spark,
+}
