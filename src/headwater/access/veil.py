@@ -188,7 +188,7 @@ class _Laid:
 
     def _blank(self, value: Mapping[str, Json], named: tuple[str, str]) -> Json:
         """Of what a hidden thing says, what does not tell which it is."""
-        return {key: self._left(key, each, named) for key, each in value.items()}
+        return {self._key(key, ""): self._left(key, each, named) for key, each in value.items()}
 
     def _left(self, key: str, value: Json, named: tuple[str, str]) -> Json:
         if key in _EDGES:
@@ -201,7 +201,7 @@ class _Laid:
                     return self.veil.stand_in(REDACTED, *named)
                 if key == "field":
                     return self.veil.stand_in(REDACTED, *named, value)
-                return value if key in _KEPT else self._blank_text(value)
+                return self._text(value) if key in _KEPT or value.startswith(_NODE_IDS) else ""
             case dict() if key in _INNER:
                 return self._blank(value, _named(value) or named)
             case dict():
@@ -209,9 +209,6 @@ class _Laid:
             case list():
                 return []
         return value if value is None or isinstance(value, bool) or key in _KEPT else 0
-
-    def _blank_text(self, value: str) -> str:
-        return self._text(value) if value.startswith(_NODE_IDS) else ""
 
 
 def _named(value: Mapping[str, Json]) -> tuple[str, str] | None:

@@ -88,9 +88,21 @@ def _options(
     """Data lineage you can prove, from the source."""
 
 
+class _WithExtras(logging.Formatter):
+    """Writes what a record has beside its message as KEY='VALUE' behind it: the message alone is a constant."""
+
+    _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        extras = (f" {key}={value!r}" for key, value in vars(record).items() if key not in self._OWN)
+        return super().formatMessage(record) + "".join(extras)
+
+
 def main() -> None:
     """Run the command line; an error we know ends it with one sentence on standard error and exit status 1."""
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_WithExtras("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     try:
         app()
     except HeadwaterError as error:

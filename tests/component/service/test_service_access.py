@@ -1,5 +1,6 @@
 """Who may ask what: keys, roles, scopes, and the names that an answer leaves out. One app for all of them."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Iterator
@@ -462,3 +463,39 @@ def test_a_dataset_is_not_put_by_the_run_of_another(admin: Asker) -> None:
     body = {"type": "DB_TABLE", "physicalName": "x", "sourceName": "default", "runId": HIDDEN_RUN}
 
     assert holder("PUT", "/api/v1/namespaces/lake/datasets/x", json=body).status_code == 403
+
+
+def test_the_stream_of_changes_leaves_out_what_is_beyond_the_scopes(client: TestClient, admin: Asker) -> None:
+    reader, whole = asker(admin, "read"), asker(admin, "read", scopes=("*",))
+
+    seen, shown = (first_words(client, each) for each in (reader, whole))
+
+    assert b"job:etl:tell" in seen
+    assert b"zz_" not in seen.replace(b"zz_ssn_seen", b"")
+    assert b"zz_vault" in shown
+    assert seen.count(b"event: change") == shown.count(b"event: change")  # so that numbers lead back to the same place
+
+
+def first_words(client: TestClient, asker: Asker) -> bytes:
+    """What the stream says at once to one who comes back after the first change."""
+    headers = [(b"authorization", f"Bearer {asker.token}".encode()), (b"last-event-id", b"0")]
+    scope = {"type": "http", "method": "GET", "path": "/api/v1/stream", "raw_path": b"/api/v1/stream", "root_path": "",
+             "query_string": b"", "headers": headers, "http_version": "1.1", "scheme": "http",
+             "server": ("headwater", 80), "client": None}  # fmt: skip
+
+    async def ask() -> bytes:
+        said: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+        async def send(message: Any) -> None:  # noqa: ANN401  ASGI
+            if message.get("body") and not said.done():
+                said.set_result(message["body"])
+
+        listening = asyncio.create_task(client.app(scope, asyncio.Event().wait, send))  # type: ignore[arg-type]
+        try:
+            return await said
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+
+    assert client.portal is not None
+    return client.portal.call(ask)

@@ -1,0 +1,137 @@
+"""What is left of an answer for one who may not know every name in it."""
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.access.veil import Node, Veil
+from headwater.model.names import readings
+
+SECRET = bytes(32)
+
+
+def meant(node_id: str) -> Iterator[Node]:
+    return (reading.node for reading in islice(readings(node_id), 1))
+
+
+def within(*namespaces: str) -> Veil:
+    return Veil(lambda namespace: namespace in namespaces, frozenset(), meant, SECRET)
+
+
+def without_columns(*names: str) -> Veil:
+    return Veil(None, frozenset(names), meant, SECRET)
+
+
+def test_what_lies_beyond_the_scopes_keeps_its_kind_times_and_edges() -> None:
+    node = {
+        "id": "dataset:vault:people",
+        "type": "DATASET",
+        "data": {
+            "id": {"namespace": "vault", "name": "people"},
+            "namespace": "vault",
+            "name": "people",
+            "createdAt": "2026-05-22T14:23:11.000Z",
+            "description": "who they are",
+            "fields": [{"name": "number"}],
+            "facets": {"schema": {"fields": [{"name": "number"}]}},
+            "deleted": False,
+        },
+        "inEdges": [{"origin": "job:sales:load", "destination": "dataset:vault:people"}],
+    }
+
+    seen = within("sales").over(node)
+
+    name = seen["data"]["name"]
+    assert name.startswith("redacted-")
+    assert seen == {
+        "id": f"dataset:redacted:{name}",
+        "type": "DATASET",
+        "data": {
+            "id": {"namespace": "redacted", "name": name},
+            "namespace": "redacted",
+            "name": name,
+            "createdAt": "2026-05-22T14:23:11.000Z",
+            "description": "",
+            "fields": [],
+            "facets": {},
+            "deleted": False,
+        },
+        "inEdges": [{"origin": "job:sales:load", "destination": f"dataset:redacted:{name}"}],
+    }
+
+
+def test_a_hidden_name_is_taken_out_of_every_other_text_as_well() -> None:
+    answer = {
+        "summary": "run 7 of fill failed; it wrote vault/people",
+        "findings": [{"nodeId": "job:vault:fill", "words": "fill failed"}, {"nodeId": "dataset:vault:people"}],
+    }
+
+    seen = within("sales").over(answer)
+
+    assert seen["summary"] == "run 7 of redacted failed; it wrote redacted/redacted"
+    assert seen["findings"][0]["words"] == ""
+
+
+def test_two_things_with_one_name_have_two_stand_ins_and_another_secret_gives_others() -> None:
+    answer = [{"namespace": "a", "name": "x"}, {"namespace": "b", "name": "x"}]
+
+    first, second = (each["name"] for each in within().over(answer))
+
+    assert first != second
+    other = Veil(lambda _: False, frozenset(), meant, bytes(31) + b"1")
+    assert other.over(answer)[0]["name"] != first
+
+
+def test_a_restricted_column_is_hidden_as_a_word_in_either_case_and_no_other_word_is() -> None:
+    answer = {
+        "query": "upper(SSN), old_ssn, p.ssn",
+        "columnMetrics": {"ssn": {"nullCount": 1}},
+        "fields": [{"name": "ssn", "type": "int"}, {"name": "lesson"}],
+        "id": "datasetField:lake:people:ssn",
+        "table": {"namespace": "ssn", "name": "ssn"},
+    }
+
+    seen = without_columns("ssn").over(answer)
+
+    name = seen["fields"][0]["name"]
+    assert name.startswith("restricted-")
+    assert seen["query"] == f"upper({name}), old_ssn, p.{name}"
+    assert seen["columnMetrics"] == {name: {"nullCount": 1}}
+    assert seen["fields"][1] == {"name": "lesson"}
+    assert seen["id"] == f"datasetField:lake:people:{name}"
+    assert seen["table"] == {"namespace": "ssn", "name": "ssn"}  # a dataset is no column
+
+
+def test_a_column_that_is_called_as_a_key_of_the_format_hides_no_key_but_those_that_are_columns() -> None:
+    answer = {"name": "x", "fields": {"name": {"inputFields": []}}, "columnMetrics": {"name": {}}}
+
+    seen = without_columns("name").over(answer)
+
+    assert seen.keys() == answer.keys()
+    assert "name" not in (*seen["fields"], *seen["columnMetrics"])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["zzcol", "a zzcol b", "job:zzns:zzjob", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["name", "fields", "data", "id", "job", "zzcol", "facets", "words"]), inner)
+        | st.fixed_dictionaries(
+            {"namespace": st.sampled_from(["zzns", "open"]), "name": st.just("zzname"), "more": inner}
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(JSON)
+def test_no_answer_of_any_shape_holds_what_is_hidden(answer: Any) -> None:  # noqa: ANN401  any JSON
+    veil = Veil(lambda namespace: namespace == "open", frozenset({"zzcol"}), meant, SECRET)
+
+    text = json.dumps(veil.over(answer))
+
+    assert not [word for word in ("zzcol", "zzns", "zzjob") if word in text]
