@@ -38,9 +38,10 @@ def run(
     ] = None,
     url: Annotated[str, typer.Option(help="The REST API of the session cluster.")] = "http://localhost:8081",
     name: Annotated[str | None, typer.Option(help="The job's name; Flink's `pipeline.name`.")] = None,
-    namespace: Annotated[str, typer.Option(help="The namespace of the job, as in `headwater watch flink`.")] = (
-        "flink-jobs"
-    ),
+    namespace: Annotated[
+        str | None,
+        typer.Option(help="The namespace of the jobs; else the cluster's openlineage.job.namespace, or flink-jobs."),
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of Flink: parallelism.default=2.")
     ] = None,
@@ -64,6 +65,7 @@ def run(
     Example: headwater flink run orders.sql --url http://127.0.0.1:8091
     """
     # Here, not above: the official client takes half a second to import, which --help should not wait for.
+    from headwater.capture.flink.rest import FlinkCluster
     from headwater.capture.flink.session import Session
     from headwater.capture.flink.submit import Submission, submit
     from headwater.emission import opened_emitter
@@ -82,9 +84,9 @@ def run(
         namespace=namespace,
     )
     told: list[ToldJob] = []
-    with closing(Session(url)) as session, opened_emitter(endpoint, events, token_env) as emitter:
-        version = session.version()
-        with shown_progress(f"{file.name}: planning for Flink {version} at {url}") as progress:
+    with closing(FlinkCluster([url])) as cluster, opened_emitter(endpoint, events, token_env) as emitter:
+        session = Session.at(url, cluster)
+        with shown_progress(f"{file.name}: planning for Flink {session.about.version} at {cluster.url}") as progress:
             for job in submit(submission, session, emitter.put):
                 told.append(job)
                 progress(_in_words(job))
@@ -100,6 +102,7 @@ def _python(chosen: Path | None) -> tuple[Path, dict[str, str]]:
     if named is not None:
         return named, {}
     from headwater.lab import environments, flink, jars
+    from headwater.lab.kafka import ANY_CREDENTIALS
 
     try:
         made = environments.is_made(flink.FLINK) and jars.is_fetched(flink.FLINK)
@@ -113,6 +116,7 @@ def _python(chosen: Path | None) -> tuple[Path, dict[str, str]]:
     logs = flink.PYTHON.parents[1] / "log"
     logs.mkdir(exist_ok=True)
     return flink.PYTHON, {
+        **{key: value for key, value in ANY_CREDENTIALS.items() if key not in os.environ},
         "HADOOP_CLASSPATH": f"{jars.folder_of(flink.FLINK)}/*",
         "FLINK_LOG_DIR": str(logs),
         "JVM_ARGS": _SMALL,

@@ -12,6 +12,7 @@ import yaml
 
 from headwater.errors import SetupError
 from headwater.lab.environments import folder_of, packages_of
+from headwater.lab.kafka import ANY_CREDENTIALS
 from headwater.lab.part import HOST, Part, Site, answers, log_says
 
 FLINK: Final = "lab-flink"
@@ -111,6 +112,7 @@ JOBMANAGER: Final = Part(
     address=f"http://{HOST}:{{port}}",
     pom=FLINK,
     python=FLINK,
+    environment=lambda _: ANY_CREDENTIALS,
     prepare=_configure,
     command=lambda site: _java("384m", site, "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"),
     ready=answers("/overview"),
@@ -124,6 +126,7 @@ TASKMANAGER: Final = Part(
     needs=("jobmanager",),
     pom=FLINK,
     python=FLINK,
+    environment=lambda _: ANY_CREDENTIALS,
     prepare=_configure,
     command=lambda site: [
         *_java("512m", site, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"),

@@ -5,17 +5,23 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 import pytest
+from pyspark.sql import SparkSession
 
 from headwater.capture.flink.run_ids import run_of_job
+from headwater.capture.spark.application import Surroundings
+from headwater.capture.spark.capture import Capture
+from headwater.emission import new_run_id
 from headwater.lab.lab import Lab
+from headwater.observe.told_run import Outward
 from tests.support.service import Service, running
 
 _SQL = """
@@ -68,6 +74,19 @@ attached = tables.create_statement_set()
 attached.add_insert_sql("INSERT INTO copy SELECT * FROM orders")
 attached.attach_as_datastream()
 stream.execute("by a stream")
+"""
+
+
+_WINDOWS = """
+CREATE CATALOG lake WITH ('type'='iceberg', 'catalog-impl'='org.apache.iceberg.jdbc.JdbcCatalog',
+  'uri'='jdbc:sqlite:{home}/catalog.db', 'warehouse'='file://{home}/lake');
+CREATE DATABASE lake.sales;
+CREATE TABLE lake.sales.minutes (supplier STRING, started TIMESTAMP(6), total DOUBLE);
+CREATE TEMPORARY TABLE topic (price DOUBLE, supplier STRING, at_ TIMESTAMP_LTZ(3) METADATA FROM 'timestamp' VIRTUAL,
+  WATERMARK FOR at_ AS at_) WITH ('connector' = 'kafka', 'topic' = 'flink-orders', 'format' = 'json',
+  'properties.bootstrap.servers' = '{broker}', 'scan.startup.mode' = 'earliest-offset');
+INSERT INTO lake.sales.minutes SELECT supplier, window_start, SUM(price)
+FROM TABLE(TUMBLE(TABLE topic, DESCRIPTOR(at_), INTERVAL '1' MINUTE)) GROUP BY supplier, window_start, window_end;
 """
 
 
@@ -173,6 +192,54 @@ def test_a_programs_own_calls_are_seen_whichever_way_it_makes_them(work: Work) -
     }
 
 
+def test_a_topic_flows_into_a_table_that_spark_calls_by_the_same_names(
+    work: Work, kafka: Lab, spark: SparkSession
+) -> None:
+    home, events = work.home, work.home / "events.jsonl"
+    session = spark.newSession()
+    catalog = {"": "org.apache.iceberg.spark.SparkCatalog", ".type": "jdbc", ".uri": f"jdbc:sqlite:{home}/catalog.db"}
+    for key, value in {**catalog, ".warehouse": f"file://{home}/lake"}.items():
+        session.conf.set(f"spark.sql.catalog.lake{value and key}", value)
+
+    sql = _WINDOWS.format(home=home, broker=kafka.address("broker"))
+    done = work.run("job.sql", sql, "--name", "by minute", "--file", str(events))
+    read = _told_by_spark(session, lambda: session.table("lake.sales.minutes").count())
+
+    assert done.returncode == 0, done.stderr
+    (written,) = json.loads(events.read_bytes())["outputs"]
+    assert [_names(one) for one in (written, read)] == [
+        [
+            ("file", f"{home}/lake/sales/minutes"),
+            (f"sqlite:{home}/catalog.db", "lake.sales.minutes"),
+            (f"file:{home}/lake", "sales.minutes"),
+        ]
+    ] * 2
+    topic, table = f"kafka://{kafka.address('broker')}:flink-orders", f"file:{home}/lake/sales/minutes"
+    fields = ("supplier", "started", "total")
+    assert work.edges("column-lineage", table) == {
+        (f"datasetField:{topic}:price", f"datasetField:{table}:total"),
+        *((f"datasetField:{topic}:supplier", f"datasetField:{table}:{field}") for field in fields),
+        *((f"datasetField:{topic}:timestamp", f"datasetField:{table}:{field}") for field in fields),
+    }
+
+
+def _told_by_spark(session: SparkSession, action: Callable[[], object]) -> dict[str, Any]:
+    """The first input of an action, as our capture of Spark tells it."""
+    told: list[bytes] = []
+    out = Outward(lambda: datetime.now(UTC), told.append)
+    around = Surroundings(namespace="test", job="reader", new_run_id=new_run_id, out=out)
+    capture = Capture(session, around, lambda: None)
+    action()
+    capture.end()
+    found: dict[str, Any] = next(one for raw in told for one in json.loads(raw).get("inputs", []))
+    return found
+
+
+def _names(dataset: Mapping[str, Any]) -> list[tuple[str, str]]:
+    links = dataset["facets"]["symlinks"]["identifiers"]
+    return [(one["namespace"], one["name"]) for one in (dataset, *links)]
+
+
 def test_what_flink_refuses_is_told_with_the_line_of_the_file(work: Work) -> None:
     sql = "CREATE TABLE s (id INT) WITH ('connector'='datagen');\n\n-- here\nSELECT\n  nope\nFROM s;"
 
@@ -188,4 +255,4 @@ def test_without_a_cluster_the_error_says_where_it_was_looked_for(work: Work) ->
     done = work.run("job.sql", "SELECT 1;", "--url", "http://127.0.0.1:9")
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert "no Flink session cluster at http://127.0.0.1:9" in done.stderr
+    assert "no Flink session cluster: http://127.0.0.1:9: no connection; is it up, and is --url right?" in done.stderr

@@ -9,7 +9,7 @@ Two of ours tell of one run without talking to each other, so they keep to this:
 - `headwater flink run` tells START at the job's `start-time`, with inputs, outputs, columns, the job's facets and the
   run's `processing_engine`, and nothing else of that run.
 - `headwater watch flink` tells START at `start-time`, without datasets, and all that follows, of every job.
-- Who sets another namespace than `flink-jobs` sets it for both.
+- Who sets the namespace on the command line sets it for both.
 
 An event that says nothing of datasets or of a facet takes none away, and of two STARTs both count.
 

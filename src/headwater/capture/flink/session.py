@@ -1,82 +1,64 @@
 """What submitting asks of a session cluster."""
 
 import time
-from typing import Any, Final
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
-import httpx
-
+from headwater.capture.flink.rest import About, FlinkCluster
 from headwater.capture.flink.told import Submitted
-from headwater.errors import UnavailableError
-from headwater.model.credentials import without_credentials
+from headwater.errors import InvalidInputError, UnavailableError
 
-_TIMEOUT_S: Final = 10.0
 _KNOWN_WITHIN_S: Final = 30.0
 _LOOK_AGAIN_S: Final = 0.2
 
 
-class Session:
-    """A session cluster, asked over its REST API.
+class Session(NamedTuple):
+    """A session cluster: where its client finds it, and what it says of itself."""
 
-    Args:
-        url: of the API, such as `http://localhost:8081`.
-    """
+    cluster: FlinkCluster
+    host: str
+    port: int
+    about: About
 
-    def __init__(self, url: str) -> None:
-        self._url = url.rstrip("/")
-        self._client = httpx.Client(timeout=_TIMEOUT_S)
-
-    @property
-    def address(self) -> tuple[str, int]:
-        """Host and port, as Flink's client wants them."""
-        url = httpx.URL(self._url)
-        return url.host, url.port or (443 if url.scheme == "https" else 80)
-
-    def close(self) -> None:
-        """Let go of connections."""
-        self._client.close()
-
-    def version(self) -> str:
-        """Flink's version.
+    @classmethod
+    def at(cls, url: str, cluster: FlinkCluster) -> "Session":
+        """The cluster behind the URL of its REST API.
 
         Raises:
+            InvalidInputError: the URL has no host.
             UnavailableError: no cluster answers there.
         """
-        return str(self._get("/overview")["flink-version"])
+        parts = urlsplit(url)
+        if parts.hostname is None:
+            raise InvalidInputError("--url: expected http://host:port")
+        try:
+            about = cluster.about()
+        except UnavailableError as fault:
+            raise UnavailableError(f"no Flink session cluster: {fault}; is it up, and is --url right?") from fault
+        return cls(cluster, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80), about)
 
     def submitted(self, job_id: str) -> Submitted:
         """What the cluster says of a job that was just submitted.
 
         Raises:
-            UnavailableError: the cluster does not answer, or does not know the job.
+            UnavailableError: for 30 s the cluster does not answer, or does not know the job.
         """
-        job = self._job(job_id)
-        return Submitted(
-            job_id=job_id,
-            name=str(job["name"]),
-            started_ms=int(job["start-time"]),
-            is_batch=str(job.get("job-type", "STREAMING")) == "BATCH",
-            version=self.version(),
-        )
-
-    def _job(self, job_id: str) -> dict[str, Any]:
-        """The job; right after it was submitted the cluster may not have it yet."""
         until = time.monotonic() + _KNOWN_WITHIN_S
         while True:
-            try:
-                return self._get(f"/jobs/{job_id}")
-            except UnavailableError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(_LOOK_AGAIN_S)
+            found = self._found(job_id)
+            if found is not None:
+                return found
+            if time.monotonic() > until:
+                raise UnavailableError(f"{self.cluster.url} does not know the job {job_id} that it has taken")
+            time.sleep(_LOOK_AGAIN_S)
 
-    def _get(self, path: str) -> dict[str, Any]:
+    def _found(self, job_id: str) -> Submitted | None:
+        """None where it is not known yet, or a busy cluster does not answer in time."""
         try:
-            answer = self._client.get(f"{self._url}{path}")
-            answer.raise_for_status()
-            found: dict[str, Any] = answer.json()
-        except (httpx.HTTPError, ValueError) as fault:
-            said = f"status {fault.response.status_code}" if isinstance(fault, httpx.HTTPStatusError) else "no answer"
-            raise UnavailableError(
-                f"no Flink session cluster at {without_credentials(self._url)} ({said}): is it up, and is --url right?"
-            ) from fault
-        return found
+            job = next((one for one in self.cluster.jobs() if one.id == job_id), None)
+            details = None if job is None else self.cluster.details(job_id)
+        except UnavailableError:
+            return None
+        if job is None or details is None:
+            return None
+        return Submitted(job_id, job.name, job.started_ms, not details.is_stream, self.about.version)

@@ -28,7 +28,7 @@ class Submission:
         settings: of Flink, such as `parallelism.default`.
         batch: whether SQL is run as a batch.
         wait: whether to wait for the jobs' ends.
-        namespace: of the jobs.
+        namespace: of the jobs; None for the one that the cluster is configured with.
     """
 
     file: Path
@@ -38,7 +38,7 @@ class Submission:
     settings: Mapping[str, str] = field(default_factory=dict)
     batch: bool
     wait: bool
-    namespace: str
+    namespace: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def submit(submission: Submission, session: Session, put: Callable[[bytes], None
     """
     read, write = os.pipe()
     try:
-        process = _started(submission, session.address, write)
+        process = _started(submission, session, write)
     finally:
         os.close(write)
     refused: str | None = None
@@ -86,11 +86,10 @@ def submit(submission: Submission, session: Session, put: Callable[[bytes], None
         raise InvalidInputError(f"{submission.file} ended with status {status}; what it printed stands above")
 
 
-def _started(submission: Submission, address: tuple[str, int], descriptor: int) -> subprocess.Popen[bytes]:
-    host, port = address
+def _started(submission: Submission, session: Session, descriptor: int) -> subprocess.Popen[bytes]:
     settings = {
-        "host": host,
-        "port": port,
+        "host": session.host,
+        "port": session.port,
         "settings": dict(submission.settings),
         "batch": submission.batch,
         "wait": submission.wait,
@@ -114,8 +113,8 @@ def _path_of_python() -> str:
 def _told(line: Mapping[str, Any], submission: Submission, session: Session, put: Callable[[bytes], None]) -> ToldJob:
     about = session.submitted(line["id"])
     flow = flow_of(line["writes"], line["gaps"])
-    event = start_event(JobId(submission.namespace, about.name), about, flow, line["sql"])
-    put(event)
+    job = JobId(submission.namespace or session.about.job_namespace, about.name)
+    put(start_event(job, about, flow, line["sql"]))
     return ToldJob(
         job_id=about.job_id,
         name=about.name,

@@ -47,6 +47,15 @@ def datasets(table: Table) -> list[Described]:
     return found
 
 
+def field_names(table: Table) -> dict[str, str]:
+    """What a column of the table is called in the dataset; none of what Flink computes is in it.
+
+    A connector's metadata (a record's timestamp, its partition) has the connector's own name there, not the user's.
+    """
+    stored = (column for column in table.get("columns", ()) if not column["computed"])
+    return {column["name"]: column.get("metadata", column["name"]) for column in stored}
+
+
 def _kafka(_: Table, options: Mapping[str, str]) -> list[Described]:
     servers = options["properties.bootstrap.servers"]
     kind = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="TOPIC")
@@ -92,8 +101,8 @@ _RULES: Final[Mapping[str, Callable[[Table, Mapping[str, str]], list[Described]]
 
 
 def _schema(columns: Iterable[Mapping[str, Any]]) -> schema_dataset.SchemaDatasetFacet:
-    """The columns that are stored; what Flink computes of them is none of the dataset's."""
-    stored = [column for column in columns if not column["computed"]]
+    """The columns of the data itself: neither those that Flink computes, nor metadata."""
+    stored = [column for column in columns if not column["computed"] and "metadata" not in column]
     return schema_dataset.SchemaDatasetFacet(
         fields=[
             schema_dataset.SchemaDatasetFacetFields(

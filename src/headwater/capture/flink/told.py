@@ -11,7 +11,7 @@ from openlineage.client.facet_v2 import JobFacet, RunFacet, job_type_job, proces
 
 from headwater.capture.flink.run_ids import run_of_job
 from headwater.capture.flink.sql_text import shown_sql
-from headwater.capture.flink.tables import UnnamedTableError, datasets
+from headwater.capture.flink.tables import UnnamedTableError, datasets, field_names
 from headwater.graph.flinkplan.lineage import StatementLineage, column_lineage
 from headwater.graph.sparkplan.transformation import ColumnInput
 from headwater.model.build import run_event
@@ -22,6 +22,13 @@ from headwater.observe.run_facets import gaps_facet
 from headwater.observe.spark.columns import column_facet
 
 TableName = tuple[str, ...]
+
+
+class _Known(NamedTuple):
+    """What a table stands for, and what its columns are called there."""
+
+    datasets: list[Described]
+    fields: Mapping[str, str]
 
 
 class Submitted(NamedTuple):
@@ -59,13 +66,14 @@ def flow_of(writes: Iterable[Mapping[str, Any]], unseen: Iterable[str]) -> Flow:
     flow = Flow(gaps=[_worded(reason) for reason in unseen])
     lineages: defaultdict[DatasetId, list[StatementLineage[DatasetId]]] = defaultdict(list)
     for write in writes:
-        known = {tuple(table["name"]): _named(table, flow) for table in write["tables"]}
+        known = {tuple(table["name"]): _known(table, flow) for table in write["tables"]}
         for found in known.values():
-            flow.inputs |= {one.id: one for one in found}
-        targets = _named(write["target"], flow) if "target" in write else []
-        flow.outputs |= {one.id: one for one in targets}
-        for target in targets:
-            lineages[target.id].append(_lineage(write, known, flow))
+            flow.inputs |= {one.id: one for one in found.datasets}
+        if "target" in write:
+            target = _known(write["target"], flow)
+            flow.outputs |= {one.id: one for one in target.datasets}
+            for one in target.datasets:
+                lineages[one.id].append(_lineage(write, target, known, flow))
     for id, found_lineages in lineages.items():
         columns, dataset = _together(found_lineages)
         flow.outputs[id].facets["columnLineage"] = column_facet(columns, dataset)
@@ -96,42 +104,37 @@ def start_event(job: JobId, about: Submitted, flow: Flow, sql: str | None) -> by
     )
 
 
-def _named(table: Mapping[str, Any], flow: Flow) -> list[Described]:
+def _known(table: Mapping[str, Any], flow: Flow) -> _Known:
+    fields = field_names(table)
     try:
-        return datasets(table)
+        return _Known(datasets(table), fields)
     except UnnamedTableError as unnamed:
         flow.gaps.append(str(unnamed))
-        return []
+        return _Known([], fields)
 
 
 def _lineage(
-    write: Mapping[str, Any], known: Mapping[TableName, list[Described]], flow: Flow
+    write: Mapping[str, Any], target: _Known, known: Mapping[TableName, _Known], flow: Flow
 ) -> StatementLineage[DatasetId]:
     """Column lineage by dataset; a list of topics is read as one table, each of whose columns is in every topic."""
     by_table = column_lineage(write["tree"], write["columns"], lambda table: table)
     flow.gaps += [f"column lineage ends at {gap.kind}" for gap in by_table.gaps]
     return StatementLineage(
-        {name: _in_datasets(inputs, known) for name, inputs in by_table.columns.items()},
+        {target.fields[name]: _in_datasets(inputs, known) for name, inputs in by_table.columns.items()},
         _in_datasets(by_table.dataset, known),
         by_table.gaps,
     )
 
 
 def _in_datasets(
-    inputs: Iterable[ColumnInput[TableName]], known: Mapping[TableName, list[Described]]
+    inputs: Iterable[ColumnInput[TableName]], known: Mapping[TableName, _Known]
 ) -> frozenset[ColumnInput[DatasetId]]:
     return frozenset(
-        ColumnInput(one.id, found.column, found.transformation)
+        ColumnInput(dataset.id, table.fields[found.column], found.transformation)
         for found in inputs
-        for one in known.get(found.dataset, ())
-        if _has(one, found.column)
+        if (table := known.get(found.dataset)) is not None and found.column in table.fields
+        for dataset in table.datasets
     )
-
-
-def _has(dataset: Described, column: str) -> bool:
-    """Not so of what Flink computes itself, such as a processing time."""
-    schema = dataset.facets["schema"]
-    return any(one.name == column for one in getattr(schema, "fields", ()))
 
 
 def _together(

@@ -59,12 +59,14 @@ def target_columns(table: Mapping[str, Any]) -> list[str]:
 
 
 def _column(column: Java) -> dict[str, Any]:
-    said = {
+    said: dict[str, Any] = {
         "name": str(column.getName()),
         "type": str(column.getDataType().getLogicalType().asSummaryString()),
         "persisted": bool(column.isPersisted()),
         "computed": kind_of(column) == "ComputedColumn",
     }
+    if kind_of(column) == "MetadataColumn":
+        said["metadata"] = str(optional(column.getMetadataKey()) or column.getName())
     comment = optional(column.getComment())
     return {**said, "comment": str(comment)} if comment else said
 

@@ -15,7 +15,8 @@ from .java import Java, field, items, kind_of
 Json = dict[str, Any]
 
 _CALLS = frozenset({"RexCall", "RexOver", "RexSubQuery", "RexTableArgCall"})
-_TIME_ATTRIBUTES = (" *ROWTIME*", " *PROCTIME*")
+_SAME_TYPE = {" *ROWTIME*": "", " *PROCTIME*": "", "TIMESTAMP_WITH_LOCAL_TIME_ZONE": "TIMESTAMP_LTZ"}
+"""What makes no other type: the mark of a time attribute, and the two names of one type."""
 
 
 def tree(rel: Java) -> Json:
@@ -66,15 +67,16 @@ def _call(kind: str, rex: Java) -> Json:
 
 
 def _type(rex: Java) -> str:
-    """As SQL knows it: without nullability, and without the mark of a time attribute."""
+    """As SQL knows it, without nullability."""
     text = str(rex.getType().toString())
-    for mark in _TIME_ATTRIBUTES:
-        text = text.replace(mark, "")
+    for written, meant in _SAME_TYPE.items():
+        text = text.replace(written, meant)
     return text
 
 
 def _scan(rel: Java) -> Json:
-    return {"table": [str(part) for part in items(rel.getTable().getQualifiedName())]}
+    name = [str(part) for part in items(rel.getTable().getQualifiedName())]
+    return {"table": name[:3]}  # behind them may stand which metadata is read
 
 
 def _project(rel: Java) -> Json:
