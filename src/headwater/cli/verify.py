@@ -20,6 +20,7 @@ from rich.progress import Progress
 from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.model.events import parse_event
 from headwater.signing.jwks import read_jwks, read_revocations
+from headwater.signing.records import verify_record
 from headwater.signing.verify import Verification, verify_event
 
 _JSON_WHITE_SPACE: Final = b" \t\r\n"
@@ -47,9 +48,13 @@ def verify(
         list[Path], typer.Argument(metavar="FILE…", exists=True, dir_okay=False, help="Events, one JSON object a line.")
     ],
     keys: Annotated[str, typer.Option(metavar="JWKS", help="The trusted keys: a JSON Web Key Set, as a file or URL.")],
+    records: Annotated[
+        bool, typer.Option("--records", help="The files hold records that the processor `signature` signed.")
+    ] = False,
+    column: Annotated[str, typer.Option(metavar="NAME", help="Of records: where the signature stands.")] = "signature",
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object an event.")] = False,
 ) -> None:
-    """Verify the signatures of events; exit 0 only if there are events and all are ok.
+    """Verify the signatures of events, or of records; exit 0 only if there are any and all are ok.
 
     Example: headwater verify events.jsonl --keys node.jwks
 
@@ -58,26 +63,37 @@ def verify(
     """
     trusted = read_keys(keys)
     show = _json_line if json_output else _plain_line
+    judge = (
+        partial(verify_record, member=column, trusted=trusted.trusted) if records else partial(verified, keys=trusted)
+    )
     name_files = len(files) > 1
     verdicts: Counter[str] = Counter()
     with _progress(files) as advance:
-        for judged in judged_events(files, trusted, advance):
+        for judged in judged_lines(files, judge, advance):
             verdicts[judged.verification.verdict] += 1
             sys.stdout.write(show(judged, name_files))
     if not json_output:
-        typer.echo(_summary(verdicts))
+        typer.echo(_summary(verdicts, "record" if records else "event"))
     if set(verdicts) != {"ok"}:
         raise typer.Exit(1)
 
 
-def judged_events(files: list[Path], keys: Keys, advance: Callable[[int], None]) -> Iterator[Judged]:
-    """Verify the events of JSON-lines files as they are read; `advance` is told of every line's length in bytes."""
+def judged_lines(
+    files: list[Path], judge: Callable[[bytes], Verification], advance: Callable[[int], None]
+) -> Iterator[Judged]:
+    """Judge the lines of files as they are read, but blank ones; `advance` is told of every line's length in bytes."""
     for path in files:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 if event := line.strip(_JSON_WHITE_SPACE):
-                    yield Judged(path, number, verified(event, keys))
+                    yield Judged(path, number, judge(event))
                 advance(len(line))
+
+
+def judge_of_records(column: str, keys: Keys) -> Callable[[bytes], Verification]:
+    """A record has no time, so what a key has signed that was ever revoked is not to be trusted."""
+    unrevoked = {key_id: key for key_id, key in keys.trusted.items() if key_id not in keys.revoked}
+    return partial(verify_record, member=column, trusted=unrevoked)
 
 
 def verified(event: bytes, keys: Keys) -> Verification:
@@ -128,12 +144,12 @@ def _plain_line(judged: Judged, name_files: bool) -> str:
     return f"{file}{judged.line:<6}  {verdict:<11}  {harmless}\n"
 
 
-def _summary(verdicts: Counter[str]) -> str:
+def _summary(verdicts: Counter[str], what: str) -> str:
     if not verdicts:
-        return "no events"
+        return f"no {what}s"
     total = verdicts.total()
     counts = ", ".join(f"{count:,} {verdict}" for verdict, count in verdicts.most_common())
-    return f"{total:,} event{'s' if total > 1 else ''}: {counts}"
+    return f"{total:,} {what}{'s' if total > 1 else ''}: {counts}"
 
 
 @contextmanager

@@ -13,12 +13,14 @@ class Execution:
         run_id: a UUID in lower case.
         started_at: with a time zone.
         node_id: of this machine, as in its key id.
+        home: the HEADWATER_HOME, where its key is.
     """
 
     run_id: str
     started_at: datetime
     node_id: str
     host: str
+    home: Path
 
 
 def fetched_folder(home: Path, run_id: str) -> Path:

@@ -99,7 +99,11 @@ def run_pipeline(
     """
     stop = stop or StopSignal()
     execution = Execution(
-        run_id=around.new_run_id(), started_at=around.now(), node_id=around.node_id, host=socket.gethostname()
+        run_id=around.new_run_id(),
+        started_at=around.now(),
+        node_id=around.node_id,
+        host=socket.gethostname(),
+        home=around.home,
     )
     log.info("run starts", extra={"job": spec.name, "run_id": execution.run_id})
     promised: Future[Observer] = Future()

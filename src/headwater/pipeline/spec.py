@@ -436,8 +436,28 @@ class MetadataProcessor:
     prefix: FrameName = "lineage_"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureProcessor:
+    """Signs every record with the node's key, into the struct column `column`; must be the last that changes a row.
+
+    Attributes:
+        target: what is signed: all other columns, or the one that `metadata` made.
+        metadata_key: that column; of `metadata`, its `body_key`.
+    """
+
+    target: Literal["body", "metadata"] = "body"
+    column: Name = "signature"
+    metadata_key: Name = "lineage"
+
+
 ProcessorKind = (
-    SqlProcessor | MappingProcessor | FilterProcessor | DedupeProcessor | PythonProcessor | MetadataProcessor
+    SqlProcessor
+    | MappingProcessor
+    | FilterProcessor
+    | DedupeProcessor
+    | PythonProcessor
+    | MetadataProcessor
+    | SignatureProcessor
 )
 
 

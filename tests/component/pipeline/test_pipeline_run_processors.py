@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 from pipeline_bench import Bench, Ran
 
+from headwater.cli.verify import Judged, judge_of_records, judged_lines, read_keys
+from headwater.signing.jwks import write_jwks
+from headwater.signing.keyfile import load_or_create
+
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("orders")]
 
 
@@ -132,3 +136,34 @@ def test_metadata_can_be_flat_with_a_prefix_of_choice(bench: Bench) -> None:
     names = [column["name"] for column in ran.output("/rows")["facets"]["schema"]["fields"]]
     assert names[4:] == ["hw_run_id", "hw_job_namespace", "hw_job_name", "hw_started_at"]
     assert {row[4] for row in rows} == {ran.result.run_id}
+
+
+def test_signed_records_are_verified_from_what_was_written_and_a_changed_one_is_found(bench: Bench) -> None:
+    key = load_or_create(bench.home)
+    keys = bench.write("node.jwks", write_jwks({key.key_id: key.public_key}))
+
+    ran = bench.run("""
+        input: $ORDERS
+        pipeline:
+          processors:
+            - mapping: {columns: {exact: "CAST(price AS DECIMAL(10,2))", "größer": price * 2, at: "now()"}, keep: true}
+            - metadata: {include: [core]}
+            - signature: {target: metadata, column: stamp}
+            - signature: {target: body}
+        output: {file: {path: out.json, format: json, single_file: true}}
+    """)
+
+    assert ran.result.error is None
+    written = bench.folder / "out.json"
+    assert [one.verification.verdict for one in judged(written, keys, "signature")] == ["ok"] * 5
+    assert [one.verification.key_id for one in judged(written, keys, "stamp")] == [key.key_id] * 5
+    written.write_text(written.read_text().replace('"supplier":"brix"', '"supplier":"evil"', 1))
+    assert [one.verification.verdict for one in judged(written, keys, "signature")].count("tampered") == 1
+    assert [one.verification.verdict for one in judged(written, keys, "stamp")] == ["ok"] * 5
+    signature = ran.output("out.json")["facets"]["columnLineage"]["fields"]["signature"]["inputFields"]
+    assert {one["field"] for one in signature} >= {"order_id", "supplier", "price", "day"}
+
+
+def judged(file: Path, keys: Path, column: str) -> list[Judged]:
+    """What `headwater verify --records` makes of the file."""
+    return [*judged_lines([file], judge_of_records(column, read_keys(str(keys))), lambda _: None)]

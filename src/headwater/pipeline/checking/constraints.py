@@ -30,6 +30,7 @@ from headwater.pipeline.spec import (
     MetadataProcessor,
     S3Input,
     S3Output,
+    SignatureProcessor,
     SqlInput,
     SqlOutput,
     SqlProcessor,
@@ -120,6 +121,11 @@ def _metadata(does: MetadataProcessor, _: bool) -> Complaints:
         yield ("include",), "expected at least one group"
 
 
+def _signature(does: SignatureProcessor, _: bool) -> Complaints:
+    if does.target == "metadata" and does.metadata_key in ("body", does.column):
+        yield ("metadata_key",), f"expected another name than body and {does.column}"
+
+
 def _file_output(writes: FileOutput, streams: bool) -> Complaints:
     if streams and writes.mode != "append":
         yield ("mode",), f"expected append, as a stream only adds files, found {writes.mode}"
@@ -176,6 +182,7 @@ _RULES: Mapping[type, Callable[[Any, bool], Complaints]] = {
     MappingProcessor: _mapping,
     DedupeProcessor: _dedupe,
     MetadataProcessor: _metadata,
+    SignatureProcessor: _signature,
     FileOutput: _file_output,
     S3Output: _s3_output,
     HttpOutput: http.http_output,

@@ -9,6 +9,7 @@ from headwater.pipeline.processors.columns import mapped
 from headwater.pipeline.processors.dedupe import deduplicated
 from headwater.pipeline.processors.metadata import stamped
 from headwater.pipeline.processors.python import applied
+from headwater.pipeline.processors.signature import record_signed
 from headwater.pipeline.spec import (
     DedupeProcessor,
     FilterProcessor,
@@ -17,6 +18,7 @@ from headwater.pipeline.spec import (
     PipelineSpec,
     Processor,
     PythonProcessor,
+    SignatureProcessor,
     SqlProcessor,
 )
 
@@ -41,6 +43,8 @@ def apply(
             return applied(source, does, spec.source.parent)
         case MetadataProcessor() as does:
             return stamped(source, does, spec, execution)
+        case SignatureProcessor() as does:
+            return record_signed(source, does, execution.home)
 
 
 def _queried(spark: SparkSession, does: SqlProcessor, views: Mapping[str, DataFrame]) -> DataFrame:

@@ -1,0 +1,38 @@
+"""`signature`: signs every record with the node's key, in a column of its own."""
+
+from functools import cache
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from headwater.pipeline.spec import SignatureProcessor
+from headwater.signing.keyfile import load_or_create
+from headwater.signing.keys import NodeKey
+from headwater.signing.records import BODY, sign_record
+
+_TYPE = "struct<algorithm: string, key_id: string, signed: string, signature: string>"
+
+
+def record_signed(frame: DataFrame, does: SignatureProcessor, home: Path) -> DataFrame:
+    """The frame with a struct column that signs each row: all other columns, or the one with the metadata.
+
+    Spark's Python workers read the key from this machine's disk; it is in no plan, and goes over no wire.
+
+    Raises:
+        SetupError: the key cannot be read or made.
+    """
+    load_or_create(home)  # here, where there is one of us, and a fault is told as what it is
+    others = [column for column in frame.columns if column.lower() != does.column.lower()]
+    signed = BODY if does.target == "body" else does.metadata_key
+    columns = others if does.target == "body" else [does.metadata_key]
+    folder = str(home)
+    sign = F.udf(lambda record: tuple(sign_record(record.encode(), signed, _key(folder))), _TYPE)
+    record = F.to_json(F.struct(*(F.col(f"`{column.replace('`', '``')}`") for column in columns)))
+    return frame.select(*others).withColumn(does.column, sign(record))
+
+
+@cache
+def _key(home: str) -> NodeKey:
+    """Read once by each of Spark's Python workers."""
+    return load_or_create(Path(home))

@@ -1,0 +1,90 @@
+"""Signatures over records: rows of data, as JSON objects, each with its signature in a member of its own.
+
+What is signed is the canonical form of the record without that member, and without members that are null, since writers
+differ in whether they write those; or of one other member alone. Before it stand words that no event begins with, so
+that nobody can have a node sign an event by handing it a record that reads like one.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from headwater.errors import InvalidEventError
+from headwater.signing import canonical
+from headwater.signing.facet import ALGORITHM
+from headwater.signing.keys import NodeKey
+from headwater.signing.verify import Verification
+
+BODY: Final = "body"
+_CONTEXT: Final = b"headwater record v1\n"
+_MEMBERS: Final = frozenset({"algorithm", "key_id", "signed", "signature"})
+
+
+class RecordSignature(NamedTuple):
+    """What a signed record holds in its signature's member; `signed` is `body`, or the name of the member."""
+
+    algorithm: str
+    key_id: str
+    signed: str
+    signature: str
+
+
+def sign_record(record: bytes, signed: str, key: NodeKey) -> RecordSignature:
+    """Sign a record that has no signature yet: its body, or the member that `signed` names.
+
+    Raises:
+        MalformedJsonError: no JSON.
+        InvalidEventError: a key stands twice, or the record is no object.
+    """
+    payload = _payload(_object(record), signed)
+    return RecordSignature(ALGORITHM, key.key_id, signed, b64encode(key.sign(payload)).decode())
+
+
+def verify_record(record: bytes, member: str, trusted: Mapping[str, Ed25519PublicKey]) -> Verification:
+    """Verify a record whose signature is in this member; `unsigned` where there is none."""
+    try:
+        body = _object(record)
+    except InvalidEventError as fault:
+        return Verification("malformed", None, str(fault))
+    given = body.pop(member, None)
+    if given is None:
+        return Verification("unsigned", None, f"{member}: missing")
+    found = _read(given)
+    if found is None:
+        return Verification("tampered", None, f"{member}: expected {', '.join(sorted(_MEMBERS))}")
+    if found.key_id not in trusted:
+        return Verification("unknown-key", found.key_id, f"{member}.key_id: not a trusted key")
+    try:
+        trusted[found.key_id].verify(b64decode(found.signature, validate=True), _payload(body, found.signed))
+    except (InvalidSignature, ValueError):
+        return Verification("tampered", found.key_id, f"{member}.signature: not by this key over this record")
+    return Verification("ok", found.key_id, None)
+
+
+def _object(record: bytes) -> dict[str, Any]:
+    value = canonical.read(record)
+    if not isinstance(value, dict):
+        raise InvalidEventError("record: expected an object")
+    return value
+
+
+def _payload(body: dict[str, Any], signed: str) -> bytes:
+    part = body if signed == BODY else {signed: body.get(signed)}
+    return _CONTEXT + signed.encode() + b"\n" + canonical.write(_without_nulls(part))
+
+
+def _without_nulls(value: Any) -> Any:  # noqa: ANN401  (JSON)
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value]
+    return value
+
+
+def _read(given: object) -> RecordSignature | None:
+    if not isinstance(given, dict) or given.keys() != _MEMBERS or given["algorithm"] != ALGORITHM:
+        return None
+    return RecordSignature(**given) if all(isinstance(each, str) for each in given.values()) else None
