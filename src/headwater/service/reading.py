@@ -10,7 +10,9 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidEventError, MalformedJsonError, UntrustedEventError
-from headwater.model.events import Event, RunEvent, parse_event
+from headwater.model.events import DatasetEvent, Event, RunEvent, parse_event
+from headwater.model.heartbeat import NODES
+from headwater.signing.directory import node_of
 from headwater.signing.facet import SIGNATURE
 from headwater.signing.verify import Verification, verify_event
 from headwater.store.entries import Entry, entry_of
@@ -44,6 +46,7 @@ def read(posted: Posted, trust: Trust) -> Entry | Refusal:
     try:
         event = _parsed(raw)
         verified = _verified(event, trust, received_us)
+        _refuse_false_names(event, verified)
         return entry_of(event, verified.verdict, verified.key_id, received_us, salt)
     except (InvalidEventError, UntrustedEventError) as refusal:
         return refusal
@@ -53,6 +56,22 @@ def _parsed(raw: bytes) -> Event:
     if not raw or raw.isspace():
         raise MalformedJsonError("event: the body is empty")
     return parse_event(raw)
+
+
+def _refuse_false_names(event: Event, verified: Verification) -> None:
+    """A node's own job is told of by nobody else.
+
+    Raises:
+        UntrustedEventError: the event is about such a job, and that node did not sign it. Whether its key is trusted is
+            another question: a service may not know it yet.
+    """
+    if isinstance(event, DatasetEvent) or event.job.namespace != NODES:
+        return
+    is_signed = verified.verdict in ("ok", "unknown-key") and verified.key_id is not None
+    if not is_signed or node_of(verified.key_id or "") != event.job.name:
+        raise UntrustedEventError(
+            f"job.namespace: {NODES} is for what nodes say of themselves: node {event.job.name!r} did not sign this"
+        )
 
 
 def _verified(event: Event, trust: Trust, received_us: int) -> Verification:

@@ -393,6 +393,21 @@ def test_a_sender_with_a_node_brings_what_that_node_signed(admin: Asker) -> None
     assert statuses == [201, 403, 403]
 
 
+def test_a_node_may_speak_of_itself_whatever_its_scopes_and_nobody_else_may(admin: Asker) -> None:
+    holder = asker(admin, "ingest", scopes=("edge-*",), nodes=[NODE.node_id])
+
+    def said(key: NodeKey | None, node_id: str) -> int:
+        raw = json.dumps(event(job={"namespace": "headwater-nodes", "name": node_id}, run={"runId": str(uuid4())}))
+        body = raw.encode() if key is None else sign_event(raw.encode(), key)
+        status: int = holder("POST", "/api/v1/lineage", content=body).status_code
+        return status
+
+    assert said(NODE, NODE.node_id) == 201
+    assert said(NODE, OTHER_NODE.node_id) == 403
+    assert said(OTHER_NODE, OTHER_NODE.node_id) == 403
+    assert said(None, NODE.node_id) == 403
+
+
 def test_every_refusal_is_logged_with_its_rule_counted_and_tells_no_secret(
     admin: Asker, caplog: pytest.LogCaptureFixture
 ) -> None:

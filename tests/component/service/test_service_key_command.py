@@ -1,0 +1,83 @@
+"""`headwater key`: from a node's first key to its end, against a service that takes signed events only."""
+
+import json
+import re
+import uuid
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
+from headwater.signing.jwks import read_jwks
+from headwater.signing.keyfile import load_or_create
+from headwater.signing.sign import sign_event
+from tests.support.app import event
+from tests.support.service import running
+
+
+def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, node = tmp_path / "service", tmp_path / "node"
+
+    def headwater(where: Path, *arguments: str, **variables: str) -> str:
+        told = CliRunner().invoke(app, ["key", *arguments], env={"HEADWATER_HOME": str(where), **variables})
+        assert told.exit_code == 0, told.exception
+        return told.stdout.strip()
+
+    with running(home, "--require-signed") as service:
+
+        def sent() -> int:
+            raw = json.dumps(event(run={"runId": str(uuid.uuid4())})).encode()
+            return httpx.post(
+                f"{service.url}/api/v1/lineage", content=sign_event(raw, load_or_create(node))
+            ).status_code
+
+        shown = headwater(node, "show")
+        (first,) = read_jwks(headwater(node, "show", "--jwks"))
+        before = sent()
+        token = headwater(home, "token", "--hours", "1")
+        enrolled = headwater(node, "enrol", "--to", service.url, HEADWATER_KEY_TOKEN=token)
+        after = sent()
+        replaced = headwater(node, "rotate", "--to", service.url)
+        rotated = sent()
+        second = load_or_create(node).key_id
+        reason = ("--from", "2026-05-22T14:00:00Z", "--reason", "laptop lost", "--to", service.url)
+        own = headwater(node, "revoke", second, *reason)
+        stranger = headwater(home, "revoke", first, *reason, HEADWATER_KEY_TOKEN=headwater(home, "token"))
+        revoked = sent()
+        keys = {each["keyId"]: each for each in httpx.get(f"{service.url}/api/v1/keys").json()["keys"]}
+
+    assert first in shown
+    assert (before, after, rotated, revoked) == (403, 201, 201, 403)
+    assert enrolled == f"enrolled {first}"
+    assert replaced == f"{second} replaces {first}"
+    assert own == f"revoked {second} from 2026-05-22T14:00:00Z"
+    assert stranger == f"revoked {first} from 2026-05-22T14:00:00Z"
+    assert keys[first]["replacedBy"] == second
+    assert {keys[each]["revokedBecause"] for each in (first, second)} == {"laptop lost"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["revoke", "node:x#sha256:y", "--from", "yesterday", "--reason", "x"],
+            "--from: expected a time with its zone",
+        ),
+        (
+            ["revoke", "node:x#sha256:y", "--from", "2026-05-22", "--reason", "x"],
+            "--from: expected a time with its zone",
+        ),
+        (["enrol", "--to", "http://127.0.0.1:9"], "no lineage service answers at http://127.0.0.1:9"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+
+    told = CliRunner().invoke(app, ["key", *arguments])
+
+    assert told.exit_code == 1
+    assert re.match(re.escape(message), str(told.exception))
