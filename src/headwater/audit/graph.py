@@ -3,7 +3,7 @@
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import IO, Any, Final
 
 from headwater.audit.core import Report
@@ -36,6 +36,11 @@ class Folding:
         for fact in facts:
             known = self._merged.get(fact.key)
             self._merged[fact.key] = fact if known is None else known.merge(fact)  # type: ignore[arg-type]
+
+    @property
+    def facts(self) -> Collection[Fact]:
+        """What the entries say, merged."""
+        return self._merged.values()
 
     def graph(self) -> Mapping[str, Any]:
         """The graph that the entries make."""

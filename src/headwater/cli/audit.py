@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
+from headwater.audit.chains import check_chains
 from headwater.audit.core import Refused, Report, Trust, check_bundle
 from headwater.audit.export import Asked
 from headwater.audit.export import export as exported
@@ -147,6 +148,7 @@ def _checked(path: Path, trust: Trust) -> Report:
 
         report = check_bundle(file, trust, look)
         check_graph(file, folding, report)
+        check_chains(folding.facts, report)
     return report
 
 

@@ -40,23 +40,38 @@ START_US = 1_779_459_791_000_000
 MINUTE_US = 60_000_000
 
 
+EPOCH = "01a2011d-e5dc-7d03-8f97-97226895efc4"
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with a log of 30 entries, a minute apart: signed events of five jobs, edits, one unsigned."""
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     log_key(tmp_path, LOG_NAME, "")
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
-        store.add([_entry(tmp_path, number) for number in range(30)])
+        store.add([*_entries(tmp_path)])
     return tmp_path
 
 
-def _entry(home: Path, number: int) -> Entry:
+def _entries(home: Path, first: int = 0, end: int = 30) -> Iterator[Entry]:
+    before: str | None = None
+    sequence = 0
+    for number in range(end):
+        entry, payload = _entry(home, number, sequence, before)
+        if number >= first:
+            yield entry
+        if payload is not None:
+            before, sequence = payload, sequence + 1
+
+
+def _entry(home: Path, number: int, sequence: int, before: str | None) -> tuple[Entry, str | None]:
+    """An entry, and the payload hash of one that is signed."""
     received_us, salt = START_US + number * MINUTE_US, bytes([number] * 16)
     if number in (7, 8):
         edits = edit_entry(str(number), received_us, "ann", [Saying(("job", "etl", "job 1"), "deleted", number == 7)])
-        return entry_of(edits, "unsigned", None, received_us, salt)
+        return entry_of(edits, "unsigned", None, received_us, salt), None
     key = load_or_create(home)
-    chain = {"nodeId": key.node_id, "epoch": "01a2011d-e5dc-7d03-8f97-97226895efc4", "sequence": number}
+    chain = {"nodeId": key.node_id, "epoch": EPOCH, "sequence": sequence, "previousHash": before}
     facets = {"nominalTime": {"é": 1.50}, "headwater_chain": chain}
     body = event(
         eventTime=f"2026-05-22T14:{number + 10}:00Z",
@@ -66,12 +81,13 @@ def _entry(home: Path, number: int) -> Entry:
     )
     raw = json.dumps(body).encode()
     if number == 9:
-        return entry_of(parse_event(raw), "unsigned", None, received_us, salt)
+        return entry_of(parse_event(raw), "unsigned", None, received_us, salt), None
     signed = sign_event(raw, key)
     if number == 10:  # sent on by a program that writes JSON in another way
         signed = json.dumps(json.loads(signed), indent=1, ensure_ascii=False).encode()
     assert verify_event(signed, {key.key_id: key.public_key}).verdict == "ok"
-    return entry_of(parse_event(signed), "ok", key.key_id, received_us, salt)
+    payload = json.loads(signed)["run"]["facets"]["signature"]["payloadHash"]
+    return entry_of(parse_event(signed), "ok", key.key_id, received_us, salt), payload
 
 
 def run(*arguments: str) -> Result:
@@ -171,7 +187,7 @@ def test_a_head_that_was_kept_is_added_to(home: Path) -> None:
     with zipfile.ZipFile(bundle_of(home)) as bundle:
         (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
     with closing(SqliteStore(home / "headwater.db")) as store:
-        store.add([_entry(home, number) for number in range(30, 40)])
+        store.add([*_entries(home, 30, 40)])
 
     told = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
 
@@ -233,7 +249,7 @@ def _written_anew(home: Path, count: int, change: Callable[[Entry], Entry] = lam
     for path in home.glob("headwater.db*"):
         path.unlink()
     with closing(SqliteStore(home / "headwater.db")) as store:
-        store.add([change(_entry(home, number)) for number in range(count)])
+        store.add([*map(change, _entries(home, 0, count))])
 
 
 def test_a_database_that_was_written_anew_with_its_tree_is_found_by_consistency(home: Path) -> None:
@@ -460,3 +476,23 @@ def _signed_only(home: Path) -> Iterator[TestClient]:
     store = SqliteStore(home / "headwater.db")
     with closing(store), serving(store, require_signed=True, tokens=home / "tokens") as client:
         yield client
+
+
+def test_of_each_node_is_told_which_places_of_its_record_are_filled(home: Path) -> None:
+    told = verdict(bundle_of(home))
+
+    (chain,) = (each for each in told["checked"] if each.startswith("chain: "))
+    assert f"27 events at places 0 to 26 of epoch {EPOCH}; 0 missing, 0 forks, 0 that do not fit" in chain
+    assert not [each for each in told["notKnown"] if EPOCH in each]
+
+
+def test_what_is_missing_from_a_record_is_told_and_what_was_signed_twice_is_found(home: Path) -> None:
+    with closing(SqliteStore(home / "headwater.db")) as store:
+        store.add([_entry(home, 40, 30, None)[0], _entry(home, 41, 5, None)[0]])
+
+    told = verdict(bundle_of(home))
+
+    assert [each["check"] for each in told["findings"]] == ["chain", "chain"]
+    assert "place 5: 2 different events were signed for one place" in told["findings"][0]["message"]
+    assert "names another event before it" in told["findings"][1]["message"]
+    assert any("places 27 to 29 said: events are missing" in each for each in told["notKnown"])
