@@ -4,8 +4,10 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,13 +18,16 @@ import httpx
 import pytest
 from pyspark.sql import SparkSession
 
+from headwater.capture.flink.rest import FlinkCluster
 from headwater.capture.flink.run_ids import run_of_job
+from headwater.capture.flink.watcher import WatchConfig, Watcher
+from headwater.capture.outlet import Outlet
 from headwater.capture.spark.application import Surroundings
 from headwater.capture.spark.capture import Capture
 from headwater.emission import new_run_id
 from headwater.lab.lab import Lab
 from headwater.observe.told_run import Outward
-from tests.support.service import Service, running
+from tests.support.service import Service, eventually, running
 
 _SQL = """
 -- Files into a topic; topic and files into the lake.
@@ -118,6 +123,12 @@ class Work:
     def get(self, path: str) -> Any:  # noqa: ANN401
         return httpx.get(f"{self.service.url}/api/v1/{path}", timeout=60).raise_for_status().json()
 
+    def state_of(self, job: str, run: str) -> str:
+        """Of the one run that the job has."""
+        (found,) = self.get(f"namespaces/flink-jobs/jobs/{quote(job)}/runs")["runs"]
+        assert found["id"] == run
+        return str(found["state"])
+
     def job_in_flink(self, job_id: str) -> dict[str, Any]:
         answer = httpx.get(f"{self.flink.address('jobmanager')}/jobs/{job_id}", timeout=60)
         found: dict[str, Any] = answer.raise_for_status().json()
@@ -174,11 +185,13 @@ def test_a_file_of_sql_is_a_graph_of_physical_names_and_columns(work: Work) -> N
     assert "hunter2" not in log + done.stdout + done.stderr
 
 
-def test_a_programs_own_calls_are_seen_whichever_way_it_makes_them(work: Work) -> None:
-    done = work.run("job.py", _PROGRAM, "--", str(work.home))
+def test_a_programs_own_calls_are_seen_whichever_way_it_makes_them_and_its_jobs_ends_by_the_watcher(work: Work) -> None:
+    with _watched(work):
+        done = work.run("job.py", _PROGRAM, "--", str(work.home))
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert eventually(lambda: {work.state_of(job["name"], job["runId"]) for job in told} == {"COMPLETED"}, 60)
 
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
     beyond = ["a DataStream program is not seen through: OpenLineage's listener tells its datasets"]
     assert [(job["name"], job["inputs"], job["outputs"], job["columns"], job["gaps"]) for job in told] == [
         ("by expressions", 1, 1, 3, []),
@@ -190,6 +203,29 @@ def test_a_programs_own_calls_are_seen_whichever_way_it_makes_them(work: Work) -
         *((f"{orders}:{column}", f"{copy}:{column}") for column in ("id", "price", "supplier")),
         *((f"{orders}:price", f"{copy}:{column}") for column in ("id", "supplier")),  # the filter
     }
+    sql = work.get(f"namespaces/flink-jobs/jobs/{quote('by a set')}")["facets"]["sql"]["query"]
+    assert sql == "INSERT INTO copy SELECT * FROM orders"
+
+
+@contextmanager
+def _watched(work: Work) -> Iterator[None]:
+    """With the watcher telling the service of all jobs on the cluster."""
+    config = WatchConfig(
+        namespace=None, state=work.home / "watch.json", interval_s=0.2, heartbeat_s=60, lost_after_s=30
+    )
+    stop, ready = threading.Event(), threading.Event()
+
+    def put(raw: bytes) -> None:
+        httpx.post(f"{work.service.url}/api/v1/lineage", content=raw, timeout=60).raise_for_status()
+
+    with closing(FlinkCluster([work.flink.address("jobmanager")])) as cluster:
+        watcher = Watcher(config, cluster, Outlet(put, lambda _: True))
+        thread = threading.Thread(target=watcher.run, args=(stop, lambda _: ready.set()))
+        thread.start()
+        assert ready.wait(60)
+        yield
+        stop.set()
+        thread.join()
 
 
 def test_a_topic_flows_into_a_table_that_spark_calls_by_the_same_names(

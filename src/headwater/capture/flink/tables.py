@@ -35,8 +35,10 @@ def datasets(table: Table) -> list[Described]:
     connector = options.get("connector", "iceberg" if "iceberg" in table else None)
     if connector in _WITHOUT_DATASET:
         return []
-    rule = _RULES.get(connector or "")
-    if connector is None or rule is None:
+    if connector is None:
+        raise UnnamedTableError("a table that is in no catalog cannot be named")
+    rule = _RULES.get(connector)
+    if rule is None or "unknown" in table:
         raise UnnamedTableError(f"a table of the connector {connector!r} cannot be named")
     try:
         found = rule(table, options)

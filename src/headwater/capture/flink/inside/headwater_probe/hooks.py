@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pyflink.datastream import StreamExecutionEnvironment
 from pyflink.table import StatementSet, Table, TableEnvironment, TableResult
@@ -21,6 +22,7 @@ def listen(report: Report, *, wait: bool) -> None:
     """Tell of every job that the program submits from now on; unless `wait`, nothing waits for a job's end."""
     hooks = _Hooks(report)
     _replace(TableEnvironment, "execute_sql", hooks.execute_sql)
+    _replace(StatementSet, "add_insert_sql", hooks.add_to_set)
     _replace(StatementSet, "execute", hooks.execute_set)
     _replace(StatementSet, "attach_as_datastream", hooks.attach_set)
     _replace(Table, "execute_insert", hooks.execute_insert)
@@ -46,6 +48,7 @@ class _Hooks:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._attached: list[tuple[Java, list[Write | str]]] = []
+        self._texts: WeakKeyDictionary[StatementSet, list[str]] = WeakKeyDictionary()
 
     def execute_sql(self, original: Method, owner: TableEnvironment, stmt: str) -> TableResult:
         java = owner._j_tenv
@@ -54,11 +57,15 @@ class _Hooks:
         self._tell(java, result, noted, stmt)
         return result
 
+    def add_to_set(self, original: Method, owner: StatementSet, stmt: str) -> StatementSet:
+        self._texts.setdefault(owner, []).append(stmt)
+        return original(owner, stmt)
+
     def execute_set(self, original: Method, owner: StatementSet) -> TableResult:
         environment = owner._t_env._j_tenv
         noted = self._noted_set(owner, environment)
         result = original(owner)
-        self._tell(environment, result, noted)
+        self._tell(environment, result, noted, ";\n".join(self._texts.pop(owner, [])))
         return result
 
     def attach_set(self, original: Method, owner: StatementSet) -> None:

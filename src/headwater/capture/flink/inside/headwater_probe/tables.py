@@ -48,8 +48,10 @@ def described(environment: Java, name: list[str]) -> dict[str, Any]:
     options = {str(key): str(value) for key, value in dict(table.getOptions()).items()}
     columns = [_column(one) for one in items(table.getResolvedSchema().getColumns())]
     said: dict[str, Any] = {"name": name, "options": _public(options), "columns": columns}
-    catalog = optional(manager.getCatalog(name[0]))
-    iceberg = _iceberg(catalog, name, options)
+    try:
+        iceberg = _iceberg(optional(manager.getCatalog(name[0])), name, options)
+    except Exception as unknown:  # a catalog that does not answer: all else of the statement is known
+        return {**said, "unknown": type(unknown).__name__}
     return {**said, "iceberg": iceberg} if iceberg else said
 
 
@@ -84,8 +86,11 @@ def _iceberg(catalog: Java | None, name: list[str], options: Mapping[str, str]) 
     if options.get("connector") != "iceberg":
         return None
     own = options.get("catalog-name", "iceberg")
-    factory = get_gateway().jvm.org.apache.iceberg.flink.FlinkCatalogFactory()
-    made = factory.createCatalog(own, options)
+    jvm = get_gateway().jvm
+    settings = jvm.org.apache.flink.configuration.Configuration()
+    classes = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    factories = jvm.org.apache.flink.table.factories.FactoryUtil
+    made = factories.createCatalog(own, {**options, "type": "iceberg"}, settings, classes)
     path = [options.get("catalog-database", name[1]), options.get("catalog-table", name[2])]
     return _loaded(made, own, path, options)
 
