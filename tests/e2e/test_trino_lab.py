@@ -103,6 +103,18 @@ class Story:
     def trino(self) -> str:
         return self.lab.address("trino")
 
+    @property
+    def endpoint(self) -> str:
+        return f"{self.service.url}/api/v1/lineage"
+
+    def catalog(self) -> Iterator[str]:
+        """The catalog `lake` as pyiceberg is told of it."""
+        s3 = self.lab.address("s3")
+        keys = {f"{of}.{key}": "lab" for of in ("s3", "glue") for key in ("access-key-id", "secret-access-key")}
+        places = {"s3.endpoint": s3, "glue.endpoint": s3, "s3.region": "us-east-1", "glue.region": "us-east-1"}
+        said = {"type": "glue", "warehouse": "s3://lake/warehouse", **keys, **places}
+        return (word for key, value in said.items() for word in ("--catalog", f"lake.{key}={value}"))
+
     def headwater(self, *arguments: str) -> str:
         variables = {**os.environ, **ANY_CREDENTIALS, "HEADWATER_HOME": str(self.folder / "node")}
         done = subprocess.run(
@@ -169,7 +181,7 @@ def test_from_a_file_through_spark_and_trino_to_the_dashboard_is_one_graph(story
         ask(story.trino, statement)
     told = story.headwater(
         *("watch", "trino", "--once", "--etc", str(story.folder / "lab" / "lab" / "trino" / "etc")),
-        *("--endpoint", f"{story.service.url}/api/v1/lineage"),
+        *("--endpoint", story.endpoint),
     )
     engine = story.trino.replace("http", "trino")
     dashboards = story.file("dashboards.yaml", DASHBOARDS, TRINO=engine)
@@ -189,5 +201,12 @@ def test_from_a_file_through_spark_and_trino_to_the_dashboard_is_one_graph(story
     reached = story.get(f"/impact?nodeId={price}")["reached"]
     (end,) = (each for each in reached if each["type"] == "DATASET" and each["namespace"] == "dashboards")
     assert [owner["name"] for owner in end["owners"]] == ["team:finance"]
-    (asked,) = story.get("/namespaces/dashboards/jobs/revenue.by_supplier/runs")["runs"]
-    assert asked["state"] == "COMPLETED"
+
+    asked = story.headwater(*("sql", "run", "-e", STATEMENTS[-1]), *story.catalog(), "--endpoint", story.endpoint)
+
+    assert sorted(asked.split()) == ["a,19.50", "b,9.00", "supplier,total"]  # of a: 6.50 + 4 merged, 2.50, 4 and 2.50
+    runs = "/namespaces/dashboards/jobs/revenue.by_supplier/runs"
+    assert eventually(lambda: len(story.get(runs)["runs"]) == 2, 20)
+    assert [run["state"] for run in story.get(runs)["runs"]] == ["COMPLETED", "COMPLETED"]
+    assert story.direct(start) == DIRECT  # DuckDB's graph is Trino's: it reads the table where it lies
+    assert len(story.datasets()) == 5

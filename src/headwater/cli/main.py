@@ -36,6 +36,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "access": "headwater.cli.access",
     "watch": "headwater.cli.watch",
     "dashboards": "headwater.cli.dashboards",
+    "sql": "headwater.cli.sql",
     "store": "headwater.cli.store",
     "log": "headwater.cli.log",
     "lab": "headwater.cli.lab",

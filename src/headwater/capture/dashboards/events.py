@@ -9,7 +9,6 @@ from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Static
 from openlineage.client.facet_v2 import (
     DatasetFacet,
     JobFacet,
-    column_lineage_dataset,
     dataset_type_dataset,
     datasource_dataset,
     documentation_dataset,
@@ -21,6 +20,7 @@ from openlineage.client.facet_v2 import (
     sql_job,
 )
 
+from headwater.capture.column_facet import column_facet
 from headwater.capture.dashboards.resolved import Asked, dataset
 from headwater.capture.dashboards.spec import Dashboard, Dashboards, Rest
 from headwater.model import sql_lineage
@@ -111,7 +111,7 @@ def _job(
     lineage: Mapping[str, Any] | None,
 ) -> bytes:
     target = sql_lineage.dashboard_of(label)
-    told: dict[str, DatasetFacet] = {} if lineage is None else {"columnLineage": _facet(lineage)}
+    told: dict[str, DatasetFacet] = {} if lineage is None else {"columnLineage": column_facet(lineage)}
     name = sql_lineage.job_of(label)
     job = Job(namespace=name.namespace, name=name.name, facets={**_about(dashboard), **facets})
     inputs = [InputDataset(namespace=each.namespace, name=each.name) for each in reads]
@@ -133,25 +133,3 @@ def _about(dashboard: Dashboard) -> dict[str, JobFacet]:
 
 def _words(dashboard: Dashboard) -> str | None:
     return ": ".join(filter(None, (dashboard.title, dashboard.description))) or None
-
-
-def _facet(lineage: Mapping[str, Any]) -> column_lineage_dataset.ColumnLineageDatasetFacet:
-    return column_lineage_dataset.ColumnLineageDatasetFacet(
-        fields={
-            column: column_lineage_dataset.Fields(inputFields=_input_fields(made["inputFields"]))
-            for column, made in lineage["fields"].items()
-        },
-        dataset=_input_fields(lineage["dataset"]),
-    )
-
-
-def _input_fields(told: Iterable[Mapping[str, Any]]) -> list[column_lineage_dataset.InputField]:
-    return [
-        column_lineage_dataset.InputField(
-            **{
-                **each,
-                "transformations": [column_lineage_dataset.Transformation(**step) for step in each["transformations"]],
-            }
-        )
-        for each in told
-    ]

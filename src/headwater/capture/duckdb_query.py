@@ -1,0 +1,202 @@
+"""A query of Iceberg tables, run by DuckDB in this process and told as a run: for a machine without room for Trino.
+
+pyiceberg reads the columns that the query names out of the tables, so it works with every catalog that pyiceberg knows;
+DuckDB's own Iceberg extension would have to be fetched from the network when the query runs. The query may be written
+for Trino: sqlglot says it in DuckDB's words. Names, columns and jobs are those that the same query has on Trino.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from openlineage.client.event_v2 import Job, RunState
+from openlineage.client.facet_v2 import JobFacet, dataset_type_dataset, job_type_job, schema_dataset, sql_job
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.table import Table
+from sqlglot import exp
+
+from headwater.capture.column_facet import column_facet
+from headwater.errors import InvalidInputError, NotFoundError
+from headwater.model import sql_lineage
+from headwater.model.build import HeadwaterRunFacet
+from headwater.model.names import DatasetId, JobId
+from headwater.observe.described import Described
+from headwater.observe.failure import Failure, python_message, python_trace
+from headwater.observe.run_facets import failure_facet
+from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset, version_facet
+from headwater.observe.told_run import Content, Outward, ToldRun
+from headwater.sql.columns import Statement, statement
+from headwater.sql.label import Label, label_of
+from headwater.sql.reading import Parsed, Parts, UnreadableSqlError, parsed
+
+Catalogs = Callable[[str], Catalog]
+"""Gives the catalog of that name.
+
+Raises:
+    InvalidInputError: there is none.
+"""
+
+_DATABASES: Final[Mapping[str, str]] = {"sqlite:///": "jdbc:sqlite:", "postgresql+psycopg2://": "jdbc:postgresql://"}
+"""How SQLAlchemy's addresses of a catalog begin, and how Java's do, by which others know it."""
+
+
+class Asked(NamedTuple):
+    """A query, in the words of `dialect`; `job` is its job unless a comment names a dashboard."""
+
+    sql: str
+    dialect: str
+    job: JobId
+
+
+class Answer(NamedTuple):
+    """What a query answers with."""
+
+    columns: Sequence[str]
+    rows: Sequence[tuple[Any, ...]]
+
+
+_SETTINGS: Final = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "enable_external_access": False,
+}
+"""Nothing is fetched, and no file is read, but what pyiceberg reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    read: Parsed
+    told: Statement
+    tables: Mapping[str, Table]
+    """By the flat names of `read`."""
+
+
+def run_query(asked: Asked, catalogs: Catalogs, run_id: str, out: Outward) -> Answer:
+    """Run a query, and tell its run: START, then COMPLETE or FAIL.
+
+    Raises:
+        InvalidInputError: it is no query, names a table in less than three parts, or a catalog that there is not.
+        NotFoundError: there is no such table.
+    """
+    query = _prepared(asked, catalogs)
+    label = label_of(asked.sql)
+    inputs = [_described(query.read.tables[flat], table) for flat, table in query.tables.items()]
+    names = {query.read.tables[flat]: described.id for flat, described in zip(query.tables, inputs, strict=True)}
+    outputs = [] if label is None else [_dashboard(label, query.told, names)]
+    started_at = out.now()
+    run = ToldRun(_job(asked, label), run_id, started_at, {}, out)
+    run.tell(RunState.START, Content(inputs=inputs))
+    try:
+        answer, rows_in = _answered(query)
+    except Exception as error:
+        # Only the kind of error: DuckDB's messages repeat values.
+        failure = Failure(python_message(error), python_trace(error), "PYTHON")
+        figures = _figures(started_at, out.now(), None, None)
+        run.tell(RunState.FAIL, Content({"errorMessage": failure_facet(failure), "headwater_run": figures}, inputs))
+        raise
+    figures = _figures(started_at, out.now(), rows_in, len(answer.rows))
+    run.tell(RunState.COMPLETE, Content({"headwater_run": figures}, inputs, outputs))
+    return answer
+
+
+def _prepared(asked: Asked, catalogs: Catalogs) -> _Query:
+    try:
+        read = parsed(asked.sql, asked.dialect)
+    except UnreadableSqlError as fault:
+        raise InvalidInputError(f"sql: {fault}") from None
+    if not isinstance(read.tree, exp.Query):
+        raise InvalidInputError("sql: expected a query; what writes tables is for Spark or Trino")
+    tables = {flat: _table(parts, catalogs) for flat, parts in read.tables.items()}
+    columns = {read.tables[flat]: _names(table) for flat, table in tables.items()}
+    try:
+        told = statement(asked.sql, asked.dialect, lambda table: columns.get(table, ()))
+    except UnreadableSqlError as fault:
+        raise InvalidInputError(f"sql: {fault}") from None
+    return _Query(read, told, tables)
+
+
+def _table(parts: Parts, catalogs: Catalogs) -> Table:
+    if len(parts) < 3:
+        raise InvalidInputError(f"sql: {'.'.join(parts)}: expected catalog.schema.table")
+    catalog, *name = parts
+    try:
+        return catalogs(catalog).load_table(tuple(name))
+    except NoSuchTableError:
+        raise NotFoundError(f"there is no table {'.'.join(parts)}") from None
+
+
+def _names(table: Table) -> list[str]:
+    """As names without quotes are read: in lower case."""
+    return [field.name.lower() for field in table.schema().fields]
+
+
+def _answered(query: _Query) -> tuple[Answer, int]:
+    import duckdb  # here, not above: 40 MB that the check of a query needs not
+
+    rows_in = 0
+    with duckdb.connect(":memory:", config={**_SETTINGS}) as database:
+        for flat, table in query.tables.items():
+            read = table.scan(selected_fields=_needed(query, flat), case_sensitive=False).to_arrow()
+            rows_in += read.num_rows
+            database.register(flat, read)
+        answer = database.execute(query.read.tree.sql(dialect="duckdb"))
+        return Answer([column[0] for column in answer.description or ()], answer.fetchall()), rows_in
+
+
+def _needed(query: _Query, flat: str) -> tuple[str, ...]:
+    """The columns to read: those that the query names, of a table that is only counted its first."""
+    if query.told.gaps:
+        return ("*",)
+    sources = [source for made in (*query.told.columns.values(), query.told.rows) for source in made]
+    wanted = {source.column for source in sources if source.table == query.read.tables[flat]}
+    every = _names(query.tables[flat])
+    return tuple(name for name in every if name in wanted) or tuple(every[:1])
+
+
+def _job(asked: Asked, label: Label | None) -> Job:
+    name = asked.job if label is None else sql_lineage.job_of(label)
+    facets: dict[str, JobFacet] = {
+        "jobType": job_type_job.JobTypeJobFacet(processingType="BATCH", integration="DUCKDB", jobType="QUERY"),
+        "sql": sql_job.SQLJobFacet(query=asked.sql, dialect=asked.dialect),
+    }
+    return Job(namespace=name.namespace, name=name.name, facets=facets)
+
+
+def _described(parts: Parts, table: Table) -> Described:
+    catalog = table.catalog.properties
+    kind, uri = catalog.get("type", "rest"), catalog.get("uri")
+    if kind == "sql":
+        kind, uri = "jdbc", _as_jdbc(uri or "")
+    name = ".".join(parts)
+    described = iceberg_dataset(table.location(), None, name, IcebergCatalog(kind, uri, catalog.get("warehouse")))
+    fields = [
+        schema_dataset.SchemaDatasetFacetFields(name=field.name, type=str(field.field_type), ordinal_position=at)
+        for at, field in enumerate(table.schema().fields, start=1)
+    ]
+    described.facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=fields)
+    if (snapshot := table.current_snapshot()) is not None:
+        described.facets["version"] = version_facet(str(snapshot.snapshot_id))
+    return described
+
+
+def _as_jdbc(uri: str) -> str | None:
+    return next((f"{java}{uri.removeprefix(own)}" for own, java in _DATABASES.items() if uri.startswith(own)), None)
+
+
+def _dashboard(label: Label, told: Statement, names: Mapping[Parts, DatasetId]) -> Described:
+    lineage = sql_lineage.column_lineage(told, names.get, lambda column: sql_lineage.column_of(label, column))
+    kind = dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="DASHBOARD")
+    return Described(sql_lineage.dashboard_of(label), {"datasetType": kind, "columnLineage": column_facet(lineage)})
+
+
+def _figures(started_at: datetime, now: datetime, rows_in: int | None, rows_out: int | None) -> HeadwaterRunFacet:
+    return HeadwaterRunFacet(
+        recordsIn=rows_in,
+        recordsOut=rows_out,
+        bytesIn=None,
+        bytesOut=None,
+        errorCount=int(rows_out is None),
+        durationMs=round((now - started_at).total_seconds() * 1000),
+    )

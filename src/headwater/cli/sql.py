@@ -1,0 +1,115 @@
+"""`headwater sql …`: ask Iceberg tables on this machine, by DuckDB."""
+
+import csv
+import sys
+from collections import defaultdict
+from contextlib import closing
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headwater.emission import new_run_id, opened_emitter
+from headwater.emit.home import headwater_home
+from headwater.errors import InvalidInputError, SetupError
+from headwater.model.names import JobId
+from headwater.observe.told_run import Outward
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+
+    from headwater.capture.duckdb_query import Catalogs
+
+sql = typer.Typer(name="sql", help="Ask Iceberg tables on this machine, by DuckDB.", no_args_is_help=True)
+_EMBEDDED = "lake"
+
+
+@sql.callback()
+def _group() -> None:
+    """Ask Iceberg tables on this machine, by DuckDB."""
+
+
+@sql.command()
+def run(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A file with one query.", show_default=False)
+    ] = None,
+    text: Annotated[str | None, typer.Option("--execute", "-e", metavar="SQL", help="The query itself.")] = None,
+    catalog: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME.KEY=VALUE", help="A property of a catalog, as pyiceberg has them: lake.type=glue."),
+    ] = None,
+    dialect: Annotated[str, typer.Option(help="Whose SQL it is.")] = "trino",
+    job: Annotated[str | None, typer.Option(help="The job's name; the file's, or `query`.", show_default=False)] = None,
+    namespace: Annotated[str, typer.Option(help="The job's namespace.")] = "duckdb",
+    endpoint: Annotated[
+        str | None, typer.Option(help="Where events are posted; HEADWATER_ENDPOINT, or a service on this machine.")
+    ] = None,
+    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+) -> None:
+    """Run one query over Iceberg tables, print its answer as CSV, and tell the run with its columns.
+
+    Tables are named catalog.schema.table. A catalog is one that --catalog says, or pyiceberg's configuration; `lake` is
+    the lake of this machine's pipelines where neither says otherwise.
+
+    Example: headwater sql run -e "SELECT carrier, count(*) FROM lake.raw.flights GROUP BY carrier"
+    """
+    if (file is None) == (text is None):
+        raise typer.BadParameter("expected a FILE or --execute SQL")
+    try:
+        from headwater.capture.duckdb_query import Asked, run_query
+    except ModuleNotFoundError as missing:
+        raise SetupError(f"{missing.name} is not installed: pip install 'headwater[duckdb]'") from missing
+    query = text if file is None else _read(file)
+    name = job or ("query" if file is None else file.stem)
+    asked = Asked(query or "", dialect, JobId(namespace, name))
+    with closing(opened_emitter(endpoint, None, token_env)) as emitter:
+        outward = Outward(lambda: datetime.now(UTC), emitter.put)
+        answer = run_query(asked, _catalogs(catalog or []), new_run_id(), outward)
+    writer = csv.writer(sys.stdout)
+    writer.writerow(answer.columns)
+    writer.writerows(answer.rows)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise InvalidInputError(f"{file}: cannot be read ({type(fault).__name__})") from None
+
+
+def _catalogs(settings: list[str]) -> "Catalogs":
+    from pyiceberg.catalog import load_catalog
+    from pyiceberg.exceptions import NoSuchPropertyException
+    from pyiceberg.utils.config import Config
+
+    from headwater.pipeline.catalogs import lake_properties
+
+    said = _said(settings)
+
+    @cache
+    def opened(name: str) -> "Catalog":
+        properties = said.get(name, {})
+        if not properties and not Config().get_catalog_config(name):
+            if name != _EMBEDDED:
+                raise InvalidInputError(f"catalog {name}: nobody says where it is; say --catalog {name}.type=…")
+            properties = lake_properties(headwater_home())
+        try:
+            return load_catalog(name, **properties)
+        except (ValueError, NoSuchPropertyException) as fault:
+            raise InvalidInputError(f"catalog {name}: pyiceberg cannot open it ({type(fault).__name__})") from None
+
+    return opened
+
+
+def _said(settings: list[str]) -> dict[str, dict[str, str]]:
+    said: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for setting in settings:
+        key, is_pair, value = setting.partition("=")
+        name, _, of_catalog = key.partition(".")
+        if not (is_pair and of_catalog):
+            raise InvalidInputError("--catalog: expected NAME.KEY=VALUE, for example lake.type=glue")
+        said[name][of_catalog] = value
+    return said

@@ -1,0 +1,140 @@
+"""Queries of real Iceberg tables by DuckDB: their answers, their runs, and the graph that Trino's would make, too."""
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyiceberg.catalog import Catalog, load_catalog
+from typer.testing import CliRunner
+
+from headwater.capture.duckdb_query import Asked, run_query
+from headwater.cli.main import app
+from headwater.errors import InvalidInputError, NotFoundError
+from headwater.model.names import JobId
+from headwater.observe.told_run import Outward
+
+JOB = JobId("duckdb", "query")
+REVENUE = "/* dashboard: revenue, query: by_supplier */ SELECT supplier, sum(price) AS total FROM lake.sales.orders"
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Catalog:
+    warehouse = tmp_path / "lake" / "warehouse"
+    warehouse.mkdir(parents=True)
+    properties = {"type": "sql", "uri": f"sqlite:///{tmp_path}/lake/catalog.db", "warehouse": f"file://{warehouse}"}
+    catalog = load_catalog("lake", **properties)
+    catalog.create_namespace("sales")
+    rows = [("a", Decimal("2.50"), 1), ("b", Decimal("3.00"), 2), ("a", Decimal("4.00"), 30)]
+    schema = pa.schema([("supplier", pa.string()), ("price", pa.decimal128(10, 2)), ("hour", pa.int32())])
+    orders = catalog.create_table("sales.orders", schema=schema)
+    orders.append(pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema=schema))
+    return catalog
+
+
+class Told:
+    """What was told, as JSON."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.outward = Outward(lambda: datetime.now(UTC), lambda raw: self.events.append(json.loads(raw)))
+
+
+def asked(lake: Catalog, sql: str, told: Told, dialect: str = "trino") -> list[tuple[Any, ...]]:
+    run = "0198f7d0-1111-7222-8333-444455556666"
+    return list(run_query(Asked(sql, dialect, JOB), lambda _: lake, run, told.outward).rows)
+
+
+def test_a_query_answers_and_its_run_reads_the_table_by_where_it_lies(lake: Catalog, tmp_path: Path) -> None:
+    told = Told()
+
+    rows = asked(lake, "SELECT supplier, price FROM lake.sales.orders WHERE hour < 10 ORDER BY 1", told)
+
+    assert rows == [("a", Decimal("2.50")), ("b", Decimal("3.00"))]
+    assert [event["eventType"] for event in told.events] == ["START", "COMPLETE"]
+    (orders,) = told.events[-1]["inputs"]
+    assert (orders["namespace"], orders["name"]) == ("file", f"{tmp_path}/lake/warehouse/sales/orders")
+    facets = orders["facets"]
+    assert (facets["catalog"]["type"], facets["catalog"]["metadataUri"]) == (
+        "jdbc",
+        f"sqlite:{tmp_path}/lake/catalog.db",
+    )
+    assert [field["name"] for field in facets["schema"]["fields"]] == ["supplier", "price", "hour"]
+    figures = told.events[-1]["run"]["facets"]["headwater_run"]
+    assert (figures["recordsIn"], figures["recordsOut"]) == (3, 2)
+    assert "outputs" not in told.events[-1] or not told.events[-1]["outputs"]
+
+
+def test_a_dashboards_query_feeds_the_same_job_and_columns_as_on_trino(lake: Catalog, tmp_path: Path) -> None:
+    told = Told()
+
+    rows = asked(lake, f"{REVENUE} GROUP BY supplier", told)
+
+    assert sorted(rows) == [("a", Decimal("6.50")), ("b", Decimal("3.00"))]
+    ended = told.events[-1]
+    assert (ended["job"]["namespace"], ended["job"]["name"]) == ("dashboards", "revenue.by_supplier")
+    (dashboard,) = ended["outputs"]
+    assert (dashboard["namespace"], dashboard["name"]) == ("dashboards", "revenue")
+    lineage = dashboard["facets"]["columnLineage"]
+    assert {
+        column: [(each["name"], each["field"], each["transformations"][0]["subtype"]) for each in made["inputFields"]]
+        for column, made in lineage["fields"].items()
+    } == {
+        "by_supplier.supplier": [(f"{tmp_path}/lake/warehouse/sales/orders", "supplier", "IDENTITY")],
+        "by_supplier.total": [(f"{tmp_path}/lake/warehouse/sales/orders", "price", "AGGREGATION")],
+    }
+
+
+@pytest.mark.parametrize(
+    ("sql", "answer"),
+    [
+        ("SELECT count(*) FROM lake.sales.orders", [(3,)]),
+        ("SELECT count(*) FROM LAKE.Sales.Orders WHERE Hour > 10", [(1,)]),
+        ("SELECT approx_distinct(supplier) FROM lake.sales.orders", [(2,)]),  # Trino's word for DuckDB's
+        ("SELECT a.hour FROM lake.sales.orders a JOIN lake.sales.orders b ON a.hour = b.hour + 1", [(2,)]),
+    ],
+)
+def test_queries_in_trinos_words_are_answered(sql: str, answer: list[tuple[Any, ...]], lake: Catalog) -> None:
+    assert asked(lake, sql, Told()) == answer
+
+
+def test_a_query_that_fails_is_a_run_that_failed_and_shows_no_values(lake: Catalog) -> None:
+    told = Told()
+
+    with pytest.raises(Exception, match="Could not convert"):
+        asked(lake, "SELECT CAST(supplier AS INTEGER) FROM lake.sales.orders", told)
+
+    assert [event["eventType"] for event in told.events] == ["START", "FAIL"]
+    message = told.events[-1]["run"]["facets"]["errorMessage"]["message"]
+    assert message.startswith("ConversionException in ")
+
+
+@pytest.mark.parametrize(
+    ("sql", "error", "words"),
+    [
+        ("SELECT 1 FROM orders", InvalidInputError, "catalog.schema.table"),
+        ("DELETE FROM lake.sales.orders", InvalidInputError, "expected a query"),
+        ("SELECT 1; SELECT 2", InvalidInputError, "not one statement"),
+        ("SELECT 1 FROM lake.sales.none", NotFoundError, "lake.sales.none"),
+        ("SELECT * FROM read_csv('/etc/passwd')", Exception, "disabled|Permission|configuration"),
+    ],
+)
+def test_what_is_no_query_of_known_tables_is_refused(
+    sql: str, error: type[Exception], words: str, lake: Catalog
+) -> None:
+    with pytest.raises(error, match=words):
+        asked(lake, sql, Told(), "duckdb")
+
+
+def test_the_command_asks_the_lake_of_this_machine_and_prints_csv(lake: Catalog, tmp_path: Path) -> None:
+    environment = {"HEADWATER_HOME": str(tmp_path), "HEADWATER_ENDPOINT": "http://127.0.0.1:1/api/v1/lineage"}
+
+    done = CliRunner(env=environment).invoke(
+        app, ["sql", "run", "-e", "SELECT supplier, hour FROM lake.sales.orders ORDER BY hour"], catch_exceptions=False
+    )
+
+    assert done.stdout.splitlines() == ["supplier,hour", "a,1", "b,2", "a,30"]
+    assert lake.table_exists("sales.orders")
