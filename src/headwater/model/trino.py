@@ -123,10 +123,10 @@ def _column_lineage(told: "Statement", event: RunEvent, label: Label | None = No
 def _statement(event: RunEvent, sql: str) -> "Statement | None":
     """What the SQL says of columns; None where it cannot be read, or tables of the event are not in it."""
     from headwater.sql.columns import statement
-    from headwater.sql.reading import UnreadableSqlError
+    from headwater.sql.reading import AT_INTAKE, UnreadableSqlError
 
     try:
-        return statement(sql, "trino", _Tables(event).columns)
+        return statement(sql, "trino", _Tables(event).columns, AT_INTAKE)
     except UnreadableSqlError:
         return None
 

@@ -10,7 +10,7 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import build_scope
 
 from headwater.sql.flow import Flow, How, Inputs, flow_of, merged
-from headwater.sql.reading import Parsed, Parts, UnreadableSqlError, parsed
+from headwater.sql.reading import OF_OWN, Bounds, Parsed, Parts, UnreadableSqlError, parsed, width_of_stars
 from headwater.sql.rewriting import Rewritten, StatementKind, rewritten
 
 Known = Callable[[Parts], Sequence[str]]
@@ -54,13 +54,16 @@ def tables_of(text: str, dialect: str) -> tuple[Parts, ...]:
     return tuple(parsed(text, dialect).tables.values())
 
 
-def statement(text: str, dialect: str, known: Known) -> Statement:
+def statement(text: str, dialect: str, known: Known, bounds: Bounds = OF_OWN) -> Statement:
     """What the text says of tables and columns.
 
     Raises:
         UnreadableSqlError: it cannot be read as one statement that moves columns.
     """
-    read = parsed(text, dialect)
+    read = parsed(text, dialect, bounds)
+    widest = max((len(known(table)) for table in read.tables.values()), default=0)
+    if width_of_stars(read.tree, widest) > bounds.width:
+        raise UnreadableSqlError(f"its stars may stand for more than {bounds.width} columns")
     try:
         return _Reader(read, known, dialect).statement()
     except (SqlglotError, RecursionError) as fault:
@@ -99,6 +102,7 @@ class _Reader:
             dialect=self.dialect,
             schema=schema,
             validate_qualify_columns=False,
+            expand_alias_refs=False,  # an alias in an alias in an alias …: each is as long as all before it together
             quote_identifiers=False,
             identify=False,
         )

@@ -6,7 +6,7 @@ The bounds are counts, not times, so that the same text always gives the same an
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -19,12 +19,31 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of what it take
 Parts = tuple[str, ...]
 """A table as a statement names it: `("orders",)` or `("lake", "sales", "orders")`."""
 
-MOST_CHARACTERS: Final = 20_000
-MOST_TOKENS: Final = 4_000
-"""Some 0.1 s of reading on one core; what dashboards ask is a tenth of it."""
 DEEPEST: Final = 50
 """Levels of brackets and CASEs: sqlglot reads by recursion, which must not end with our stack's size."""
 
+
+class Bounds(NamedTuple):
+    """How much of a statement is read.
+
+    Attributes:
+        relations: how often tables and common tables are named.
+        width: columns that stars may stand for, at most, one within the other.
+    """
+
+    characters: int
+    tokens: int
+    relations: int
+    width: int
+
+
+AT_INTAKE: Final = Bounds(characters=20_000, tokens=1_500, relations=40, width=5_000)
+"""For a service that takes events of anybody: half a second at the worst, and what dashboards ask is a hundredth."""
+OF_OWN: Final = Bounds(characters=400_000, tokens=40_000, relations=400, width=200_000)
+"""For what users have read on their own machine."""
+
+_STARS_COUNTED: Final = 20
+"""Of more the bound is beyond every limit anyway."""
 _OPENS: Final = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSES: Final = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 _PREFIXES: Final = frozenset({TokenType.NOT, TokenType.DASH, TokenType.TILDE, TokenType.PLUS})
@@ -42,32 +61,61 @@ class Parsed:
     tables: dict[str, Parts]
 
 
-def parsed(text: str, dialect: str) -> Parsed:
+def parsed(text: str, dialect: str, bounds: Bounds = OF_OWN) -> Parsed:
     """The one statement of the text, identifiers without quotes folded as the dialect does.
 
     Raises:
         UnreadableSqlError: it is too long or too deep, is not one statement, or sqlglot does not know its syntax.
     """
     try:
-        tree = _tree(text, Dialect.get_or_raise(dialect))
+        tree = _tree(text, Dialect.get_or_raise(dialect), bounds)
         normalize_identifiers(tree, dialect=dialect)
     except (SqlglotError, RecursionError) as fault:
         raise UnreadableSqlError(f"sqlglot cannot read it ({type(fault).__name__})") from None
+    _name_places_once(tree)
     return Parsed(tree, _flattened(tree))
 
 
-def _tree(text: str, dialect: Dialect) -> exp.Expr:
-    if len(text) > MOST_CHARACTERS:
-        raise UnreadableSqlError(f"it is longer than {MOST_CHARACTERS} characters")
+def _tree(text: str, dialect: Dialect, bounds: Bounds) -> exp.Expr:
+    if len(text) > bounds.characters:
+        raise UnreadableSqlError(f"it is longer than {bounds.characters} characters")
     tokens = dialect.tokenize(text)
-    if len(tokens) > MOST_TOKENS:
-        raise UnreadableSqlError(f"it has more than {MOST_TOKENS} words")
+    if len(tokens) > bounds.tokens:
+        raise UnreadableSqlError(f"it has more than {bounds.tokens} words")
     if _depth(tokens) > DEEPEST:
         raise UnreadableSqlError(f"it is nested deeper than {DEEPEST} levels")
     found = [tree for tree in dialect.parser().parse(tokens, text) if tree is not None]
     if len(found) != 1:
         raise UnreadableSqlError("it is not one statement")
+    if sum(1 for _ in found[0].find_all(exp.Table)) > bounds.relations:
+        raise UnreadableSqlError(f"it names tables more than {bounds.relations} times")
     return found[0]
+
+
+def width_of_stars(tree: exp.Expr, widest: int) -> int:
+    """A bound on the columns that the stars in a statement stand for, by the columns of its widest table.
+
+    A star over common tables with stars multiplies: each level may have as many columns as it names relations, times
+    those of the level below.
+    """
+    stars = sum(isinstance(star.parent, exp.Select | exp.Column) for star in tree.find_all(exp.Star))
+    relations = sum(1 for _ in tree.find_all(exp.Table))
+    return int(widest * (relations + 1) ** min(stars, _STARS_COUNTED)) if stars else 0
+
+
+def _name_places_once(tree: exp.Expr) -> None:
+    """Of `GROUP BY 1, 1, 1` one 1 says all, and sqlglot puts the whole column in the place of each."""
+    for clause in tree.find_all(exp.Group, exp.Order):
+        seen: set[str] = set()
+        kept = []
+        for item in clause.expressions:
+            place = item.this if isinstance(item, exp.Ordered) else item
+            is_again = isinstance(place, exp.Literal) and place.name in seen
+            if isinstance(place, exp.Literal):
+                seen.add(place.name)
+            if not is_again:
+                kept.append(item)
+        clause.set("expressions", kept)
 
 
 def _depth(tokens: Iterable[Token]) -> int:

@@ -1,9 +1,13 @@
 """Columns of statements by their text; every expectation was worked out by hand."""
 
+# ruff: noqa: S608  (the text is what is tested)
+
+from itertools import pairwise
+
 import pytest
 
 from headwater.sql.columns import Statement, statement
-from headwater.sql.reading import DEEPEST, MOST_CHARACTERS, Parts, UnreadableSqlError
+from headwater.sql.reading import AT_INTAKE, DEEPEST, Parts, UnreadableSqlError
 
 TABLES = {
     ("lake", "sales", "orders"): ("order_id", "supplier", "price", "hour"),
@@ -17,7 +21,7 @@ def known(table: Parts) -> tuple[str, ...]:
 
 
 def told(sql: str, dialect: str = "trino") -> Statement:
-    return statement(sql, dialect, known)
+    return statement(sql, dialect, known, AT_INTAKE)
 
 
 def columns(said: Statement) -> dict[str, list[str]]:
@@ -156,10 +160,17 @@ def test_duckdb_reads_the_same_text_alike() -> None:
 @pytest.mark.parametrize(
     ("sql", "fault"),
     [
-        ("SELECT " + "1," * MOST_CHARACTERS + "1", "longer than"),
-        ("SELECT " + "+".join("1" * 5_000), "more than"),
+        ("SELECT " + "1," * AT_INTAKE.characters + "1", "longer than"),
+        ("SELECT " + "+".join("1" * AT_INTAKE.tokens), "more than"),
         ("SELECT " + "(" * DEEPEST + "(1)" + ")" * DEEPEST, "nested deeper"),
         ("SELECT " + "- " * DEEPEST + "- 1", "nested deeper"),
+        ("SELECT 1 FROM lake.sales.orders" + " CROSS JOIN lake.sales.orders" * 40, "names tables more than"),
+        (
+            "WITH a AS (SELECT * FROM lake.sales.orders x JOIN lake.sales.orders y USING (hour)),"
+            + "".join(f" {b} AS (SELECT * FROM {a} x JOIN {a} y USING (hour))," for a, b in pairwise("abcdef"))
+            + " g AS (SELECT 1) SELECT * FROM f",
+            "stars",
+        ),
         ("SELECT 1; SELECT 2", "one statement"),
         ("", "one statement"),
         ("SELEKT 1 FROM", "moves no columns|cannot read"),
