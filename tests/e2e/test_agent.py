@@ -16,6 +16,13 @@ master: local[2]
 drain_timeout: 20s
 spark: {spark.driver.memory: 768m}
 """
+SILENT = """
+name: silent
+namespace: edge
+input: {generate: {rows: 1}}
+output: {file: {path: $OUT/silent, format: json}}
+lineage: {enabled: false}
+"""
 BATCH = """
 name: daily
 namespace: edge
@@ -77,6 +84,12 @@ def test_an_agent_runs_batches_and_streams_and_every_end_is_told_apart(agent: Re
 
     told = Told(tmp_path / "events.jsonl")
 
+    # Without lineage: no key is made, and no event waits anywhere.
+    silent = agent.comes_to(deployed(SILENT), "completed", "failed")
+    assert (silent["state"], silent["counters"], silent["health"]["delivered"]) == ("completed", {}, {})
+    assert not (agent.home / "keys").exists()
+    assert not (agent.home / "spool").exists()
+
     # A natural end.
     batch = agent.comes_to(deployed(BATCH), "completed", "failed")
     assert (batch["state"], batch["error"], batch["counters"]["recordsOut"]) == ("completed", None, 10)
@@ -86,9 +99,12 @@ def test_an_agent_runs_batches_and_streams_and_every_end_is_told_apart(agent: Re
     assert "writing" in agent.command("job", "logs", "daily")
     assert [job["nextStart"] is not None for job in agent.get("/jobs", name="daily")] == [True]
 
-    # A new version.
-    first = deployed(STREAM)
-    agent.comes_to(first, "running")
+    # A new version, of one whose lineage has one target that is not there.
+    nobody = ["lineage.transport=both", "lineage.http.endpoint=http://127.0.0.1:9/api", "lineage.drain_timeout=100ms"]
+    first = deployed(STREAM, *(word for setting in nobody for word in ("--set", setting)))
+    degraded = agent.comes_to(first, "degraded")
+    assert "Connect" in degraded["health"]["lastError"]
+    assert eventually(lambda: agent.execution(first)["counters"].get("recordsOut", 0) > 0), "the pipeline felt it"
     second = deployed(STREAM, "--set", "description=better")
     agent.comes_to(second, "running")
     assert agent.execution(first)["stop"]["reason"] == "superseded"

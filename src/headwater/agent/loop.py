@@ -38,7 +38,7 @@ from headwater.agent.states import (
 )
 from headwater.agent.store import AgentStore, Job
 from headwater.agent.worker_settings import WorkerSettings
-from headwater.errors import InvalidInputError, InvalidPipelineError, NotFoundError
+from headwater.errors import InvalidInputError, InvalidPipelineError, NotFoundError, UnavailableError
 from headwater.pipeline.execution import fetched_folder
 from headwater.pipeline.spec import PipelineSpec
 
@@ -50,6 +50,7 @@ _LONGEST_S: Final = 3600.0
 _YOUNG_S: Final = 10.0
 """A worker that dies before is started again later and later."""
 _LONGEST_WAIT_S: Final = 60.0
+_DISK_AGAIN_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,8 @@ class Agent:
         self._specs: dict[tuple[int, int], PipelineSpec | InvalidPipelineError] = {}
         self._news = asyncio.Event()
         self._is_ending = False
+        self._unheard: list[Report] = []
+        self._is_worker_gone = False
         self._worker_from = around.now()
         self._short_lives = 0
         self._busy_at = around.now()
@@ -165,7 +168,11 @@ class Agent:
         self._recover()
         while not self._is_ending:
             self._news.clear()
-            wait_s = await self._turn()
+            try:
+                wait_s = await self._turn()
+            except UnavailableError as fault:
+                log.error("the agent can decide nothing now: %s", fault)
+                wait_s = _DISK_AGAIN_S
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), wait_s)
         await self._drain()
@@ -186,9 +193,14 @@ class Agent:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), left_s)
         await self.engine.end()
+        self._lose()
 
     async def _turn(self) -> float:
         """Do all that is due now; gives how long nothing else will be."""
+        unheard, self._unheard = self._unheard, []
+        for report in unheard:
+            self._heard(report)
+        self._lose()
         for job in self.store.jobs():
             if job.wanted == "deleted" and not self._unfinished(job):
                 remove_logs(self.around.home, self.store.forget(job))
@@ -203,11 +215,20 @@ class Agent:
             waits.append(await self._ended_if_idle())
         return min(waits)
 
+    def _lose(self) -> None:
+        """What was under way in a worker that is gone, and whose reports are all heard, is lost."""
+        if self._is_worker_gone and not self._unheard:
+            for one in self.store.unfinished():
+                self._happened(one, Lost())
+            self._is_worker_gone = False
+
     async def _worker_ready(self, unfinished: list[Execution]) -> float:
         """See that there is a worker; how many seconds until there may be one, where the last ones died young."""
         wait_s = (self._worker_from - self.around.now()).total_seconds()
         if self.engine.is_running:
             return _LONGEST_S
+        if self._is_worker_gone:
+            return _DISK_AGAIN_S
         if wait_s > 0:
             return wait_s
         await self.engine.start()
@@ -278,13 +299,21 @@ class Agent:
     def _heard(self, report: Report) -> None:
         if isinstance(report, Unfit):
             return
-        if isinstance(report, Pulse):
-            self._seen(report)
-            return
+        try:
+            if isinstance(report, Pulse):
+                self._seen(report)
+            else:
+                self._take(report)
+        except UnavailableError as fault:
+            log.error("a report of the worker waits: %s", fault)
+            self._unheard.append(report)
+
+    def _take(self, report: Began | Over | ClosedRun) -> None:
         try:
             one = self.store.execution(report.run_id)
-        except NotFoundError:
-            return  # its job was deleted
+        except NotFoundError:  # its job was deleted
+            drop_outcome(self.around.home, report.run_id)
+            return
         now = self.around.now()
         match report:
             case Began():
@@ -304,12 +333,12 @@ class Agent:
         self.store.record(now, *(after(one, what, now) for one, what in seen))
 
     def _worker_ended(self) -> None:
+        """Called once the worker is gone; that its executions are lost may have to wait for the disk."""
         now = self.around.now()
         lived_s = (now - self._worker_from).total_seconds()
         self._short_lives = self._short_lives + 1 if lived_s < _YOUNG_S else 0
         self._worker_from = now + timedelta(seconds=min(2.0**self._short_lives - 1, _LONGEST_WAIT_S))
-        for one in self.store.unfinished():
-            self._happened(one, Lost())
+        self._is_worker_gone = True
         self._news.set()
 
     def _stop(self, one: Execution, stop: Stop) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, Self
 from headwater.agent.messages import Pipeline
 from headwater.agent.planning import Wanted
 from headwater.agent.states import ENDED, Execution, Health, Stop
-from headwater.errors import NotFoundError, SetupError
+from headwater.errors import NotFoundError, SetupError, UnavailableError
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS job (
@@ -72,7 +72,7 @@ class Transition(NamedTuple):
 
 
 class AgentStore:
-    """The agent's memory; used from one thread."""
+    """The agent's memory; used from one thread. What writes raises UnavailableError where the disk does not take it."""
 
     def __init__(self, path: Path) -> None:
         """Open the file, or make it.
@@ -217,13 +217,16 @@ class AgentStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
         try:
+            self._db.execute("BEGIN IMMEDIATE")
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
+            self._db.execute("COMMIT")
+        except BaseException as fault:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            if isinstance(fault, sqlite3.Error):
+                raise UnavailableError(f"the agent's database cannot be written: {fault}") from fault
             raise
-        self._db.execute("COMMIT")
 
     def _found(self, where: str, *values: object) -> Job | None:
         row = self._db.execute(f"SELECT * FROM job WHERE {where}", values).fetchone()  # noqa: S608  our own text

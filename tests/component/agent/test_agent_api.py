@@ -1,6 +1,7 @@
 """The control API over the agent's own store; what needs Spark is in the e2e test."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -141,3 +142,17 @@ def test_without_the_token_nothing_is_told_and_nothing_done(agent: Agent) -> Non
 
     assert [answer.status_code for answer in refused] == [401, 401]
     assert welcome.json()["jobs"] == 0
+
+
+def test_a_job_that_the_agents_file_does_not_allow_any_more_is_refused_when_the_agent_starts(
+    agent: Agent, api: TestClient
+) -> None:
+    job = deployed(api)
+    narrower = replace(agent.around, config=AgentConfig(allowed_endpoints=("https://lineage.eu.example",)))
+
+    again = TestClient(create_api(Agent(agent.store, narrower), None), base_url="http://agent/api/v1")
+
+    told = again.get(f"/jobs/{job['id']}").json()
+    assert "lineage.http.endpoint: http://localhost:5000/api/v1/lineage is not among" in told["problem"]
+    assert told["nextStart"] is None
+    assert again.post(f"/jobs/{job['id']}/rerun", json={}).status_code == 400

@@ -10,7 +10,7 @@ import pytest
 from headwater.agent.messages import Pipeline
 from headwater.agent.states import Ended, Execution, Health, Sent, Stop, StopAsked, after
 from headwater.agent.store import AgentStore, Job
-from headwater.errors import NotFoundError
+from headwater.errors import NotFoundError, UnavailableError
 
 NOON = datetime(2026, 5, 22, 12, 0, 0, 123456, tzinfo=UTC)
 PIPELINE = Pipeline(source="name: orders", path="/edge/orders.yaml", settings={"mode": "stream"})
@@ -104,3 +104,14 @@ def test_only_old_executions_that_are_over_are_pruned(store: AgentStore, job: Jo
 
     assert pruned == ["run-2"]
     assert [one.run_id for one in store.executions(job.id)] == ["run-4", "run-3", "run-1"]
+
+
+def test_a_disk_that_takes_nothing_is_told_and_what_was_known_stays(store: AgentStore, job: Job) -> None:
+    store.record(NOON, execution(job, 1))
+    store._db.execute("PRAGMA query_only = ON")
+
+    with pytest.raises(UnavailableError, match="cannot be written"):
+        store.record(NOON, after(execution(job, 1), Sent(), NOON))
+
+    store._db.execute("PRAGMA query_only = OFF")
+    assert store.execution("run-1").state == "pending"
