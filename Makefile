@@ -38,12 +38,20 @@ build/page.stamp: $(WEB_SOURCES)
 	else echo "make: Node is missing, so the page is not built; the service runs without it and says so"; fi
 	@touch $@
 
-build/connect-smt.stamp: jvm/connect-smt/pom.xml $(shell find jvm/connect-smt/src -type f)
+build/connect-smt.stamp: jvm/connect-smt/pom.xml $(shell find jvm/connect-smt/src jvm/signing/src -type f)
 	@mkdir -p build
 	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to build the transform for Kafka Connect"; exit 1; }
 	rm -rf build/connect-smt
 	$(MVN) -f jvm/connect-smt/pom.xml clean package -DskipTests
 	mkdir build/connect-smt && cp jvm/connect-smt/target/headwater-connect-smt-*.jar build/connect-smt
+	@touch $@
+
+build/signing-transport.stamp: jvm/signing-transport/pom.xml $(shell find jvm/signing-transport/src jvm/signing/src -type f)
+	@mkdir -p build
+	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to build the transport for OpenLineage's listeners"; exit 1; }
+	rm -rf build/signing-transport
+	$(MVN) -f jvm/signing-transport/pom.xml clean package -DskipTests
+	mkdir build/signing-transport && cp jvm/signing-transport/target/headwater-signing-transport-*.jar build/signing-transport
 	@touch $@
 
 build/lab-connectors.stamp: jvm/lab-connectors/pom.xml $(shell find jvm/lab-connectors/src -type f)
@@ -72,6 +80,7 @@ lab: build/python.stamp build/connect-smt.stamp build/lab-connectors.stamp  ## s
 test: setup build/system.stamp build/connect-smt.stamp build/lab-connectors.stamp build/lab-flink.stamp build/lab-trino.stamp  ## run every test
 	$(VENV)/python -m pytest -n 2  # engines in one process, all else in the other
 	$(MVN) -f jvm/connect-smt/pom.xml test
+	$(MVN) -f jvm/signing-transport/pom.xml test
 	$(MVN) -f jvm/lab-connectors/pom.xml test
 	npm --prefix web test
 
@@ -98,4 +107,4 @@ lock: build/uv.stamp  ## resolve pyproject.toml anew into requirements.lock
 	$(VENV)/uv pip compile --quiet jvm/lab-trino/requirements.in --no-deps --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-find-links --no-emit-index-url -o jvm/lab-trino/requirements.lock
 
 clean:  ## remove what the build made
-	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/connect-smt/target jvm/lab-connectors/target
+	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/connect-smt/target jvm/signing-transport/target jvm/lab-connectors/target

@@ -87,6 +87,11 @@ public final class NodeKey {
     return keyId;
   }
 
+  /** The id of the node, as it stands in the key id. */
+  public String nodeId() {
+    return keyId.substring("node:".length(), keyId.indexOf('#'));
+  }
+
   /** The public key's 32 bytes. */
   public byte[] publicKey() {
     return publicKey.clone();

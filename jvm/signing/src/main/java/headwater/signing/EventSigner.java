@@ -12,6 +12,9 @@ import java.util.Map;
  * it.
  */
 public final class EventSigner {
+  /** A signed event in canonical form, and the hash that its signature names. */
+  public record Signed(byte[] event, String payloadHash) {}
+
   /** Where the facet is described. */
   public static final String SCHEMA =
       "https://headwater.dev/spec/facets/1-0-0/SignatureRunFacet.json";
@@ -25,21 +28,34 @@ public final class EventSigner {
    * is not changed.
    */
   public static byte[] sign(Map<String, Object> event, NodeKey key, String schemaUrl) {
+    return sign(event, Map.of(), key, schemaUrl).event();
+  }
+
+  /** Signs an event with further run facets in it, in place of any others of their names. */
+  public static Signed sign(
+      Map<String, Object> event, Map<String, ?> further, NodeKey key, String schemaUrl) {
     Map<String, Object> run = copyOf(event.get("run"));
     Map<String, Object> facets =
         run.get("facets") == null ? new LinkedHashMap<>() : copyOf(run.get("facets"));
     facets.remove(FACET);
+    facets.putAll(further);
     run.put("facets", facets);
     Map<String, Object> signed = new LinkedHashMap<>(event);
     signed.put("run", run);
 
     byte[] payload = CanonicalJson.write(signed);
-    facets.put(FACET, facet(payload, (String) event.get("producer"), key, schemaUrl));
-    return CanonicalJson.write(signed);
+    String hash = payloadHash(payload);
+    facets.put(FACET, facet(payload, hash, (String) event.get("producer"), key, schemaUrl));
+    return new Signed(CanonicalJson.write(signed), hash);
+  }
+
+  /** `sha256:` and the hash of these bytes in hexadecimal. */
+  public static String payloadHash(byte[] payload) {
+    return "sha256:" + HexFormat.of().formatHex(sha256(payload));
   }
 
   private static Map<String, Object> facet(
-      byte[] payload, String producer, NodeKey key, String schemaUrl) {
+      byte[] payload, String hash, String producer, NodeKey key, String schemaUrl) {
     return Map.of(
         "_producer",
         producer,
@@ -50,7 +66,7 @@ public final class EventSigner {
         "keyId",
         key.keyId(),
         "payloadHash",
-        "sha256:" + HexFormat.of().formatHex(sha256(payload)),
+        hash,
         "signature",
         Base64.getEncoder().encodeToString(key.sign(payload)));
   }

@@ -1,0 +1,146 @@
+package headwater.openlineage;
+
+import headwater.signing.CanonicalJson;
+import headwater.signing.EventSigner;
+import headwater.signing.JsonReader;
+import headwater.signing.NodeKey;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The chain of one emission: events numbered from 0 on, each naming the hash of the one before; the
+ * first name the heads of epochs that have ended. For one thread.
+ *
+ * <p>Source: docs/decisions/0011-a-chain-for-each-emitter.md; vectors: `conformance/chain.json`
+ */
+final class Chain {
+  /** The last event of an epoch, as far as it is known. */
+  record Head(String epoch, long sequence, String payloadHash) {
+    Map<String, Object> members() {
+      return Map.of("epoch", epoch, "sequence", sequence, "payloadHash", payloadHash);
+    }
+  }
+
+  static final String FACET = "headwater_chain";
+  private static final String SCHEMA =
+      "https://headwater.dev/spec/facets/1-0-0/headwater_chain.json";
+  private static final String HEAD = "head";
+  private static final int HEAD_BYTES = 256;
+  private static final int MAX_UNSIGNED = 64;
+
+  private final NodeKey key;
+  private final String epoch;
+  private final List<String> unsigned = new ArrayList<>();
+  private List<Head> follows = List.of();
+  private long sequence = -1;
+  private String headHash;
+
+  Chain(NodeKey key, String epoch) {
+    this.key = key;
+    this.epoch = epoch;
+  }
+
+  String epoch() {
+    return epoch;
+  }
+
+  String nodeId() {
+    return key.nodeId();
+  }
+
+  /** Name these heads in each event, until told otherwise. */
+  void follow(List<Head> heads) {
+    follows = List.copyOf(heads);
+  }
+
+  /**
+   * Whether so many events went out without a signature that a signed one should vouch for them.
+   */
+  boolean shouldVouch() {
+    return unsigned.size() >= MAX_UNSIGNED;
+  }
+
+  boolean hasUnsigned() {
+    return !unsigned.isEmpty();
+  }
+
+  /**
+   * Signs an event of a run in the chain's next place; any other is returned as it is, and vouched
+   * for later.
+   */
+  byte[] sign(byte[] raw) {
+    Map<String, Object> event = new LinkedHashMap<>();
+    ((Map<?, ?>) JsonReader.read(raw)).forEach((name, value) -> event.put((String) name, value));
+    if (!(event.get("run") instanceof Map<?, ?>)) {
+      unsigned.add(EventSigner.payloadHash(raw));
+      return raw;
+    }
+    Map<String, Object> place = Map.of(FACET, facet((String) event.get("producer")));
+    EventSigner.Signed signed = EventSigner.sign(event, place, key, EventSigner.SCHEMA);
+    sequence++;
+    headHash = signed.payloadHash();
+    unsigned.clear();
+    return signed.event();
+  }
+
+  private Map<String, Object> facet(String producer) {
+    Map<String, Object> facet = new LinkedHashMap<>();
+    facet.put("_producer", producer);
+    facet.put("_schemaURL", SCHEMA);
+    facet.put("nodeId", key.nodeId());
+    facet.put("epoch", epoch);
+    facet.put("sequence", sequence + 1);
+    facet.put("previousHash", headHash);
+    facet.put("lastCheckpoint", null);
+    if (!follows.isEmpty()) {
+      facet.put("follows", follows.stream().map(Head::members).toList());
+    }
+    if (!unsigned.isEmpty()) {
+      facet.put("unsigned", List.copyOf(unsigned));
+    }
+    return facet;
+  }
+
+  /** Writes down where the epoch stands, in place: before what was signed goes anywhere. */
+  void record(Path folder) throws IOException {
+    if (headHash == null) {
+      return;
+    }
+    byte[] said = CanonicalJson.write(new Head(epoch, sequence, headHash).members());
+    byte[] padded = Arrays.copyOf(said, Math.max(said.length, HEAD_BYTES));
+    Arrays.fill(padded, said.length, padded.length, (byte) ' ');
+    try (FileChannel file =
+        FileChannel.open(
+            folder.resolve(HEAD), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      file.write(ByteBuffer.wrap(padded), 0);
+    }
+  }
+
+  /** The head that is written there; null if none is, as where a power cut took it. */
+  static Head headIn(Path folder) {
+    try {
+      String text = Files.readString(folder.resolve(HEAD), StandardCharsets.UTF_8).strip();
+      Map<?, ?> said = (Map<?, ?>) JsonReader.read(text.getBytes(StandardCharsets.UTF_8));
+      long sequence =
+          Long.parseLong(((headwater.signing.NumberLiteral) said.get("sequence")).text());
+      return new Head((String) said.get("epoch"), sequence, (String) said.get("payloadHash"));
+    } catch (IOException | RuntimeException missing) {
+      return null;
+    }
+  }
+
+  /** Forgets the head there: an event that names it is safe. */
+  static void forget(Path folder) throws IOException {
+    Files.deleteIfExists(folder.resolve(HEAD));
+  }
+}

@@ -1,0 +1,328 @@
+package headwater.openlineage;
+
+import headwater.signing.CanonicalJson;
+import headwater.signing.InvalidJsonException;
+import headwater.signing.NodeKey;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes events from any thread; one thread signs and spools them in the order of the puts, another
+ * delivers them from the spool.
+ */
+final class Emission {
+  private static final Logger LOGGER = LoggerFactory.getLogger(Emission.class);
+  private static final String PRODUCER = "https://headwater.dev/producer/signing-transport/0.1.0";
+  private static final String RUN_EVENT =
+      "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent";
+  private static final String HEARTBEAT_SCHEMA =
+      "https://headwater.dev/spec/facets/1-0-0/headwater_heartbeat.json";
+  private static final long FIRST_PAUSE_MS = 500;
+  private static final long LONGEST_PAUSE_MS = 30_000;
+  private static final long GATHER_MS = 1000;
+  private static final String WAKE_UP = "";
+
+  private final HeadwaterConfig config;
+  private final BlockingQueue<String> queue;
+  private final Drops drops = new Drops();
+  private final Post post;
+  private final Claim claim;
+  private final List<Claim> inherited;
+  private final Spool spool;
+  private final Chain chain;
+  private final Thread worker;
+  private final Thread courier;
+  private final AtomicLong accepted = new AtomicLong();
+  private final AtomicLong handled = new AtomicLong();
+  private volatile boolean isEnding;
+  private boolean hasBeaten;
+  private Long gapToldAtNanos;
+  private long spokenAtNanos = System.nanoTime();
+
+  Emission(HeadwaterConfig config, UnaryOperator<String> environ) {
+    this.config = config;
+    queue = new ArrayBlockingQueue<>(config.getQueueSize());
+    post = new Post(config.getUrl(), config.getTokenEnv(), environ);
+    Path parent = config.folder().resolve("openlineage");
+    try {
+      inherited = new ArrayList<>(Claim.orphans(parent));
+      claim = Claim.create(parent);
+      spool = new Spool(claim.path(), config.getSpoolMb() << 20);
+      for (Claim each : inherited) {
+        spool.inherit(each.path());
+      }
+    } catch (IOException failure) {
+      throw new UncheckedIOException("lineage cannot be spooled under " + parent, failure);
+    }
+    chain = chainOf(config.folder().resolve("keys").resolve("node.key"));
+    if (chain != null) {
+      chain.follow(heads());
+    }
+    worker = started("headwater-lineage", this::work);
+    courier = started("headwater-lineage-post", this::deliver);
+  }
+
+  private static Chain chainOf(Path key) {
+    try {
+      return new Chain(NodeKey.read(key), newEpoch());
+    } catch (IOException missing) {
+      LOGGER.error(
+          "events go out unsigned: {}; `headwater key show` makes a key", missing.getMessage());
+      return null;
+    }
+  }
+
+  /** A UUID of version 7. Source: RFC 9562, section 5.7 */
+  private static String newEpoch() {
+    SecureRandom chance = new SecureRandom();
+    long high = System.currentTimeMillis() << 16 | 0x7000 | chance.nextInt(1 << 12);
+    return new UUID(high, chance.nextLong() >>> 2 | 1L << 63).toString();
+  }
+
+  private List<Chain.Head> heads() {
+    return inherited.stream()
+        .map(each -> Chain.headIn(each.path()))
+        .filter(Objects::nonNull)
+        .toList();
+  }
+
+  private static Thread started(String name, Runnable work) {
+    Thread thread = new Thread(work, name);
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+
+  /** Takes an event; never waits. */
+  void put(String event) {
+    accepted.incrementAndGet();
+    if (!queue.offer(event)) {
+      handled.incrementAndGet();
+      drops.count("queue full");
+    }
+  }
+
+  void drop(String reason) {
+    drops.count(reason);
+  }
+
+  /** How many events were dropped so far. */
+  long dropped() {
+    return drops.total();
+  }
+
+  /** Waits a while until all that was put is delivered. */
+  void flush() {
+    long until = System.nanoTime() + config.getDrainTimeoutMs() * 1_000_000;
+    long wanted = accepted.get();
+    try {
+      while (handled.get() < wanted && System.nanoTime() < until) {
+        Thread.sleep(5);
+      }
+      spool.settle(Math.max(0, (until - System.nanoTime()) / 1_000_000));
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Ends the epoch: signs and spools what is left, waits a while for the deliveries, and leaves the
+   * rest to the next process.
+   */
+  void close() {
+    isEnding = true;
+    queue.offer(WAKE_UP);
+    try {
+      worker.join(config.getDrainTimeoutMs());
+      spool.settle(config.getDrainTimeoutMs());
+      courier.interrupt();
+      courier.join(config.getDrainTimeoutMs());
+      leave();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    } catch (IOException | UncheckedIOException failure) {
+      LOGGER.warn("what is left of the spool stays as it is", failure);
+    }
+  }
+
+  private void leave() throws IOException {
+    inherited.add(claim);
+    for (Claim each : inherited) {
+      if (Chain.headIn(each.path()) == null && Spool.events(each.path()).isEmpty()) {
+        each.remove();
+      } else {
+        each.release();
+      }
+    }
+  }
+
+  // Signing, in one thread
+
+  private void work() {
+    while (!isEnding) {
+      try {
+        takeFromQueue(queue.poll(GATHER_MS, TimeUnit.MILLISECONDS));
+        beatIfDue(false);
+      } catch (InterruptedException strange) {
+        isEnding = true;
+      }
+    }
+    for (String event = queue.poll(); event != null; event = queue.poll()) {
+      takeFromQueue(event);
+    }
+    beatIfDue(true);
+  }
+
+  private void takeFromQueue(String event) {
+    if (event != null && !event.equals(WAKE_UP)) {
+      take(event.getBytes(StandardCharsets.UTF_8));
+      handled.incrementAndGet();
+    }
+  }
+
+  private void take(byte[] raw) {
+    if (!spool.hasRoomFor(raw.length)) {
+      drops.count("spool full");
+      return;
+    }
+    try {
+      byte[] signed = chain == null ? raw : chain.sign(raw);
+      if (chain != null) {
+        chain.record(claim.path());
+      }
+      spool.put(signed);
+      spokenAtNanos = System.nanoTime();
+      if (signed != raw) {
+        settleInherited();
+      }
+    } catch (IOException failure) {
+      drops.count("disk");
+    } catch (InvalidJsonException unreadable) {
+      LOGGER.warn("a lineage event cannot be read: {}", unreadable.getMessage());
+      drops.count("cannot be read");
+    } catch (RuntimeException fault) {
+      LOGGER.warn("a lineage event cannot be signed: {}", fault.getClass().getName());
+      drops.count("cannot be signed");
+    }
+  }
+
+  /** An event that names the epochs that this one follows is safe: their heads may go. */
+  private void settleInherited() throws IOException {
+    for (Claim each : inherited) {
+      Chain.forget(each.path());
+    }
+    inherited.removeIf(
+        each -> {
+          if (!isEmpty(each)) {
+            return false;
+          }
+          each.remove();
+          return true;
+        });
+    chain.follow(List.of());
+  }
+
+  private static boolean isEmpty(Claim each) {
+    try {
+      return Spool.events(each.path()).isEmpty();
+    } catch (IOException unknown) {
+      return false;
+    }
+  }
+
+  private void beatIfDue(boolean isLast) {
+    if (chain == null || !(isLast ? hasLastWords() : isDue())) {
+      return;
+    }
+    hasBeaten = true;
+    take(heartbeat(isLast));
+  }
+
+  private boolean hasLastWords() {
+    return hasBeaten || drops.hasNew() || chain.hasUnsigned();
+  }
+
+  private boolean isDue() {
+    boolean isSilent = System.nanoTime() - spokenAtNanos >= config.getHeartbeatMs() * 1_000_000;
+    return isSilent || chain.shouldVouch() || isGapDue();
+  }
+
+  /**
+   * Once an interval at most: where the spool is full, the record of it is what is dropped next.
+   */
+  private boolean isGapDue() {
+    long sinceNanos = gapToldAtNanos == null ? Long.MAX_VALUE : System.nanoTime() - gapToldAtNanos;
+    return drops.hasNew() && sinceNanos >= config.getHeartbeatMs() * 1_000_000;
+  }
+
+  private byte[] heartbeat(boolean isLast) {
+    Map<String, Object> told = new LinkedHashMap<>();
+    told.put("_producer", PRODUCER);
+    told.put("_schemaURL", HEARTBEAT_SCHEMA);
+    told.put("intervalSeconds", config.getHeartbeatMs() / 1000);
+    gapToldAtNanos = drops.hasNew() ? Long.valueOf(System.nanoTime()) : gapToldAtNanos;
+    told.put("gap", drops.take());
+    return CanonicalJson.write(
+        Map.of(
+            "eventType",
+            isLast ? "COMPLETE" : "RUNNING",
+            "eventTime",
+            Instant.now().truncatedTo(ChronoUnit.MILLIS).toString(),
+            "producer",
+            PRODUCER,
+            "schemaURL",
+            RUN_EVENT,
+            "job",
+            Map.of("namespace", "headwater-nodes", "name", chain.nodeId()),
+            "run",
+            Map.of("runId", chain.epoch(), "facets", Map.of("headwater_heartbeat", told))));
+  }
+
+  // Delivery, in another
+
+  private void deliver() {
+    long pauseMs = FIRST_PAUSE_MS;
+    try {
+      while (true) {
+        Path first = spool.first();
+        byte[] event = Files.readAllBytes(first);
+        Post.Outcome outcome = post.send(event);
+        if (outcome == Post.Outcome.UNAVAILABLE) {
+          Thread.sleep(pauseMs);
+          pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+          continue;
+        }
+        if (outcome == Post.Outcome.REFUSED) {
+          drops.count("refused by the service");
+        }
+        pauseMs = FIRST_PAUSE_MS;
+        spool.done(first, event.length);
+      }
+    } catch (InterruptedException ending) {
+      Thread.currentThread().interrupt();
+    } catch (IOException | UncheckedIOException failure) {
+      if (!isEnding) {
+        LOGGER.error("the spool cannot be read; the next process delivers what is in it", failure);
+      }
+    }
+  }
+}

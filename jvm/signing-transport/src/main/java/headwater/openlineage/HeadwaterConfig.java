@@ -1,0 +1,86 @@
+package headwater.openlineage;
+
+import io.openlineage.client.transports.TransportConfig;
+import java.nio.file.Path;
+
+/**
+ * The settings `transport.*`. A bean without annotations: each listener brings a JSON library of
+ * its own under a name of its own.
+ */
+public final class HeadwaterConfig implements TransportConfig {
+  private String url = "http://localhost:5000/api/v1/lineage";
+  private String home;
+  private String tokenEnv;
+  private int queueSize = 1024;
+  private long spoolMb = 64;
+  private long drainTimeoutMs = 5000;
+  private long heartbeatMs = 300_000;
+
+  /** Where events are posted. */
+  public String getUrl() {
+    return url;
+  }
+
+  public void setUrl(String url) {
+    this.url = url;
+  }
+
+  /** The folder with the node's key and the spool; else `HEADWATER_HOME`, else `~/.headwater`. */
+  public String getHome() {
+    return home;
+  }
+
+  public void setHome(String home) {
+    this.home = home;
+  }
+
+  /** The environment variable with a bearer token. */
+  public String getTokenEnv() {
+    return tokenEnv;
+  }
+
+  public void setTokenEnv(String tokenEnv) {
+    this.tokenEnv = tokenEnv;
+  }
+
+  /** How many events may wait to be signed; what comes beyond is dropped and counted. */
+  public int getQueueSize() {
+    return queueSize;
+  }
+
+  public void setQueueSize(int queueSize) {
+    this.queueSize = queueSize;
+  }
+
+  /** How much may wait on disk to be delivered; what comes beyond is dropped and counted. */
+  public long getSpoolMb() {
+    return spoolMb;
+  }
+
+  public void setSpoolMb(long spoolMb) {
+    this.spoolMb = spoolMb;
+  }
+
+  /** How long the end of the program waits for deliveries; the rest waits on disk for the next. */
+  public long getDrainTimeoutMs() {
+    return drainTimeoutMs;
+  }
+
+  public void setDrainTimeoutMs(long drainTimeoutMs) {
+    this.drainTimeoutMs = drainTimeoutMs;
+  }
+
+  /** How long nothing may be said before the node says that it lives. */
+  public long getHeartbeatMs() {
+    return heartbeatMs;
+  }
+
+  public void setHeartbeatMs(long heartbeatMs) {
+    this.heartbeatMs = heartbeatMs;
+  }
+
+  Path folder() {
+    String given = home != null ? home : System.getenv("HEADWATER_HOME");
+    return given != null ? Path.of(given) : Path.of(System.getProperty("user.home"), ".headwater");
+  }
+}

@@ -1,0 +1,68 @@
+package headwater.openlineage;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+/**
+ * Posts events to a lineage service. The token is read anew for each, and nowhere kept or shown.
+ */
+final class Post {
+  /** How a delivery ended: the service has it, will never take it, or takes none now. */
+  enum Outcome {
+    ACKNOWLEDGED,
+    REFUSED,
+    UNAVAILABLE
+  }
+
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Set<Integer> WORTH_A_RETRY = Set.of(408, 425, 429);
+
+  private final URI endpoint;
+  private final String tokenEnv;
+  private final UnaryOperator<String> environ;
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(PATIENCE).build();
+
+  Post(String endpoint, String tokenEnv, UnaryOperator<String> environ) {
+    this.endpoint = URI.create(endpoint);
+    this.tokenEnv = tokenEnv;
+    this.environ = environ;
+  }
+
+  /** Source: RFC 9110, section 15, for what a status says about trying again */
+  Outcome send(byte[] event) throws InterruptedException {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(endpoint)
+            .timeout(PATIENCE)
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofByteArray(event));
+    if (tokenEnv != null) {
+      String token = environ.apply(tokenEnv);
+      if (token == null || !token.strip().matches("[!-~]+")) {
+        return Outcome.UNAVAILABLE;
+      }
+      request.header("Authorization", "Bearer " + token.strip());
+    }
+    try {
+      HttpResponse<Void> answer =
+          client.send(request.build(), HttpResponse.BodyHandlers.discarding());
+      return outcome(answer.statusCode());
+    } catch (IOException failure) {
+      return Outcome.UNAVAILABLE;
+    }
+  }
+
+  private static Outcome outcome(int status) {
+    if (status >= 200 && status < 300) {
+      return Outcome.ACKNOWLEDGED;
+    }
+    boolean isFinal = status >= 400 && status < 500 && !WORTH_A_RETRY.contains(status);
+    return isFinal ? Outcome.REFUSED : Outcome.UNAVAILABLE;
+  }
+}

@@ -1,0 +1,91 @@
+package headwater.openlineage;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Signed events on disk, a file each, in the order in which they are to be delivered; what dead
+ * processes left goes first.
+ */
+final class Spool {
+  private static final String EVENT = ".json";
+
+  private final Path folder;
+  private final long limitBytes;
+  private final Deque<Path> waiting = new ArrayDeque<>();
+  private long bytes;
+  private long written;
+
+  Spool(Path folder, long limitBytes) {
+    this.folder = folder;
+    this.limitBytes = limitBytes;
+  }
+
+  /** Takes over the events in a dead process's folder. */
+  synchronized void inherit(Path left) throws IOException {
+    for (Path event : events(left)) {
+      waiting.addLast(event);
+      bytes += Files.size(event);
+    }
+  }
+
+  synchronized boolean hasRoomFor(int size) {
+    return bytes + size <= limitBytes;
+  }
+
+  synchronized void put(byte[] event) throws IOException {
+    Path unfinished = folder.resolve("unfinished");
+    Files.write(unfinished, event);
+    Path whole = folder.resolve(String.format("%012d%s", written, EVENT));
+    waiting.addLast(Files.move(unfinished, whole, StandardCopyOption.ATOMIC_MOVE));
+    written++;
+    bytes += event.length;
+    notifyAll();
+  }
+
+  /** The oldest event; waits for one. */
+  synchronized Path first() throws InterruptedException {
+    while (waiting.isEmpty()) {
+      wait();
+    }
+    return waiting.peekFirst();
+  }
+
+  /** Lets go of an event: it was delivered, or never will be. */
+  synchronized void done(Path event, int size) {
+    waiting.remove(event);
+    bytes -= size;
+    try {
+      Files.deleteIfExists(event);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+    notifyAll();
+  }
+
+  /** Waits until nothing waits; false if something still does after so long. */
+  synchronized boolean settle(long withinMs) throws InterruptedException {
+    long until = System.nanoTime() + withinMs * 1_000_000;
+    while (!waiting.isEmpty()) {
+      long leftMs = (until - System.nanoTime()) / 1_000_000;
+      if (leftMs <= 0) {
+        return false;
+      }
+      wait(leftMs);
+    }
+    return true;
+  }
+
+  static List<Path> events(Path folder) throws IOException {
+    try (Stream<Path> found = Files.list(folder)) {
+      return found.filter(file -> file.toString().endsWith(EVENT)).sorted().toList();
+    }
+  }
+}
