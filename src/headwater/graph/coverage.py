@@ -5,6 +5,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Run
+from headwater.model.facets.own import EngineCatalogFacet
 from headwater.model.facets.run import ExtractionErrorFacet
 from headwater.model.facts import Quarantined
 from headwater.model.names import DatasetId, JobId
@@ -22,6 +23,8 @@ GapKind = Literal[
 _SILENCE_US: Final = 3_600_000_000
 """How long any run may say nothing; of a job whose runs last long, twice the longest."""
 _TIMES_LONGEST: Final = 2
+_SCHEMA_OR_NONE: Final = frozenset({"schema", EngineCatalogFacet.key})
+"""What a dataset has that is as it should be: a catalog has tables, and no columns."""
 
 
 class Gap(NamedTuple):
@@ -159,7 +162,7 @@ def _tells_columns(graph: Graph, name: DatasetId) -> bool:
 def _datasets_without_schema(graph: Graph) -> Iterator[Step]:
     for name in [*graph.datasets]:
         yield None
-        if graph.is_shown(name) and "schema" not in graph.facets_of(name):
+        if graph.is_shown(name) and not _SCHEMA_OR_NONE & graph.facets_of(name).keys():
             last_us = max(known.seen.last_us for known in _known(graph, name))
             words = "no event tells its columns and their types"
             yield Gap("dataset-without-schema", name.node_id, name.namespace, words, last_us)

@@ -122,6 +122,14 @@ def test_a_target_that_tells_it_comes_from_nothing_is_no_gap(client: TestClient)
     assert listed(ask(client)) == []
 
 
+def test_a_catalog_of_a_query_engine_has_no_columns_to_tell(client: TestClient) -> None:
+    meant = facet(type="glue", warehouseUri="s3://warehouse")
+    catalog = dataset("lake", "trino://t:8080", headwater_engine_catalog=meant)
+    post(client, {"eventTime": "2026-05-22T14:00:00Z", "producer": "https://example.org/trino", "dataset": catalog})
+
+    assert listed(ask(client)) == []
+
+
 def test_gaps_are_counted_by_namespace_and_may_be_asked_for_by_kind_and_page(client: TestClient) -> None:
     post(client, *FLIGHTS)
 
