@@ -9,6 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from headwater.signing.jwks import encoded_public_key
+from headwater.signing.note import NoteSigner
+from headwater.signing.secretfile import create_once
 from headwater.store.opening import open_store
 from tests.e2e.test_kill_service import Load, kill_at_random_instants
 from tests.support.app import event
@@ -16,10 +19,17 @@ from tests.support.postgres import Cluster, running_cluster
 from tests.support.service import Service, eventually, running
 
 KILLS = 2
+SEED = bytes(32)
+_PUBLIC = NoteSigner.from_seed("log.example.org", SEED).verifier.public_key
+LOG_KEY = json.dumps(
+    {"kty": "OKP", "crv": "Ed25519", "kid": "log.example.org", "x": encoded_public_key(_PUBLIC), "d": "A" * 43}
+).encode()
+"""That of the log they share."""
 
 
 @contextmanager
 def serving(folder: Path, url: str) -> Iterator[Service]:
+    create_once(folder / "keys" / "log.key", LOG_KEY)
     with running(folder, "--readers", "0", HEADWATER_DATABASE_URL=url) as service:
         yield service
 

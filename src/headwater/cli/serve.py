@@ -104,6 +104,7 @@ def serve(
         way_in = _entrance(home, is_wanted=access)
         _refuse_strangers(listener, way_in, tls)
         with closing(open_store(where, home / "segments")) as store:
+            store.signs_with(str(key.verifier))
             app = create_app(
                 store,
                 Graph(store.content),

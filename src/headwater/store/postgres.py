@@ -35,6 +35,7 @@ class PostgresStore(Store):
         self._place = place_of(url)
         self._server = PostgresConnection(self._place)
         self._listener: _Listener | None = None
+        self._log_key: str | None = None
         try:
             self._server.migrate(steps)
             super().__init__(self._server, self._connection(), self._kept)
@@ -53,6 +54,15 @@ class PostgresStore(Store):
     def fault(self) -> str | None:
         """As in `Store`; whoever listens finds out within a second."""
         return "the database does not answer" if self._server.is_lost else None
+
+    def signs_with(self, log_key: str) -> None:
+        """As in `Store`: a lock that ends with the session says which key it is."""
+        self._log_key = log_key
+        if self._server.others_claim(log_key):
+            raise SetupError(
+                f"another service on the database ({self._place}) signs the log's heads with another key: "
+                "copy keys/log.key of its HEADWATER_HOME into that of this one"
+            )
 
     def watch(self, news: News, wake: Callable[[], None]) -> None:
         """As in `Store`."""
@@ -74,6 +84,8 @@ class PostgresStore(Store):
             return
         self._server.open()
         try:
+            if self._log_key is not None and self._server.others_claim(self._log_key):
+                raise UnavailableError("another service signs this log with another key now; stop one of the two")
             if self._log_size() < self._told:
                 raise UnavailableError("the database holds fewer events than it did: was it restored? Start anew")
             self._begin()

@@ -1,5 +1,6 @@
 """A connection to PostgreSQL that comes back by itself after it was lost."""
 
+import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -31,6 +32,12 @@ _ONLY_READS: Final = "; SET default_transaction_read_only = on"
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
 _NOT_FLUSHED: Final = "SET LOCAL synchronous_commit = off; "
 _ALONE: Final = "SELECT pg_advisory_xact_lock('log'::regclass::oid::bigint)"
+_CLAIMS: Final = 7_521_835
+_OTHERS: Final = """
+SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+WHERE locktype = 'advisory' AND datname = current_database() AND classid::bigint = ? AND objsubid = 2
+  AND objid::bigint <> (?::bigint & 4294967295)
+"""
 _MIGRATES_ALONE: Final = "SELECT pg_advisory_xact_lock(7521834)"
 
 
@@ -158,6 +165,13 @@ class PostgresConnection:
     def execute(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         """As in `Connection`."""
         return self._run(sql, values)
+
+    def others_claim(self, text: str) -> bool:
+        """Claim a text as long as the session lasts; whether another session claims another one."""
+        mark = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], signed=True)
+        self._run("SELECT pg_advisory_lock_shared(?, ?)", (_CLAIMS, mark))
+        [(others,)] = self._run(_OTHERS, (_CLAIMS, mark))
+        return bool(others)
 
     @contextmanager
     def transaction(self, *, is_acknowledged: bool) -> Iterator[None]:

@@ -99,6 +99,13 @@ class Store(Reader):
         """Why the database cannot be written to now, or None if all is well as far as is known."""
         return None
 
+    def signs_with(self, log_key: str) -> None:
+        """Have the log's heads signed by this key, and by no other as long as the store is open.
+
+        Raises:
+            SetupError: another process that has the store open signs them with another key.
+        """
+
     def watch(self, news: News, wake: Callable[[], None]) -> None:
         """Have `news` told what other processes stored, in the log's order, by whoever calls `add` or `follow`.
 

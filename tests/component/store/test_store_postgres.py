@@ -66,6 +66,20 @@ def answers(store: PostgresStore) -> bool:
         return False
 
 
+def test_two_services_that_sign_one_log_must_have_one_key(url: str, two: tuple[PostgresStore, PostgresStore]) -> None:
+    one, other = two
+    one.signs_with("lineage.example.org+f0a1b2c3+AX")
+
+    other.signs_with("lineage.example.org+f0a1b2c3+AX")
+    with closing(PostgresStore(url)) as third, pytest.raises(SetupError, match=r"copy keys/log\.key"):
+        third.signs_with("lineage.example.org+00000000+AX")
+    hang_up(url)  # the locks are gone with the sessions, and are taken again with new ones
+
+    assert eventually(lambda: follows(one) and follows(other))
+    with closing(PostgresStore(url)) as third, pytest.raises(SetupError):
+        third.signs_with("lineage.example.org+00000000+AX")
+
+
 def test_the_log_of_two_writers_has_no_holes_and_each_event_once(two: tuple[PostgresStore, PostgresStore]) -> None:
     raws = [event(second, run) for second in range(60) for run in range(3)]
     answers: list[list[Stored]] = [[], []]
