@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from headwater.errors import SetupError
 from headwater.lab.lab import Lab
 from tests.support.ports import free_ports
 
@@ -11,9 +12,17 @@ from tests.support.ports import free_ports
 @contextmanager
 def running_flink(home: Path) -> Iterator[Lab]:
     """A JobManager and a TaskManager with eight slots; `address("jobmanager")` is the URL of the REST API."""
-    lab = Lab("flink", home, dict(zip(("jobmanager", "taskmanager"), free_ports(2), strict=True)))
     try:
-        lab.up([], lambda _: None)
+        lab = _started(home)
+    except SetupError:  # a port that was free a moment ago can be taken by then
+        lab = _started(home)
+    try:
         yield lab
     finally:
         lab.down(lambda _: None)
+
+
+def _started(home: Path) -> Lab:
+    lab = Lab("flink", home, dict(zip(("jobmanager", "taskmanager"), free_ports(2), strict=True)))
+    lab.up([], lambda _: None)
+    return lab

@@ -82,6 +82,7 @@ def run(
         batch=batch,
         wait=wait,
         namespace=namespace,
+        prints_to=sys.stderr.fileno() if json_output else None,
     )
     told: list[ToldJob] = []
     with closing(FlinkCluster([url])) as cluster, opened_emitter(endpoint, events, token_env) as emitter:
@@ -135,6 +136,8 @@ def _settings(pairs: list[str], name: str | None) -> dict[str, str]:
 
 def _in_words(job: "ToldJob") -> str:
     gaps = f", {len(job.gaps)} gaps: {'; '.join(job.gaps)}" if job.gaps else ""
+    if not job.run_id:
+        return f"submitted as {job.job_id}{gaps}"
     return (
         f"{job.name}: submitted as {job.job_id} (run {job.run_id}),"
         f" {job.inputs} inputs, {job.outputs} outputs, {job.columns} columns{gaps}"

@@ -50,7 +50,7 @@ def test_a_table_has_the_name_of_what_its_connector_reaches(
 
 
 def test_an_iceberg_table_has_the_names_that_spark_tells_of_it() -> None:
-    """Written by hand after docs/naming.md: the location, and the catalog's and the warehouse's names as symlinks."""
+    """Written by hand: the location, and what it is called in the catalog and under the warehouse."""
     table = {
         "name": ["lake", "sales", "orders"],
         "options": {"connector": "iceberg"},

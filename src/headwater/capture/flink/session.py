@@ -8,7 +8,6 @@ from headwater.capture.flink.rest import About, FlinkCluster
 from headwater.capture.flink.told import Submitted
 from headwater.errors import InvalidInputError, UnavailableError
 
-_KNOWN_WITHIN_S: Final = 30.0
 _LOOK_AGAIN_S: Final = 0.2
 
 
@@ -19,6 +18,8 @@ class Session(NamedTuple):
     host: str
     port: int
     about: About
+    patience_s: float = 30.0
+    """How long it may take to know a job that it has taken."""
 
     @classmethod
     def at(cls, url: str, cluster: FlinkCluster) -> "Session":
@@ -41,15 +42,15 @@ class Session(NamedTuple):
         """What the cluster says of a job that was just submitted.
 
         Raises:
-            UnavailableError: for 30 s the cluster does not answer, or does not know the job.
+            UnavailableError: the cluster does not answer for so long, or does not know the job.
         """
-        until = time.monotonic() + _KNOWN_WITHIN_S
+        until = time.monotonic() + self.patience_s
         while True:
             found = self._found(job_id)
             if found is not None:
                 return found
             if time.monotonic() > until:
-                raise UnavailableError(f"{self.cluster.url} does not know the job {job_id} that it has taken")
+                raise UnavailableError(f"{self.cluster.url} does not know the job {job_id}, or does not answer")
             time.sleep(_LOOK_AGAIN_S)
 
     def _found(self, job_id: str) -> Submitted | None:

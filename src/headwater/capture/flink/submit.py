@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from headwater.capture.flink.session import Session
-from headwater.capture.flink.told import flow_of, start_event
-from headwater.errors import InvalidInputError, SetupError
+from headwater.capture.flink.told import Flow, flow_of, start_event
+from headwater.errors import InvalidInputError, SetupError, UnavailableError
 from headwater.model.names import JobId
+from headwater.observe.guard import Guard
 
 _PROBE: Final = Path(__file__).with_name("inside")
 
@@ -29,6 +30,7 @@ class Submission:
         batch: whether SQL is run as a batch.
         wait: whether to wait for the jobs' ends.
         namespace: of the jobs; None for the one that the cluster is configured with.
+        prints_to: where the program's output goes, a file descriptor; None for where this process's goes.
     """
 
     file: Path
@@ -39,11 +41,12 @@ class Submission:
     batch: bool
     wait: bool
     namespace: str | None
+    prints_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ToldJob:
-    """A job that was submitted and told of."""
+    """A job that was submitted and told of; name and run id are empty where the cluster does not say."""
 
     job_id: str
     name: str
@@ -57,33 +60,39 @@ class ToldJob:
 def submit(submission: Submission, session: Session, put: Callable[[bytes], None]) -> Iterator[ToldJob]:
     """Run the file; every job it submits is told as soon as the cluster has it.
 
+    What cannot be told of a job is a gap: the program goes on.
+
     Raises:
         InvalidInputError: Flink refuses a statement (the message names its line), or the program failed.
         SetupError: the Python cannot be started.
-        UnavailableError: the cluster does not answer.
     """
     read, write = os.pipe()
-    try:
-        process = _started(submission, session, write)
-    finally:
-        os.close(write)
     refused: str | None = None
-    try:
-        with os.fdopen(read, encoding="utf-8") as lines:
+    with os.fdopen(read, encoding="utf-8") as lines:
+        try:
+            process = _started(submission, session, write)
+        finally:
+            os.close(write)
+        try:
             for line in map(json.loads, lines):
                 if line["event"] == "refused":
                     refused = line["message"]
                 else:
                     yield _told(line, submission, session, put)
-        status = process.wait()
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            process.wait()
+            status = process.wait()
+        finally:
+            _end(process)
     if refused is not None:
         raise InvalidInputError(refused)
     if status != 0:
         raise InvalidInputError(f"{submission.file} ended with status {status}; what it printed stands above")
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End it where it has not come to its own end: nobody listens to it any more."""
+    if process.poll() is None:
+        process.terminate()
+        process.wait()
 
 
 def _started(submission: Submission, session: Session, descriptor: int) -> subprocess.Popen[bytes]:
@@ -98,7 +107,10 @@ def _started(submission: Submission, session: Session, descriptor: int) -> subpr
     environment = {**os.environ, **submission.environment, "PYTHONPATH": _path_of_python()}
     try:
         return subprocess.Popen(  # noqa: S603
-            [*command, str(submission.file), *submission.arguments], env=environment, pass_fds=(descriptor,)
+            [*command, str(submission.file), *submission.arguments],
+            env=environment,
+            pass_fds=(descriptor,),
+            stdout=submission.prints_to,
         )
     except OSError as fault:
         raise SetupError(f"{submission.python} cannot be started: {fault.strerror}") from fault
@@ -111,8 +123,12 @@ def _path_of_python() -> str:
 
 
 def _told(line: Mapping[str, Any], submission: Submission, session: Session, put: Callable[[bytes], None]) -> ToldJob:
-    about = session.submitted(line["id"])
-    flow = flow_of(line["writes"], line["gaps"])
+    try:
+        about = session.submitted(line["id"])
+    except UnavailableError as fault:
+        return ToldJob(line["id"], "", "", 0, 0, 0, (f"nothing is told of it: {fault}",))
+    unseen = Flow(gaps=["what its statements read and write is not known"])
+    flow = Guard().attempt("statements", lambda: flow_of(line["writes"], line["gaps"]), unseen)
     job = JobId(submission.namespace or session.about.job_namespace, about.name)
     put(start_event(job, about, flow, line["sql"]))
     return ToldJob(
