@@ -111,10 +111,18 @@ def test_an_agent_runs_batches_and_streams_and_every_end_is_told_apart(agent: Re
     end, counters = told.end_of(first)
     assert (end, counters["stopReason"]) == ("ABORT", "superseded")
 
+    # Spark's JVM dies: the agent lives, and another one takes over.
+    agent.jvm().kill()
+    assert agent.comes_to(second, "failed")["stop"] is None
+    assert told.end_of(second)[0] == "FAIL"
+    assert eventually(lambda: agent.newest("follow")["runId"] != second)
+    again = agent.newest("follow")["runId"]
+    agent.comes_to(again, "running")
+
     # A person.
     agent.command("job", "stop", "follow", "--why", "the shop is closed")
-    stopped = agent.comes_to(second, "stopped")
-    end, counters = told.end_of(second)
+    stopped = agent.comes_to(again, "stopped")
+    end, counters = told.end_of(again)
     assert (end, counters["stopReason"], counters["stopNote"]) == ("ABORT", "stopped", "the shop is closed")
     assert counters["stoppedBy"] == stopped["stop"]["by"]
     assert [step["state"] for step in stopped["transitions"]][-2:] == ["stopping", "stopped"]

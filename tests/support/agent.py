@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 
 from tests.support.service import eventually
 
+_STARTS_WITHIN_S = 300.0  # a JVM on a machine that has much else to do
 COMMAND = [sys.executable, "-m", "headwater.cli.main"]
 
 
@@ -39,6 +41,11 @@ class RealAgent:
     def pid(self) -> int:
         assert self._process is not None
         return self._process.pid
+
+    def jvm(self) -> psutil.Process:
+        """Spark's, below the worker."""
+        below = psutil.Process(self.pid).children(recursive=True)
+        return next(process for process in below if process.name() == "java")
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send it a signal, and wait; its exit status."""
@@ -77,5 +84,6 @@ class RealAgent:
 
     def comes_to(self, run_id: str, *states: str) -> Any:  # noqa: ANN401
         """The execution, once it is in one of these states."""
-        assert eventually(lambda: self.execution(run_id)["state"] in states), json.dumps(self.execution(run_id))
+        is_there = eventually(lambda: self.execution(run_id)["state"] in states, within_s=_STARTS_WITHIN_S)
+        assert is_there, json.dumps(self.execution(run_id))
         return self.execution(run_id)

@@ -121,6 +121,8 @@ class Worker:
             log.info("over: %s %s", over.end, over.error or "")
         with self._lock:
             del self._underway[one.run_id]
+        if _jvm_is_gone():
+            self._report(Unfit())  # first, so that no restart is sent here
         self._report(over)
 
     def _ran(self, command: Run, one: _Underway) -> Over:
