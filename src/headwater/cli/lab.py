@@ -29,7 +29,7 @@ def _group() -> None:
 
 @lab.command()
 def up(
-    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka, flink or trino.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka, flink, trino or all.", show_default=False)],
     parts: Annotated[
         list[str] | None,
         typer.Argument(metavar="[PART]...", help="Only these, and what they need.", show_default=False),
@@ -41,7 +41,7 @@ def up(
     """Start a lab, all of it on 127.0.0.1.
 
     kafka is a broker, a schema registry, Connect, and S3 with Glue; flink a session cluster; trino a Trino over
-    tables in S3 with Glue.
+    tables in S3 with Glue; all is all of these, 2.5 GB.
 
     What is up already stays; what is left of an earlier start is cleared away first.
 
@@ -55,7 +55,7 @@ def up(
 
 @lab.command()
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka, flink or trino.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="LAB", help="kafka, flink, trino or all.", show_default=False)],
 ) -> None:
     """Fetch what a lab is made of, and start nothing; `up` does the same where it is needed.
 

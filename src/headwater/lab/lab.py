@@ -16,6 +16,7 @@ LABS: Final[Mapping[str, tuple[Part, ...]]] = {
     "kafka": kafka.PARTS,
     "flink": flink.PARTS,
     "trino": trino.PARTS,
+    "all": (*kafka.PARTS, *flink.PARTS, trino.PART),
 }
 """The parts of each lab, in the order in which they are started."""
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from headwater.model.catalogs import catalog_kind
 from headwater.model.events import DatasetRef
 from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Evidence, Seen
 from headwater.model.names import DatasetId
@@ -39,9 +40,8 @@ def _alias(name: DatasetId, other: object, evidence: Evidence, seen: Seen) -> It
 
 
 def _catalog_entry(dataset: DatasetRef, facet: Mapping[str, Any], seen: Seen) -> Iterator[CatalogEntry]:
-    catalog = Catalog(
-        _text(facet, "type"), _text(facet, "name"), _text(facet, "metadataUri"), _text(facet, "warehouseUri")
-    )
+    kind = catalog_kind(_text(facet, "type"))
+    catalog = Catalog(kind, _text(facet, "name"), _text(facet, "metadataUri"), _text(facet, "warehouseUri"))
     table = _within(catalog, _table_told(dataset)) or _table_at(dataset.id, catalog)
     if catalog.kind and catalog.name and table:
         yield CatalogEntry(dataset.id, catalog, table, seen)
@@ -49,7 +49,7 @@ def _catalog_entry(dataset: DatasetRef, facet: Mapping[str, Any], seen: Seen) ->
 
 def _engine_catalog(name: DatasetId, facet: Mapping[str, Any], seen: Seen) -> Iterator[EngineCatalog]:
     """What the engine with this namespace means by this word."""
-    catalog = Catalog(_text(facet, "type"), "", _text(facet, "metadataUri"), _text(facet, "warehouseUri"))
+    catalog = Catalog(catalog_kind(_text(facet, "type")), "", _text(facet, "metadataUri"), _text(facet, "warehouseUri"))
     names = DatasetId(_text(facet, "namespace"), _text(facet, "prefix"))
     if names.namespace:
         yield EngineCatalog(*name, Catalog("", "", "", ""), names, seen)

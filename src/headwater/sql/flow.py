@@ -97,7 +97,7 @@ class _Walk:
         found: set[Input] = set()
         for subtype, conditions in _conditions(scope.expression):
             for condition in conditions:
-                made = _Made(self, scope)
+                made = _Made(self, scope, _answered(scope) if subtype == "SORT" else {})
                 found |= _as(made.by(condition), How("INDIRECT", subtype))
                 found |= made.rows
         for source in scope.sources.values():
@@ -112,6 +112,8 @@ class _Made:
 
     walk: _Walk
     scope: Scope
+    answered: Mapping[str, exp.Expr] = field(default_factory=dict)
+    """Columns of the answer that may be meant where a name stands without a table's."""
     is_open: bool = False
     """Whether something of it is not known."""
     rows: set[Input] = field(default_factory=set)
@@ -128,6 +130,8 @@ class _Made:
         return frozenset(found)
 
     def _of_column(self, column: exp.Column) -> Inputs:
+        if not column.table and column.name in self.answered:
+            return _Made(self.walk, self.scope).by(self.answered[column.name])
         source = _source(self.scope, column.table) if column.table else _only_source(self.scope)
         match source:
             case exp.Table():
@@ -153,6 +157,12 @@ class _Made:
         self.rows |= flow.rows
         value = frozenset().union(*flow.columns.values())
         return _as(value, how) | _as(flow.rows, How("INDIRECT", "CONDITIONAL"))
+
+
+def _answered(scope: Scope) -> dict[str, exp.Expr]:
+    """What ORDER BY sorts by where it names a column of the answer, which hides a table's column of that name."""
+    selects = scope.expression.selects if isinstance(scope.expression, exp.Select) else []
+    return {item.alias: item.unalias() for item in selects if item.alias}
 
 
 def _parts(expression: exp.Expr, how: How) -> Iterator[tuple[exp.Expr, How]]:

@@ -36,6 +36,11 @@ QUERIES = {
         "total": ["orders.price AGGREGATION"],
         "*": ["orders.hour FILTER", "orders.supplier GROUP_BY"],
     },
+    "SELECT supplier, sum(price) AS hour FROM lake.sales.orders GROUP BY supplier ORDER BY hour DESC": {
+        "supplier": ["orders.supplier IDENTITY"],
+        "hour": ["orders.price AGGREGATION"],
+        "*": ["orders.price SORT", "orders.supplier GROUP_BY"],
+    },
     "SELECT * FROM lake.sales.suppliers": {
         "supplier": ["suppliers.supplier IDENTITY"],
         "country": ["suppliers.country IDENTITY"],

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from headwater.capture.connect.chain import routed_topic
 from headwater.capture.connect.records import Properties
 from headwater.errors import InvalidNameError
+from headwater.model.catalogs import catalog_kind
 from headwater.model.names import DatasetId
 from headwater.model.naming import file_dataset, kafka_dataset, warehouse_table
 from headwater.model.naming_jdbc import jdbc_dataset
@@ -141,8 +142,7 @@ def _iceberg_table(properties: Properties, table: str) -> Place | None:
         for name, value in properties.items()
         if name.startswith("iceberg.catalog.")
     }
-    implementation = said.get("catalog-impl", "").rpartition(".")[2].removesuffix("Catalog").lower()
-    kind = said.get("type") or implementation or "hive"
+    kind = catalog_kind(said.get("type") or said.get("catalog-impl") or "hive")
     warehouse = said.get("warehouse")
     catalog = Catalog(kind, properties.get("iceberg.catalog", "iceberg"), table, said.get("uri"), warehouse)
     if warehouse is None or "/" not in warehouse or kind == "rest":  # a word that only the catalog knows

@@ -6,6 +6,7 @@ from typing import Any, Final
 from openlineage.client.facet_v2 import dataset_type_dataset, schema_dataset
 
 from headwater.errors import InvalidNameError
+from headwater.model.catalogs import catalog_kind
 from headwater.model.naming import file_dataset, kafka_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
@@ -85,10 +86,8 @@ def _database_log(_: Table, options: Mapping[str, str]) -> list[Described]:
 def _iceberg(table: Table, _: Mapping[str, str]) -> list[Described]:
     found = table["iceberg"]
     said = found["catalog"]
-    implementation = said.get("catalog-impl", "").rpartition(".")[2].removesuffix("Catalog").lower()
-    catalog = IcebergCatalog(
-        said.get("catalog-type") or implementation or "hive", said.get("uri"), said.get("warehouse")
-    )
+    kind = catalog_kind(said.get("catalog-type") or said.get("catalog-impl") or "hive")
+    catalog = IcebergCatalog(kind, said.get("uri"), said.get("warehouse"))
     return [iceberg_dataset(found["location"], found["format"], found["table"], catalog, engine="flink")]
 
 

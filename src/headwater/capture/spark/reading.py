@@ -10,6 +10,7 @@ from openlineage.client.facet_v2 import dataset_type_dataset
 from pyspark.sql.types import StructType
 
 from headwater.graph.sparkplan.leaves import Leaf
+from headwater.model.catalogs import catalog_kind
 from headwater.model.names import DatasetId
 from headwater.model.naming import file_dataset, kafka_dataset, warehouse_table
 from headwater.model.naming_jdbc import jdbc_dataset
@@ -232,9 +233,7 @@ def catalog_of(name: str, session: Java) -> IcebergCatalog | None:
     if "/" in name or not conf.getOption(prefix).isDefined():
         return None
     kind = option_of(conf, f"{prefix}.type") or option_of(conf, f"{prefix}.catalog-impl") or "hive"
-    return IcebergCatalog(
-        kind.rpartition(".")[2], option_of(conf, f"{prefix}.uri"), option_of(conf, f"{prefix}.warehouse")
-    )
+    return IcebergCatalog(catalog_kind(kind), option_of(conf, f"{prefix}.uri"), option_of(conf, f"{prefix}.warehouse"))
 
 
 def option_of(conf: Java, key: str) -> str | None:

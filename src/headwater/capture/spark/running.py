@@ -23,7 +23,8 @@ class Running(NamedTuple):
 
 def running(session: SparkSession) -> Iterator[Running]:
     """The executions of the program's actions; micro-batches of streams are none."""
-    if not session.sparkContext._jsc.sc().statusTracker().getActiveJobIds():
+    context = session.sparkContext._jsc
+    if context is None or not context.sc().statusTracker().getActiveJobIds():  # stopped, or nothing runs
         return
     by_id = java_class(session, "org.apache.spark.sql.execution.SQLExecution").getQueryExecution
     store = session._jsparkSession.sharedState().statusStore()
