@@ -9,7 +9,9 @@ BASE = "https://example.org/producer"
 RUN_IDS = [f"0198f7d0-0000-7000-8000-00000000000{n}" for n in range(3)] + ["a run id that is no UUID"]
 INCOMPLETE = [{"namespace": "", "name": "nowhere"}, {"namespace": "", "name": "ice.s.t1"}]
 SPELLINGS = [{"namespace": "s3://lake", "name": "s/t1"}, {"namespace": "s3a://lake", "name": "s/t1/"}]
-DATASETS = [*({"namespace": "lake", "name": f"t{n}"} for n in range(4)), *INCOMPLETE, *SPELLINGS]
+IN_ENGINE = {"namespace": "lake", "name": "t0.s.t1"}
+"""A table of the catalog `t0`, if that is one."""
+DATASETS = [*({"namespace": "lake", "name": f"t{n}"} for n in range(4)), *INCOMPLETE, *SPELLINGS, IN_ENGINE]
 JOBS = ["load", "mart", "ghost"]
 COLUMNS = ["a", "b"]
 
@@ -23,6 +25,9 @@ _catalog = st.builds(
     lambda kind, uri: _facet(framework="iceberg", type=kind, name="ice", warehouseUri=uri),
     st.sampled_from(["glue", "hadoop"]),
     st.sampled_from(["s3://lake", ""]),
+)
+_engine_catalog = st.sampled_from(
+    [_facet(type="glue", warehouseUri="s3a://lake/"), _facet(namespace="hive", prefix=""), _facet(type="glue")]
 )
 _gone = st.just(_facet(_deleted=True))
 _named_job = st.sampled_from(JOBS).map(lambda name: {"namespace": "etl", "name": name, "type": "JOB"})
@@ -53,6 +58,7 @@ _dataset_facets = st.fixed_dictionaries(
             lambda alias: _facet(identifiers=[{"type": "OTHER", **alias}])
         ),
         "catalog": _catalog,
+        "headwater_engine_catalog": _engine_catalog,
         "lifecycleStateChange": st.sampled_from(DATASETS).map(
             lambda former: _facet(lifecycleStateChange="RENAME", previousIdentifier=former)
         ),
