@@ -55,8 +55,8 @@ class Me(TypedDict):
 class ExportBody(BaseModel):
     """A part of the log that is exported."""
 
-    begin: Annotated[int, Field(ge=0, description="The first entry.")]
-    end: Annotated[int, Field(ge=0, description="The entry behind the last.")]
+    begin: Annotated[int, Field(ge=0, le=2**53, description="The first entry.")]
+    end: Annotated[int, Field(ge=0, le=2**53, description="The entry behind the last.")]
     dataset: Annotated[Sequence[str] | None, Field(description="Namespace and name, if only what is about it.")] = None
 
 

@@ -165,7 +165,7 @@ def test_a_server_that_goes_away_and_comes_back_is_found_again() -> None:
 
         cluster.start()
 
-        assert eventually(lambda: follows(store), within_s=10)
+        assert eventually(lambda: follows(store) and answers(store), within_s=10)
         assert store.add([entry(event()), entry(event(1))])[1].log_index == 1
         assert [logged.log_index for logged in store.logged(range(5))] == [0, 1]
 

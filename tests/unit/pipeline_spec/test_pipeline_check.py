@@ -113,7 +113,7 @@ def test_the_design_s_example_with_quality_says_that_this_is_not_available_yet(t
 
     assert problems(tmp_path, text) == [
         "orders.yaml:9:7: pipeline.processors.1.quality: quality is not available yet;"
-        " there are sql, mapping, filter, dedupe, python, metadata",
+        " there are sql, mapping, filter, dedupe, python, metadata, signature",
     ]
 
 
