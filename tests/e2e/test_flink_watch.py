@@ -158,7 +158,7 @@ def test_each_run_ends_as_its_job_did_whoever_dies_meanwhile(story: Story) -> No
     story.ask("POST", f"/{story.jobs['stopped']}/stop", drain=False)
     story.becomes(cancelled="ABORTED", stopped="COMPLETED")
     assert story.has_told("cancelled", "ABORT cancelled")
-    assert story.has_told("stopped", "COMPLETE stopped with a savepoint")
+    assert story.has_told("stopped", "COMPLETE stopped with a savepoint"), story.watch.transitions("stopped")
 
     # A JobManager that is killed ends its runs, as far as can be told.
     (pid,) = next(part.pids for part in story.lab.status() if part.name == "jobmanager")

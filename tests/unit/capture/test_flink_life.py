@@ -93,7 +93,7 @@ def test_each_way_to_end_is_told_apart_with_the_time_that_flink_gives() -> None:
         "failed": (ended("FAILED"), with_cause),
     }
 
-    told = {how: look(watched(), 5_500, job, stats=details) for how, (job, details) in ends.items()}
+    told = {how: look(watched(), 9_500, job, stats=details) for how, (job, details) in ends.items()}
 
     assert {how: said(each) for how, each in told.items()} == {
         "finished": [("COMPLETE", 5_000)],
@@ -103,6 +103,19 @@ def test_each_way_to_end_is_told_apart_with_the_time_that_flink_gives() -> None:
     }
     assert [each[0].stop_reason for each in told.values()] == [None, "stopped with a savepoint", "cancelled", None]
     assert (told["stopped"][0].savepoint, told["failed"][0].failure) == ("file:/sp/savepoint-edff", CAUSE)
+
+
+def test_how_a_job_ended_is_waited_for_since_flink_keeps_its_answers_a_while() -> None:
+    stopped, failed = watched(), watched()
+    savepoint = COUNTED._replace(savepoint="file:/sp/savepoint-edff")
+
+    early = [look(stopped, 5_500, ended("FINISHED")), look(failed, 5_500, ended("FAILED"))]
+    (told,) = look(stopped, 6_500, ended("FINISHED"), stats=savepoint)
+    (late,) = look(failed, 9_500, ended("FAILED"))
+
+    assert early == [[], []]
+    assert (told.state, told.stop_reason) == ("COMPLETE", "stopped with a savepoint")
+    assert (late.state, late.failure) == ("FAIL", None)
 
 
 def test_an_end_is_told_once_however_long_flink_lists_the_job() -> None:
@@ -115,7 +128,7 @@ def test_an_end_is_told_once_however_long_flink_lists_the_job() -> None:
 
 
 def test_a_job_that_came_and_went_between_two_looks_is_told_whole() -> None:
-    assert said(look(lives(), 5_500, ended("FINISHED"))) == [("START", 1_000), ("COMPLETE", 5_000)]
+    assert said(look(lives(), 9_500, ended("FINISHED"))) == [("START", 1_000), ("COMPLETE", 5_000)]
 
 
 def test_jobs_that_were_over_before_anybody_watched_are_not_told() -> None:
@@ -256,6 +269,7 @@ def test_two_jobs_with_one_id_are_two_runs() -> None:
     told = look(by, 7_000, JOB._replace(started_ms=6_000, modified_ms=6_500))
 
     assert [(each.state, each.run.id) for each in told] == [
+        ("COMPLETE", RUN),
         ("START", run_of_job(JOB.id, 6_000)),
         ("RUNNING", run_of_job(JOB.id, 6_000)),
     ]

@@ -26,6 +26,8 @@ State = Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT"]
 _TOLD_AT_ONCE: Final = frozenset({"RUNNING", "RESTARTING"})
 _PATIENCE_MS: Final = 10_000
 """How long the end of a job waits for its details: without them it could not be told why it failed."""
+_CACHED_MS: Final = 4_000
+"""How long Flink's answers may be old, unless configured (`web.refresh-interval`, 3 s), and a look's time."""
 _LISTED_FOR_MS: Final = 3_600_000
 """How long Flink lists a job that is over, unless configured (`jobstore.expiration-time`)."""
 _REMEMBERED_MS: Final = 24 * 3_600_000
@@ -126,6 +128,9 @@ class Lives:
 
     def _seen(self, job: Listed, details: Details | None, now_ms: int) -> Iterator[Told]:
         run = self.runs.get(job.id)
+        if run is not None and run.over_since_ms is not None and not job.is_over:  # the id is another job's by now
+            yield from self._ended(run, _as_it_was(job, run), None, run.over_since_ms + _PATIENCE_MS)
+            run = None
         if run is None:
             run = self.runs[job.id] = self._begun(job, details, now_ms)
             yield Told(replace(run), "START", run.started_ms)
@@ -165,6 +170,8 @@ class Lives:
         if run.over_since_ms is None:
             run.over_since_ms = now_ms
         if details is None and now_ms - run.over_since_ms < _PATIENCE_MS:
+            return
+        if details is not None and _may_be_stale(job, run, details, now_ms):
             return
         takes_back, run.is_lost = run.is_lost, False
         told = Told(
@@ -208,6 +215,19 @@ class Lives:
         else:
             silence = f"the job ended unwatched in the last {silent_ms // 60_000} min: the cluster has forgotten how"
             yield told._replace(state="ABORT", stop_reason="end not seen", silence=silence)
+
+
+def _may_be_stale(job: Listed, run: Run, details: Details, now_ms: int) -> bool:
+    """Whether what tells how the job ended may be there and not yet shown; by Flink's clock, and by ours."""
+    ends = [at_ms for at_ms in (job.ended_ms, run.over_since_ms) if at_ms is not None]
+    if job.state == "CANCELED" or any(now_ms - at_ms >= _CACHED_MS for at_ms in ends):
+        return False
+    return details.failure is None if job.state == "FAILED" else run.is_stream and details.savepoint is None
+
+
+def _as_it_was(job: Listed, run: Run) -> Listed:
+    """The job that had this id before, when it was over."""
+    return job._replace(state=run.state, started_ms=run.started_ms, ended_ms=None, modified_ms=run.modified_ms)
 
 
 def _key(job: Listed) -> str:
