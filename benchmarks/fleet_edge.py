@@ -1,0 +1,124 @@
+"""A process of the simulated fleet: several nodes, each with its key, its spool and its emitter. See `fleet.py`.
+
+It is told what to do by lines on standard input, and answers each with a line of JSON:
+
+    work N     every node does N units of work and tells each as a run; gives the seconds that took
+    clock S    the nodes' clocks jump by as many seconds, forth or back
+    drain S    what waits goes out, for so many seconds at most; gives whether all did, and what was dropped
+
+A run's id is written into the node's ledger once its event is signed and in the spool: from then on it must arrive.
+"""
+
+import hashlib
+import json
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+from headwater.emit.config import EmitConfig, HttpConfig
+from headwater.emit.emitter import Emitter
+from headwater.signing.keyfile import load_or_create
+
+HEARTBEAT_S = 5.0
+WORK = b"x" * 2_000_000
+"""What a unit of work hashes: a pipeline's batch in little."""
+PADDING = "x" * 200
+
+
+@dataclass
+class Clock:
+    """The nodes' idea of the time, in seconds since 1970."""
+
+    ahead_s: float = 0.0
+
+    def __call__(self) -> float:
+        """The time."""
+        return time.time() + self.ahead_s
+
+
+@dataclass
+class Edge:
+    """One node."""
+
+    home: Path
+    emitter: Emitter
+    clock: Clock
+    unsettled: list[str] = field(default_factory=list)
+
+    def work(self) -> None:
+        """A unit of work, and the run that it was."""
+        hashlib.sha256(WORK).digest()
+        run_id = str(uuid4())
+        self.emitter.put(_event(run_id, self.home.name, self.clock()))
+        self.unsettled.append(run_id)
+
+    def settle(self) -> None:
+        """Note what is in the spool by now."""
+        if self.emitter.settle(60.0):
+            with (self.home / "ledger").open("a") as ledger:
+                ledger.writelines(f"{run_id}\n" for run_id in self.unsettled)
+            self.unsettled.clear()
+
+
+def main() -> None:
+    """Do as told, until there is nothing more to read; then end without a word, as if killed."""
+    endpoint, small_mb, homes = sys.argv[1], float(sys.argv[2]), [Path(home) for home in sys.argv[3:]]
+    clock = Clock()
+    edges = [_edge(home, endpoint, small_mb, clock) for home in homes]
+    print(json.dumps({"nodes": len(edges)}), flush=True)
+    for line in sys.stdin:
+        word, number = line.split()
+        print(json.dumps(_done(edges, clock, word, float(number))), flush=True)
+
+
+def _edge(home: Path, endpoint: str, small_mb: float, clock: Clock) -> Edge:
+    """A node; those whose spool is to be small have a file that says so."""
+    spool_mb = small_mb if (home / "small").exists() else 256.0
+    config = EmitConfig(
+        http=HttpConfig(endpoint=endpoint),
+        spool=home / "spool",
+        spool_max_mb=spool_mb,
+        heartbeat_s=HEARTBEAT_S,
+        drain_timeout_s=0.1,
+    )
+    return Edge(home, Emitter.of_node(config, load_or_create(home), clock=clock), clock)
+
+
+def _done(edges: list[Edge], clock: Clock, word: str, number: float) -> object:
+    if word == "work":
+        begin = time.perf_counter()
+        for _ in range(int(number)):
+            for edge in edges:
+                edge.work()
+        took_s = time.perf_counter() - begin
+        for edge in edges:
+            edge.settle()
+        return {"seconds": took_s}
+    if word == "clock":
+        clock.ahead_s += number
+        return {"ahead": clock.ahead_s}
+    until = time.monotonic() + number
+    is_empty = all([edge.emitter.drain(max(0.0, until - time.monotonic())) for edge in edges])
+    return {"isEmpty": is_empty, "dropped": sum(sum(edge.emitter.stats().dropped.values()) for edge in edges)}
+
+
+def _event(run_id: str, node: str, at_s: float) -> bytes:
+    at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at_s)) + f".{int(at_s % 1 * 1000):03d}Z"
+    producer = "https://example.org/fleet"
+    event = {
+        "eventType": "COMPLETE",
+        "eventTime": at,
+        "producer": producer,
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": run_id, "facets": {}},
+        "job": {"namespace": "fleet", "name": node, "facets": {}},
+        "inputs": [{"namespace": "fleet", "name": f"{node}-in", "facets": {}}],
+        "outputs": [{"namespace": "fleet", "name": f"{node}-out-{PADDING}", "facets": {}}],
+    }
+    return json.dumps(event).encode()
+
+
+if __name__ == "__main__":
+    main()
