@@ -1,7 +1,6 @@
 """A lab with Connect, its watcher, and what is in its topics, its bucket and its table."""
 
 import hashlib
-import importlib.util
 import json
 import os
 import signal
@@ -9,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
@@ -24,6 +22,7 @@ from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.table import Table
 
 from headwater.lab.lab import Lab
+from tests.support.script import loaded
 from tests.support.service import Service
 
 FOLDER: Final = Path(__file__).parents[2] / "labs" / "01-kafka-connect"
@@ -32,17 +31,7 @@ Edge = tuple[str, str]
 """From a node to a node, as the service calls them: `dataset:NAMESPACE:NAME`, `job:…`, `datasetField:…`."""
 
 
-def _script() -> ModuleType:
-    """The script that plays the lab for people: what it configures is what is tested."""
-    spec = importlib.util.spec_from_file_location("play", FOLDER / "play.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-play = _script()
+play = loaded(FOLDER / "play.py")
 
 
 @dataclass

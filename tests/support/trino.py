@@ -1,24 +1,14 @@
-"""A Trino that is asked."""
+"""A Trino that is asked, as the script of its lab asks it."""
 
-import time
+from pathlib import Path
 from typing import Any
 
-import httpx
+from tests.support.script import loaded
 
-_WITHIN_S = 120.0
+_PLAY = loaded(Path(__file__).parents[2] / "labs" / "02-end-to-end" / "play.py")
 
 
 def ask(url: str, sql: str) -> list[list[Any]]:
-    """The rows that a statement answers with, once it has come to its end.
-
-    Source: https://trino.io/docs/476/develop/client-protocol.html
-    """
-    until = time.monotonic() + _WITHIN_S
-    page = httpx.post(f"{url}/v1/statement", content=sql, headers={"X-Trino-User": "lab"}, timeout=30).json()
-    rows = [*page.get("data", [])]
-    while (following := page.get("nextUri")) is not None:
-        assert time.monotonic() < until, f"{sql} goes on and on"
-        page = httpx.get(following, timeout=30).json()
-        rows += page.get("data", [])
-    assert "error" not in page, f"{sql}: {page['error']['message']}"
+    """The rows that a statement answers with, once it has come to its end."""
+    rows: list[list[Any]] = _PLAY.ask_trino(sql, url)
     return rows

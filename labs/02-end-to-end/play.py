@@ -1,0 +1,128 @@
+"""Play the whole way of an order: from the connector that makes it to the dashboard that counts it.
+
+python labs/02-end-to-end/play.py           # ends with everything stopped
+python labs/02-end-to-end/play.py --keep    # leaves it running; `headwater lab down` ends it
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "01-kafka-connect"))
+
+from play import (  # noqa: E402  the first lab's, by the path above
+    BROKER,
+    CREDENTIALS,
+    S3,
+    ask_connect,
+    configuration,
+    headwater,
+    make_buckets,
+    say,
+    started,
+    until,
+)
+
+FLINK = "http://127.0.0.1:8091"
+TRINO = "http://127.0.0.1:8080"
+ORDERS = 3 * 400
+"""As many as the source makes, in its three tasks."""
+
+
+def main() -> None:
+    """Play all steps, in their order."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--keep", action="store_true", help="leave everything running")
+    keep = asked.parse_args().keep
+    os.environ.update(CREDENTIALS)
+    with ExitStack() as running:
+        say("all parts of the lab, the lineage service and two watchers")
+        headwater("lab", "up", "all")
+        if not keep:
+            running.callback(headwater, "lab", "down")
+        running.enter_context(started("serve", keep=keep))
+        running.enter_context(started("watch", "connect", "--bootstrap", BROKER, keep=keep))
+        running.enter_context(started("watch", "flink", "--url", FLINK, keep=keep))
+        make_buckets()
+        let_flow()
+        count()
+        show()
+        if keep:
+            say("all goes on; look at http://127.0.0.1:5000, and end it with `headwater lab down` and Ctrl-C")
+
+
+def let_flow() -> None:
+    """From a connector into a topic, and on: into an archive, into another topic, into the lake."""
+    say("a source that makes orders, and a sink that archives them")
+    ask_connect("PUT", "/auction/config", configuration("auction", orders_per_second="50", orders_per_task="400"))
+    time.sleep(5)  # the topics are there with the first records
+    ask_connect("PUT", "/archive/config", configuration("archive"))
+    say("two jobs of Flink: what suppliers sell by the hour, and every order into the lake")
+    headwater("flink", "run", str(HERE / "live.sql"), "--url", FLINK)
+    headwater("flink", "run", str(HERE / "lake.sql"), "--url", FLINK)
+    until(lambda: ask_trino("SELECT count(*) FROM lake.sales.orders") == [[ORDERS]], "every order is in the lake")
+
+
+def count() -> None:
+    """What is done each night, and what somebody looks at in the morning."""
+    say("the nightly batch: a plain PySpark program, which headwater-spark listens to")
+    command = [str(Path(sys.executable).with_name("headwater-spark")), str(HERE / "supplier_stats.py")]
+    subprocess.run(command, check=True)  # noqa: S603
+    say("the dashboard asks Trino")
+    for supplier, total in ask_trino((HERE / "revenue.sql").read_text()):
+        print(f"   {supplier:8}{total:14,.2f}")
+    say("which tables Trino's names stand for, and who owns the dashboard")
+    trino = Path(os.environ.get("HEADWATER_HOME", Path.home() / ".headwater")) / "lab" / "trino" / "etc"
+    headwater("watch", "trino", "--once", "--etc", str(trino))
+    headwater("dashboards", "push", str(HERE / "dashboards.yaml"))
+
+
+def show() -> None:
+    """The whole way, back and forth."""
+    say("where does the number on the dashboard come from?")
+    headwater("trace", "revenue:by_supplier.total")
+    say("and what hangs on the price of an order?")
+    headwater("impact", "orders:price")
+
+
+def ask_trino(sql: str, url: str = TRINO) -> list[list[Any]]:
+    """The rows that a statement answers with, once it has come to its end.
+
+    Source: https://trino.io/docs/476/develop/client-protocol.html
+    """
+    page = httpx.post(f"{url}/v1/statement", content=sql, headers={"X-Trino-User": "lab"}, timeout=30).json()
+    rows = [*page.get("data", [])]
+    while (following := page.get("nextUri")) is not None:
+        page = httpx.get(following, timeout=30).json()
+        rows += page.get("data", [])
+    if "error" in page:
+        raise SystemExit(f"{sql}: {page['error']['message']}")
+    return rows
+
+
+def placed(file: str, **places: str) -> str:
+    """A file of this lab with other addresses in it: `placed("lake.sql", broker="127.0.0.1:19092")`."""
+    text = (HERE / file).read_text()
+    for part, place in places.items():
+        text = text.replace(_USUAL[part], place)
+    return text
+
+
+_USUAL = {
+    "broker": BROKER,
+    "registry": "http://127.0.0.1:8081/apis/ccompat/v7",
+    "s3": S3,
+    "trino": TRINO.replace("http", "trino"),
+}
+
+
+if __name__ == "__main__":
+    main()
