@@ -2,13 +2,17 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from headwater.errors import SetupError, UnavailableError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _FORMAT: Final = 1
 KnownT = TypeVar("KnownT")
@@ -59,6 +63,15 @@ def save(path: Path, said: Mapping[str, Any]) -> None:
         new.replace(path)
     except OSError as failure:
         raise UnavailableError(f"the state cannot be kept in {path}: {failure.strerror}") from failure
+
+
+def save_all_of(path: Path, known: "DataclassInstance") -> None:
+    """Keep all fields of what is known, for `load_as`.
+
+    Raises:
+        UnavailableError: the disk does not take it.
+    """
+    save(path, {each.name: getattr(known, each.name) for each in fields(known)})
 
 
 def _not_understood(path: Path) -> SetupError:

@@ -1,12 +1,10 @@
 """What the watcher knows, on disk: how far it has read, and the lives that go on."""
 
-from dataclasses import dataclass, field, fields
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Final
 
 from pydantic import TypeAdapter
 
-from headwater.capture import kept
 from headwater.capture.connect.life import Connector
 from headwater.capture.schemas import TopicSchema
 
@@ -24,22 +22,4 @@ class Kept:
     """When a worker was in the group last."""
 
 
-def load(path: Path) -> Kept:
-    """What was kept; nothing the first time.
-
-    Raises:
-        SetupError: the file cannot be understood.
-    """
-    return kept.load_as(path, _ADAPTER)
-
-
-def save(path: Path, known: Kept) -> None:
-    """Keep it.
-
-    Raises:
-        UnavailableError: the disk does not take it.
-    """
-    kept.save(path, {each.name: getattr(known, each.name) for each in fields(known)})
-
-
-_ADAPTER: Final = TypeAdapter(Kept)
+KEPT: Final = TypeAdapter(Kept)

@@ -11,11 +11,12 @@ from typing import Final
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from headwater.capture.connect import kept
+from headwater.capture import kept
 from headwater.capture.connect.classes import deciding_properties
 from headwater.capture.connect.commits import control_topic, parse_commit
 from headwater.capture.connect.events import Surroundings, event_of
 from headwater.capture.connect.evidence import Evidence
+from headwater.capture.connect.kept import KEPT, Kept
 from headwater.capture.connect.life import Lives, Told, Workers
 from headwater.capture.connect.records import Configured, Record, parse_record
 from headwater.capture.outlet import Outlet
@@ -73,7 +74,7 @@ class Watcher:
         outlet: Outlet,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
-        known = kept.load(config.state)
+        known = kept.load_as(config.state, KEPT)
         self._config = config
         self._evidence = Evidence(around.schema_of, known.schemas)
         self._around = around._replace(schema_of=self._evidence.schema_of)
@@ -267,8 +268,8 @@ class Watcher:
             log.warning("lineage events are not safe yet; the state is kept later")
             return
         connectors = [*self._lives.connectors.values()]
-        known = kept.Kept(connectors, self._offsets, self._evidence.seen, self._seen_ms)
-        kept.save(self._config.state, known)
+        known = Kept(connectors, self._offsets, self._evidence.seen, self._seen_ms)
+        kept.save_all_of(self._config.state, known)
         self._has_changed = self._is_urgent = False
 
 

@@ -1,12 +1,10 @@
 """What the watcher knows of a cluster, on disk."""
 
-from dataclasses import dataclass, field, fields
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Final
 
 from pydantic import TypeAdapter
 
-from headwater.capture import kept
 from headwater.capture.flink.life import Run
 
 
@@ -21,22 +19,4 @@ class Kept:
     version: str | None = None
 
 
-def load(path: Path) -> Kept:
-    """What was kept; nothing the first time.
-
-    Raises:
-        SetupError: the file cannot be understood.
-    """
-    return kept.load_as(path, _ADAPTER)
-
-
-def save(path: Path, known: Kept) -> None:
-    """Keep it.
-
-    Raises:
-        UnavailableError: the disk does not take it.
-    """
-    kept.save(path, {each.name: getattr(known, each.name) for each in fields(known)})
-
-
-_ADAPTER: Final = TypeAdapter(Kept)
+KEPT: Final = TypeAdapter(Kept)

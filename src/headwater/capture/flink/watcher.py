@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from headwater.capture.flink import kept
+from headwater.capture import kept
 from headwater.capture.flink.events import Surroundings, event_of
 from headwater.capture.flink.jobs import Details, Listed
+from headwater.capture.flink.kept import KEPT, Kept
 from headwater.capture.flink.life import Lives, Told
 from headwater.capture.flink.rest import JOB_NAMESPACE, FlinkCluster
 from headwater.capture.outlet import Outlet
@@ -52,7 +53,7 @@ class Watcher:
         outlet: Outlet,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
-        known = kept.load(config.state)
+        known = kept.load_as(config.state, KEPT)
         self._config = config
         self._cluster = cluster
         self._outlet = outlet
@@ -130,4 +131,5 @@ class Watcher:
             log.warning("lineage events are not safe yet; the state is kept later")
             return
         over = None if self._lives.over is None else sorted(self._lives.over)
-        kept.save(self._config.state, kept.Kept([*self._lives.runs.values()], over, self._namespace, self._version))
+        known = Kept([*self._lives.runs.values()], over, self._namespace, self._version)
+        kept.save_all_of(self._config.state, known)
