@@ -72,6 +72,15 @@ class Veil:
         names = {name for namespace, name in self._hidden_in(answer) for name in (namespace, name)}
         return _Laid(self, _words(name for name in names if len(name) >= _SHORTEST)).seen(answer)
 
+    def is_clear(self, written: bytes) -> bool:
+        """Whether an answer, as JSON, has nothing to hide and may go out as it is; False where it must be read.
+
+        A backslash may write any letter otherwise.
+        """
+        if self.covers is not None or b"\\" in written:
+            return False
+        return self.columns is None or self.columns.search(written.decode()) is None
+
     def hides(self, node: Node) -> bool:
         """Whether the reader may not know of it."""
         namespace = node.dataset.namespace if isinstance(node, ColumnId) else node.namespace

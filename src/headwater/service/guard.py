@@ -92,7 +92,9 @@ class _Veiled:
         self._body += message.get("body", b"")
         if message.get("more_body") or self._start is None:
             return
-        seen = json.dumps(self._veil.over(json.loads(self._body)), separators=(",", ":")).encode()
+        seen = bytes(self._body)
+        if not self._veil.is_clear(seen):
+            seen = json.dumps(self._veil.over(json.loads(seen)), separators=(",", ":")).encode()
         start, self._start = self._start, None
         headers = [each for each in start["headers"] if each[0] != b"content-length"]
         await self._send({**start, "headers": [*headers, (b"content-length", b"%d" % len(seen))]})

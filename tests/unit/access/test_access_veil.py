@@ -135,3 +135,12 @@ def test_no_answer_of_any_shape_holds_what_is_hidden(answer: Any) -> None:  # no
     text = json.dumps(veil.over(answer))
 
     assert not [word for word in ("zzcol", "zzns", "zzjob") if word in text]
+
+
+def test_what_has_no_restricted_name_in_it_goes_out_as_it_is() -> None:
+    veil = without_columns("ssn")
+
+    assert veil.is_clear(b'{"name":"orders","note":"nessns"}')
+    for written in (b'{"name":"ssn"}', b'{"note":"by SSN, then name"}', rb'{"name":"\u0073sn"}'):
+        assert not veil.is_clear(written)
+    assert not within("lake").is_clear(b"{}")
