@@ -8,6 +8,8 @@ import pytest
 from captured import Program, newest_version, runs
 from pyspark.errors import PySparkException
 
+from tests.support.service import eventually
+
 pytestmark = pytest.mark.spark
 
 
@@ -169,7 +171,10 @@ def test_changes_of_a_table_itself_are_told(program: Program) -> None:
         f"ALTER TABLE {plain} ADD COLUMNS (price DOUBLE)",
         f"DROP TABLE {plain}",
     ):
+        told_before = len(program.raw_events)
         program.spark.sql(command)
+        # A table is looked at after the command: one that is gone by then is told of no more.
+        assert " IF " in command or eventually(lambda told=told_before: len(program.raw_events) > told)
     program.capture.end()
 
     told = runs(program.raw_events)[1:]

@@ -118,6 +118,14 @@ def test_how_a_job_ended_is_waited_for_since_flink_keeps_its_answers_a_while() -
     assert (late.state, late.failure) == ("FAIL", None)
 
 
+def test_a_job_that_is_known_to_be_over_is_not_lost_with_its_cluster() -> None:
+    by = watched()
+    look(by, 5_500, ended("FINISHED"))
+
+    assert said(by.blind(REFUSED, 6_500, 6_500)) == [("COMPLETE", 5_000)]
+    assert by.blind(REFUSED, 20_000, 20_000) == []
+
+
 def test_an_end_is_told_once_however_long_flink_lists_the_job() -> None:
     by = watched()
 

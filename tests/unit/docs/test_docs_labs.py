@@ -4,11 +4,22 @@ from pathlib import Path
 
 import pytest
 
+from headwater.capture.dashboards.reading import read_dashboards
 from headwater.pipeline.lint import lint_pipeline
 
 LABS = Path(__file__).parents[3] / "labs"
 
 
-@pytest.mark.parametrize("path", sorted(LABS.glob("*/*.yaml")), ids=lambda path: path.name)
+DASHBOARDS = "dashboards.yaml"
+PIPELINES = sorted(path for path in LABS.glob("*/*.yaml") if path.name != DASHBOARDS)
+
+
+@pytest.mark.parametrize("path", PIPELINES, ids=lambda path: path.name)
 def test_a_lab_s_pipeline_passes_lint(path: Path) -> None:
     assert lint_pipeline(path) == ()
+
+
+def test_a_lab_s_dashboards_are_what_headwater_dashboards_takes() -> None:
+    read = read_dashboards(LABS / "02-end-to-end" / DASHBOARDS)
+
+    assert [dashboard.name for dashboard in read.dashboards] == ["revenue"]

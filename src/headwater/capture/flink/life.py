@@ -101,10 +101,11 @@ class Lives:
         if self.over is None:  # what was over before anybody watched is not told
             self.over = {_key(job) for job in jobs if job.is_over}
         told = [told for job in jobs if not self._is_past(job) for told in self._seen(job, details.get(job.id), now_ms)]
-        self.over &= {_key(job) for job in jobs}
         listed = {job.id for job in jobs}
         missed = [run for run in self.runs.values() if run.job_id not in listed]
-        return [*told, *(told for run in missed for told in self._missed(run, None, now_ms, now_ms))]
+        told += [told for run in missed for told in self._missed(run, None, now_ms, now_ms)]
+        self.over &= {_key(job) for job in jobs}
+        return told
 
     def blind(self, why: str, since_ms: int, now_ms: int) -> list[Told]:
         """Take a look that failed, and was begun at `since_ms`."""
@@ -129,7 +130,7 @@ class Lives:
     def _seen(self, job: Listed, details: Details | None, now_ms: int) -> Iterator[Told]:
         run = self.runs.get(job.id)
         if run is not None and run.over_since_ms is not None and not job.is_over:  # the id is another job's by now
-            yield from self._ended(run, _as_it_was(job, run), None, run.over_since_ms + _PATIENCE_MS)
+            yield from self._ended_as_known(run)
             run = None
         if run is None:
             run = self.runs[job.id] = self._begun(job, details, now_ms)
@@ -191,7 +192,15 @@ class Lives:
 
     # A job that is not there
 
+    def _ended_as_known(self, run: Run) -> Iterator[Told]:
+        """How it ended will not be known any better."""
+        job = Listed(run.job_id, run.job, run.state, run.started_ms, None, run.modified_ms)
+        return self._ended(run, job, None, (run.over_since_ms or 0) + _PATIENCE_MS)
+
     def _missed(self, run: Run, unreachable: str | None, since_ms: int, now_ms: int) -> Iterator[Told]:
+        if run.over_since_ms is not None:
+            yield from self._ended_as_known(run)
+            return
         if run.is_lost:
             if now_ms - run.seen_ms >= _REMEMBERED_MS:
                 del self.runs[run.job_id]
@@ -223,11 +232,6 @@ def _may_be_stale(job: Listed, run: Run, details: Details, now_ms: int) -> bool:
     if job.state == "CANCELED" or any(now_ms - at_ms >= _CACHED_MS for at_ms in ends):
         return False
     return details.failure is None if job.state == "FAILED" else run.is_stream and details.savepoint is None
-
-
-def _as_it_was(job: Listed, run: Run) -> Listed:
-    """The job that had this id before, when it was over."""
-    return job._replace(state=run.state, started_ms=run.started_ms, ended_ms=None, modified_ms=run.modified_ms)
 
 
 def _key(job: Listed) -> str:
