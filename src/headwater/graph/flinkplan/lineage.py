@@ -8,6 +8,7 @@ from headwater.graph.flinkplan.bottom_up import scope_of_tree
 from headwater.graph.flinkplan.scope import Scope
 from headwater.graph.flinkplan.walk import Ledger, Node, Surroundings, Table, tables_under
 from headwater.graph.sparkplan.inputs import Inputs
+from headwater.graph.sparkplan.lineage import named
 from headwater.graph.sparkplan.transformation import ColumnInput, D
 
 
@@ -69,8 +70,8 @@ class _Result(Generic[D]):
         datasets = {origin: self.dataset_of(table) for table, origin in self.ledger.tables.items()}
         columns = dict(zip(self.names, self.scope.columns, strict=True))
         return StatementLineage(
-            columns={name: _named(inputs, datasets) for name, inputs in columns.items()},
-            dataset=_named(self.scope.rows, datasets),
+            columns={name: named(inputs, datasets) for name, inputs in columns.items()},
+            dataset=named(self.scope.rows, datasets),
             gaps=tuple(self._gaps(columns)),
         )
 
@@ -82,12 +83,3 @@ class _Result(Generic[D]):
             through = frozenset(name for name, found in origins.items() if -place in found)
             if through or -place in deciding:
                 yield Gap(kind, through, -place in deciding, tables)
-
-
-def _named(inputs: Inputs, datasets: Mapping[int, D | None]) -> frozenset[ColumnInput[D]]:
-    return frozenset(
-        ColumnInput(dataset, source.column, transformation)
-        for transformation, sources in inputs.items()
-        for source in sources
-        if (dataset := datasets.get(source.origin)) is not None
-    )

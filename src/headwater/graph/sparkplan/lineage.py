@@ -71,9 +71,9 @@ class _Result(Generic[D]):
         columns = self._columns()
         return PlanLineage(
             columns={
-                name: _named(inputs, datasets) - self._unchanged(name, datasets) for name, inputs in columns.items()
+                name: named(inputs, datasets) - self._unchanged(name, datasets) for name, inputs in columns.items()
             },
-            dataset=_named(self.scope.rows, datasets),
+            dataset=named(self.scope.rows, datasets),
             inputs=tuple(self.leaves[index] for index, dataset in datasets.items() if dataset is not None),
             gaps=tuple(self._gaps(columns)),
         )
@@ -102,7 +102,8 @@ class _Result(Generic[D]):
                 yield Gap(kind, through, origin in deciding, tuple(self.leaves[index] for index in sorted(leaves)))
 
 
-def _named(inputs: Inputs, datasets: Mapping[int, D | None]) -> frozenset[ColumnInput[D]]:
+def named(inputs: Inputs, datasets: Mapping[int, D | None]) -> frozenset[ColumnInput[D]]:
+    """The inputs by the datasets that their origins are; one that is none counts as a literal."""
     return frozenset(
         ColumnInput(dataset, source.column, transformation)
         for transformation, sources in inputs.items()
