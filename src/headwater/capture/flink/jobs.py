@@ -70,6 +70,9 @@ class Vertex:
 class Figures:
     """What a job has counted; None where Flink does not tell.
 
+    Of a chain of operators Flink knows only what it fetched last (`metrics.fetcher.update-interval`, 10 s), also when
+    the job is over: what passed since then is counted nowhere.
+
     Attributes:
         records_in: what its sources have handed on since its last restart.
         records_out: what its sinks were given since its last restart.
