@@ -1,0 +1,110 @@
+"""How servers that a pipeline reads from or writes to are reached."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from headwater.pipeline.terms import EnvName, HttpUrl, Name, PositiveInt, Seconds
+
+
+@dataclass(frozen=True, kw_only=True)  # no slots: Python allows one base class with them
+class S3Access:
+    """How a bucket is reached, where not as the environment says to every AWS tool.
+
+    Attributes:
+        endpoint: of an S3 other than Amazon's; it is then asked with the bucket in the path.
+        access_key_env: the environment variable with the id of the access key.
+        secret_key_env: the environment variable with its secret.
+        session_token_env: the environment variable with the session's token, where there is one.
+    """
+
+    endpoint: HttpUrl | None = None
+    region: Name | None = None
+    access_key_env: EnvName | None = None
+    secret_key_env: EnvName | None = None
+    session_token_env: EnvName | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpAuth:
+    """How an API is shown who asks: `bearer` and `header` take a token, `basic` user and password.
+
+    Attributes:
+        header: of `header`, the name of the header with the token.
+        token_env: the environment variable with the token.
+    """
+
+    type: Literal["bearer", "basic", "header"]
+    header: Name | None = None
+    token_env: EnvName | None = None
+    user_env: EnvName | None = None
+    password_env: EnvName | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paging:
+    """How an API hands out its records page by page.
+
+    Attributes:
+        by: `page` counts pages, `offset` records; `cursor` is a value of the answer; `link` the `Link` with rel=next.
+        parameter: of the query, for the page's number, the offset or the cursor; by default named as `by`.
+        first: the first page's number.
+        size: records of a full page; a smaller one is the last.
+        size_parameter: of the query, for `size`.
+        next: where in the answer the cursor stands, such as `meta.next`; the last page has none.
+    """
+
+    by: Literal["page", "offset", "cursor", "link"]
+    parameter: Name | None = None
+    first: int = 1
+    size: PositiveInt | None = None
+    size_parameter: Name | None = None
+    next: Name | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpCall:
+    """What every call to an API has.
+
+    Attributes:
+        timeout: for connecting, sending and each wait for an answer.
+        retries: how often a call is made again that failed for now: no answer, 408, 425, 429 or 5xx.
+    """
+
+    url: HttpUrl
+    headers: Mapping[str, str] = field(default_factory=dict)
+    auth: HttpAuth | None = None
+    timeout: Seconds = 30.0
+    retries: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaSecurity:
+    """How a broker is spoken to, where not in plain text.
+
+    Attributes:
+        mechanism: how user and password are shown, with SASL.
+        user_env: the environment variable with the user.
+        password_env: the environment variable with the password.
+    """
+
+    protocol: Literal["SSL", "SASL_SSL", "SASL_PLAINTEXT"]
+    mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "PLAIN"
+    user_env: EnvName | None = None
+    password_env: EnvName | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaRegistry:
+    """A schema registry that speaks Confluent's API.
+
+    Attributes:
+        subject: the subject of the topic's values; None: TOPIC-value.
+        from_version: the first version that is read; None: all that the subject has.
+    """
+
+    url: HttpUrl
+    subject: Name | None = None
+    from_version: PositiveInt | None = None
+    user_env: EnvName | None = None
+    password_env: EnvName | None = None

@@ -1,0 +1,132 @@
+"""What a pipeline file says beside its data: lineage, catalogs, stream, agent, lint."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from headwater.pipeline.terms import Cron, EnvName, HttpUrl, Location, Name, PositiveInt, RuleId, Seconds, TimeZone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageAuth:
+    """How the HTTP transport proves itself: a bearer token, by the name of its environment variable."""
+
+    type: Literal["bearer"]
+    token_env: EnvName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageHttp:
+    """Where events are posted."""
+
+    endpoint: HttpUrl = "http://localhost:5000/api/v1/lineage"
+    timeout: Seconds = 3.0
+    auth: LineageAuth | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageFile:
+    """The file events are appended to, one a line, and the size at which a new one is begun."""
+
+    path: Location = "events.jsonl"
+    rotation_size_mb: PositiveInt = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageSpec:
+    """What is told about a run, and where.
+
+    Attributes:
+        transport: which of `http` and `file` are used.
+        drain_timeout: how long the end of a run waits for events to go out; what is left stays in the spool.
+        running_interval: time between a stream's RUNNING events.
+        heartbeat: after so long without an event the node says that it is there; 0 turns that off.
+    """
+
+    enabled: bool = True
+    transport: Literal["http", "file", "both"] = "http"
+    queue_size: PositiveInt = 1024
+    drain_timeout: Seconds = 5.0
+    running_interval: Seconds = 10.0
+    heartbeat: Seconds = 300.0
+    http: LineageHttp = LineageHttp()
+    file: LineageFile = LineageFile()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogSpec:
+    """An Iceberg catalog. `lake` is the embedded one (JDBC on SQLite in HEADWATER_HOME) unless the file says otherwise.
+
+    Attributes:
+        uri: of a `jdbc` or `rest` catalog.
+        warehouse: where tables are kept.
+        options: further catalog properties as Iceberg names them (`io-impl`, `s3.endpoint`, …).
+        options_env: secret ones, by the name of their environment variable (`credential: ICEBERG_CREDENTIAL`).
+    """
+
+    type: Literal["jdbc", "rest", "glue", "hadoop"]
+    uri: Name | None = None
+    warehouse: Location | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    options_env: Mapping[str, EnvName] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSpec:
+    """How a stream runs.
+
+    Attributes:
+        checkpoint: the stream checkpoint; None: a directory of HEADWATER_HOME, by namespace and name.
+        interval: time from one micro-batch's start to the next; None: at once.
+        available_now: take what is there in micro-batches, then end. Not with `interval`.
+    """
+
+    checkpoint: Location | None = None
+    interval: Seconds | None = None
+    available_now: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """When the agent starts a pipeline that ends: exactly one of `every` and `cron`.
+
+    Attributes:
+        every: from one start to the next; the first start is at once.
+        cron: at these times of the wall clock in `timezone`.
+    """
+
+    every: Seconds | None = None
+    cron: Cron | None = None
+    timezone: TimeZone = "UTC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backoff:
+    """How long the agent waits before it starts again: `first`, then twice as long each time, up to `most`.
+
+    An execution that ran for longer than `most` counts as healthy: after it, the wait is `first` again.
+    """
+
+    first: Seconds = 1.0
+    most: Seconds = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSpec:
+    """How an agent runs the pipeline; `headwater run` runs it once, whatever stands here.
+
+    Attributes:
+        schedule: None: it is started once it is deployed.
+        restart: `always` starts again after a clean end too, `never` leaves it to the schedule, or to a person.
+    """
+
+    schedule: Schedule | None = None
+    restart: Literal["on-failure", "always", "never"] = "on-failure"
+    backoff: Backoff = Backoff()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintSpec:
+    """Rules of `headwater lint` that this file does without, by id."""
+
+    ignore: tuple[RuleId, ...] = ()

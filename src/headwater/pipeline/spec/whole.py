@@ -1,0 +1,118 @@
+"""A whole pipeline file, and where its parts stand in it.
+
+Frames. Every input and every processor gives one frame. A frame's id is the name of its input, the `name` of its
+processor, or `processors.N` where a processor has no name. Every `from` is resolved, so execution only looks up ids.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from headwater.pipeline.spec.inputs import InputKind, KafkaInput
+from headwater.pipeline.spec.outputs import OutputKind
+from headwater.pipeline.spec.processors import ProcessorKind
+from headwater.pipeline.spec.settings import AgentSpec, CatalogSpec, LineageSpec, LintSpec, StreamSpec
+from headwater.pipeline.terms import FrameName, Name, Text
+
+Mode = Literal["batch", "stream"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in the pipeline file, for messages: `Place("pipeline.processors.0", 12)`."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """One input; `name` is its frame and its table in SQL."""
+
+    name: FrameName
+    reads: InputKind
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processor:
+    """One step.
+
+    Attributes:
+        frame: id of the frame it gives.
+        source: id of the frame it works on; None only for a `sql` that comes first over several inputs.
+        views: what its SQL may name, to frame id: every input and every named step before it, and `input` for `source`.
+    """
+
+    does: ProcessorKind
+    frame: str
+    source: str | None
+    views: Mapping[str, str]
+    place: Place
+    name: FrameName | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """One output of the frame with id `source`; `name` is for messages and metrics."""
+
+    writes: OutputKind
+    source: str
+    place: Place
+    name: Name | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineSpec:
+    """A whole pipeline file.
+
+    Attributes:
+        schema_version: of this grammar; None where the file does not say (a lint finding), read as 1.
+        catalogs: only those that the file declares.
+        spark: further Spark configuration, `spark.…` keys.
+        source: the file, absolute.
+        source_sha256: of the file's bytes, 64 lower-case hex digits; `--set` does not change it.
+    """
+
+    name: Name
+    namespace: Name
+    schema_version: int | None = None
+    mode: Mode = "batch"
+    description: Text | None = None
+    owners: tuple[Name, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, Input]
+    processors: tuple[Processor, ...] = ()
+    outputs: tuple[Output, ...]
+    lineage: LineageSpec = field(default=LineageSpec())
+    catalogs: Mapping[str, CatalogSpec] = field(default_factory=dict)
+    spark: Mapping[str, str] = field(default_factory=dict)
+    stream: StreamSpec = field(default=StreamSpec())
+    agent: AgentSpec = field(default=AgentSpec())
+    lint: LintSpec = field(default=LintSpec())
+    source: Path
+    source_sha256: str
+
+    @property
+    def dead_letters(self) -> tuple[Output, ...]:
+        """An output for every input that has somewhere to put what cannot be read; its frame is `dead_letter_frame`."""
+        return tuple(
+            Output(
+                writes=writes,
+                source=dead_letter_frame(one.name),
+                place=Place(f"{one.place.path}.kafka.dead_letter", one.place.line),
+            )
+            for one in self.inputs.values()
+            if isinstance(one.reads, KafkaInput) and one.reads.dead_letter and (writes := one.reads.dead_letter.writes)
+        )
+
+    @property
+    def all_outputs(self) -> tuple[Output, ...]:
+        """What is written: the file's outputs, then the dead letters."""
+        return (*self.outputs, *self.dead_letters)
+
+
+def dead_letter_frame(name: str) -> str:
+    """The id of the frame with what could not be read of an input; no name has a dot, so it is nobody else's."""
+    return f"{name}.dead_letter"
