@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import IO, Any, NamedTuple
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from nacl.exceptions import BadSignatureError
+from nacl.signing import VerifyKey
 
 FORMAT = "headwater audit bundle/1"
 MOST_FINDINGS = 100
@@ -51,7 +51,7 @@ class Finding(NamedTuple):
 class Key(NamedTuple):
     """A node's key, and from when until when it counts; seconds since 1970."""
 
-    public: Ed25519PublicKey
+    public: VerifyKey
     not_before: float
     revoked_at: float
 
@@ -166,8 +166,8 @@ def opened(note: str, key: str) -> Head:
             if signature[:4].hex() == key_hash:
                 time = f"cosignature/v1\ntime {int.from_bytes(signature[4:12], 'big')}\n" if kind == b"\4" else ""
                 try:  # the time is what a witness signs, too
-                    Ed25519PublicKey.from_public_bytes(public).verify(signature[-64:], f"{time}{text}\n".encode())
-                except InvalidSignature:
+                    VerifyKey(public).verify(f"{time}{text}\n".encode(), signature[-64:])
+                except BadSignatureError:
                     raise Refused(f"the signature of {name} is not over this head") from None
                 origin, size, root = text.split("\n")[:3]
                 return Head(origin, int(size), b64decode(root))
@@ -333,7 +333,7 @@ def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
             revoked_at = (
                 datetime.fromisoformat(jwk["revokedFrom"]).timestamp() if "revokedFrom" in jwk else float("inf")
             )
-            keys[jwk["kid"]] = Key(Ed25519PublicKey.from_public_bytes(public), jwk.get("nbf", 0), revoked_at)
+            keys[jwk["kid"]] = Key(VerifyKey(public), jwk.get("nbf", 0), revoked_at)
     return keys
 
 
@@ -353,13 +353,13 @@ def _check_signature(entry: Mapping[str, Any], raw: bytes, keys: Mapping[str, Ke
         report.counts["signed"] += 1
 
 
-def is_signed(raw: bytes, key_id: str, public: Ed25519PublicKey) -> bool:
+def is_signed(raw: bytes, key_id: str, public: VerifyKey) -> bool:
     """Whether the key signed the event, cut out as it was sent or else in its canonical form."""
     for payload, facet in _signed_parts(raw):
         if facet.get("keyId") == key_id and facet.get("algorithm") == "Ed25519":
             try:
-                public.verify(b64decode(facet["signature"]), payload)
-            except (InvalidSignature, ValueError, TypeError):
+                public.verify(payload, b64decode(facet["signature"]))
+            except (BadSignatureError, ValueError, TypeError):
                 continue
             return True
     return False

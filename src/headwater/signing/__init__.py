@@ -5,6 +5,7 @@ facet       the signature facet: its place, its members, what each must say
 chain       the chain facet: the event's place in its node's record
 sign        event in, signed event out
 verify      event in, verdict out
+ed25519     whether a signature is good
 keys        a node's key and its key id
 keyfile     the key on disk; but for this and the next two, this room is pure
 notefile    the key of a log or of a witness on disk
