@@ -3,13 +3,13 @@
     .venv/bin/python benchmarks/fleet.py [--nodes 200] [--events 100000] [--processes 4] [--seed 1]
 
 Real emitters of many nodes, in a few processes, tell their runs to a real service that takes signed events only,
-through a network that is cut, holds up, loses answers, and sends twice and again later. Meanwhile the service and the
-nodes' processes are killed, clocks jump by hours, some nodes may spool very little, and of one node's spool some events
-are taken away. In the end it holds the log against the nodes' own ledgers. Prints what happened and what was found;
-exits with 1 if
+through a network that is cut, holds up, loses answers, shuffles, and sends twice and again later. Meanwhile the service
+and the nodes' processes are killed, disks are full, clocks jump by hours, some nodes may spool very little, and of one
+node's spool some events are taken away. In the end it holds the log against the nodes' own ledgers. Prints what
+happened and what was found; exits with 1 if
 
 - an event that was acknowledged is not in the log, or stands there twice
-- an event that was in a spool is not in the log, and its node's record tells neither a hole nor a drop of it
+- an event that was signed is not in the log, and its node's record tells neither a hole nor a drop of it
 - the events that were taken away are not a hole in that node's record, or any record has a fork or a broken link
 - pipelines do less than 0.98 of their work with the service dead, held against the service alive, in turns
 """
@@ -18,34 +18,38 @@ import argparse
 import json
 import os
 import random
-import sqlite3
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-import httpx
-from fleet_edge import HEARTBEAT_S
 from fleet_network import Faults, Network
+from fleet_record import Played, judged, take_away
 from served import free_port
 
 from headwater.signing.jwks import write_jwks
 from headwater.signing.keyfile import load_or_create
-from headwater.store.numbers import run_id_of_key
 
 SMALL_MB: Final = 0.02
 """What every tenth node may spool."""
-TAKEN_AWAY: Final = 3
+FULL_DISK_BYTES: Final = 4_096
 AT_ONCE: Final = 5
 """Units of work between two faults, of each node."""
 SPEED: Final = 0.98
-WORST: Final = Faults(answer_lost=0.05, sent_twice=0.05, sent_again_later=0.05, held_up=0.1)
+WORST: Final = Faults(answer_lost=0.05, sent_twice=0.05, sent_again_later=0.05, shuffled=0.1, held_up=0.1)
+DRAIN_S: Final = 1_800
+
+Fault = Literal["cut", "service killed", "nodes killed", "disk full", "clock jumped", "events taken away", "none"]
+FAULTS: Final[Sequence[Fault]] = ("cut", "service killed", "nodes killed", "disk full", "clock jumped", "none")
+"""What goes wrong from step to step, in an order that is drawn anew for each round."""
 
 
 @dataclass
@@ -54,11 +58,13 @@ class Process:
 
     homes: Sequence[Path]
     endpoint: str
+    heartbeat_s: float
     running: "subprocess.Popen[str] | None" = None
 
     def start(self) -> None:
         """Begin, or begin again."""
-        command = [sys.executable, str(Path(__file__).with_name("fleet_edge.py")), self.endpoint, str(SMALL_MB)]
+        program = str(Path(__file__).with_name("fleet_edge.py"))
+        command = [sys.executable, program, self.endpoint, str(SMALL_MB), str(self.heartbeat_s)]
         self.running = subprocess.Popen(
             [*command, *map(str, self.homes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -76,47 +82,110 @@ class Process:
         answer: dict[str, Any] = json.loads(self.running.stdout.readline())
         return answer
 
+    def ask(self, line: str) -> dict[str, Any]:
+        """Have it do something, and wait."""
+        self.tell(line)
+        return self.answer()
+
     def kill(self) -> None:
         """End it in the middle of whatever it does."""
         assert self.running is not None  # noqa: S101
         self.running.kill()
         self.running.communicate()
 
+    def kill_and_start(self) -> None:
+        """End it, and have it begin again where the kill left it."""
+        self.kill()
+        self.start()
+
 
 @dataclass
-class Fleet:
-    """All of it."""
+class Service:
+    """The lineage service, always on the same port."""
 
-    folder: Path
-    nodes: int
-    processes: int
-    rng: random.Random
+    home: Path
     port: int = field(default_factory=free_port)
+    running: "subprocess.Popen[str] | None" = None
 
-    def prepare(self) -> list[Path]:
-        """Homes with keys, and a service that trusts these."""
-        homes = [self.folder / f"node-{number:03}" for number in range(self.nodes)]
-        keys = {(key := load_or_create(home)).key_id: key.public_key for home in homes}
-        for home in homes[::10]:
-            (home / "small").touch()
-        trusted = self.folder / "service" / "keys"
-        trusted.mkdir(parents=True)
-        (trusted / "fleet.jwks").write_text(write_jwks(keys))
-        return homes
-
-    def serve(self) -> "subprocess.Popen[str]":
-        """Start the service, always on the same port."""
+    def start(self) -> None:
+        """Begin, or begin again."""
         command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", str(self.port), "--require-signed"]
-        environment = {**os.environ, "HEADWATER_HOME": str(self.folder / "service")}
-        service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-        if service.stdout is None or not service.stdout.readline():
+        environment = {**os.environ, "HEADWATER_HOME": str(self.home)}
+        self.running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        if self.running.stdout is None or not self.running.stdout.readline():
             sys.exit("the service did not start")
-        return service
+
+    def kill(self) -> None:
+        """End it in the middle of whatever it does."""
+        assert self.running is not None  # noqa: S101
+        self.running.kill()
+        self.running.communicate()
 
     @property
     def url(self) -> str:
-        """Where the service is."""
+        """Where it is."""
         return f"http://127.0.0.1:{self.port}"
+
+
+@dataclass
+class Fleet:
+    """All of it, and what was played with it so far."""
+
+    service: Service
+    network: Network
+    processes: Sequence[Process]
+    rng: random.Random
+    robbed: Path | None = None
+    happened: Counter[Fault] = field(default_factory=Counter)
+
+    def step(self, fault: Fault) -> None:
+        """Have every node work, with something going wrong."""
+        self.happened[fault] += 1
+        process = self.rng.choice(self.processes)
+        self.network.faults = Faults(cut=True) if fault == "cut" else WORST
+        if fault == "disk full":
+            process.ask(f"disk {FULL_DISK_BYTES}")
+            self.network.faults = Faults(cut=self.rng.random() < 0.5)
+        self.work(meanwhile=fault)
+        if fault == "disk full":
+            process.kill_and_start() if self.rng.random() < 0.5 else process.ask("disk 0")
+        if fault == "clock jumped":
+            process.ask(f"clock {self.rng.uniform(-7200, 7200)}")
+
+    def work(self, units: int = AT_ONCE, meanwhile: Fault = "none") -> list[float]:
+        """Have every node do some work; the seconds that each process took."""
+        for process in self.processes:
+            process.tell(f"work {units}")
+        if meanwhile == "service killed":
+            self.service.kill()
+            self.service.start()
+        elif meanwhile == "nodes killed":
+            killed = self.rng.choice(self.processes)
+            time.sleep(self.rng.uniform(0, 0.5))
+            killed.kill_and_start()
+            killed.tell(f"work {units}")  # it has work to answer for, too
+        elif meanwhile == "events taken away":
+            self._rob(self.processes[0])
+        return [process.answer()["seconds"] for process in self.processes]
+
+    def drained(self) -> bool:
+        """Wait until all that waits has gone out; False if it takes too long."""
+        self.network.faults = Faults()
+        self.work()
+        for process in self.processes:
+            process.tell(f"drain {DRAIN_S}")
+        return all([process.answer()["isEmpty"] for process in self.processes])
+
+    def _rob(self, process: Process) -> None:
+        """With the network cut, kill a process and take events out of the middle of one of its nodes' spools."""
+        process.answer()
+        self.network.faults = Faults(cut=True)
+        process.ask(f"work {AT_ONCE}")
+        process.kill()
+        self.robbed = process.homes[1]
+        take_away(self.robbed)
+        process.start()
+        process.tell(f"work {AT_ONCE}")
 
 
 def main() -> None:
@@ -126,158 +195,86 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--processes", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--heartbeat", type=float, default=15.0, help="seconds between two of a node's heartbeats")
+    parser.add_argument("--turns", type=int, default=6, help="of work with the service alive and dead; 0: no measure")
     wanted = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        fleet = Fleet(Path(folder), wanted.nodes, wanted.processes, random.Random(wanted.seed))  # noqa: S311
-        found = _played(fleet, wanted.events, wanted.seed)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that nothing is left behind
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as open_things:
+        found = _played(Path(folder), wanted, open_things)
     for fault in found:
         print(f"WRONG: {fault}")
     sys.exit(1 if found else 0)
 
 
-def _played(fleet: Fleet, events: int, seed: int) -> list[str]:
-    homes = fleet.prepare()
-    with ExitStack() as open_things:
-        service = fleet.serve()
-        network = open_things.enter_context(Network(fleet.url, seed))
-        endpoint = f"{network.url}/api/v1/lineage"
-        shares = [homes[begin :: fleet.processes] for begin in range(fleet.processes)]
-        processes = [Process(share, endpoint) for share in shares]
-        for process in processes:
-            process.start()
-            open_things.callback(process.kill)
-        ratio = _speed(network, processes)
-        service, taken = _trouble(fleet, network, service, processes, events)
-        open_things.callback(service.terminate)
-        return _settled(fleet, network, processes, homes, taken) + (
-            [] if ratio >= SPEED else [f"pipelines had {ratio:.3f} of their speed with the service dead"]
-        )
+def _played(folder: Path, wanted: argparse.Namespace, open_things: ExitStack) -> Sequence[str]:
+    homes = _prepared(folder, wanted.nodes)
+    fleet = _started(folder, homes, wanted, open_things)
+    ratio = _speed(fleet, wanted.turns) if wanted.turns else SPEED
+    _go_wrong(fleet, max(len(FAULTS) + 1, wanted.events // (wanted.nodes * AT_ONCE)))
+    print(", ".join(f"{times} x {fault}" for fault, times in sorted(fleet.happened.items())))
+    if not (fleet.drained() and _after(2 * wanted.heartbeat, fleet)):  # drops are told by heartbeats
+        return ["what waited did not go out"]
+    print(", ".join(f"{times} x {what}" for what, times in sorted(fleet.network.happened.items())))
+    played = Played(homes, folder / "service", fleet.service.url, fleet.network.acknowledged, fleet.robbed)
+    slow = [] if ratio >= SPEED else [f"pipelines had {ratio:.3f} of their speed with the service dead"]
+    return [*judged(played), *slow]
 
 
-def _speed(network: Network, processes: Sequence[Process]) -> float:
-    """What pipelines do with the service dead, held against alive; in turns, since machines are noisy."""
-    took: dict[bool, list[float]] = {False: [], True: []}
-    for turn in range(6):
-        network.faults = Faults(cut=bool(turn % 2))
-        took[bool(turn % 2)] += _work(processes)
-    network.faults = Faults()
-    ratio = statistics.median(took[False]) / statistics.median(took[True])
-    print(f"pipelines' speed with the service dead: {ratio:.3f} of what it is with the service alive")
+def _prepared(folder: Path, nodes: int) -> list[Path]:
+    """Homes with keys, and a service's home that trusts these."""
+    homes = [folder / f"node-{number:03}" for number in range(nodes)]
+    keys = {(key := load_or_create(home)).key_id: key.public_key for home in homes}
+    for home in homes[::10]:
+        (home / "small").touch()
+    trusted = folder / "service" / "keys"
+    trusted.mkdir(parents=True)
+    (trusted / "fleet.jwks").write_text(write_jwks(keys))
+    return homes
+
+
+def _started(folder: Path, homes: Sequence[Path], wanted: argparse.Namespace, open_things: ExitStack) -> Fleet:
+    service = Service(folder / "service")
+    service.start()
+    open_things.callback(service.kill)
+    network = open_things.enter_context(Network(service.url, wanted.seed))
+    endpoint = f"{network.url}/api/v1/lineage"
+    shares = [homes[begin :: wanted.processes] for begin in range(wanted.processes)]
+    processes = [Process(share, endpoint, wanted.heartbeat) for share in shares]
+    for process in processes:
+        process.start()
+        open_things.callback(process.kill)
+    return Fleet(service, network, processes, random.Random(wanted.seed))  # noqa: S311  faults, no secrets
+
+
+def _speed(fleet: Fleet, turns: int) -> float:
+    """What pipelines do with the service dead, held against alive; in pairs, since machines are noisy."""
+    ratios = []
+    for turn in range(turns):
+        took = {}
+        for is_dead in (False, True) if turn % 2 else (True, False):
+            fleet.network.faults = Faults(cut=is_dead)
+            took[is_dead] = statistics.fmean(fleet.work())
+        ratios.append(took[False] / took[True])
+    fleet.network.faults = Faults()
+    ratio = statistics.median(ratios)
+    print(f"pipelines' speed with the service dead, held against alive, median of {turns} pairs: {ratio:.3f}")
     return ratio
 
 
-def _work(processes: Sequence[Process]) -> list[float]:
-    for process in processes:
-        process.tell(f"work {AT_ONCE}")
-    return [process.answer()["seconds"] for process in processes]
-
-
-def _trouble(
-    fleet: Fleet, network: Network, service: "subprocess.Popen[str]", processes: Sequence[Process], events: int
-) -> tuple["subprocess.Popen[str]", Path | None]:
-    """Work on, with something going wrong at every step; gives the service, and the node that was robbed."""
-    rng, robbed, begin = fleet.rng, None, time.monotonic()
-    steps = max(6, events // (fleet.nodes * AT_ONCE))
+def _go_wrong(fleet: Fleet, steps: int) -> None:
+    begin, round_of_faults = time.monotonic(), list[Fault]()
     for step in range(steps):
-        network.faults = Faults(cut=True) if rng.random() < 0.2 else WORST
-        for process in processes:
-            process.tell(f"work {AT_ONCE}")
-        match rng.choice(("nothing", "service", "process", "clock")) if step != steps // 2 else "rob":
-            case "service":
-                service.kill()
-                service.communicate()
-                service = fleet.serve()
-            case "process":
-                processes = _killed_one(processes, rng)
-            case "rob":
-                robbed = _robbed(network, processes)
-        for process in processes:
-            process.answer()
-        if rng.random() < 0.2:
-            process = rng.choice(processes)
-            process.tell(f"clock {rng.uniform(-7200, 7200)}")
-            process.answer()
-        if step % 10 == 0:
-            print(f"{step + 1} of {steps} steps, {time.monotonic() - begin:.0f} s", file=sys.stderr)
-    return service, robbed
+        if not round_of_faults:
+            round_of_faults = fleet.rng.sample(FAULTS, len(FAULTS))
+        fleet.step("events taken away" if step == steps // 2 else round_of_faults.pop())
+        taken = len(fleet.network.acknowledged)
+        passed_s = time.monotonic() - begin
+        print(f"step {step + 1} of {steps}, {passed_s:.0f} s, {taken:,} events taken", file=sys.stderr, flush=True)
 
 
-def _killed_one(processes: Sequence[Process], rng: random.Random) -> Sequence[Process]:
-    """Kill a process of nodes while it works, and start it again; the new one has work to answer for, too."""
-    process = rng.choice(processes)
-    time.sleep(rng.uniform(0, 0.5))
-    process.kill()
-    process.start()
-    process.tell(f"work {AT_ONCE}")
-    return processes
-
-
-def _robbed(network: Network, processes: Sequence[Process]) -> Path:
-    """With the network cut, kill a process and take events out of the middle of one of its nodes' spools."""
-    process = processes[0]
-    process.answer()
-    network.faults = Faults(cut=True)
-    process.tell(f"work {AT_ONCE}")
-    process.answer()
-    process.kill()
-    node = process.homes[1]
-    (spool,) = (node / "spool").glob("http-*/**/events.db")
-    with closing(sqlite3.connect(spool)) as database, database:
-        middle = "SELECT seq FROM event ORDER BY seq LIMIT ? OFFSET 1"
-        database.execute(f"DELETE FROM event WHERE seq IN ({middle})", (TAKEN_AWAY,))  # noqa: S608
-    process.start()
-    process.tell(f"work {AT_ONCE}")
-    return node
-
-
-def _settled(
-    fleet: Fleet, network: Network, processes: Sequence[Process], homes: Sequence[Path], robbed: Path | None
-) -> list[str]:
-    network.faults = Faults()
-    if not (_drained(processes) and _drained(processes, after_s=2 * HEARTBEAT_S)):  # drops are told by heartbeats
-        return ["what waited did not go out within ten minutes"]
-    with closing(sqlite3.connect(f"file:{fleet.folder}/service/headwater.db?mode=ro", uri=True)) as database:
-        digests = [bytes(row[0]).hex() for row in database.execute("SELECT digest FROM log")]
-        runs = {run_id_of_key(row[0]) for row in database.execute("SELECT run_id FROM run")}
-    told = {node["nodeId"]: node["troubles"] for node in _nodes(fleet.url)}
-    print(
-        f"{len(digests):,} events in the log; " + ", ".join(f"{n} x {w}" for w, n in sorted(network.happened.items()))
-    )
-    lost = network.acknowledged - set(digests)
-    found = [f"{len(lost)} acknowledged events are not in the log"] if lost else []
-    if len(digests) != len(set(digests)):
-        found.append("events stand twice in the log")
-    missing, drops = 0, 0
-    for home in homes:
-        ledger = set((home / "ledger").read_text().split())
-        gone = len(ledger - runs)
-        troubles = told[load_or_create(home).node_id]
-        missing, drops = missing + gone, drops + troubles["dropped"]
-        if gone > troubles["missing"] + troubles["dropped"]:
-            found.append(f"{home.name}: {gone} events are gone, and its record tells of {troubles}")
-        if home == robbed and troubles["missing"] < TAKEN_AWAY:
-            found.append(f"{home.name}: {TAKEN_AWAY} events were taken away, and its record tells of {troubles}")
-        if troubles["forks"] or troubles["broken"]:
-            found.append(f"{home.name}: {troubles}")
-    print(f"{len(homes)} nodes: {missing} of their spooled events are gone, all of them told; {drops} drops told")
-    return found
-
-
-def _drained(processes: Sequence[Process], after_s: float = 0.0) -> bool:
-    time.sleep(after_s)
-    _work(processes)
-    for process in processes:
-        process.tell("drain 600")
-    return all([process.answer()["isEmpty"] for process in processes])
-
-
-def _nodes(url: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    while True:
-        page = httpx.get(f"{url}/api/v1/nodes", params={"limit": 100, "offset": len(found)}, timeout=60).json()
-        found += page["nodes"]
-        if len(found) >= page["totalCount"]:
-            return found
+def _after(wait_s: float, fleet: Fleet) -> bool:
+    time.sleep(wait_s)
+    return fleet.drained()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ It is told what to do by lines on standard input, and answers each with a line o
 
     work N     every node does N units of work and tells each as a run; gives the seconds that took
     clock S    the nodes' clocks jump by as many seconds, forth or back
+    disk B     files take no byte beyond so many, as on a disk that is full; 0: they do again
     drain S    what waits goes out, for so many seconds at most; gives whether all did, and what was dropped
 
 A run's id is written into the node's ledger once its event is signed and in the spool: from then on it must arrive.
@@ -11,8 +12,12 @@ A run's id is written into the node's ledger once its event is signed and in the
 
 import hashlib
 import json
+import logging
+import resource
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -21,7 +26,6 @@ from headwater.emit.config import EmitConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.signing.keyfile import load_or_create
 
-HEARTBEAT_S = 5.0
 WORK = b"x" * 2_000_000
 """What a unit of work hashes: a pipeline's batch in little."""
 PADDING = "x" * 200
@@ -57,30 +61,31 @@ class Edge:
     def settle(self) -> None:
         """Note what is in the spool by now."""
         if self.emitter.settle(60.0):
-            with (self.home / "ledger").open("a") as ledger:
+            with _room_on_disk(), (self.home / "ledger").open("a") as ledger:
                 ledger.writelines(f"{run_id}\n" for run_id in self.unsettled)
             self.unsettled.clear()
 
 
 def main() -> None:
     """Do as told, until there is nothing more to read; then end without a word, as if killed."""
-    endpoint, small_mb, homes = sys.argv[1], float(sys.argv[2]), [Path(home) for home in sys.argv[3:]]
+    logging.disable(logging.WARNING)  # that the service is away is what is played here
+    endpoint, small_mb, heartbeat_s = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
     clock = Clock()
-    edges = [_edge(home, endpoint, small_mb, clock) for home in homes]
+    edges = [_edge(Path(home), endpoint, small_mb, heartbeat_s, clock) for home in sys.argv[4:]]
     print(json.dumps({"nodes": len(edges)}), flush=True)
     for line in sys.stdin:
         word, number = line.split()
         print(json.dumps(_done(edges, clock, word, float(number))), flush=True)
 
 
-def _edge(home: Path, endpoint: str, small_mb: float, clock: Clock) -> Edge:
+def _edge(home: Path, endpoint: str, small_mb: float, heartbeat_s: float, clock: Clock) -> Edge:
     """A node; those whose spool is to be small have a file that says so."""
     spool_mb = small_mb if (home / "small").exists() else 256.0
     config = EmitConfig(
         http=HttpConfig(endpoint=endpoint),
         spool=home / "spool",
         spool_max_mb=spool_mb,
-        heartbeat_s=HEARTBEAT_S,
+        heartbeat_s=heartbeat_s,
         drain_timeout_s=0.1,
     )
     return Edge(home, Emitter.of_node(config, load_or_create(home), clock=clock), clock)
@@ -99,9 +104,27 @@ def _done(edges: list[Edge], clock: Clock, word: str, number: float) -> object:
     if word == "clock":
         clock.ahead_s += number
         return {"ahead": clock.ahead_s}
+    if word == "disk":
+        _limit_files(int(number) or resource.RLIM_INFINITY)
+        return {"bytes": number}
     until = time.monotonic() + number
     is_empty = all([edge.emitter.drain(max(0.0, until - time.monotonic())) for edge in edges])
     return {"isEmpty": is_empty, "dropped": sum(sum(edge.emitter.stats().dropped.values()) for edge in edges)}
+
+
+@contextmanager
+def _room_on_disk() -> Iterator[None]:
+    """The ledger is ours, not the node's: it is written whatever is played."""
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    _limit_files(resource.RLIM_INFINITY)
+    try:
+        yield
+    finally:
+        _limit_files(limit)
+
+
+def _limit_files(size: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
 def _event(run_id: str, node: str, at_s: float) -> bytes:

@@ -19,12 +19,13 @@ _REPEATED_LATER: Final = 200
 
 @dataclass
 class Faults:
-    """How likely each is for one request; `cut`: no request gets through."""
+    """How likely each is for one request; `cut`: no request gets through; `shuffled`: events come in another order."""
 
     cut: bool = False
     answer_lost: float = 0.0
     sent_twice: float = 0.0
     sent_again_later: float = 0.0
+    shuffled: float = 0.0
     held_up: float = 0.0
     held_up_s: float = 0.5
 
@@ -90,6 +91,8 @@ class Network:
         self._kept.append(sent)
         if self._happens(faults.sent_twice, "sent twice"):
             await self._forwarded(*sent)
+        if b"\n" in body and self._happens(faults.shuffled, "shuffled"):
+            await self._forwarded(request.path_qs, headers, self._shuffled(body))
         answer = await self._forwarded(*sent)
         if answer is None:
             return self._broken(request, "service away")
@@ -104,6 +107,11 @@ class Network:
                 return answer.status, await answer.read()
         except (aiohttp.ClientError, TimeoutError):
             return None
+
+    def _shuffled(self, body: bytes) -> bytes:
+        events = body.splitlines()
+        self._rng.shuffle(events)
+        return b"\n".join(events)
 
     def _note(self, body: bytes, status: int, answer: bytes) -> None:
         if status not in (200, 201):

@@ -5,6 +5,7 @@ events, and whom to trust whenever that changes; on standard output the answer t
 input, so it never outlives the service.
 """
 
+import contextlib
 import gc
 import pickle
 import signal
@@ -40,14 +41,18 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # the service ends this process, once nothing waits
         signal.signal(number, signal.SIG_IGN)
     gc.set_threshold(50_000)  # events are read and gone; looking for cycles among them costs a third of the reading
-    messages = _messages(sys.stdin.buffer)
-    trust = _trust(*next(messages))
-    for group in messages:
-        if isinstance(group, tuple):
-            trust = _trust(*group)
-            continue
-        sys.stdout.buffer.write(packed([read(posted, trust) for posted in group]))
-        sys.stdout.buffer.flush()
+    with contextlib.suppress(BrokenPipeError):  # the service was killed: nobody waits for the answer
+        _read_all(_messages(sys.stdin.buffer))
+
+
+def _read_all(messages: Iterator) -> None:  # type: ignore[type-arg]  # two kinds, one behind the other
+    trust = Trust({}, is_required=True)  # until it is told
+    for message in messages:
+        if isinstance(message, tuple):
+            trust = _trust(*message)
+        else:
+            sys.stdout.buffer.write(packed([read(posted, trust) for posted in message]))
+            sys.stdout.buffer.flush()
 
 
 def _trust(is_required: bool, raw_keys: Mapping[str, bytes], revoked_us: Mapping[str, int]) -> Trust:
