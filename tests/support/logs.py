@@ -62,6 +62,9 @@ _dataset_facets = st.fixed_dictionaries(
         "lifecycleStateChange": st.sampled_from(DATASETS).map(
             lambda former: _facet(lifecycleStateChange="RENAME", previousIdentifier=former)
         ),
+        "tags": st.lists(st.sampled_from([{}, {"field": "a"}]), max_size=2).map(
+            lambda places: _facet(tags=[{"key": "pii", "value": "true", **place} for place in places])
+        ),
         "version": st.integers(0, 2).map(lambda number: _facet(datasetVersion=str(number))),
     },
 )
@@ -73,6 +76,7 @@ _job_facets = st.fixed_dictionaries(
     {},
     optional={
         "sql": st.sampled_from(["SELECT 1", "SELECT 2"]).map(lambda query: _facet(query=query)),
+        "tags": st.sampled_from(["1", "2"]).map(lambda value: _facet(tags=[{"key": "tier", "value": value}])),
         "lineage": st.builds(
             lambda target, inputs: _facet(entries=[{**target, "inputs": inputs}]),
             st.sampled_from(DATASETS[:4]).map(lambda target: {**target, "type": "DATASET"})

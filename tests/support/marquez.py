@@ -16,6 +16,7 @@ OURS = {
     "symlinks",
     "mended",
     "gap",
+    "tags",
     "root",
     "staleAfter",
     "totalCount",

@@ -47,6 +47,11 @@ class Edits:
         put = [edit for edit in self._said.get(target, {}).values() if tag_of(edit.what) and edit.value == b"true"]
         return [tag_of(edit.what) or "" for edit in sorted(put, key=lambda edit: (edit.log_index, edit.what))]
 
+    def tags_taken_off(self, target: Target) -> set[str]:
+        """The tags that somebody took off it, whoever had put them there."""
+        said = self._said.get(target, {}).values()
+        return {word for edit in said if (word := tag_of(edit.what)) and edit.value == b"false"}
+
     def fields_of(self, name: DatasetId) -> set[Target]:
         """The columns of the dataset that somebody said something about, under this name of it."""
         return self._fields.get(name, set())

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset
+from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
 from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facets.view import View
 from headwater.model.facts import Declaration, Edit, EngineCatalog, Fact, ObservedFacet, Seen
@@ -294,7 +295,8 @@ class Knowledge:
         if job is None or not job.is_known:
             return None
         edges = len(self.graph.reads(name)) + len(self.graph.writes(name))
-        return JobTally(self.activity(name).seen, not self.graph.hides(name), edges)
+        tags = tuple(dict.fromkeys(self.told_job_tags(name)))
+        return JobTally(self.activity(name).seen, not self.graph.hides(name), edges, tags)
 
     def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
         if self.graph.shown(name) != name or not self.names(name):
@@ -306,7 +308,8 @@ class Knowledge:
         columns, edges = self._column_counts(name) if is_shown else (0, 0)
         facet = self.view(DataSourceFacet, digests)
         source = None if facet is None or not facet.name else Source(facet.name, facet.uri or "")
-        return DatasetTally(self.seen(name), is_shown, tuple(sorted(namespaces)), columns, edges, source)
+        tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
+        return DatasetTally(self.seen(name), is_shown, tuple(sorted(namespaces)), columns, edges, source, tags)
 
     # Facets and columns
 
@@ -315,6 +318,18 @@ class Knowledge:
         digest = digests.get(kind.key)
         read = None if digest is None else self._view(kind, digest)
         return read if isinstance(read, kind) else None
+
+    def told_job_tags(self, job: JobId) -> Iterator[str]:
+        """The tags that producers told of a known job, in their order."""
+        digests = {name: facet.content for name, facet in self.graph.jobs[job].facets.items() if name == TagsFacet.key}
+        facet = self.view(TagsFacet, digests)
+        yield from (tag.word for tag in (facet and facet.tags) or ())
+
+    def told_tags(self, name: DatasetId) -> Iterator[tuple[str | None, str]]:
+        """The tags that producers told of a dataset, in their order, each with the column that it is on, if any."""
+        _, digest = self.graph.facets_of(name).get(DatasetTagsFacet.key, (None, None))
+        facet = None if digest is None else self.view(DatasetTagsFacet, {DatasetTagsFacet.key: digest})
+        yield from ((tag.field or None, tag.word) for tag in (facet and facet.tags) or ())
 
     def fields(self, schema: bytes | None) -> tuple[Field, ...]:
         """The columns that a schema facet lists, from its digest; parts that cannot be read are passed over."""

@@ -88,7 +88,8 @@ class RunOfParent(TypedDict):
 class Run(TypedDict):
     """A run; `signature` is None for one that is only named as a parent.
 
-    `staleAfter` is when a run that goes on counts as stale, if its job promises to be heard of now and then.
+    `staleAfter` is when a run that goes on counts as stale, if its job promises to be heard of now and then. `tags` are
+    those that its producer told.
     """
 
     id: str
@@ -112,6 +113,7 @@ class Run(TypedDict):
     root: RunOfParent | None
     staleAfter: str | None
     gap: Gap | None
+    tags: Sequence[str]
     mended: Sequence[Mended]
 
 
@@ -463,7 +465,7 @@ class Hits(TypedDict):
 
 
 class Tag(TypedDict):
-    """A word that people put on datasets and columns."""
+    """A word that people or producers put on jobs, datasets and columns."""
 
     name: str
     description: str | None

@@ -27,6 +27,8 @@ class JobTally(NamedTuple):
     is_shown: bool
     """False for one that is deleted."""
     edges: int
+    tags: tuple[str, ...] = ()
+    """Those that producers told."""
 
 
 class Source(NamedTuple):
@@ -45,6 +47,8 @@ class DatasetTally(NamedTuple):
     columns: int
     column_edges: int
     source: Source | None
+    tags: tuple[str, ...] = ()
+    """Those that producers told, of the dataset or of its columns."""
 
 
 class Tallies(Generic[NodeT, TallyT]):
@@ -56,6 +60,7 @@ class Tallies(Generic[NodeT, TallyT]):
         self._touched: dict[NodeT, None] = {}
         self._namespaces = Spans(lambda: (self._in_namespaces(node, self._known[node]) for node in self._known))
         self._first_heard: Ordered[tuple[int, NodeT]] = Ordered()
+        self._tagged: dict[str, dict[NodeT, None]] = {}
         self._shown = 0
 
     def touch(self, nodes: Iterable[NodeT]) -> None:
@@ -107,11 +112,17 @@ class Tallies(Generic[NodeT, TallyT]):
         """Count a node that is shown."""
         self._shown += 1
         self._first_heard.add((tally.seen.first_us, node))
+        for tag in tally.tags:
+            self._tagged.setdefault(tag, {})[node] = None
 
     def _take_out(self, node: NodeT, tally: TallyT) -> None:
         """Undo what `_take_in` did."""
         self._shown -= 1
         self._first_heard.remove((tally.seen.first_us, node))
+        for tag in tally.tags:
+            self._tagged[tag].pop(node, None)
+            if not self._tagged[tag]:
+                del self._tagged[tag]
 
     @property
     def shown(self) -> int:
@@ -123,6 +134,11 @@ class Tallies(Generic[NodeT, TallyT]):
         """The namespaces that nodes are in, under any of their names, deleted ones too."""
         self._caught_up()
         return self._namespaces.times()
+
+    def tagged(self) -> Mapping[str, Iterable[NodeT]]:
+        """The tags that producers told, each with whom it is on, no order; deleted ones are left out."""
+        self._caught_up()
+        return self._tagged
 
     def first_heard(self) -> Sequence[tuple[int, NodeT]]:
         """When each was first heard of, the earliest first; deleted ones are left out."""

@@ -41,6 +41,16 @@ class Tag(Part):
     value: str
     source: str | None = None
 
+    @property
+    def word(self) -> str:
+        """The tag as one word: its key, with the value where that says more than that the tag is there.
+
+        >>> [Tag(key=key, value=value).word for key, value in (("pii", "true"), ("tier", "gold"))]
+        ['pii', 'tier:gold']
+        """
+        is_flag = self.value.casefold() in ("", "true") or self.value == self.key
+        return self.key if is_flag else f"{self.key}:{self.value}"
+
 
 class TagsFacet(View):
     """Tags of a run or a job.

@@ -13,6 +13,7 @@ from headwater.service.graphql import around, objects
 from headwater.service.graphql.ask import Ask, Node
 from headwater.service.graphql.objects import FieldId, JobVersionId, VersionId
 from headwater.service.versions import current_shape, shape_uuid
+from headwater.service.views.tags import tags_of
 
 Link = Callable[..., Any]
 """A field: called with the query, what the object is, and the field's arguments by their names."""
@@ -76,22 +77,25 @@ def _tags(ask: Ask, words: Sequence[str]) -> list[Node]:
 
 def _tagged_datasets(ask: Ask, word: str) -> list[Node]:
     edits = ask.knowledge.graph.edits
-    names = [DatasetId(*target[1:]) for target in edits.targets("dataset") if word in edits.tags(target)]
+    names = {DatasetId(*target[1:]) for target in edits.targets("dataset") if word in edits.tags(target)}
+    told = ask.knowledge.dataset_tallies.tagged().get(word, ())
+    names.update(name for name in told if word in tags_of(ask.knowledge, name))
     return objects.datasets(ask, sorted(names))
 
 
 def _tagged_fields(ask: Ask, word: str) -> list[Node]:
     edits = ask.knowledge.graph.edits
-    targets = sorted(target for target in edits.targets("field") if word in edits.tags(target))
-    known = (_fields_of(ask, DatasetId(*target[1:3]), only=target[3]) for target in targets)
+    names = {DatasetId(*target[1:3]) for target in edits.targets("field") if word in edits.tags(target)}
+    names.update(ask.knowledge.dataset_tallies.tagged().get(word, ()))
+    known = (_fields_of(ask, name, tag=word) for name in sorted(names))
     return [node for nodes in known for node in nodes]
 
 
-def _fields_of(ask: Ask, name: DatasetId, only: str | None = None) -> list[Node]:
+def _fields_of(ask: Ask, name: DatasetId, tag: str | None = None) -> list[Node]:
     if not ask.knowledge.is_dataset(name):
         return []
     columns = objects.dataset(ask, name).shape["fields"]
-    return objects.fields(ask, name, (column for column in columns if only in (None, column["name"])))
+    return objects.fields(ask, name, (column for column in columns if tag is None or tag in column["tags"]))
 
 
 def _versions_of_field(ask: Ask, field: FieldId) -> list[Node]:

@@ -1,4 +1,4 @@
-"""Tags: words that people put on jobs, datasets and columns."""
+"""Tags: words on jobs, datasets and columns, put there by people or told by producers."""
 
 from typing import Annotated
 
@@ -18,7 +18,7 @@ TagWord = Annotated[str, Path(description="The tag, percent-encoded.")]
 
 @router.get("/tags", response_model=shapes.Tags, responses=WRONG)
 async def get_tags(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """Tags by name; what producers tag stands in the facet `tags`."""
+    """Tags by name: those that were described or put on something, and those that producers told."""
     return answer(tags.tags(knowledge, limit, offset))
 
 

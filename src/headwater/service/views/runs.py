@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, TypeVar
 from headwater.graph.mending import Mended, Told, placed, started_late
 from headwater.model.events import Direction, RunEvent, parse_event
 from headwater.model.extract import content_of
+from headwater.model.facets.about import TagsFacet
 from headwater.model.facets.own import DeclaredFacet, counters
 from headwater.model.facets.run import (
     ExecutionParametersFacet,
@@ -36,6 +37,7 @@ _READ_FACETS: Final[tuple[str, ...]] = (
     "extractionError",
     DeclaredFacet.key,
     ExecutionParametersFacet.key,
+    TagsFacet.key,
 )
 _NUMBER_LIMIT: Final = 2**63
 
@@ -92,6 +94,7 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
         root=_root(read),
         staleAfter=None if (stale_us := stale_after_us(knowledge, run)) is None else iso(stale_us),
         gap=_gap(read),
+        tags=_tags(read),
         mended=[mended_shape(each) for each in _mended(knowledge, run)],
     )
 
@@ -115,6 +118,12 @@ def _gap(read: Mapping[str, object]) -> shapes.Gap | None:
         totalTasks=_writable(facet.total_tasks) or 0,
         messages=[each.error_message for each in facet.errors],
     )
+
+
+def _tags(read: Mapping[str, object]) -> list[str]:
+    facet = TagsFacet.read(read)
+    told = facet.tags if isinstance(facet, TagsFacet) else None
+    return list(dict.fromkeys(tag.word for tag in told or ()))
 
 
 def _mended(knowledge: Knowledge, run: KnownRun) -> Iterator[Mended]:

@@ -1,6 +1,7 @@
-"""Tags: the words there are, and which of them are on what."""
+"""Tags: the words there are, and which of them are on what: put there by people over the API, or told by producers."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -17,11 +18,12 @@ KNOWN_TAGS: Final = {
 
 
 def tags(knowledge: Knowledge, limit: int, offset: int) -> shapes.Tags:
-    """A page of the tags that somebody described or put on something, by name."""
+    """A page of the tags that somebody described or put on something, or that producers told, by name."""
     edits = knowledge.graph.edits
     names = {target[1] for target in edits.targets("tag")} | KNOWN_TAGS.keys()
     for kind in ("dataset", "field", "job"):
         names.update(tag for target in edits.targets(kind) for tag in edits.tags(target))
+    names.update(knowledge.job_tallies.tagged(), knowledge.dataset_tallies.tagged())
     page = islice(sorted(names), offset, offset + limit)
     return shapes.Tags(tags=[tag_shape(knowledge, name) for name in page])
 
@@ -34,19 +36,48 @@ def tag_shape(knowledge: Knowledge, name: str) -> shapes.Tag:
 
 
 def tags_of(knowledge: Knowledge, node: DatasetId | JobId) -> list[str]:
-    """The tags on a job, or on a dataset under any of its names."""
+    """The tags on a job, or on a dataset under any of its names: first those that people put, then those told."""
+    told: Iterable[str]
+    if isinstance(node, JobId):
+        names: Iterable[DatasetId | JobId] = (node,)
+        told = knowledge.told_job_tags(node)
+    else:
+        names = knowledge.graph.members(node)
+        told = (word for column, word in knowledge.told_tags(node) if column is None)
     edits = knowledge.graph.edits
-    if not edits or isinstance(node, JobId):
-        return edits.tags(target_of(node))
-    return list(dict.fromkeys(tag for name in knowledge.graph.members(node) for tag in edits.tags(target_of(name))))
+    targets = [target_of(name) for name in names] if edits else []
+    put = [word for target in targets for word in edits.tags(target)]
+    taken_off = {word for target in targets for word in edits.tags_taken_off(target)}
+    return list(dict.fromkeys((*put, *(word for word in told if word not in taken_off))))
 
 
 def tagged(knowledge: Knowledge, name: DatasetId, fields: Sequence[shapes.Field]) -> Sequence[shapes.Field]:
-    """The columns of a dataset with the tags on each of them, under any of the dataset's names."""
+    """The columns of a dataset with the tags on each of them, under any of the dataset's names.
+
+    A column inside others is told of by its path, `address.city`.
+    """
+    on = _on_columns(knowledge, name)
+    return list(_with_tags(fields, on, "")) if on else fields
+
+
+def _with_tags(fields: Iterable[shapes.Field], on: "dict[str, dict[str, None]]", path: str) -> Iterator[shapes.Field]:
+    for field in fields:
+        place = f"{path}{field['name']}"
+        shown: shapes.Field = {**field, "tags": list(on.get(place, ()))}
+        if "fields" in field:
+            shown["fields"] = list(_with_tags(field["fields"], on, f"{place}."))
+        yield shown
+
+
+def _on_columns(knowledge: Knowledge, name: DatasetId) -> "dict[str, dict[str, None]]":
+    """By column: its tags in order. Over the API tags of columns are in capitals, so one takes off any spelling."""
+    on: dict[str, dict[str, None]] = defaultdict(dict)
+    taken_off: set[tuple[str, str]] = set()
     edits = knowledge.graph.edits
-    if not edits:
-        return fields
-    on = {
-        target[3]: edits.tags(target) for member in knowledge.graph.members(name) for target in edits.fields_of(member)
-    }
-    return [{**field, "tags": on.get(field["name"], ())} for field in fields] if on else fields
+    for target in (target for member in knowledge.graph.members(name) for target in edits.fields_of(member)):
+        on[target[3]].update(dict.fromkeys(edits.tags(target)))
+        taken_off.update((target[3], word) for word in edits.tags_taken_off(target))
+    for column, word in knowledge.told_tags(name):
+        if column is not None and (column, word.upper()) not in taken_off:
+            on[column][word] = None
+    return on
