@@ -23,6 +23,7 @@ from tests.support.connect_lab import ConnectLab, Edge, made
 from tests.support.ports import free_ports
 from tests.support.script import loaded
 from tests.support.service import Service, eventually, running
+from tests.support.spec import Specification
 from tests.support.watch import Watch
 
 pytestmark = pytest.mark.spark
@@ -219,7 +220,7 @@ def watches(story: Story) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("watches")
-def test_from_the_connector_to_the_dashboard_is_one_graph(story: Story) -> None:
+def test_from_the_connector_to_the_dashboard_is_one_graph(story: Story, shared: Path) -> None:
     flows_into_the_lake(story)
     is_counted_and_looked_at(story)
     ends_as_it_should(story)
@@ -233,6 +234,8 @@ def test_from_the_connector_to_the_dashboard_is_one_graph(story: Story) -> None:
     (end,) = (each for each in story.get(f"/impact?nodeId={price}")["reached"] if each["namespace"] == "dashboards"
               and each["type"] == "DATASET")  # fmt: skip
     assert [owner["name"] for owner in end["owners"]] == ["team:finance"]
+    specification, told = Specification(shared / "openlineage"), story.get("/events/lineage?limit=1000")["events"]
+    assert [complaint for event in told for complaint in specification.complaints_about_ours(event)] == []
 
 
 def flows_into_the_lake(story: Story) -> None:

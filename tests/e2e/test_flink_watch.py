@@ -24,6 +24,7 @@ from headwater.lab.lab import Lab
 from tests.support.flink_lab import running_flink
 from tests.support.ports import free_ports
 from tests.support.service import Service, eventually, running
+from tests.support.spec import Specification
 from tests.support.watch import Watch
 
 SUBMIT: Final = Path(__file__).parents[1] / "support" / "flink_submit.py"
@@ -147,7 +148,7 @@ def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
                 watch.end(signal.SIGTERM)
 
 
-def test_each_run_ends_as_its_job_did_whoever_dies_meanwhile(story: Story) -> None:
+def test_each_run_ends_as_its_job_did_whoever_dies_meanwhile(story: Story, shared: Path) -> None:
     going_on = dict.fromkeys(("cancelled", "stopped", "survivor"), "RUNNING")
     story.becomes(done="COMPLETED", failing="FAILED", **going_on)
 
@@ -178,6 +179,8 @@ def test_each_run_ends_as_its_job_did_whoever_dies_meanwhile(story: Story) -> No
     _says_why(story, inferred)
     _tells_each_end_once(story)
     _shares_runs_with_the_listener(story)
+    specification, told = Specification(shared / "openlineage"), story.get("/events/lineage?limit=1000")["events"]
+    assert [complaint for event in told for complaint in specification.complaints_about_ours(event)] == []
 
 
 def _says_why(story: Story, inferred: dict[str, Any]) -> None:

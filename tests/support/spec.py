@@ -1,4 +1,4 @@
-"""The OpenLineage specification's own JSON schemas, as an independent judge of events."""
+"""The OpenLineage specification's own JSON schemas, and those of our facets, as judges of events."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,6 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
+
+from headwater.model.producer import HEADWATER_FACETS
+from headwater.service.pages import SPECIFICATION
+
+OUR_FACETS = SPECIFICATION / "facets" / "1-0-0"
 
 _ENTITY_OF_FILE = {
     "InputDatasetFacet": "inputFacets",
@@ -17,31 +22,67 @@ _ENTITY_OF_FILE = {
 
 
 class Specification:
-    """Validates an event as a whole, and each facet in it by the facet's own file."""
+    """Validates an event as a whole, and each facet in it by the facet's own file.
+
+    A facet that names us for its schema must have one, and no member that the schema does not describe.
+    """
 
     def __init__(self, folder: Path) -> None:
         envelope = json.loads((folder / "OpenLineage.json").read_text())
         registry = jsonschema_rs.Registry([(envelope["$id"], envelope)])
         self._envelope = jsonschema_rs.Draft202012Validator(envelope, validate_formats=True)
         self._facets: dict[tuple[str, str], jsonschema_rs.Draft202012Validator] = {}
+        self._ours: dict[tuple[str, str], jsonschema_rs.Draft202012Validator] = {}
         for path in [*(folder / "facets").glob("*.json"), *(folder / "registry").glob("*.json")]:
             schema = json.loads(path.read_text())
             validator = jsonschema_rs.Draft202012Validator(schema, registry=registry, validate_formats=True)
             for key in schema["properties"]:
                 self._facets[_entity(path.stem), key] = validator
+        for path in OUR_FACETS.glob("*.json"):
+            schema = _closed(json.loads(path.read_text()))
+            validator = jsonschema_rs.Draft202012Validator(schema, registry=registry, validate_formats=True)
+            for key in schema["properties"]:
+                self._ours[f"{HEADWATER_FACETS}/{path.name}", key] = validator
 
     def complaints(self, event: bytes) -> list[str]:
         """Everything that is wrong with the event; empty if it is valid."""
         body = json.loads(event)
-        found = [
+        envelope = [
             f"{'.'.join(map(str, fault.instance_path))}: {fault.message}" for fault in self._envelope.iter_errors(body)
         ]
+        return [*envelope, *(complaint for _, complaint in self._about_facets(body))]
+
+    def complaints_about_ours(self, body: Mapping[str, Any]) -> list[str]:
+        """What is wrong with an event of ours, or with our facets in one of somebody else."""
+        if body["producer"].startswith("https://headwater.dev/"):
+            return self.complaints(json.dumps(body).encode())
+        return [complaint for is_ours, complaint in self._about_facets(body) if is_ours]
+
+    def _about_facets(self, body: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
         for place, entity, facets in _facet_sets(body):
             for key, facet in facets.items():
-                validator = self._facets.get((entity, key)) or self._facets.get(("", key))
+                url = str(facet.get("_schemaURL"))
+                is_ours = url.startswith(HEADWATER_FACETS)
+                of_standard = self._facets.get((entity, key)) or self._facets.get(("", key))
+                validator = self._ours.get((url, key)) if is_ours else of_standard
                 if validator is not None:
-                    found += [f"{place}.{key}: {fault.message}" for fault in validator.iter_errors({key: facet})]
-        return found
+                    faults = validator.iter_errors({key: facet})
+                    yield from ((is_ours, f"{place}.{key}: {fault.message}") for fault in faults)
+                elif is_ours:
+                    yield True, f"{place}.{key}: nothing describes it at {url}"
+
+
+def _closed(schema: Any) -> Any:  # noqa: ANN401  (JSON)
+    """The schema with objects that have no members but those described."""
+    if isinstance(schema, list):
+        return [_closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {key: _closed(each) for key, each in schema.items()}
+    if "properties" in found and "object" in found.get("type", ()):
+        of_every_facet = {"_producer": True, "_schemaURL": True, "_deleted": True}
+        return {"additionalProperties": False, **found, "properties": {**of_every_facet, **found["properties"]}}
+    return found
 
 
 def _entity(stem: str) -> str:

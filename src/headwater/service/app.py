@@ -24,7 +24,7 @@ from headwater.service.intake import Intake
 from headwater.service.keys import is_about_keys, rely_on_directory
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
-from headwater.service.pages import page_app
+from headwater.service.pages import page_app, specification_app
 from headwater.service.past import DEFAULT_KEPT_MB, Pasts
 from headwater.service.proofs import Proofs
 from headwater.service.readers import Readers
@@ -116,6 +116,7 @@ def create_app(
     app.include_router(api)
     app.include_router(graphql.router)
     app.include_router(health.router)
+    app.mount("/spec", specification_app())
     app.router.default = page_app(page)
     return app
 

@@ -1,4 +1,4 @@
-"""The page: built files, served as they are; a sentence where they were not built."""
+"""The page: built files, served as they are; a sentence where they were not built. And our facets' schemas."""
 
 from pathlib import Path
 from typing import Final
@@ -9,6 +9,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 BUILT_PAGE: Final = Path(__file__).parent / "page"
+SPECIFICATION: Final = Path(__file__).parents[1] / "spec"
+"""What the paths in `_schemaURL` of our own facets name."""
 _SECURITY: Final = {
     "content-security-policy": (
         "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src 'self' blob:; "
@@ -30,6 +32,11 @@ def page_app(folder: Path | None) -> ASGIApp:
     if folder is None or not (folder / "index.html").is_file():
         return _not_built
     return _Page(directory=folder, html=True)
+
+
+def specification_app() -> ASGIApp:
+    """Serve the JSON Schemas of our own facets."""
+    return StaticFiles(directory=SPECIFICATION)
 
 
 class _Page(StaticFiles):

@@ -16,6 +16,7 @@ from headwater.cli.main import app
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.model.names import JobId
 from headwater.observe.told_run import Outward
+from tests.support.spec import Specification
 
 JOB = JobId("duckdb", "query")
 REVENUE = "/* dashboard: revenue, query: by_supplier */ SELECT supplier, sum(price) AS total FROM lake.sales.orders"
@@ -48,7 +49,9 @@ def asked(lake: Catalog, sql: str, told: Told, dialect: str = "trino") -> list[t
     return list(run_query(Asked(sql, dialect, JOB), lambda _: lake, run, told.outward).rows)
 
 
-def test_a_query_answers_and_its_run_reads_the_table_by_where_it_lies(lake: Catalog, tmp_path: Path) -> None:
+def test_a_query_answers_and_its_run_reads_the_table_by_where_it_lies(
+    lake: Catalog, tmp_path: Path, shared: Path
+) -> None:
     told = Told()
 
     rows = asked(lake, "SELECT supplier, price FROM lake.sales.orders WHERE hour < 10 ORDER BY 1", told)
@@ -66,6 +69,8 @@ def test_a_query_answers_and_its_run_reads_the_table_by_where_it_lies(lake: Cata
     figures = told.events[-1]["run"]["facets"]["headwater_run"]
     assert (figures["recordsIn"], figures["recordsOut"]) == (3, 2)
     assert "outputs" not in told.events[-1] or not told.events[-1]["outputs"]
+    specification = Specification(shared / "openlineage")
+    assert [complaint for event in told.events for complaint in specification.complaints_about_ours(event)] == []
 
 
 def test_a_dashboards_query_feeds_the_same_job_and_columns_as_on_trino(lake: Catalog, tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ from pyspark.sql import SparkSession
 from headwater.capture.spark.application import Surroundings
 from headwater.capture.spark.capture import Capture
 from headwater.observe.told_run import Outward
+from tests.support.spec import Specification
 
 
 @pytest.fixture
-def program(spark: SparkSession, tmp_path: Path) -> Iterator[Program]:
+def program(spark: SparkSession, tmp_path: Path, shared: Path) -> Iterator[Program]:
     """A program called `shop` that is listened to, with an Iceberg catalog `lake`, kept by JDBC."""
     session = spark.newSession()
     events: list[bytes] = []
@@ -39,3 +40,5 @@ def program(spark: SparkSession, tmp_path: Path) -> Iterator[Program]:
     capture = Capture(session, around, lambda: None)
     yield Program(session, tmp_path, events, capture)
     capture.end()
+    specification = Specification(shared / "openlineage")
+    assert [complaint for event in events for complaint in specification.complaints(event)] == []

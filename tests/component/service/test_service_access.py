@@ -9,6 +9,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 import pytest
+from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from headwater.access.entrance import Entrance
@@ -113,13 +114,17 @@ def routes(client: TestClient) -> set[str]:
     app: Any = client.app
     found = set()
     for route in app.routes:
+        if isinstance(route, Mount):
+            found.add(f"files {route.path}")
+            continue
         contexts = route.effective_route_contexts() if hasattr(route, "effective_route_contexts") else [route]
         found |= {f"{method} {each.path_format}" for each in contexts for method in each.methods - {"HEAD"}}
     return found
 
 
 def test_every_route_of_the_app_has_a_rule_and_no_rule_is_without_a_route(client: TestClient) -> None:
-    assert {*RULES, *OPEN} == routes(client)
+    files_for_everybody = {"files /spec"}
+    assert {*RULES, *OPEN, *files_for_everybody} == routes(client)
     assert not {*RULES} & OPEN
 
 

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from starlette.testclient import TestClient
 
+from headwater.signing.chain import CHAIN_SCHEMA
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import serving
 
@@ -64,3 +66,12 @@ def test_without_the_page_the_service_works_and_says_what_is_missing(tmp_path: P
     assert "its page is not built" in answer.text
     assert "run `make`" in answer.text
     assert health.status_code == 200
+
+
+def test_the_schemas_of_our_facets_are_where_the_paths_of_their_urls_say(built: TestClient) -> None:
+    answer = built.get(urlsplit(CHAIN_SCHEMA).path)
+
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    assert answer.json()["$id"] == CHAIN_SCHEMA
+    assert built.get("/spec/facets/1-0-0/none.json").status_code == 404
+    assert built.get("/spec/..%2f__init__.py").status_code == 404

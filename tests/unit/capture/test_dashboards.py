@@ -14,6 +14,7 @@ from headwater.capture.dashboards.resolved import asked
 from headwater.capture.dashboards.spec import Owner, Rest
 from headwater.errors import InvalidInputError
 from headwater.model.names import DatasetId
+from tests.support.spec import Specification
 
 FILE = """\
     engine: trino://127.0.0.1:8080
@@ -68,6 +69,12 @@ def test_a_file_says_who_owns_a_dashboard_and_what_it_rests_on(file: Path) -> No
     assert read.full_name(("orders",)) == "lake.sales.orders"
     assert read.full_name(("other", "orders")) == "lake.other.orders"
     assert read.full_name(("a", "b", "c")) == "a.b.c"
+
+
+def test_a_dashboard_and_its_queries_are_told_in_events_that_are_valid(file: Path, shared: Path) -> None:
+    specification = Specification(shared / "openlineage")
+
+    assert [complaint for event in events(file) for complaint in specification.complaints_about_ours(event)] == []
 
 
 def test_a_dashboard_is_a_dataset_with_a_column_for_each_that_its_queries_answer_with(file: Path) -> None:

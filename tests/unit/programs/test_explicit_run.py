@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import headwater
+from tests.support.spec import Specification
 
 Event = dict[str, Any]
 
@@ -30,7 +31,7 @@ def states(file: Path) -> list[str]:
     return [event["eventType"] for event in events(file)]
 
 
-def test_a_block_that_ends_is_complete_with_its_inputs_and_outputs(told: Path) -> None:
+def test_a_block_that_ends_is_complete_with_its_inputs_and_outputs(told: Path, shared: Path) -> None:
     with headwater.run("load", namespace="etl", inputs=["s3a://raw/orders/"], file=told) as run:
         run.writes(("postgres://db:5432", "shop.public.orders"), "kafka://broker:9092/orders")
         run.running()
@@ -45,6 +46,8 @@ def test_a_block_that_ends_is_complete_with_its_inputs_and_outputs(told: Path) -
         ("kafka://broker:9092", "orders"),
     ]
     assert "signature" in complete["run"]["facets"]
+    specification = Specification(shared / "openlineage")
+    assert [complaint for line in told.read_bytes().splitlines() for complaint in specification.complaints(line)] == []
 
 
 def test_a_block_that_raises_fails_without_the_exceptions_text_and_raises_on(told: Path) -> None:

@@ -1,0 +1,148 @@
+"""The JSON Schemas of our own facets, and the events of all who write such facets."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+from openlineage.client.event_v2 import StaticDataset
+
+from headwater.capture.connect.events import event_of as connect_event
+from headwater.capture.flink.events import event_of as flink_event
+from headwater.capture.flink.jobs import Failure
+from headwater.capture.flink.life import Told
+from headwater.capture.trino import meant
+from headwater.emit.chain import Chain
+from headwater.emit.metrics import EmitMetrics
+from headwater.emit.pulse import Pulse
+from headwater.model import declared
+from headwater.model.build import dataset_event
+from headwater.model.names import DatasetId, JobId
+from headwater.model.producer import HEADWATER_FACETS
+from headwater.signing.chain import Checkpoint
+from headwater.signing.keys import NodeKey
+from tests.support.spec import OUR_FACETS, Specification
+from tests.unit.capture import test_connect_events as connect
+from tests.unit.capture import test_flink_events as flink
+
+ROOT = Path(__file__).resolve().parents[3]
+RUN_ID = "01a1fd63-6104-72d6-a825-d5132f7ddac9"
+JOB, ORDERS = JobId("etl", "load"), DatasetId("lake", "orders")
+
+
+def by_flink() -> Iterator[bytes]:
+    failure = Failure("java.io.IOException: no", 1_899_000, "Source: orders")
+    for told in (
+        Told(flink.RUN, "RUNNING", 1_900_000),
+        Told(flink.RUN, "FAIL", 1_900_000, failure=failure),
+        Told(flink.RUN, "FAIL", 1_900_000, stop_reason="cluster unreachable", silence="no answer for 6 s"),
+        Told(flink.RUN, "RUNNING", 1_900_000, takes_back=True),
+    ):
+        yield flink_event(told, flink.AROUND)
+
+
+def by_connect() -> Iterator[bytes]:
+    failed = connect.Status("lake", 2020, 0, "FAILED", "java.io.IOException: no", "w")
+    committed = connect.Committed("lake", 2010, "c-1", "sales.orders", "77")
+    _, told = connect.lives_of(connect.Delivered("lake", 2000, {"orders/0": 349}), committed, failed)
+    yield from (connect_event(each, connect.AROUND) for each in told)
+
+
+def by_trino() -> Iterator[bytes]:
+    for properties in (
+        {"connector.name": "iceberg", "hive.metastore.uri": "thrift://ms:9083"},
+        {"connector.name": "postgresql", "connection-url": "jdbc:postgresql://db:5433/shop"},
+    ):
+        found = meant("lake", properties)
+        assert found is not None
+        assert found.facet is not None
+        facets = {"headwater_engine_catalog": found.facet}
+        yield dataset_event(datetime.now(UTC), StaticDataset(namespace="trino://t:8080", name="lake", facets=facets))
+
+
+def by_the_api() -> Iterator[bytes]:
+    column = declared.Column("id", "long", "which")
+    put = declared.DatasetPut(
+        ORDERS,
+        is_stream=True,
+        physical_name="orders",
+        source_name="kafka",
+        source_uri="kafka://broker:9092",
+        columns=[column],
+        description="what was sold",
+        schema_location="http://registry/1",
+    )
+    yield declared.dataset_event(0, put)
+    yield declared.job_event(0, declared.JobPut(JOB, "SERVICE", [ORDERS], [], "https://git.example/load", "loads"))
+    yield declared.created_run_event(
+        0, declared.RunPut(RUN_ID, JOB, [ORDERS], "2026-05-22T14:30:00Z", None, {"a": "b"})
+    )
+    yield declared.run_event(0, "COMPLETE", RUN_ID, JOB, touched=declared.written(put))
+
+
+def by_emitters(folder: Path) -> Iterator[bytes]:
+    """Of an emitter, and of the next, which follows it, knows of a receipt, vouches and tells of a gap."""
+    key, start = NodeKey.from_seed("edge-1", bytes(32)), declared.run_event(0, "START", RUN_ID, JOB)
+    before = Chain(key, RUN_ID, folder, print)
+    yield before.sign(start)
+    before.record()
+    before.close()
+    chain = Chain(key, "01a1fd63-6104-72d6-a825-d5132f7ddaca", folder, print)
+    chain.note(Checkpoint("log.example", 5, "A" * 43 + "="))
+    chain.sign(declared.dataset_event(0, declared.DatasetPut(ORDERS, False, "orders", "lake", None, [])))
+    yield chain.sign(start)
+    metrics = EmitMetrics(clock=lambda: 0.0)
+    metrics.dropped("queue full", 3)
+    beat = Pulse(chain, 60.0, metrics).beat(0.0, is_last=True)
+    assert beat is not None
+    yield chain.sign(beat)
+    chain.close()
+
+
+@pytest.mark.parametrize("told", [by_flink, by_connect, by_trino, by_the_api])
+def test_what_is_told_is_valid_by_the_standards_schemas_and_by_ours(
+    told: Callable[[], Iterator[bytes]], shared: Path
+) -> None:
+    specification = Specification(shared / "openlineage")
+
+    assert [complaint for event in told() for complaint in specification.complaints(event)] == []
+
+
+def test_what_emitters_add_is_valid_by_our_schemas(shared: Path, tmp_path: Path) -> None:
+    specification = Specification(shared / "openlineage")
+
+    told = [*by_emitters(tmp_path)]
+
+    assert [complaint for event in told for complaint in specification.complaints(event)] == []
+    first, second, beat = (json.loads(event)["run"]["facets"] for event in told)
+    assert {"follows", "unsigned"} <= second["headwater_chain"].keys() - first["headwater_chain"].keys()
+    assert second["headwater_chain"]["lastCheckpoint"]["size"] == 5
+    assert beat["headwater_heartbeat"]["gap"]["events"] == 3
+
+
+def test_every_schema_that_python_or_java_names_is_there_and_no_other() -> None:
+    sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "jvm").glob("*/src/main/**/*.java")]
+    named = re.compile(r'(?:HEADWATER_FACETS\}/|facets/1-0-0/|OURS \+ ")(\w+|\{DECLARED\})\.json"')
+
+    found = {name for source in sources for name in named.findall(source.read_text())}
+
+    names = {declared.DECLARED if name == "{DECLARED}" else name for name in found}
+    assert names == {path.stem for path in OUR_FACETS.glob("*.json")}
+
+
+@pytest.mark.parametrize("path", sorted(OUR_FACETS.glob("*.json")), ids=lambda path: path.stem)
+def test_a_schema_is_in_the_style_of_the_standards(path: Path) -> None:
+    schema = json.loads(path.read_text())
+
+    jsonschema_rs.meta.validate(schema)
+    (key,) = schema["properties"]
+    of_key = schema["properties"][key]["$ref"].removeprefix("#/$defs/")
+    base, own = schema["$defs"][of_key]["allOf"]
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["$id"] == f"{HEADWATER_FACETS}/{path.name}"
+    assert re.fullmatch(r"https://openlineage.io/spec/2-0-2/OpenLineage.json#/\$defs/\w*Facet", base["$ref"])
+    assert schema["$defs"][of_key]["description"]
+    assert all(said.get("description") or "$ref" in said for said in own["properties"].values())
