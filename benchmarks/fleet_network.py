@@ -73,7 +73,7 @@ class Network:
         await site.start()
         (address,) = runner.addresses
         self.url = f"http://127.0.0.1:{address[1]}"
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=10)) as self._session:
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=120)) as self._session:
             self._ready.set()
             await self._end.wait()
         await runner.cleanup()

@@ -35,11 +35,15 @@ class Troubles(NamedTuple):
 
 
 def take_away(node: Path) -> None:
-    """Take some events out of the middle of a node's spool."""
-    (spool,) = (node / "spool").glob("http-*/**/events.db")
-    with closing(sqlite3.connect(spool)) as database, database:
-        middle = "SELECT seq FROM event ORDER BY seq LIMIT ? OFFSET 1"
-        database.execute(f"DELETE FROM event WHERE seq IN ({middle})", (TAKEN_AWAY,))  # noqa: S608
+    """Take some of the newest events out of a node's spool, but not the last."""
+    for spool in (node / "spool").glob("http-*/**/events.db"):
+        with closing(sqlite3.connect(spool)) as database, database:
+            newest = "SELECT count(*) FROM event WHERE instr(body, ?)"
+            if database.execute(newest, (_ledger(node)[-1].encode(),)).fetchone()[0]:
+                some = "SELECT seq FROM event ORDER BY seq DESC LIMIT ? OFFSET 1"
+                database.execute(f"DELETE FROM event WHERE seq IN ({some})", (TAKEN_AWAY,))  # noqa: S608
+                return
+    raise LookupError(f"{node}: the newest event is in no spool")
 
 
 def judged(played: Played) -> Iterator[str]:

@@ -33,6 +33,8 @@ _NOT_ABOUT_MANY: Final = frozenset({401, 403, 413})
 _ANSWER_MAX_BYTES: Final = 4096
 """For each event that was sent."""
 _MESSAGE_MAX_CHARS: Final = 200
+_MOST_TOGETHER: Final = 1024
+"""Nobody asks for more; a service that answers too late is sent fewer."""
 
 
 class HttpTransport:
@@ -63,6 +65,7 @@ class HttpTransport:
         self._takes_many = True
         """Until it is known better."""
         self._is_next_alone = False
+        self._most_together = _MOST_TOGETHER
 
     @property
     def target(self) -> str:
@@ -70,8 +73,12 @@ class HttpTransport:
         return urlsplit(self._config.endpoint)._replace(query="", fragment="").geturl()
 
     def send_some(self, events: Sequence[bytes]) -> Sequence[Outcome]:
-        """Post the events in one body, if the service takes that, else the first."""
-        lines = [*takewhile(lambda event: b"\n" not in event, events)]
+        """Post the events in one body, if the service takes that, else the first.
+
+        After no answer within the time it is half as many, and with each answer twice as many again: a service that is
+        slow for many senders would otherwise have the same large body again from each, and never answer in time.
+        """
+        lines = [*takewhile(lambda event: b"\n" not in event, events[: self._most_together])]
         is_alone, self._is_next_alone = self._is_next_alone, False
         if len(lines) > 1 and self._takes_many and not is_alone:
             outcomes = self._sent_together(lines)
@@ -84,7 +91,7 @@ class HttpTransport:
 
         Source: RFC 9110, section 15, for what a status says about trying again
         """
-        answer = self._posted(self._config.endpoint, "application/json", event, _ANSWER_MAX_BYTES)
+        answer = self._posted(self._config.endpoint, "application/json", event, 1)
         if isinstance(answer, Unavailable):
             return answer
         if answer.is_receipt_wanted and answer.status in _ACKNOWLEDGED:
@@ -95,7 +102,7 @@ class HttpTransport:
         """Post the events in one body; gives nothing if they must be sent one by one."""
         url = httpx.URL(self._config.endpoint)
         url = url.copy_with(path=f"{url.path.rstrip('/')}/batch")
-        answer = self._posted(str(url), "application/x-ndjson", b"\n".join(events), _ANSWER_MAX_BYTES * len(events))
+        answer = self._posted(str(url), "application/x-ndjson", b"\n".join(events), len(events))
         if isinstance(answer, Unavailable):
             return [answer]
         if answer.status == 200 and (told := _told(answer.body)) and (outcomes := _outcomes(told, len(events))):
@@ -111,7 +118,7 @@ class HttpTransport:
             log.info("events go one by one", extra={"target": self.target, "status": answer.status})
         return []
 
-    def _posted(self, url: str, content_type: str, body: bytes, answer_max_bytes: int) -> "_Answer | Unavailable":
+    def _posted(self, url: str, content_type: str, body: bytes, events: int) -> "_Answer | Unavailable":
         headers = {"Content-Type": content_type, "User-Agent": f"headwater/{VERSION}"}
         is_receipt_wanted = self._receipts is not None and self._receipts.is_due
         if is_receipt_wanted:
@@ -124,9 +131,12 @@ class HttpTransport:
         try:
             with self._opened().stream("POST", url, content=body, headers=headers) as response:
                 retry_after = response.headers.get("Retry-After")
-                body = _beginning(response, answer_max_bytes)
+                body = _beginning(response, _ANSWER_MAX_BYTES * events)
+                self._most_together = min(2 * self._most_together, _MOST_TOGETHER)
                 return _Answer(response.status_code, body, retry_after, is_receipt_wanted)
         except httpx.HTTPError as failure:
+            if isinstance(failure, httpx.TimeoutException):
+                self._most_together = max(events // 2, 1)
             return Unavailable(f"{type(failure).__name__}: {failure}")
 
     def _take_receipt(self, receipt: object) -> None:

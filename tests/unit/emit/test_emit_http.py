@@ -185,3 +185,21 @@ def test_an_event_with_a_line_break_goes_alone() -> None:
 
     assert [*service.transport.send_some([b"{\n}", *MANY])] == [Acknowledged()]
     assert service.requests == [("/api/v1/lineage", b"{\n}")]
+
+
+def test_a_service_that_answers_too_late_is_sent_fewer_until_it_answers() -> None:
+    sizes: list[int] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        events = request.content.count(b"\n") + 1
+        sizes.append(events)
+        if events > 2:
+            raise httpx.ReadTimeout("too late", request=request)
+        return told(events) if request.url.path.endswith("/batch") else httpx.Response(201)
+
+    transport = HttpTransport(HttpConfig(endpoint=ENDPOINT), network=httpx.MockTransport(answer))
+    for _ in range(6):
+        transport.send_some([EVENT] * 10)
+    transport.close()
+
+    assert sizes == [10, 5, 2, 4, 2, 4]
