@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from headwater.access.entrance import Entrance
 from headwater.graph.lineage import Graph
 from headwater.service.app import create_app
+from headwater.service.cosignatures import Enrolled
 from headwater.signing.note import NoteSigner
 from headwater.store.sqlite import SqliteStore
 
@@ -40,6 +41,7 @@ def serving(
     retain_raw_days: int | None = None,
     tokens: Path | None = None,
     entrance: Entrance | None = None,
+    witnesses: Enrolled | None = None,
 ) -> Iterator[TestClient]:
     """A client of the app over a store; failures come as answers."""
     ticks = count(START_US, 1_000)
@@ -56,6 +58,7 @@ def serving(
         retain_raw_days=retain_raw_days,
         tokens=tokens,
         entrance=entrance,
+        witnesses=witnesses,
     )
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client

@@ -24,7 +24,9 @@ from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
 from headwater.model.names import DatasetId
 from headwater.model.nodes import Arrival
+from headwater.service.cosignatures import Cosignatures, enrolled_witnesses
 from headwater.signing.keyfile import trusted_keys
+from headwater.signing.note import NoteSigner
 from headwater.signing.notefile import log_key
 from headwater.store.opening import open_reader
 from headwater.store.reader import Reader
@@ -63,6 +65,10 @@ def export(
     head: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="The head that a witness signed, to prove against.")
     ] = None,
+    witnesses: Annotated[
+        int,
+        typer.Option(min=0, help="Prove against the newest head that so many witnesses signed and the service keeps."),
+    ] = 0,
     database: Annotated[
         str | None, typer.Option(envvar="HEADWATER_DATABASE_URL", metavar="URL", help="As `headwater serve` has it.")
     ] = None,
@@ -86,7 +92,7 @@ def export(
             range(first, last),
             None if dataset is None else DatasetId(*dataset),
             None if since is None else since.read_text(),
-            None if head is None else head.read_text(),
+            _witnessed(reader, signer, home, witnesses) if head is None else head.read_text(),
         )
         with _whole(output) as file, _progress("exporting") as advance:
             manifest = exported(reader, signer, trusted_keys(home), asked, file, advance)
@@ -133,6 +139,15 @@ def verify(
     typer.echo(orjson.dumps(_members(report)) if json_output else "\n".join(_told(report)))
     if not report.is_proven:
         raise typer.Exit(1)
+
+
+def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -> str | None:
+    """The newest head that so many signed; None if none must."""
+    if not witnesses:
+        return None
+    cosignatures = Cosignatures(reader.tree, signer, enrolled_witnesses(home))
+    cosignatures.load()
+    return cosignatures.newest(witnesses)
 
 
 def _checked(path: Path, trust: Trust) -> Report:

@@ -9,6 +9,7 @@ from uuid import uuid4
 import typer
 
 from headwater.cli.access import operators_token
+from headwater.cli.cosign import cosign
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 from headwater.emit.home import headwater_home
 from headwater.store.erasing import Erasure
@@ -18,6 +19,7 @@ from headwater.store.opening import open_store
 log = typer.Typer(
     name="log", help="The log itself: who did what; erase a facet without breaking any proof.", no_args_is_help=True
 )
+log.command()(cosign)
 
 
 @log.callback()

@@ -24,6 +24,7 @@ from headwater.errors import SetupError
 from headwater.graph.lineage import Graph
 from headwater.service.app import create_app
 from headwater.service.body import DEFAULT_LIMIT
+from headwater.service.cosignatures import enrolled_witnesses
 from headwater.service.pages import BUILT_PAGE
 from headwater.service.past import DEFAULT_KEPT_MB
 from headwater.signing.keyfile import tokens_path, trusted_keys
@@ -119,6 +120,7 @@ def serve(
                 retain_raw_days=retain_raw_days,
                 tokens=tokens_path(home),
                 entrance=way_in,
+                witnesses=enrolled_witnesses(home),
             )
 
             def ready() -> None:

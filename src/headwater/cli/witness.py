@@ -20,7 +20,7 @@ from headwater.signing.note import NoteSigner, NoteVerifier, parse_note, parse_v
 from headwater.signing.notefile import witness_key
 from headwater.signing.witness import Witnessed, nothing_yet, opened, witnessed
 
-_TIMEOUT_S: Final = 10.0
+TIMEOUT_S: Final = 10.0
 
 
 def witness(
@@ -32,6 +32,7 @@ def witness(
         str | None, typer.Option(help="The name under which the witness signs, for good; by default this machine's.")
     ] = None,
     every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 60.0,
+    post: Annotated[bool, typer.Option(help="Give the signature to the log's service, which serves it.")] = True,
     once: Annotated[bool, typer.Option("--once", help="Look once, and print the head with both signatures.")] = False,
 ) -> None:
     """Sign a log's head while it only grows; exit 1, with both heads kept, once it does not.
@@ -52,21 +53,46 @@ def witness(
                 raise
             typer.echo(f"warning: {fault}", err=True)
         else:
+            if post:
+                _post(service.rstrip("/"), seen.note)
             typer.echo(seen.note if once else f"{seen.head.size:,} entries, signed")
         if once:
             return
         time.sleep(every)
 
 
+def got(url: str, parameters: dict[str, Any]) -> httpx.Response:
+    """The log's answer.
+
+    Raises:
+        UnavailableError: there is none.
+    """
+    try:
+        return httpx.get(url, params=parameters, timeout=TIMEOUT_S).raise_for_status()
+    except (httpx.HTTPError, httpx.InvalidURL) as fault:
+        raise UnavailableError(f"the log at {url} does not answer: {fault}") from fault
+
+
+def consistency_proof(service: str, old: int, new: int) -> list[bytes]:
+    """What the log gives to show that it only grew.
+
+    Raises:
+        UnavailableError: it gives nothing that can be read.
+    """
+    answer = got(f"{service}/api/v1/log/proof/consistency", {"from": old, "to": new})
+    try:
+        return [b64decode(each, validate=True) for each in orjson.loads(answer.content)["consistencyProof"]]
+    except (ValueError, LookupError, TypeError) as fault:
+        raise UnavailableError(f"the log at {answer.url} gives no proof that can be read") from fault
+
+
 def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> Witnessed:
     """Look at the log once."""
     before = _read(folder / "head.txt", log)
-    note = _got(f"{service}/api/v1/log/checkpoint", {}).text
+    note = got(f"{service}/api/v1/log/checkpoint", {}).text
     head = opened(note, log)
-    proof: list[bytes] = []
-    if 0 < before.head.size < head.size:
-        sizes = {"from": before.head.size, "to": head.size}
-        proof = _proof(_got(f"{service}/api/v1/log/proof/consistency", sizes))
+    grew = 0 < before.head.size < head.size
+    proof = consistency_proof(service, before.head.size, head.size) if grew else []
     try:
         seen = witnessed(note, log, before, proof, signer, int(time.time()))
     except UntrustedNoteError as fault:
@@ -77,18 +103,18 @@ def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> 
     return seen
 
 
-def _got(url: str, parameters: dict[str, Any]) -> httpx.Response:
+def _post(service: str, note: str) -> None:
+    """Give our signature to the service; that it does not keep it takes nothing from what we saw."""
     try:
-        return httpx.get(url, params=parameters, timeout=_TIMEOUT_S).raise_for_status()
+        answer = httpx.post(f"{service}/api/v1/log/cosignatures", content=note, timeout=TIMEOUT_S)
     except (httpx.HTTPError, httpx.InvalidURL) as fault:
-        raise UnavailableError(f"the log at {url} does not answer: {fault}") from fault
-
-
-def _proof(answer: httpx.Response) -> list[bytes]:
-    try:
-        return [b64decode(each, validate=True) for each in orjson.loads(answer.content)["consistencyProof"]]
-    except (ValueError, LookupError, TypeError) as fault:
-        raise UnavailableError(f"the log at {answer.url} gives no proof that can be read") from fault
+        typer.echo(f"warning: {service} did not take the signature: {type(fault).__name__}", err=True)
+        return
+    if answer.is_error:
+        hint = (
+            "; its operator enrols a witness in keys/witnesses" if answer.status_code == httpx.codes.FORBIDDEN else ""
+        )
+        typer.echo(f"warning: {service} did not take the signature: {answer.status_code}{hint}", err=True)
 
 
 def _read(path: Path, log: NoteVerifier) -> Witnessed:

@@ -16,6 +16,7 @@ from headwater.model.producer import VERSION
 from headwater.service import paths
 from headwater.service.access import KeyStore, SaysAsOf, Service
 from headwater.service.ahead import Ahead
+from headwater.service.cosignatures import Enrolled
 from headwater.service.failures import handle_failures
 from headwater.service.feed import Feed
 from headwater.service.gate import Gate
@@ -80,6 +81,7 @@ def create_app(
     retain_raw_days: int | None = None,
     tokens: Path | None = None,
     entrance: Entrance | None = None,
+    witnesses: Enrolled | None = None,
 ) -> FastAPI:
     """Make the app over an open store and an empty graph.
 
@@ -87,10 +89,13 @@ def create_app(
     store. `log_key` signs the log's heads. `kept_mb` is how much memory the pasts take that are kept. `readers` is how
     many processes read events beside this one. Raw bytes move to segments after `retain_raw_days`, or never. `tokens`
     is the folder of the one-time tokens by which keys are enrolled; without it, none are. Without an `entrance`
-    whoever asks may do everything.
+    whoever asks may do everything. Of `witnesses` alone co-signatures are kept.
     """
-    reading = Readers(Trust(trusted_keys, require_signed), readers)
-    service = _service(store, graph, log_key, reading, KeyStore(trusted_keys, tokens), body_limit, now_us, kept_mb)
+    reading, proofs = (
+        Readers(Trust(trusted_keys, require_signed), readers),
+        Proofs(store.tree, log_key, witnesses or Enrolled()),
+    )
+    service = _service(store, graph, proofs, reading, KeyStore(trusted_keys, tokens), body_limit, now_us, kept_mb)
     gate = None if entrance is None else Gate(service, entrance, log_key)
     app = FastAPI(
         title="Headwater",
@@ -124,7 +129,7 @@ def create_app(
 def _service(
     store: Store,
     graph: Graph,
-    log_key: NoteSigner,
+    proofs: Proofs,
     readers: Readers,
     key_store: KeyStore,
     body_limit: int,
@@ -149,7 +154,6 @@ def _service(
             each.wake()
 
     intake = Intake(store, readers, learn, metrics, now_us)
-    proofs = Proofs(store.tree, log_key)
     service = Service(
         knowledge, pasts, intake, proofs, feed, metrics, ahead, body_limit, now_us, key_store, lambda: str(uuid4())
     )
@@ -161,6 +165,7 @@ def _lifespan(service: Service, retention: Retention, gate: Gate | None) -> Life
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.knowledge.load()
         service.pasts.load()
+        service.proofs.cosignatures.load()
         rely_on_directory(service)
         if gate is not None:
             gate.load()

@@ -21,6 +21,7 @@ from headwater.errors import (
     UnauthenticatedError,
     UnavailableError,
     UntrustedEventError,
+    UntrustedNoteError,
 )
 from headwater.service.answers import answer
 from headwater.service.shapes import Failure
@@ -32,6 +33,7 @@ STATUS_OF_ERROR: Final = (
     (InvalidEventError, HTTPStatus.UNPROCESSABLE_ENTITY),
     (InvalidInputError, HTTPStatus.BAD_REQUEST),
     (UntrustedEventError, HTTPStatus.FORBIDDEN),
+    (UntrustedNoteError, HTTPStatus.FORBIDDEN),
     (UnauthenticatedError, HTTPStatus.UNAUTHORIZED),
     (ForbiddenError, HTTPStatus.FORBIDDEN),
     (NotFoundError, HTTPStatus.NOT_FOUND),

@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from headwater.errors import InvalidInputError, NotFoundError
+from headwater.service.cosignatures import Cosignatures, Enrolled
 from headwater.service.shapes_log import ConsistencyProof, InclusionProof, Receipt
 from headwater.signing.checkpoint import Checkpoint
 from headwater.signing.merkle import Frontier, Growth, consistency_proof, inclusion_proof
@@ -28,8 +29,9 @@ _LENGTH_BYTES: Final = 2
 class Proofs:
     """Answers from the tree over the log, on the event loop's thread."""
 
-    def __init__(self, tree: ReadTree, signer: NoteSigner) -> None:
+    def __init__(self, tree: ReadTree, signer: NoteSigner, enrolled: Enrolled) -> None:
         self._tree = tree
+        self.cosignatures = Cosignatures(tree, signer, enrolled)
         self._signer = signer
         self._note = lru_cache(maxsize=_KEPT_NOTES)(self._signed)
 
@@ -38,9 +40,16 @@ class Proofs:
         """The log's public key, as witnesses are told of it."""
         return str(self._signer.verifier)
 
-    def checkpoint(self) -> str:
-        """The head of the log now, signed."""
-        return self._note(self._tree.frontier())
+    def checkpoint(self, witnesses: int = 0) -> str:
+        """The newest head that so many witnesses signed; that of now, with what witnesses signed of it, if none must.
+
+        Raises:
+            NotFoundError: so many never signed one.
+        """
+        if witnesses:
+            return self.cosignatures.newest(witnesses)
+        head = self._tree.frontier()
+        return self.cosignatures.note(Checkpoint(self._signer.verifier.name, head.size, head.root))
 
     def _signed(self, head: Frontier) -> str:
         return Checkpoint(self._signer.verifier.name, head.size, head.root).signed(self._signer)

@@ -36,6 +36,7 @@ OPEN: Final = frozenset(
         "GET /api/v1/log/key",
         "GET /api/v1/log/proof/inclusion",
         "GET /api/v1/log/proof/consistency",
+        "POST /api/v1/log/cosignatures",  # a witness that is enrolled signed it
         "GET /api/v1/keys/jwks",  # public keys, for `headwater verify --keys`
         "POST /api/v1/keys",  # what is posted is signed, or has a one-time token
     }

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import httpx
 import pytest
@@ -11,6 +12,7 @@ from headwater.cli.main import app
 from headwater.signing.notefile import log_key, witness_key
 from tests.support.app import event
 from tests.support.service import running
+from tests.support.witness import OTHER, witness_of_others
 
 
 def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
@@ -19,6 +21,7 @@ def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
     home, elsewhere = tmp_path / "service", tmp_path / "witness"
     key = str(log_key(home, "lineage.example.org", "").verifier)
     own = str(witness_key(elsewhere, "witness.example.org", "").verifier)
+    (home / "keys" / "witnesses").write_text(f"{own}\n")
 
     def look(url: str) -> tuple[int, str]:
         monkeypatch.setenv("HEADWATER_HOME", str(elsewhere))
@@ -31,6 +34,7 @@ def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
         post(service.url, 5)
         status, note = look(service.url)
         assert (status, "lineage.example.org\n5\n" in note) == (0, True)
+        assert httpx.get(f"{service.url}/api/v1/log/checkpoint?witnesses=1").text == note
 
     audit(home, note, key, own, monkeypatch)
     for path in home.glob("headwater.db*"):
@@ -41,6 +45,32 @@ def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
     assert status == 1
     assert "it was rewritten, or shows another history to others" in told
     assert len([*(elsewhere / "witness").rglob("not-6-*.txt")]) == 1
+
+
+def test_a_witness_of_others_is_asked_and_the_log_keeps_what_it_signed(tmp_path: Path) -> None:
+    key = str(log_key(tmp_path, "lineage.example.org", "").verifier)
+    (tmp_path / "keys" / "witnesses").write_text(f"{OTHER.verifier}\n")
+
+    def cosigned(url: str, witness: str) -> tuple[int, str]:
+        told = CliRunner().invoke(app, ["log", "cosign", witness, "--url", url])
+        return told.exit_code, told.stdout if told.exit_code == 0 else str(told.exception)
+
+    with witness_of_others(key) as other:
+        with running(tmp_path) as service:
+            post(service.url, 3)
+            assert cosigned(service.url, other) == (0, "3 entries, signed\n")
+            assert cosigned(service.url, other) == (0, "3 entries, signed\n")
+            post(service.url, 5)
+            assert cosigned(service.url, other) == (0, "5 entries, signed\n")
+            newest = httpx.get(f"{service.url}/api/v1/log/checkpoint?witnesses=1").text
+            assert ("lineage.example.org\n5\n" in newest, OTHER.verifier.name in newest) == (True, True)
+        for path in tmp_path.glob("headwater.db*"):
+            path.unlink()
+        with running(tmp_path) as service:
+            post(service.url, 6)
+            status, told = cosigned(service.url, other)
+
+    assert (status, "422: the head does not add to what it saw before" in told) == (1, True)
 
 
 def post(url: str, count: int) -> None:
@@ -56,6 +86,9 @@ def audit(home: Path, note: str, key: str, own: str, monkeypatch: pytest.MonkeyP
     bundle = str(home / "bundle.zip")
     exported = CliRunner().invoke(app, ["audit", "export", "-o", bundle, "--head", str(home / "head.txt")])
     assert exported.exit_code == 0, exported.output
+    kept = CliRunner().invoke(app, ["audit", "export", "-o", f"{bundle}.kept", "--witnesses", "1"])
+    assert kept.exit_code == 0, kept.output
+    assert ZipFile(f"{bundle}.kept").read("checkpoint.txt").decode() == note
     told = CliRunner().invoke(app, ["audit", "verify", bundle, "--log-key", key, "--witness", own])
     assert told.exit_code == 0, told.output
     stranger = str(witness_key(home, "stranger.example.org", "").verifier)

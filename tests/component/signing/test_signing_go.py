@@ -11,11 +11,12 @@ import pytest
 
 from headwater.signing.checkpoint import Checkpoint
 from headwater.signing.merkle import EMPTY, Growth, consistency_proof, frontier_of, inclusion_proof, leaf_hash
-from headwater.signing.note import NoteSigner, verified_text
+from headwater.signing.note import COSIGNATURE, NoteSigner, signed_note, verified_text
 
 PROGRAM = Path(__file__).parents[2] / "support" / "go_tlog"
 SEED = bytes(range(32))
 LOG = NoteSigner.from_seed("lineage.example.org", SEED)
+WITNESS = NoteSigner.from_seed("witness.example.org", SEED, COSIGNATURE)
 DATA = [b"leaf %d" % number for number in range(70)]
 SIZES = (1, 2, 3, 7, 8, 33, 64, 70)
 
@@ -66,7 +67,10 @@ def test_go_takes_our_heads_proofs_and_checkpoints_and_signs_as_we_do(go_tlog: P
         {
             "Leaves": list(map(encoded, DATA)),
             "VerifierKey": str(LOG.verifier),
-            "Note": checkpoint.signed(LOG),
+            "Note": signed_note(
+                checkpoint.text, [LOG.line(checkpoint.text), WITNESS.line(checkpoint.text, 1_779_451_200)]
+            ),
+            "Witnesses": [str(WITNESS.verifier)],
             "SignerKey": f"PRIVATE+KEY+{name}+{key_hash}+{encoded(bytes([1]) + SEED)}",
             "Text": checkpoint.text,
             "Inclusion": inclusion,
@@ -98,6 +102,7 @@ def test_go_refuses_what_was_bent(go_tlog: Path) -> None:
     for wrong in (
         {"Inclusion": [{"From": 3, "Size": 5, "Hashes": proof}]},
         {"Note": checkpoint.signed(LOG).replace("\n5\n", "\n6\n")},
+        {"Witnesses": [str(WITNESS.verifier)]},  # it did not sign
     ):
-        with pytest.raises(AssertionError, match=r"invalid|verify"):
+        with pytest.raises(AssertionError, match=r"invalid|verif"):
             ask(go_tlog, {**question, **wrong})

@@ -2,9 +2,15 @@
 package main
 
 import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -14,7 +20,8 @@ type question struct {
 	Leaves      [][]byte // the data of each leaf, in order
 	VerifierKey string
 	Note        string
-	SignerKey   string // Go signs Text with it
+	Witnesses   []string // their keys; Go's own note package knows no time in a signature, so they are read by hand
+	SignerKey   string   // Go signs Text with it
 	Text        string
 	Inclusion   []proof
 	Consistency []proof
@@ -42,6 +49,43 @@ func check(err error) {
 	}
 }
 
+// timed checks a witness's signature, which is over the time and the text: https://c2sp.org/tlog-cosignature.
+type timed struct {
+	name string
+	hash uint32
+	key  ed25519.PublicKey
+}
+
+func (witness timed) Name() string    { return witness.name }
+func (witness timed) KeyHash() uint32 { return witness.hash }
+func (witness timed) Verify(text, signature []byte) bool {
+	if len(signature) != 8+ed25519.SignatureSize {
+		return false
+	}
+	at := binary.BigEndian.Uint64(signature)
+	message := append(fmt.Appendf(nil, "cosignature/v1\ntime %d\n", at), text...)
+	return ed25519.Verify(witness.key, message, signature[8:])
+}
+
+func cosigned(signed []byte, key string) error {
+	name, rest, _ := strings.Cut(key, "+")
+	hash, encoded, _ := strings.Cut(rest, "+")
+	typed, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return err
+	}
+	number, err := strconv.ParseUint(hash, 16, 32)
+	if err != nil {
+		return err
+	}
+	expected := sha256.Sum256(append([]byte(name+"\n"), typed...))
+	if typed[0] != 4 || binary.BigEndian.Uint32(expected[:]) != uint32(number) {
+		return fmt.Errorf("%s: the key's type or hash is wrong", name)
+	}
+	_, err = note.Open(signed, note.VerifierList(timed{name, uint32(number), ed25519.PublicKey(typed[1:])}))
+	return err
+}
+
 func main() {
 	var asked question
 	check(json.NewDecoder(os.Stdin).Decode(&asked))
@@ -65,6 +109,9 @@ func main() {
 	check(err)
 	opened, err := note.Open([]byte(asked.Note), note.VerifierList(verifier))
 	check(err)
+	for _, key := range asked.Witnesses {
+		check(cosigned([]byte(asked.Note), key))
+	}
 	signer, err := note.NewSigner(asked.SignerKey)
 	check(err)
 	signed, err := note.Sign(&note.Note{Text: asked.Text}, signer)

@@ -5,12 +5,14 @@ The paths under `/log` are those of https://c2sp.org/tlog-tiles, so other people
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from headwater.service import shapes_log
 from headwater.service.access import ServiceHere
 from headwater.service.answers import answer
-from headwater.service.routes.parameters import NOT_FOUND, WRONG
+from headwater.service.body import read_body
+from headwater.service.cosignatures import NOTE_LIMIT
+from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, WRONG
 
 router = APIRouter(prefix="/log", tags=["log"])
 
@@ -28,12 +30,28 @@ From = Annotated[int, Query(alias="from", ge=1, le=2**53, description="How many 
 To = Annotated[
     int | None, Query(alias="to", ge=1, le=2**53, description="How many it had later; those it has by default.")
 ]
+Witnesses = Annotated[
+    int, Query(ge=0, le=100, description="How many witnesses must have signed it; then the newest such head is given.")
+]
+_NOTE: Final = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}
 
 
-@router.get("/checkpoint", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def get_checkpoint(service: ServiceHere) -> Response:
-    """The head of the log, signed: a checkpoint as https://c2sp.org/tlog-checkpoint has it."""
-    return Response(service.proofs.checkpoint(), 200, _NO_STORE, _TEXT)
+@router.get("/checkpoint", response_class=Response, responses={200: {"content": {"text/plain": {}}}, **NOT_FOUND})
+async def get_checkpoint(service: ServiceHere, witnesses: Witnesses = 0) -> Response:
+    """The head of the log, signed by it and by witnesses: a checkpoint as https://c2sp.org/tlog-checkpoint has it."""
+    return Response(service.proofs.checkpoint(witnesses), 200, _NO_STORE, _TEXT)
+
+
+@router.post(
+    "/cosignatures",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {}}}, **WRITTEN},
+    openapi_extra=_NOTE,
+)
+async def post_cosignatures(service: ServiceHere, request: Request) -> Response:
+    """Keep what enrolled witnesses signed under a head of this log (https://c2sp.org/tlog-cosignature)."""
+    note = await read_body(request, NOTE_LIMIT)
+    return Response(service.proofs.cosignatures.take(note), 200, _NO_STORE, _TEXT)
 
 
 @router.get("/key", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

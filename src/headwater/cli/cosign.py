@@ -1,0 +1,92 @@
+"""`headwater log cosign`: asks other people's witnesses to sign the log's head, and gives the log what they signed.
+
+Source: https://c2sp.org/tlog-witness (add-checkpoint)
+"""
+
+import time
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import httpx
+import typer
+
+from headwater.cli.service_client import DEFAULT_URL, UrlOption
+from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
+from headwater.errors import HeadwaterError, UnavailableError, UntrustedNoteError
+from headwater.signing.checkpoint import parse_checkpoint
+from headwater.signing.note import parse_note
+
+_MEANING: Final = {
+    403: "it knows the log by another key",
+    404: "it does not know this log: its operator must add it",
+    422: "the head does not add to what it saw before: the log was rewritten, or shows another history to others",
+}
+
+
+def cosign(
+    witness: Annotated[str, typer.Argument(metavar="WITNESS", help="The witness's URL, before /add-checkpoint.")],
+    every: Annotated[
+        float | None, typer.Option(min=1, help="Ask again after so many seconds, for ever; by default once.")
+    ] = None,
+    url: UrlOption = DEFAULT_URL,
+) -> None:
+    """Ask a witness that speaks C2SP tlog-witness to sign the log's head, and have the service keep that.
+
+    The service must know the witness's key (keys/witnesses). `headwater witness` gives its signature by itself.
+
+    Example: headwater log cosign https://witness.example.org --every 60
+    """
+    while True:
+        try:
+            size = _cosigned(url.rstrip("/"), witness.rstrip("/"))
+        except UnavailableError as fault:
+            if every is None:
+                raise
+            typer.echo(f"warning: {fault}", err=True)
+        else:
+            typer.echo(f"{size:,} entries, signed")
+        if every is None:
+            return
+        time.sleep(every)
+
+
+def _cosigned(service: str, witness: str) -> int:
+    """Have the head of now signed; gives how many entries it is over."""
+    note = got(f"{service}/api/v1/log/checkpoint", {}).text
+    size = parse_checkpoint(parse_note(note).text).size
+    answer = _asked(witness, 0, [], note)
+    if answer.status_code == httpx.codes.CONFLICT:  # it tells which head it signed last
+        seen = _size(answer, witness)
+        if seen > size:
+            raise UntrustedNoteError(f"{witness} saw {seen} entries, and the log has {size}: it was cut off")
+        proof = consistency_proof(service, seen, size) if 0 < seen < size else []
+        answer = _asked(witness, seen, proof, note)
+    if answer.is_error:
+        why = _MEANING.get(answer.status_code, "try again later")
+        raise HeadwaterError(f"{witness} did not sign, {answer.status_code}: {why}")
+    kept = _posted(f"{service}/api/v1/log/cosignatures", note + answer.text)
+    if kept.is_error:
+        raise HeadwaterError(
+            f"{service} did not keep the signature of {witness}, {kept.status_code}: {kept.text[:200]}"
+        )
+    return size
+
+
+def _asked(witness: str, old: int, proof: Sequence[bytes], note: str) -> httpx.Response:
+    lines = "".join(f"{b64encode(each).decode()}\n" for each in proof)
+    return _posted(f"{witness}/add-checkpoint", f"old {old}\n{lines}\n{note}")
+
+
+def _posted(url: str, body: str) -> httpx.Response:
+    try:
+        return httpx.post(url, content=body.encode(), timeout=TIMEOUT_S)
+    except (httpx.HTTPError, httpx.InvalidURL) as fault:
+        raise UnavailableError(f"{url} does not answer: {type(fault).__name__}") from fault
+
+
+def _size(answer: httpx.Response, witness: str) -> int:
+    text = answer.text.strip()
+    if not (text.isascii() and text.isdigit()):
+        raise UnavailableError(f"{witness} does not tell the size that it signed last")
+    return int(text)

@@ -1,0 +1,187 @@
+"""What witnesses signed of the log: kept, and given to whoever asks for a head that others vouch for.
+
+A co-signature is taken only of a head that this log has, and only from a witness that is enrolled here; so nobody fills
+the file. A file beside the keys keeps the newest, and not the log itself: a log that noted each would grow by it, and
+have a head again that nobody signed.
+"""
+
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from headwater.errors import HeadwaterError, InvalidInputError, NotFoundError, SetupError, UntrustedEventError
+from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
+from headwater.signing.note import (
+    COSIGNATURE,
+    Note,
+    NoteSigner,
+    NoteVerifier,
+    is_signed_by,
+    parse_note,
+    parse_verifier,
+    signed_note,
+)
+from headwater.signing.secretfile import replace
+from headwater.store.tree import ReadTree
+
+log = logging.getLogger(__name__)
+
+KEPT_HEADS: Final = 64
+NOTE_LIMIT: Final = 64 * 1024
+"""Bytes of a note: a hundred signatures are 20 kB."""
+
+
+class Enrolled(NamedTuple):
+    """The witnesses whose signatures are kept, and the file where they are; without a file nothing outlives us."""
+
+    witnesses: Sequence[NoteVerifier] = ()
+    file: Path | None = None
+
+
+def enrolled_witnesses(home: Path) -> Enrolled:
+    """The witnesses in `keys/witnesses`: a key a line, as `headwater witness` prints its own; `#` begins a comment.
+
+    Raises:
+        SetupError: the file cannot be read, or a line is no witness's key.
+    """
+    path = home / "keys" / "witnesses"
+    try:
+        lines = path.read_text().splitlines() if path.exists() else []
+    except (OSError, UnicodeDecodeError) as fault:
+        raise SetupError(f"cannot read {path}: {fault}") from fault
+    told = {number: line.strip() for number, line in enumerate(lines, 1)}
+    keys = [_witness(f"{path}:{number}", line) for number, line in told.items() if line and not line.startswith("#")]
+    return Enrolled(keys, home / "witness" / "cosignatures.json")
+
+
+def _witness(where: str, line: str) -> NoteVerifier:
+    try:
+        witness = parse_verifier(line)
+    except InvalidInputError as fault:
+        raise SetupError(f"{where}: {fault}") from fault
+    if witness.kind != COSIGNATURE:
+        raise SetupError(f"{where}: {witness.name} has a log's key, and witnesses sign with a key of another type")
+    return witness
+
+
+class Cosignatures:
+    """By the size of the head that they are over, and the witness; on the event loop's thread."""
+
+    def __init__(self, tree: ReadTree, signer: NoteSigner, enrolled: Enrolled) -> None:
+        self._tree = tree
+        self._signer = signer
+        self._witnesses = {str(witness): witness for witness in enrolled.witnesses}
+        self._file = enrolled.file
+        self._kept: dict[int, dict[str, str]] = {}
+
+    def load(self) -> None:
+        """Read what was kept, as far as it is over this log's heads and its witnesses are still enrolled.
+
+        Raises:
+            SetupError: the file is damaged.
+        """
+        for size, lines in _read(self._file).items():
+            good = self._good(size, lines)
+            if good:
+                self._kept[size] = good
+            elif self._witnesses:
+                log.warning("a co-signature is not over this log: was the database replaced?", extra={"size": size})
+
+    def take(self, note: bytes) -> str:
+        """Keep what enrolled witnesses signed under a head; gives the head with all that is known of it.
+
+        Returns when it is on disk.
+
+        Raises:
+            UntrustedNoteError: it is no note, or a signature of an enrolled witness is bad.
+            UntrustedEventError: no enrolled witness signed it.
+            InvalidInputError: it is no head of this log.
+        """
+        read = parse_note(_text(note))
+        head = parse_checkpoint(read.text)
+        if not self._is_ours(head, read.text):
+            raise InvalidInputError(f"checkpoint: this log never had the head over {head.size} entries that is told")
+        lines = self._signed_by(read)
+        if not lines:
+            raise UntrustedEventError("checkpoint: signed by no witness that is enrolled here (keys/witnesses)")
+        kept = {**self._kept, head.size: {**self._kept.get(head.size, {}), **lines}}
+        newest = {size: kept[size] for size in sorted(kept)[-KEPT_HEADS:]}
+        self._write(newest)
+        self._kept = newest
+        return self.note(head)
+
+    def note(self, head: Checkpoint) -> str:
+        """The head, signed by the log and by the witnesses that signed it."""
+        return signed_note(head.text, [self._signer.line(head.text), *self._kept.get(head.size, {}).values()])
+
+    def newest(self, witnesses: int) -> str:
+        """The newest head that so many witnesses signed.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        sizes = [size for size, lines in self._kept.items() if len(lines) >= witnesses]
+        if not sizes:
+            raise NotFoundError(f"no head is kept that {witnesses} of {len(self._witnesses)} enrolled witnesses signed")
+        return self.note(self._head(max(sizes)))
+
+    def _head(self, size: int) -> Checkpoint:
+        return Checkpoint(self._signer.verifier.name, size, self._tree.frontier(size).root)
+
+    def _is_ours(self, head: Checkpoint, text: str) -> bool:
+        return 0 < head.size <= self._tree.size() and text == self._head(head.size).text
+
+    def _signed_by(self, note: Note) -> dict[str, str]:
+        """The lines of enrolled witnesses, the last of each, since that is the newest."""
+        found = {}
+        for key, witness in self._witnesses.items():
+            if is_signed_by(note, witness):
+                name = (witness.name, witness.key_hash)
+                found[key] = [each.line for each in note.signatures if (each.name, each.key_hash) == name][-1]
+        return found
+
+    def _good(self, size: int, lines: Mapping[str, str]) -> dict[str, str]:
+        if not 0 < size <= self._tree.size():
+            return {}
+        note = parse_note(signed_note(self._head(size).text, lines.values()))
+        good = {}
+        for key, witness in self._witnesses.items():
+            try:
+                if key in lines and is_signed_by(note, witness):
+                    good[key] = lines[key]
+            except HeadwaterError:
+                continue
+        return good
+
+    def _write(self, kept: Mapping[int, Mapping[str, str]]) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=self._file.parent, prefix=".writing-", delete=False) as file:
+                json.dump(kept, file)
+                file.flush()
+                os.fsync(file.fileno())
+            replace(self._file, Path(file.name))
+        except OSError as fault:
+            raise SetupError(f"cannot write {self._file}: {fault.strerror}") from fault
+
+
+def _text(note: bytes) -> str:
+    try:
+        return note.decode()
+    except UnicodeDecodeError:
+        raise InvalidInputError("checkpoint: expected text in UTF-8") from None
+
+
+def _read(path: Path | None) -> dict[int, dict[str, str]]:
+    if path is None or not path.exists():
+        return {}
+    try:
+        return {int(size): dict(lines) for size, lines in json.loads(path.read_text()).items()}
+    except (OSError, ValueError, AttributeError, TypeError) as fault:
+        raise SetupError(f"{path} is damaged: remove it, and witnesses will sign again") from fault

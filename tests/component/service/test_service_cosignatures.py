@@ -1,0 +1,159 @@
+"""What witnesses signed of the log is kept, and served with its heads."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.errors import SetupError
+from headwater.service.cosignatures import Enrolled, enrolled_witnesses
+from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
+from headwater.signing.note import COSIGNATURE, NoteSigner, parse_note, signed_note, verified_text
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import LOG_KEY, event, post, serving
+
+ANN = NoteSigner.from_seed("ann.example.org/witness", bytes([1] * 32), COSIGNATURE)
+BOB = NoteSigner.from_seed("bob.example.org/witness", bytes([2] * 32), COSIGNATURE)
+STRANGER = NoteSigner.from_seed("stranger.example.org/witness", bytes([3] * 32), COSIGNATURE)
+NOON_S = 1_779_451_200
+"""2026-05-22T12:00:00Z"""
+
+
+@contextmanager
+def witnessed_log(folder: Path, *witnesses: NoteSigner) -> Iterator[TestClient]:
+    enrolled = Enrolled([witness.verifier for witness in witnesses], folder / "witness" / "cosignatures.json")
+    with closing(SqliteStore(folder / "headwater.db")) as store, serving(store, witnesses=enrolled) as client:
+        yield client
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with witnessed_log(tmp_path, ANN, BOB) as client:
+        grow(client, 3)
+        yield client
+
+
+def grow(client: TestClient, count: int, begin: int = 0) -> None:
+    post(client, *(event(job={"namespace": "etl", "name": f"job {number}"}) for number in range(begin, begin + count)))
+
+
+def head(client: TestClient, **parameters: int) -> str:
+    return client.get("/api/v1/log/checkpoint", params=parameters).raise_for_status().text
+
+
+def cosigned(note: str, *witnesses: NoteSigner, time_s: int = NOON_S) -> str:
+    text = parse_note(note).text
+    return signed_note(text, [LOG_KEY.line(text), *(witness.line(text, time_s) for witness in witnesses)])
+
+
+def sent(client: TestClient, note: str | bytes) -> tuple[int, str]:
+    answer = client.post("/api/v1/log/cosignatures", content=note)
+    return answer.status_code, answer.text
+
+
+def test_a_head_is_served_with_what_witnesses_signed_of_it(client: TestClient) -> None:
+    status, told = sent(client, cosigned(head(client), ANN))
+    sent(client, cosigned(head(client), BOB))
+
+    assert (status, told.count("\N{EM DASH} ")) == (200, 2)
+    for signer in (LOG_KEY, ANN, BOB):
+        assert parse_checkpoint(verified_text(head(client), [signer.verifier])).size == 3
+
+
+def test_the_newest_head_that_so_many_signed_is_given(client: TestClient) -> None:
+    sent(client, cosigned(head(client), ANN, BOB))
+    grow(client, 1, 3)
+    sent(client, cosigned(head(client), ANN))
+    grow(client, 1, 4)
+
+    sizes = [parse_checkpoint(parse_note(head(client, witnesses=count)).text).size for count in range(3)]
+
+    assert sizes == [5, 4, 3]
+    assert client.get("/api/v1/log/checkpoint", params={"witnesses": 3}).status_code == 404
+
+
+def test_the_newest_signature_of_a_witness_counts(client: TestClient) -> None:
+    sent(client, cosigned(head(client), ANN))
+    sent(client, later := cosigned(head(client), ANN, time_s=NOON_S + 60))
+
+    assert head(client) == later
+
+
+def test_what_was_kept_is_there_after_a_start_as_far_as_its_witness_still_is(tmp_path: Path) -> None:
+    with witnessed_log(tmp_path, ANN, BOB) as client:
+        grow(client, 3)
+        sent(client, cosigned(head(client), ANN, BOB))
+
+    with witnessed_log(tmp_path, BOB) as client:
+        assert head(client) == cosigned(head(client), BOB)
+
+
+def test_what_is_not_over_this_log_is_not_served_after_a_start(tmp_path: Path) -> None:
+    with witnessed_log(tmp_path, ANN) as client:
+        grow(client, 3)
+        sent(client, cosigned(head(client), ANN))
+    for path in tmp_path.glob("headwater.db*"):
+        path.unlink()
+
+    with witnessed_log(tmp_path, ANN) as client:
+        grow(client, 4)
+        answer = client.get("/api/v1/log/checkpoint", params={"witnesses": 1})
+
+    assert answer.status_code == 404
+
+
+def test_only_what_an_enrolled_witness_signed_of_this_log_is_taken(client: TestClient) -> None:
+    ours = head(client)
+    elsewhere = Checkpoint("lineage.example.org", 3, bytes(32)).signed(LOG_KEY)
+    ahead = Checkpoint("lineage.example.org", 4, bytes(32)).signed(LOG_KEY)
+    other = parse_note(ours).text.replace("lineage.example.org", "other.example.org")
+    forged = cosigned(ours, ANN).replace("\n3\n", "\n2\n")
+
+    assert [
+        sent(client, cosigned(ours, STRANGER))[0],
+        sent(client, ours)[0],
+        sent(client, cosigned(elsewhere, ANN))[0],
+        sent(client, cosigned(ahead, ANN))[0],
+        sent(client, signed_note(other, [ANN.line(other, NOON_S)]))[0],
+        sent(client, forged)[0],
+        sent(client, "no note")[0],
+        sent(client, b"\xff\xfe")[0],
+        sent(client, b"x" * 100_000)[0],
+    ] == [403, 403, 400, 400, 400, 400, 403, 400, 413]
+    assert client.get("/api/v1/log/checkpoint", params={"witnesses": 1}).status_code == 404
+
+
+def test_a_bad_signature_in_the_name_of_a_witness_is_refused_whoever_else_signed(client: TestClient) -> None:
+    text = parse_note(head(client)).text
+    other = text.replace("\n3\n", "\n1\n")
+    bad = ANN.line(other, NOON_S)
+
+    status, told = sent(client, signed_note(text, [bad, BOB.line(text, NOON_S)]))
+
+    assert (status, json.loads(told)["message"]) == (
+        403,
+        f"note: the signature of {ANN.verifier.name} is not over this text",
+    )
+
+
+def test_witnesses_are_enrolled_a_key_a_line(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    (keys / "witnesses").write_text(f"# ours\n{ANN.verifier}\n\n{BOB.verifier}\n")
+
+    assert [witness.name for witness in enrolled_witnesses(tmp_path).witnesses] == [
+        ANN.verifier.name,
+        BOB.verifier.name,
+    ]
+
+
+@pytest.mark.parametrize(("line", "told"), [("nonsense", "white space|NAME"), (str(LOG_KEY.verifier), "log's key")])
+def test_a_line_that_is_no_witness_is_told_with_its_number(tmp_path: Path, line: str, told: str) -> None:
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys" / "witnesses").write_text(f"\n{line}\n")
+
+    with pytest.raises(SetupError, match=rf"witnesses:2: .*({told})"):
+        enrolled_witnesses(tmp_path)
