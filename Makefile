@@ -63,6 +63,14 @@ build/lab-connectors.stamp: jvm/lab-connectors/pom.xml $(shell find jvm/lab-conn
 	cp jvm/lab-connectors/target/headwater-lab-connectors-*.jar build/lab-connectors
 	@touch $@
 
+build/lab-suppliers-live.stamp: jvm/lab-suppliers-live/pom.xml $(shell find jvm/lab-suppliers-live/src -type f)
+	@mkdir -p build
+	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to build the lab's program for Flink"; exit 1; }
+	rm -rf build/lab-suppliers-live
+	$(MVN) -f jvm/lab-suppliers-live/pom.xml clean package
+	mkdir build/lab-suppliers-live && cp jvm/lab-suppliers-live/target/headwater-lab-suppliers-live-*.jar build/lab-suppliers-live
+	@touch $@
+
 build/lab-flink.stamp: build/python.stamp jvm/lab-flink/pom.xml jvm/lab-flink/requirements.lock
 	$(VENV)/headwater lab fetch flink
 	@touch $@
@@ -77,7 +85,7 @@ demo: setup  ## run three pipelines over real flights and show their lineage; en
 lab: build/python.stamp build/connect-smt.stamp build/lab-connectors.stamp  ## start Kafka, Connect, a schema registry, S3 and Glue on this machine; `headwater lab down` ends them
 	$(VENV)/headwater lab up kafka
 
-test: setup build/system.stamp build/connect-smt.stamp build/lab-connectors.stamp build/lab-flink.stamp build/lab-trino.stamp  ## run every test
+test: setup build/system.stamp build/connect-smt.stamp build/signing-transport.stamp build/lab-connectors.stamp build/lab-suppliers-live.stamp build/lab-flink.stamp build/lab-trino.stamp  ## run every test
 	$(VENV)/python -m pytest -n 2  # engines in one process, all else in the other
 	$(MVN) -f jvm/connect-smt/pom.xml test
 	$(MVN) -f jvm/signing-transport/pom.xml test
@@ -107,4 +115,4 @@ lock: build/uv.stamp  ## resolve pyproject.toml anew into requirements.lock
 	$(VENV)/uv pip compile --quiet jvm/lab-trino/requirements.in --no-deps --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-find-links --no-emit-index-url -o jvm/lab-trino/requirements.lock
 
 clean:  ## remove what the build made
-	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/connect-smt/target jvm/signing-transport/target jvm/lab-connectors/target
+	rm -rf build .venv $(JARS) $(PAGE) web/node_modules jvm/connect-smt/target jvm/signing-transport/target jvm/lab-connectors/target jvm/lab-suppliers-live/target

@@ -5,6 +5,7 @@ python labs/02-end-to-end/play.py --keep    # leaves it running; `headwater lab 
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from play import (  # noqa: E402  the first lab's, by the path above
     BROKER,
     CREDENTIALS,
     S3,
+    SERVICE,
     ask_connect,
     configuration,
     headwater,
@@ -31,6 +33,9 @@ from play import (  # noqa: E402  the first lab's, by the path above
     until,
 )
 
+PROJECT = HERE.parents[1]
+PROGRAM = PROJECT / "build" / "lab-suppliers-live" / "headwater-lab-suppliers-live-0.1.0.jar"
+BUILT = ("connect-smt", "lab-connectors", "lab-suppliers-live", "signing-transport")
 FLINK = "http://127.0.0.1:8091"
 TRINO = "http://127.0.0.1:8080"
 ORDERS = 3 * 400
@@ -43,6 +48,7 @@ def main() -> None:
     asked.add_argument("--keep", action="store_true", help="leave everything running")
     keep = asked.parse_args().keep
     os.environ.update(CREDENTIALS)
+    subprocess.run(["make", "-C", str(PROJECT), *(f"build/{part}.stamp" for part in BUILT)], check=True)  # noqa: S603, S607
     with ExitStack() as running:
         say("all parts of the lab, the lineage service and two watchers")
         headwater("lab", "up", "all")
@@ -65,9 +71,11 @@ def let_flow() -> None:
     ask_connect("PUT", "/auction/config", configuration("auction", orders_per_second="50", orders_per_task="400"))
     time.sleep(5)  # the topics are there with the first records
     ask_connect("PUT", "/archive/config", configuration("archive"))
-    say("two jobs of Flink: what suppliers sell by the hour, and every order into the lake")
-    headwater("flink", "run", str(HERE / "live.sql"), "--url", FLINK)
+    say("Flink SQL: every order into the lake")
     headwater("flink", "run", str(HERE / "lake.sql"), "--url", FLINK)
+    say("a DataStream program of Flink: what suppliers sell by the hour; its author declares its columns")
+    submit((HERE / "suppliers-live.run.json").read_text())
+    declare((HERE / "suppliers-live.columns.json").read_text())
     until(lambda: ask_trino("SELECT count(*) FROM lake.sales.orders") == [[ORDERS]], "every order is in the lake")
 
 
@@ -91,6 +99,25 @@ def show() -> None:
     headwater("trace", "revenue:by_supplier.total")
     say("and what hangs on the price of an order?")
     headwater("impact", "orders:price")
+
+
+def submit(run: str, flink: str = FLINK) -> str:
+    """Upload the DataStream program and start it as the JSON text says; its job's id.
+
+    Source: https://nightlies.apache.org/flink/flink-docs-release-2.1/docs/ops/rest_api/
+    """
+    with PROGRAM.open("rb") as jar:
+        uploaded = httpx.post(f"{flink}/jars/upload", files={"jarfile": (PROGRAM.name, jar)}, timeout=60)
+    uploaded.raise_for_status()
+    name = Path(uploaded.json()["filename"]).name
+    begun = httpx.post(f"{flink}/jars/{name}/run", json=json.loads(run), timeout=120)
+    begun.raise_for_status()
+    return str(begun.json()["jobid"])
+
+
+def declare(event: str, service: str = SERVICE) -> None:
+    """Tell the lineage service of an event, given as JSON text."""
+    httpx.post(f"{service}/api/v1/lineage", json=json.loads(event), timeout=30).raise_for_status()
 
 
 def ask_trino(sql: str, url: str = TRINO) -> list[list[Any]]:
@@ -120,6 +147,7 @@ _USUAL = {
     "broker": BROKER,
     "registry": "http://127.0.0.1:8081/apis/ccompat/v7",
     "s3": S3,
+    "service": SERVICE.replace("127.0.0.1", "localhost"),
     "trino": TRINO.replace("http", "trino"),
 }
 

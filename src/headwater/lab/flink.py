@@ -12,6 +12,7 @@ import yaml
 
 from headwater.errors import SetupError
 from headwater.lab.environments import folder_of, packages_of
+from headwater.lab.jars import PROJECT
 from headwater.lab.kafka import ANY_CREDENTIALS
 from headwater.lab.part import HOST, Part, Site, answers, log_says
 
@@ -25,6 +26,9 @@ FLINK_HOME: Final = packages_of(FLINK) / "pyflink"
 
 MORE_SETTINGS: Final = "HEADWATER_FLINK_CONFIG"
 """The environment variable that names a YAML file with settings of Flink to add to the lab's, or to replace them."""
+
+TRANSPORT: Final = PROJECT / "build" / "signing-transport"
+"""The transport that signs what OpenLineage's listener tells, where `make` has built it."""
 
 _SLOTS: Final = 8
 _LOGGING: Final = f"-Dlog4j.configurationFile={Path(__file__).with_name('log4j2.properties')}"
@@ -48,7 +52,7 @@ _OPENED: Final = tuple(f"--add-opens=java.base/{package}=ALL-UNNAMED" for packag
 
 
 def _java(heap: str, site: Site, main: str) -> list[str]:
-    libraries = f"{FLINK_HOME}/lib/*:{site.jars}/*"
+    libraries = f"{FLINK_HOME}/lib/*:{site.jars}/*:{TRANSPORT}/*"
     return ["java", f"-Xmx{heap}", *_SMALL, *_OPENED, _LOGGING, "-cp", libraries, main, "--configDir", str(site.folder)]
 
 
