@@ -15,7 +15,8 @@ import yaml
 import headwater.capture.flink
 from headwater.graph.flinkplan.lineage import StatementLineage, column_lineage
 from headwater.graph.sparkplan.transformation import ColumnInput, Subtype
-from headwater.lab.flink import PYTHON
+from headwater.lab.flink import FLINK, PYTHON
+from headwater.lab.jars import folder_of
 
 _FOLDER: Final = Path(__file__).parents[1] / "unit" / "flinkplan"
 RECORDED: Final = _FOLDER / "plans.jsonl"
@@ -59,7 +60,12 @@ def planned() -> dict[str, Any]:
     """The same from the real planner, in a process of Flink's own Python; 10 s."""
     asked = {"tables": tables(), "statements": {one.name: one.sql for one in statements()}}
     command = [str(PYTHON), str(Path(__file__).with_name("inside_flink_planner.py"))]
-    environment = {**os.environ, "PYTHONPATH": str(_PROBE), "JVM_ARGS": "-Xmx512m -XX:+UseSerialGC"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(_PROBE),
+        "JVM_ARGS": "-Xmx512m -XX:+UseSerialGC",
+        "HADOOP_CLASSPATH": f"{folder_of(FLINK)}/*",
+    }
     done = subprocess.run(
         command, input=json.dumps(asked), env=environment, capture_output=True, text=True, timeout=300, check=False
     )

@@ -24,6 +24,9 @@ _MASKING: Final = frozenset(
 _WITHOUT_DATA: Final = frozenset(("GROUPING", "GROUPING_ID", "GROUP_ID"))
 """They say which grouping set a row is of, whatever is in it."""
 
+_AGGREGATES: Final = frozenset(("AVG", "COUNT", "LISTAGG", "MAX", "MIN", "SUM"))
+"""Those that stand among other functions where rows are matched, without a window."""
+
 _RANKING: Final = frozenset(("CUME_DIST", "DENSE_RANK", "NTILE", "PERCENT_RANK", "RANK", "ROW_NUMBER"))
 _NEIGHBOURS: Final = frozenset(("LAG", "LEAD"))
 
@@ -50,13 +53,15 @@ def called(function: str, operands: Sequence[Inputs]) -> Inputs:
     rule = _RULES.get(function)
     if rule is not None:
         return rule(operands)
-    return merged(operands).through(MASKED if function in _MASKING else TRANSFORMATION)
+    value = merged(operands).through(MASKED if function in _MASKING else TRANSFORMATION)
+    return value.through(AGGREGATION) if function in _AGGREGATES else value
 
 
 def as_written(call: Node) -> Node:
     """A call as the user wrote it, where the planner has spelled it out.
 
-    SUM OVER becomes `CASE(COUNT(x) > 0, $SUM0(x), null)`, AVG OVER that divided by `COUNT(x)`: neither counts.
+    SUM OVER becomes `CASE(COUNT(x) > 0, $SUM0(x), null)`, AVG OVER that divided by `COUNT(x)`: neither counts. Among
+    matched rows AVG is `SUM(x) / COUNT(x)`.
     """
     match call:
         case {"op": "CASE", "args": [{"op": ">", "args": [{"op": "COUNT"} as count, _]}, {"op": "$SUM0"} as total, _]}:
@@ -64,6 +69,8 @@ def as_written(call: Node) -> Node:
         case {"op": "/", "args": [{"op": "CASE"} as case, {"op": "COUNT", "partition": _} as count]}:
             total = as_written(case)
             return total if total is not case and _is_over_the_same(count, total) else call
+        case {"op": "/", "args": [{"op": "SUM"} as total, {"op": "COUNT"} as count]}:
+            return total if total["args"] == count["args"] else call
         case _:
             return call
 

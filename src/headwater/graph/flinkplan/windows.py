@@ -61,9 +61,21 @@ def _match(operation: Operation) -> Scope:
     partition = [below.columns[at] for at in node["partition"]]
     order = merged(below.columns[at] for at in node["order"])
     pattern = merged(operation.inputs(one) for one in node["definitions"])
-    columns = (*partition, *(operation.inputs(one) for one in node["measures"].values()))
+    time = order.through(TRANSFORMATION)
+    columns = (
+        *partition,
+        *(
+            merged([operation.inputs(one), time]) if _asks_for_the_time(one) else operation.inputs(one)
+            for one in node["measures"].values()
+        ),
+    )
     decisive: list[Inputs] = [merged(partition).through(GROUP_BY), order.through(SORT), pattern.through(FILTER)]
     return Scope(columns, operation.rows(*decisive))
+
+
+def _asks_for_the_time(measure: Node) -> bool:
+    """Whether the time of the match, which is that of its last row, goes into it."""
+    return measure.get("op") == "MATCH_ROWTIME" or any(map(_asks_for_the_time, measure.get("args", ())))
 
 
 WINDOW_RULES: Mapping[str, Rule] = {
