@@ -1,5 +1,6 @@
 /** A small lineage service in memory: two jobs, four datasets, and the columns between them. */
 
+import type { Finding, Machine, TroubleCounts } from '../src/api/answers'
 import type { Fetch } from '../src/api/client'
 import type {
   InputField,
@@ -143,12 +144,119 @@ export function jobNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> = JO
   }
 }
 
+/** What the service answers to questions, in its words. */
+export const NODES = {
+  nodes: [machine('centre', {}), machine('edge-7', { missing: 2, replays: 1 })],
+  totalCount: 2,
+}
+
+function machine(nodeId: string, troubles: Partial<TroubleCounts>): Machine {
+  const none = { missing: 0, forks: 0, broken: 0, replays: 0, dropped: 0, silentEpochs: 0, clockAhead: 0 }
+  const times = { firstSeen: '2026-01-02T03:04:05Z', lastSeen: '2026-01-02T03:04:05Z' }
+  return {
+    nodeId,
+    ...times,
+    lastReceivedAt: '2026-01-02T03:04:05Z',
+    events: 4,
+    unproved: 0,
+    epochs: 1,
+    lastSequence: 5,
+    heartbeatSeconds: 60,
+    clockAheadMs: 0,
+    troubles: { ...none, ...troubles },
+  }
+}
+
+const HOLE = {
+  kind: 'hole',
+  words: 'events are missing',
+  at: '2026-01-02T03:04:05Z',
+  events: 2,
+  first: 1,
+  last: 2,
+}
+
+const DRIFT = {
+  drift: [
+    {
+      nodeId: FLIGHTS,
+      at: '2026-01-02T03:04:05Z',
+      toldBy: { namespace: 'demo', name: 'ingest' },
+      index: 9,
+      digest: 'sha256:9',
+      subject: null,
+      breaking: true,
+      changes: [
+        {
+          column: 'arr_delay',
+          change: 'retyped',
+          before: 'int',
+          after: 'string',
+          breaking: true,
+          reaches: { columns: 1, datasets: 1, jobs: 1 },
+          jobs: [AGGREGATE],
+        },
+      ],
+    },
+  ],
+  totalCount: 1,
+}
+
+const ROOT_CAUSE = {
+  run: {
+    id: 'run-2',
+    job: { namespace: 'demo', name: 'aggregate' },
+    state: 'FAILED',
+    startedAt: '2026-01-02T03:04:05Z',
+  },
+  summary: '',
+  findings: [
+    finding(1, 'flights: changed arr_delay from int to string', FLIGHTS, false),
+    finding(2, 'a run of aggregate failed', AGGREGATE, true),
+  ],
+  lookedAt: [{}, {}],
+  isCut: false,
+}
+
+function finding(rank: number, words: string, nodeId: NodeId, consequence: boolean): Finding {
+  const events = [{ logIndex: 9, digest: 'sha256:9' }]
+  return {
+    rank,
+    kind: 'schema-change',
+    words,
+    nodeId,
+    at: '2026-01-02T03:04:05Z',
+    consequence,
+    events,
+    path: [],
+  }
+}
+
+function impact(isDrop: boolean): Answer {
+  const breaking = isDrop || null
+  const owners = [{ name: 'team:finance', type: null }]
+  const delays = { ...placeOf(DELAYS), name: '/lake/marts/delays' }
+  const job = { namespace: 'demo', name: 'aggregate' }
+  const rest = { distance: 1, breaking, reason: null }
+  return {
+    breaking,
+    summary: 'reaches 1 column',
+    reached: [
+      { ...delays, ...rest, type: 'DATASET_FIELD', field: 'avg_arr_delay', owners },
+      { ...delays, ...rest, type: 'DATASET', field: null, owners },
+      { ...job, ...rest, type: 'JOB', field: null, owners: [] },
+    ],
+    totalCount: 3,
+  }
+}
+
 export interface Service {
   readonly fetch: Fetch
   /** What is known now; a test changes it and then reports a change. */
   jobs: Readonly<Record<NodeId, JobPlan>>
   /** If set, every request is answered with this status. */
   broken: number | undefined
+  checkpoint: string
   /** The paths asked for, in order. */
   readonly asked: string[]
 }
@@ -157,11 +265,13 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
   const service: Service = {
     jobs,
     broken: undefined,
+    checkpoint: 'lineage.example.org\n20\ncm9vdA==\n\n— lineage.example.org AAAA\n',
     asked: [],
     fetch: async (url) => {
       const { pathname, searchParams } = new URL(url, 'http://lakehouse')
       service.asked.push(decodeURIComponent(pathname + (searchParams.get('nodeId') ?? '')))
       if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
+      if (pathname.endsWith('/log/checkpoint')) return new Response(service.checkpoint)
       const body = answer(service.jobs, decodeSegments(pathname), searchParams)
       return body === undefined ? json({ code: 404, message: 'Nothing by that name.' }, 404) : json(body, 200)
     },
@@ -184,6 +294,14 @@ function answer(jobs: Service['jobs'], path: readonly string[], query: URLSearch
       return { graph: columnAnswer() }
     case 'summary':
       return { events: { stored: names.flatMap((id) => jobs[id]?.runs ?? []).length } }
+    case 'nodes':
+      return path[1] === undefined ? NODES : machineAnswer(path[1])
+    case 'drift':
+      return DRIFT
+    case 'root-cause':
+      return ROOT_CAUSE
+    case 'impact':
+      return impact(query.get('change') === 'drop')
     case 'search':
       return { totalCount: 0, results: [] }
     case 'namespaces':
@@ -191,6 +309,11 @@ function answer(jobs: Service['jobs'], path: readonly string[], query: URLSearch
     default:
       return undefined
   }
+}
+
+function machineAnswer(id: string): Answer {
+  const found = NODES.nodes.find(({ nodeId }) => nodeId === id)
+  return found && { ...found, ofEpochs: [], listed: [{ ...HOLE, epoch: 'e1' }], listedCount: 1 }
 }
 
 function lineage(jobs: Service['jobs'], start: NodeId): Answer {

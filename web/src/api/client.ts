@@ -1,6 +1,8 @@
 /** Asks the service. Every failure is a `ServiceError` with a sentence for people. */
 
+import { type Checkpoint, readCheckpoint } from '../core/checkpoint'
 import type { NodeId, RunId } from '../core/ids'
+import type { Impact, Machine, MachineDetail, RootCause, SchemaDrift } from './answers'
 import type { Dataset, Job, Named, Run, RunEvent, SearchResult, WireColumn, WireNode } from './types'
 
 export class ServiceError extends Error {
@@ -75,6 +77,47 @@ export class Client {
   async search(text: string, limit: number, signal: AbortSignal): Promise<readonly SearchResult[]> {
     const path = `search?${query({ q: text, limit })}`
     return (await this.#get<{ results: SearchResult[] }>(path, signal)).results
+  }
+
+  /** The first `limit` nodes of the record, by name. */
+  async machines(limit: number): Promise<Page<Machine>> {
+    const answer = await this.#get<{ nodes: Machine[]; totalCount: number }>(`nodes?${query({ limit })}`)
+    return { items: answer.nodes, totalCount: answer.totalCount }
+  }
+
+  /** A node of the record, with the newest `limit` of its epochs and of what does not fit. */
+  async machine(id: string, limit: number): Promise<MachineDetail> {
+    return this.#get(`nodes/${encodeURIComponent(id)}?${query({ limit })}`)
+  }
+
+  /** The head of the log. */
+  async checkpoint(): Promise<Checkpoint> {
+    const response = await answer(this.#fetch, `${this.#base}/log/checkpoint`)
+    const found = readCheckpoint(await response.text())
+    if (!found) throw new ServiceError('The service answered with no checkpoint of a log.')
+    return found
+  }
+
+  /** Where the log's head stands, for people who want to keep it. */
+  get checkpointUrl(): string {
+    return `${this.#base}/log/checkpoint`
+  }
+
+  /** The newest `limit` changes of schemas. */
+  async drift(limit: number): Promise<Page<SchemaDrift>> {
+    const answer = await this.#get<{ drift: SchemaDrift[]; totalCount: number }>(`drift?${query({ limit })}`)
+    return { items: answer.drift, totalCount: answer.totalCount }
+  }
+
+  /** Why a dataset, or one of its columns, may be wrong. */
+  async rootCause(dataset: NodeId, column: string | undefined): Promise<RootCause> {
+    return this.#get(`root-cause?${query({ nodeId: dataset, ...(column === undefined ? {} : { column }) })}`)
+  }
+
+  /** What a change of a dataset, or of one of its columns, reaches; `isDrop`: and what breaks once it is gone. */
+  async impact(dataset: NodeId, column: string | undefined, isDrop: boolean, limit: number): Promise<Impact> {
+    const asked = { ...(column === undefined ? {} : { column }), ...(isDrop ? { change: 'drop' } : {}) }
+    return this.#get(`impact?${query({ nodeId: dataset, ...asked, limit })}`)
   }
 
   /** How many events are stored: it grows with each. */

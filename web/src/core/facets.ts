@@ -18,6 +18,11 @@ export function symlinks(facets: Facets | undefined): Named[] {
   return named.sort((a, b) => b.rank - a.rank).map(({ namespace, name }) => ({ namespace, name }))
 }
 
+/** Source: OpenLineage DatasetTypeDatasetFacet 1-0-1 */
+export function isDashboard(facets: Facets | undefined): boolean {
+  return text(facets?.datasetType, 'datasetType') === 'DASHBOARD'
+}
+
 export interface RunError {
   readonly message: string
   readonly stackTrace: string | undefined

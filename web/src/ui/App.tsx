@@ -6,13 +6,15 @@ import { EMPTY_GRAPH, type LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
 import { labelOf } from '../core/labels'
 import type { Loadable } from '../core/loadable'
-import { HOME, type Route } from '../core/route'
+import { type GraphRoute, HOME, RECORD, type Route } from '../core/route'
+import { DriftView } from './drift/DriftView'
 import { GraphPane } from './GraphPane'
 import { Header } from './Header'
 import type { FindLayout } from './layoutEngine'
 import { EmptyNotice, FailureNotice, LoadingNotice } from './Notices'
 import { type Page, PageContext } from './page'
 import { Details } from './panel/Details'
+import { RecordView } from './record/RecordView'
 import { useColumns } from './useColumns'
 import { useKey } from './useKeys'
 import { useLoaded } from './useLoaded'
@@ -30,9 +32,10 @@ export function App({ client, feed, findLayout }: AppProps) {
   const [unfolded, setUnfolded] = useState<ReadonlySet<NodeId>>(new Set())
   const [anchor, setAnchor] = useState<NodeId>()
   const graph = state.graph.state === 'ready' ? state.graph.value : EMPTY_GRAPH
-  const columns = useColumns(client, graph, state.revision, route.node)
+  const chosen = route.view === 'graph' ? route : HOME
+  const columns = useColumns(client, graph, state.revision, chosen.node)
   // The address may name a node beyond those that are listed.
-  const included = useLoaded(route.node, 0, async () => route.node && feed.include(route.node))
+  const included = useLoaded(chosen.node, 0, async () => chosen.node && feed.include(chosen.node))
 
   const page = pageOf(client, graph, state, route, {
     go,
@@ -44,22 +47,26 @@ export function App({ client, feed, findLayout }: AppProps) {
 
   return (
     <PageContext value={page}>
-      <Header connection={state.connection} unlisted={state.unlisted} />
-      <main className="stage" data-panel={route.node !== undefined}>
-        <section className="canvas" aria-label="Lineage graph">
-          <Graph
-            state={state}
-            columns={columns}
-            route={route}
-            unfolded={unfolded}
-            anchor={anchor}
-            findLayout={findLayout}
-          />
-        </section>
-        {route.node !== undefined && (
+      <Header view={route.view} connection={state.connection} unlisted={state.unlisted} />
+      <main className="stage" data-panel={hasPanel(route)}>
+        {route.view === 'record' && <RecordView machine={route.machine} />}
+        {route.view === 'drift' && <DriftView />}
+        {route.view === 'graph' && (
+          <section className="canvas" aria-label="Lineage graph">
+            <Graph
+              state={state}
+              columns={columns}
+              route={route}
+              unfolded={unfolded}
+              anchor={anchor}
+              findLayout={findLayout}
+            />
+          </section>
+        )}
+        {chosen.node !== undefined && (
           <Details
-            id={route.node}
-            column={route.column}
+            id={chosen.node}
+            column={chosen.column}
             columns={columns}
             isLoading={state.graph.state === 'loading' || included.state === 'loading'}
           />
@@ -72,7 +79,7 @@ export function App({ client, feed, findLayout }: AppProps) {
 interface GraphProps extends Pick<AppProps, 'findLayout'> {
   readonly state: FeedState
   readonly columns: Loadable<ColumnGraph>
-  readonly route: Route
+  readonly route: GraphRoute
   readonly unfolded: ReadonlySet<NodeId>
   readonly anchor: NodeId | undefined
 }
@@ -98,31 +105,57 @@ function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Ro
   return {
     client,
     graph,
+    revision: state.revision,
     revisionOf: (node) => state.touched.get(node) ?? 0,
     openNode: (node) => {
       moves.anchor(node)
-      moves.go({ node, column: undefined })
+      moves.go({ view: 'graph', node, column: undefined })
     },
+    openMachine: (machine) => moves.go({ view: 'record', machine }),
     toggleColumn: ({ dataset, column }) => {
       moves.anchor(dataset)
-      const isLit = route.node === dataset && route.column === column
-      moves.go({ node: dataset, column: isLit ? undefined : column })
+      const isLit = route.view === 'graph' && route.node === dataset && route.column === column
+      moves.go({ view: 'graph', node: dataset, column: isLit ? undefined : column })
     },
     toggleFold: (node) => {
       moves.anchor(node)
       moves.toggleFold(node)
     },
-    close: () => moves.go(route.column === undefined ? HOME : { ...route, column: undefined }),
-    leave: () => moves.go(HOME),
+    close: () => moves.go(stepBack(route)),
+    leave: () => moves.go(route.view === 'record' ? RECORD : HOME),
   }
 }
 
+function stepBack(route: Route): Route {
+  if (route.view === 'record') return RECORD
+  if (route.view === 'drift') return route
+  return route.column === undefined ? HOME : { ...route, column: undefined }
+}
+
+function hasPanel(route: Route): boolean {
+  return (
+    (route.view === 'graph' && route.node !== undefined) ||
+    (route.view === 'record' && route.machine !== undefined)
+  )
+}
+
 /** So that the browser's history can be read. */
-function useTitle(graph: LineageGraph, { node, column }: Route): void {
-  const shown = node && [column, labelOf(graph, node)].filter(Boolean).join(' of ')
+function useTitle(graph: LineageGraph, route: Route): void {
+  const shown = titleOf(graph, route)
   useEffect(() => {
     document.title = shown ? `${shown} · Headwater` : 'Headwater'
   }, [shown])
+}
+
+function titleOf(graph: LineageGraph, route: Route): string | undefined {
+  switch (route.view) {
+    case 'record':
+      return [route.machine, 'Record'].filter(Boolean).join(' · ')
+    case 'drift':
+      return 'Schema changes'
+    case 'graph':
+      return route.node && [route.column, labelOf(graph, route.node)].filter(Boolean).join(' of ')
+  }
 }
 
 function toggled(nodes: ReadonlySet<NodeId>, node: NodeId): ReadonlySet<NodeId> {

@@ -3,7 +3,7 @@ import type { ColumnGraph } from '../core/columns'
 import type { LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
 import type { Loadable } from '../core/loadable'
-import type { Route } from '../core/route'
+import type { GraphRoute } from '../core/route'
 import { GraphView } from './graph/GraphView'
 import { Legend } from './graph/Legend'
 import type { FindLayout } from './layoutEngine'
@@ -14,7 +14,7 @@ import { useLit } from './useLit'
 interface GraphPaneProps {
   readonly graph: LineageGraph
   readonly columns: Loadable<ColumnGraph>
-  readonly route: Route
+  readonly route: GraphRoute
   readonly unfolded: ReadonlySet<NodeId>
   readonly anchor: NodeId | undefined
   readonly findLayout: FindLayout

@@ -1,30 +1,53 @@
 import type { Connection } from '../api/stream'
 import { formatCount } from '../core/format'
-import { usePage } from './page'
+import { DRIFT, formatRoute, HOME, RECORD, type View } from '../core/route'
 import { Search } from './search/Search'
 
 interface HeaderProps {
+  readonly view: View
   readonly connection: Connection | undefined
   /** Jobs that the graph does not list. */
   readonly unlisted: number
 }
 
-export function Header({ connection, unlisted }: HeaderProps) {
-  const { leave } = usePage()
+export function Header({ view, connection, unlisted }: HeaderProps) {
   return (
     <header className="top">
       <h1>
-        <button type="button" className="brand" title="Show the whole graph" onClick={leave}>
+        <a className="brand" title="Show the whole graph" href={formatRoute(HOME)}>
           <Mark />
           Headwater
-        </button>
+        </a>
       </h1>
+      <Views view={view} />
       <Search />
-      {unlisted > 0 && (
+      {view === 'graph' && unlisted > 0 && (
         <p className="unlisted">{formatCount(unlisted)} more jobs are not drawn; search finds them.</p>
       )}
       <ConnectionLight connection={connection} />
     </header>
+  )
+}
+
+const VIEWS = [
+  [HOME, 'Graph'],
+  [DRIFT, 'Schema changes'],
+  [RECORD, 'Record'],
+] as const
+
+function Views({ view }: Pick<HeaderProps, 'view'>) {
+  return (
+    <nav aria-label="Views">
+      <ul className="views">
+        {VIEWS.map(([route, word]) => (
+          <li key={route.view}>
+            <a href={formatRoute(route)} aria-current={route.view === view ? 'page' : undefined}>
+              {word}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   )
 }
 

@@ -7,9 +7,13 @@ import type { ColumnRef, NodeId } from '../core/ids'
 export interface Page {
   readonly client: Client
   readonly graph: LineageGraph
+  /** Grows with what the service learns. */
+  readonly revision: number
   /** Grows when an event touched the node. */
   readonly revisionOf: (node: NodeId) => number
   readonly openNode: (node: NodeId) => void
+  /** Shows a machine's record closely. */
+  readonly openMachine: (machine: string) => void
   /** Lights the column's path, or puts it out if it is lit. */
   readonly toggleColumn: (column: ColumnRef) => void
   readonly toggleFold: (node: NodeId) => void

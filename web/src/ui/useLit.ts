@@ -3,13 +3,13 @@ import type { ColumnGraph } from '../core/columns'
 import type { LineageGraph } from '../core/graph'
 import { type Lit, lightUp } from '../core/lit'
 import type { Loadable } from '../core/loadable'
-import type { Route } from '../core/route'
+import type { GraphRoute } from '../core/route'
 
 /** The lit path of the column in the route, as soon as its columns are known. */
 export function useLit(
   graph: LineageGraph,
   columns: Loadable<ColumnGraph>,
-  { node, column }: Route,
+  { node, column }: GraphRoute,
   withIndirect: boolean,
 ): Lit | undefined {
   const known = columns.state === 'ready' ? columns.value : undefined

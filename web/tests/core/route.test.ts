@@ -1,20 +1,32 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { NodeId } from '../../src/core/ids'
-import { formatRoute, HOME, parseRoute } from '../../src/core/route'
+import { DRIFT, formatRoute, HOME, parseRoute, type Route } from '../../src/core/route'
 
 const name = fc.string({ minLength: 1, unit: 'grapheme' })
 
 test('a route survives the address, whatever the names hold', () => {
   fc.assert(
     fc.property(name, fc.option(name, { nil: undefined }), (node, column) => {
-      const route = { node: node as NodeId, column }
+      const route: Route = { view: 'graph', node: node as NodeId, column }
 
       expect(parseRoute(formatRoute(route))).toEqual(route)
     }),
   )
 })
 
-test.each(['', '#', '#column=x', '#node=', '#nonsense'])('%j shows the whole graph', (hash) => {
-  expect(parseRoute(hash)).toEqual(HOME)
+test('a machine in the address survives, and so do the other views', () => {
+  fc.assert(
+    fc.property(fc.option(name, { nil: undefined }), (machine) => {
+      expect(parseRoute(formatRoute({ view: 'record', machine }))).toEqual({ view: 'record', machine })
+    }),
+  )
+  expect(parseRoute(formatRoute(DRIFT))).toEqual(DRIFT)
 })
+
+test.each(['', '#', '#column=x', '#node=', '#nonsense', '#view=nonsense'])(
+  '%j shows the whole graph',
+  (hash) => {
+    expect(parseRoute(hash)).toEqual(HOME)
+  },
+)

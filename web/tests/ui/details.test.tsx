@@ -7,7 +7,7 @@ import { formatRoute } from '../../src/core/route'
 import { AGGREGATE, DELAYS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
 import { openPage } from './openPage'
 
-const at = (node: NodeId, column?: string) => formatRoute({ node, column })
+const at = (node: NodeId, column?: string) => formatRoute({ view: 'graph', node, column })
 const details = () => screen.findByRole('complementary', { name: 'Details' })
 
 describe('the details of a dataset', () => {

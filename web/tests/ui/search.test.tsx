@@ -17,7 +17,7 @@ describe('search', () => {
     expect(document.activeElement).toBe(box())
     await user.keyboard('aggr{Enter}')
 
-    expect(window.location.hash).toBe(formatRoute({ node: AGGREGATE, column: undefined }))
+    expect(window.location.hash).toBe(formatRoute({ view: 'graph', node: AGGREGATE, column: undefined }))
   })
 
   test('chooses by arrows', async () => {
@@ -39,7 +39,9 @@ describe('search', () => {
     await user.type(box(), 'marts')
     await user.click(screen.getByRole('option', { name: /lake\.marts\.delays/ }))
 
-    await waitFor(() => expect(window.location.hash).toBe(formatRoute({ node: DELAYS, column: undefined })))
+    await waitFor(() =>
+      expect(window.location.hash).toBe(formatRoute({ view: 'graph', node: DELAYS, column: undefined })),
+    )
     expect(screen.queryByRole('listbox')).toBeNull()
   })
 

@@ -7,6 +7,7 @@ import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
 import { ColumnStory } from './ColumnStory'
 import { NodeLinks } from './NodeLinks'
+import { Questions } from './Questions'
 import { Schema } from './Schema'
 
 interface DatasetDetailsProps {
@@ -28,6 +29,7 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
       <Aliases names={symlinks(dataset.facets)} />
       <NodeLinks title="Written by" nodes={graph.sources.get(id)} none="No job is known to write it." />
       <NodeLinks title="Read by" nodes={graph.targets.get(id)} none="No job is known to read it." />
+      <Questions key={column ?? ''} dataset={id} column={column} />
       {loaded.state === 'failed' && <p role="alert">{loaded.message}</p>}
       <Schema dataset={id} fields={dataset.fields} chosen={column} />
     </>

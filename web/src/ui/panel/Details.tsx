@@ -1,14 +1,14 @@
-import type { ReactNode } from 'react'
 import type { ColumnGraph } from '../../core/columns'
 import type { GraphNode } from '../../core/graph'
 import type { NodeId } from '../../core/ids'
 import { nodeLabel } from '../../core/labels'
 import type { Loadable } from '../../core/loadable'
-import { CloseIcon, JobIcon, TableIcon } from '../icons'
+import { JobIcon, TableIcon } from '../icons'
 import { LabelText } from '../LabelText'
 import { usePage } from '../page'
 import { DatasetDetails } from './DatasetDetails'
 import { JobDetails } from './JobDetails'
+import { Panel } from './Panel'
 
 interface DetailsProps {
   readonly id: NodeId
@@ -37,21 +37,6 @@ export function Details({ id, column, columns, isLoading }: DetailsProps) {
         <DatasetDetails key={id} id={id} summary={node.dataset} column={column} columns={columns} />
       )}
     </Panel>
-  )
-}
-
-function Panel({ head, children }: { head: ReactNode; children: ReactNode }) {
-  const { leave } = usePage()
-  return (
-    <aside className="panel" aria-label="Details">
-      <div className="panel-head">
-        {head}
-        <button type="button" className="icon-button" aria-label="Close details" onClick={leave}>
-          <CloseIcon />
-        </button>
-      </div>
-      <div className="panel-body">{children}</div>
-    </aside>
   )
 }
 

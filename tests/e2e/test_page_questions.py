@@ -1,0 +1,61 @@
+"""The morning after a field of a topic changed its type, in a real browser: what, who, why."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.support.bad_morning import told, trust
+from tests.support.service import running
+
+pytestmark = pytest.mark.browser
+_LONG_MS = 60_000  # a bound for hanging, not a measurement
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    trust(tmp_path)
+    with running(tmp_path) as service, sync_playwright() as playwright:
+        for raw in told():
+            httpx.post(f"{service.url}/api/v1/lineage", content=raw).raise_for_status()
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": 1440, "height": 900})
+        faults: list[str] = []
+        opened.on("pageerror", lambda fault: faults.append(str(fault)))
+        opened.set_default_timeout(_LONG_MS)
+        opened.goto(service.url)
+        yield opened
+        browser.close()
+    assert faults == []
+
+
+def test_from_the_schema_change_to_the_dashboard_and_back_to_the_proof(page: Page) -> None:
+    details = page.get_by_role("complementary", name="Details")
+    page.get_by_role("link", name="Schema changes").click()
+    price = page.get_by_role("row").filter(has_text="price")
+    expect(price).to_contain_text("int")
+    expect(price).to_contain_text("3 columns in 3 datasets")
+
+    price.get_by_role("button", name="price").click()
+    details.get_by_text("What hangs on price?").click()
+    details.get_by_role("checkbox", name="and what breaks if price is dropped").check()
+    revenue = details.get_by_role("listitem").filter(has_text="dashboard").filter(has_text="owned by").last
+    expect(revenue).to_contain_text("team:finance")
+    expect(revenue).to_contain_text("breaking")
+
+    page.get_by_role("searchbox").fill("sales.stats")
+    page.get_by_role("option").filter(has_text="sales.stats").first.click()
+    details.get_by_text("Why might it be wrong?").press("Enter")
+    findings = details.get_by_role("list", name="Findings").get_by_role("listitem")
+    expect(findings.nth(0)).to_contain_text("changed price from int to string, by version 2 of orders-value")
+    expect(findings.nth(1)).to_contain_text("follows from what is above")
+
+    page.get_by_role("link", name="Record").click()
+    expect(page.get_by_role("row").filter(has_text="centre")).to_contain_text("whole")
+    page.get_by_role("button", name="edge-7").click()
+    expect(details).to_contain_text("numbers 1 to 2")
+    expect(details).to_contain_text("2 different events were signed for one place")
+    page.keyboard.press("Escape")
+    expect(details).to_have_count(0)

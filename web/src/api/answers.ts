@@ -1,0 +1,131 @@
+/** What the service answers to questions: whether records are whole, which schemas changed, why, and what is hit. */
+
+import type { NodeId, RunId } from '../core/ids'
+import type { Named, RunState } from './types'
+
+export type TroubleKind = 'fork' | 'broken' | 'hole' | 'replay' | 'silence' | 'dropped' | 'clock'
+
+export interface TroubleCounts {
+  readonly missing: number
+  readonly forks: number
+  readonly broken: number
+  readonly replays: number
+  readonly dropped: number
+  readonly silentEpochs: number
+  readonly clockAhead: number
+}
+
+/** A node of the record, that is, a machine; `nodes` of the graph are jobs and datasets. */
+export interface Machine {
+  readonly nodeId: string
+  readonly firstSeen: string
+  readonly lastSeen: string
+  readonly lastReceivedAt: string
+  readonly events: number
+  readonly unproved: number
+  readonly epochs: number
+  readonly lastSequence: number
+  readonly heartbeatSeconds: number | null
+  readonly clockAheadMs: number
+  readonly troubles: TroubleCounts
+}
+
+export interface Epoch {
+  readonly epoch: string
+  readonly firstSeen: string
+  readonly lastSeen: string
+  readonly events: number
+  readonly lastSequence: number
+  readonly headHash: string
+  readonly isOver: boolean
+}
+
+export interface Trouble {
+  readonly kind: TroubleKind
+  readonly epoch: string
+  readonly words: string
+  readonly at: string
+  readonly events: number
+  readonly first: number | null
+  readonly last: number | null
+}
+
+export interface MachineDetail extends Machine {
+  readonly ofEpochs: readonly Epoch[]
+  readonly listed: readonly Trouble[]
+  readonly listedCount: number
+}
+
+export interface ColumnDrift {
+  readonly column: string
+  readonly change: 'added' | 'removed' | 'retyped'
+  readonly before: string | null
+  readonly after: string | null
+  readonly breaking: boolean | null
+  readonly reaches: { readonly columns: number; readonly datasets: number; readonly jobs: number }
+  readonly jobs: readonly NodeId[]
+}
+
+export interface SchemaDrift {
+  readonly nodeId: NodeId
+  readonly at: string
+  readonly toldBy: Named | null
+  readonly index: number
+  readonly digest: string
+  readonly subject: {
+    readonly subject: string
+    readonly version: number
+    readonly compatibility: string | null
+    readonly fitsRule: boolean | null
+  } | null
+  readonly breaking: boolean | null
+  readonly changes: readonly ColumnDrift[]
+}
+
+export interface Finding {
+  readonly rank: number
+  readonly kind: string
+  readonly words: string
+  readonly nodeId: NodeId
+  readonly at: string
+  /** A consequence of another finding. */
+  readonly consequence: boolean
+  readonly events: readonly { readonly logIndex: number; readonly digest: string }[]
+  readonly path: readonly { readonly dataset: NodeId; readonly words: string }[]
+}
+
+export interface RootCause {
+  readonly run: {
+    readonly id: RunId
+    readonly job: Named
+    readonly state: RunState
+    readonly startedAt: string
+  } | null
+  readonly summary: string
+  readonly findings: readonly Finding[]
+  readonly lookedAt: readonly unknown[]
+  readonly isCut: boolean
+}
+
+export interface Owner {
+  readonly name: string
+  readonly type: string | null
+}
+
+export interface Reached {
+  readonly type: 'DATASET_FIELD' | 'DATASET' | 'JOB'
+  readonly namespace: string
+  readonly name: string
+  readonly field: string | null
+  readonly distance: number
+  readonly breaking: boolean | null
+  readonly reason: string | null
+  readonly owners: readonly Owner[]
+}
+
+export interface Impact {
+  readonly breaking: boolean | null
+  readonly summary: string
+  readonly reached: readonly Reached[]
+  readonly totalCount: number
+}

@@ -1,0 +1,10 @@
+import { formatTime } from '../core/format'
+
+/** A moment as people read it, whole in the tooltip. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {formatTime(at, new Date())}
+    </time>
+  )
+}

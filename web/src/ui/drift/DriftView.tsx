@@ -1,0 +1,125 @@
+import type { ColumnDrift, SchemaDrift } from '../../api/answers'
+import { formatCount } from '../../core/format'
+import { labelOf } from '../../core/labels'
+import { counted } from '../../core/wording'
+import { Awaited } from '../Awaited'
+import { Breaking } from '../Breaking'
+import { usePage } from '../page'
+import { NodeLink } from '../panel/NodeLinks'
+import { Time } from '../Time'
+import { useLoaded } from '../useLoaded'
+import { useSlowly } from '../useSlowly'
+
+const SHOWN = 100
+const REFRESH_MS = 5_000
+
+/** Schemas that changed, the newest first: what changed, whether it breaks readers, and who they are. */
+export function DriftView() {
+  const { client, revision } = usePage()
+  const drift = useLoaded('drift', useSlowly(revision, REFRESH_MS), () => client.drift(SHOWN))
+  return (
+    <div className="sheet">
+      <h2>Schema changes</h2>
+      <p className="lead">
+        Each time that a topic or table had other columns than before, and what hangs on these.
+      </p>
+      <Awaited of={drift} doing="Loading schema changes">
+        {({ items, totalCount }) => (
+          <>
+            {items.length === 0 && <p className="muted">No schema has changed, as far as events tell.</p>}
+            <ol className="items">
+              {items.map((change) => (
+                <DriftCard key={`${change.nodeId} ${change.index}`} drift={change} />
+              ))}
+            </ol>
+            {totalCount > items.length && (
+              <p className="muted">
+                {formatCount(totalCount - items.length)} earlier changes: <code>headwater drift</code>
+              </p>
+            )}
+          </>
+        )}
+      </Awaited>
+    </div>
+  )
+}
+
+function DriftCard({ drift }: { drift: SchemaDrift }) {
+  const { graph } = usePage()
+  return (
+    <li className="item" aria-label={labelOf(graph, drift.nodeId)}>
+      <p className="item-head">
+        <NodeLink node={drift.nodeId} />
+        <Breaking breaking={drift.breaking} />
+        <Time at={drift.at} />
+      </p>
+      <table className="changes">
+        <thead>
+          <tr>
+            <th scope="col">Column</th>
+            <th scope="col">Before</th>
+            <th scope="col">Since</th>
+            <th scope="col">Goes into</th>
+          </tr>
+        </thead>
+        <tbody>
+          {drift.changes.map((change) => (
+            <ChangeRow key={change.column} dataset={drift.nodeId} change={change} />
+          ))}
+        </tbody>
+      </table>
+      <p className="muted">
+        <Source drift={drift} />
+      </p>
+    </li>
+  )
+}
+
+function ChangeRow({ dataset, change }: { dataset: SchemaDrift['nodeId']; change: ColumnDrift }) {
+  const { toggleColumn } = usePage()
+  const { column, before, after, reaches, jobs } = change
+  return (
+    <tr data-change={change.change}>
+      <th scope="row">
+        <button type="button" className="link column-name" onClick={() => toggleColumn({ dataset, column })}>
+          {column}
+        </button>
+      </th>
+      <td data-label="Before">
+        {change.change === 'added' ? <i className="muted">none</i> : <code>{before}</code>}
+      </td>
+      <td data-label="Since">
+        {change.change === 'removed' ? <i className="muted">gone</i> : <code>{after}</code>}
+      </td>
+      <td data-label="Goes into">
+        {reaches.columns + reaches.jobs === 0 ? (
+          <span className="muted">nothing that is known</span>
+        ) : (
+          <>
+            {counted(reaches.columns, 'column')} in {counted(reaches.datasets, 'dataset')}
+            <ul className="links">
+              {jobs.map((job) => (
+                <li key={job}>
+                  <NodeLink node={job} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** Who told of it, and where that stands in the log. */
+function Source({ drift: { subject, toldBy, index } }: { drift: SchemaDrift }) {
+  const rule = subject?.compatibility && `, under the rule ${subject.compatibility}`
+  const fits = subject?.fitsRule == null ? '' : subject.fitsRule ? ', which allows it' : ', which forbids it'
+  return (
+    <>
+      {subject && `Version ${subject.version} of ${subject.subject}${rule ?? ''}${rule ? fits : ''}. `}
+      {toldBy ? `Told by a run of ${toldBy.name}` : 'Told of the dataset itself'}, entry {formatCount(index)}{' '}
+      of the log.
+    </>
+  )
+}

@@ -1,0 +1,82 @@
+import { useState } from 'react'
+import type { Impact } from '../../api/answers'
+import { isDashboard } from '../../core/facets'
+import { formatCount } from '../../core/format'
+import type { NodeId } from '../../core/ids'
+import { type Place, rings } from '../../core/reached'
+import { counted } from '../../core/wording'
+import { Awaited } from '../Awaited'
+import { Breaking } from '../Breaking'
+import { usePage } from '../page'
+import { useLoaded } from '../useLoaded'
+import { NodeLink } from './NodeLinks'
+
+const SHOWN = 500
+
+interface ImpactAnswerProps {
+  readonly dataset: NodeId
+  readonly column: string | undefined
+}
+
+/** What a change reaches, step by step; on wish, what breaks once it is gone. */
+export function ImpactAnswer({ dataset, column }: ImpactAnswerProps) {
+  const { client, revisionOf } = usePage()
+  const [isDrop, setIsDrop] = useState(false)
+  const subject = [dataset, column, isDrop].join(' ')
+  const answer = useLoaded(subject, revisionOf(dataset), () => client.impact(dataset, column, isDrop, SHOWN))
+  return (
+    <>
+      <label className="choice">
+        <input type="checkbox" checked={isDrop} onChange={() => setIsDrop(!isDrop)} />
+        and what breaks if {column ?? 'it'} is dropped
+      </label>
+      <Awaited of={answer} doing="Following what is made of it">
+        {(impact) => <Answer impact={impact} isDrop={isDrop} />}
+      </Awaited>
+    </>
+  )
+}
+
+function Answer({ impact, isDrop }: { impact: Impact; isDrop: boolean }) {
+  const { summary, reached, totalCount } = impact
+  if (reached.length === 0) return <p>Nothing, as far as events tell.</p>
+  return (
+    <>
+      <p className="muted">{summary}</p>
+      {rings(reached, isDrop).map(({ distance, places }) => (
+        <section key={distance}>
+          <h4>{distance === 1 ? 'Next' : `${counted(distance, 'step')} away`}</h4>
+          <ul className="places">
+            {places.map((place) => (
+              <PlaceItem key={place.node} place={place} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {totalCount > reached.length && (
+        <p className="muted">{formatCount(totalCount - reached.length)} more: headwater impact</p>
+      )}
+    </>
+  )
+}
+
+function PlaceItem({ place: { node, columns, owners, breaking, reason } }: { place: Place }) {
+  const { graph } = usePage()
+  const known = graph.nodes.get(node)
+  return (
+    <li>
+      <p className="item-head">
+        <NodeLink node={node} />
+        {known?.kind === 'dataset' && isDashboard(known.dataset.facets) && (
+          <span className="badge">dashboard</span>
+        )}
+        {breaking !== undefined && <Breaking breaking={breaking} />}
+      </p>
+      {columns.length > 0 && <p className="column-list column-name">{columns.join(', ')}</p>}
+      {owners.length > 0 && (
+        <p className="column-list">owned by {owners.map(({ name }) => name).join(', ')}</p>
+      )}
+      {breaking && reason && <p className="column-list muted">{reason}</p>}
+    </li>
+  )
+}

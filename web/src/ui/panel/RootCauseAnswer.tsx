@@ -1,0 +1,71 @@
+import type { Finding, RootCause } from '../../api/answers'
+import { formatCount } from '../../core/format'
+import type { NodeId } from '../../core/ids'
+import { STATE_WORDS } from '../../core/runs'
+import { counted } from '../../core/wording'
+import { Awaited } from '../Awaited'
+import { usePage } from '../page'
+import { Time } from '../Time'
+import { useLoaded } from '../useLoaded'
+import { NodeLink } from './NodeLinks'
+
+interface RootCauseAnswerProps {
+  readonly dataset: NodeId
+  readonly column: string | undefined
+}
+
+/** What changed or went wrong in the runs that made it, the likeliest to blame first. */
+export function RootCauseAnswer({ dataset, column }: RootCauseAnswerProps) {
+  const { client, revisionOf } = usePage()
+  const answer = useLoaded(`${dataset} ${column}`, revisionOf(dataset), () =>
+    client.rootCause(dataset, column),
+  )
+  return (
+    <Awaited of={answer} doing="Walking up through the runs that made it">
+      {(found) => <Answer found={found} />}
+    </Awaited>
+  )
+}
+
+function Answer({ found: { run, findings, lookedAt, isCut } }: { found: RootCause }) {
+  if (run === null) return <p className="muted">No run is known to have written it.</p>
+  return (
+    <>
+      <p className="muted">
+        The last run of {run.job.name} {STATE_WORDS[run.state]}; {counted(lookedAt.length, 'run')} looked at
+        {isCut && ', and there is more above'}.
+      </p>
+      {findings.length === 0 ? (
+        <p>Nothing changed or went wrong in what fed it, as far as events tell.</p>
+      ) : (
+        <ol className="findings" aria-label="Findings">
+          {findings.map((finding) => (
+            <FindingItem key={finding.rank} finding={finding} />
+          ))}
+        </ol>
+      )}
+    </>
+  )
+}
+
+function FindingItem({ finding: { words, nodeId, at, consequence, events, path } }: { finding: Finding }) {
+  return (
+    <li className="finding" data-consequence={consequence}>
+      <p>{words}</p>
+      <p className="item-head">
+        <NodeLink node={nodeId} />
+        <Time at={at} />
+        {consequence && <span className="muted">follows from what is above</span>}
+      </p>
+      <p className="event-key">
+        {events.length > 0 && 'shown by '}
+        {events.map(({ logIndex, digest }, place) => (
+          <span key={logIndex} title={`SHA-256 of its bytes: ${digest}`}>
+            {place > 0 && ', '}entry {formatCount(logIndex)}
+          </span>
+        ))}
+        {path.length > 0 && ` · ${counted(path.length, 'table')} up`}
+      </p>
+    </li>
+  )
+}

@@ -1,0 +1,53 @@
+import type { Checkpoint } from '../../core/checkpoint'
+import { formatCount } from '../../core/format'
+import { Awaited } from '../Awaited'
+import { usePage } from '../page'
+import { useLoaded } from '../useLoaded'
+
+/** How long the log is, and the head by which others can hold it to that. */
+export function LogHead({ revision }: { revision: number }) {
+  const { client } = usePage()
+  const checkpoint = useLoaded('log', revision, () => client.checkpoint())
+  return (
+    <section aria-labelledby="log">
+      <h3 id="log">The log</h3>
+      <Awaited of={checkpoint} doing="Loading the head of the log">
+        {(head) => <Head head={head} url={client.checkpointUrl} />}
+      </Awaited>
+    </section>
+  )
+}
+
+function Head({ head, url }: { head: Checkpoint; url: string }) {
+  return (
+    <>
+      <dl className="facts">
+        <Fact term="Entries">{formatCount(head.size)}</Fact>
+        <Fact term="Root of its tree">
+          <code>{head.rootHash}</code>
+        </Fact>
+        <Fact term="Signed by">
+          {head.isSigned ? head.origin : <span className="bad">nobody: {head.origin} did not sign it</span>}
+        </Fact>
+        <Fact term="Witnessed by">
+          {head.witnesses.length > 0 ? head.witnesses.join(', ') : 'nobody, as far as this service knows'}
+        </Fact>
+      </dl>
+      <p className="muted">
+        Who keeps this <a href={url}>checkpoint</a> can have proved later that the log only grew: that every
+        entry up to here still stands, unaltered, where it stood. A witness (<code>headwater witness</code>)
+        keeps and signs each, so that not even this service can rewrite it;{' '}
+        <code>headwater audit verify</code> checks it all offline.
+      </p>
+    </>
+  )
+}
+
+function Fact({ term, children }: { term: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

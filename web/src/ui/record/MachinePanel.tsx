@@ -1,0 +1,110 @@
+import type { Epoch, MachineDetail, Trouble } from '../../api/answers'
+import { formatCount, formatDuration } from '../../core/format'
+import { places, TROUBLE_MEANING, TROUBLE_WEIGHT, TROUBLE_WORDS } from '../../core/record'
+import { Awaited } from '../Awaited'
+import { usePage } from '../page'
+import { Panel } from '../panel/Panel'
+import { Time } from '../Time'
+import { useLoaded } from '../useLoaded'
+import { Remarks } from './MachineTable'
+
+const SHOWN = 50
+
+/** One machine's record: what does not fit in it, and its emitters one by one. */
+export function MachinePanel({ id, revision }: { id: string; revision: number }) {
+  const { client } = usePage()
+  const machine = useLoaded(id, revision, () => client.machine(id, SHOWN))
+  return (
+    <Panel
+      head={
+        <div className="panel-heading">
+          <p className="panel-kind">Node</p>
+          <h2 className="panel-title">{id}</h2>
+        </div>
+      }
+    >
+      <Awaited of={machine} doing="Loading its record">
+        {(detail) => <Record detail={detail} />}
+      </Awaited>
+    </Panel>
+  )
+}
+
+function Record({ detail }: { detail: MachineDetail }) {
+  const { listed, listedCount, ofEpochs, epochs, heartbeatSeconds } = detail
+  return (
+    <>
+      <Remarks machine={detail} />
+      <p className="muted">
+        Heard first at <Time at={detail.firstSeen} />, last at <Time at={detail.lastSeen} />, by its own
+        clock.{' '}
+        {heartbeatSeconds === null
+          ? 'It has promised no heartbeat, so its silence would not show.'
+          : `It promises a word every ${formatDuration(heartbeatSeconds * 1_000)}.`}
+      </p>
+      {listed.length > 0 && (
+        <section>
+          <h3>
+            What does not fit <span className="muted">{formatCount(listedCount)}</span>
+          </h3>
+          <ul className="items">
+            {listed.map((trouble) => (
+              <TroubleCard key={[trouble.kind, trouble.epoch, trouble.first].join()} trouble={trouble} />
+            ))}
+          </ul>
+        </section>
+      )}
+      <section>
+        <h3>
+          Emitters <span className="muted">{formatCount(epochs)}</span>
+        </h3>
+        <p className="muted">Each start of a program numbers its events from 0 on.</p>
+        <ul className="items">
+          {ofEpochs.map((epoch) => (
+            <EpochCard key={epoch.epoch} epoch={epoch} />
+          ))}
+        </ul>
+      </section>
+    </>
+  )
+}
+
+function TroubleCard({ trouble: { kind, epoch, words, at, first, last } }: { trouble: Trouble }) {
+  const where = places(first, last)
+  return (
+    <li className="item">
+      <p className="item-head">
+        <span className="badge" data-mark={TROUBLE_WEIGHT[kind]}>
+          {TROUBLE_WORDS[kind]}
+        </span>
+        {where !== undefined && <span>{where}</span>}
+        <Time at={at} />
+      </p>
+      <p>{words}</p>
+      <p className="muted">{TROUBLE_MEANING[kind]}</p>
+      <p className="event-key">emitter {epoch}</p>
+    </li>
+  )
+}
+
+function EpochCard({
+  epoch: { epoch, firstSeen, lastSeen, events, lastSequence, headHash, isOver },
+}: {
+  epoch: Epoch
+}) {
+  return (
+    <li className="item">
+      <p className="item-head">
+        <Time at={firstSeen} /> – <Time at={lastSeen} />
+      </p>
+      <p>
+        {formatCount(events)} of {formatCount(lastSequence + 1)} numbers have come
+        {isOver ? '; it said that it ended.' : '.'}
+      </p>
+      <p className="event-key">emitter {epoch}</p>
+      <p className="event-key" title="The hash of its last event, which the next must name">
+        head {headHash}
+      </p>
+    </li>
+  )
+}

@@ -1,0 +1,112 @@
+import type { Machine } from '../../api/answers'
+import type { Page } from '../../api/client'
+import { formatCount } from '../../core/format'
+import { remarks } from '../../core/record'
+import { Awaited } from '../Awaited'
+import { usePage } from '../page'
+import { Time } from '../Time'
+import { useLoaded } from '../useLoaded'
+
+const SHOWN = 500
+
+interface MachineTableProps {
+  readonly revision: number
+  readonly chosen: string | undefined
+}
+
+/** Each machine, where its record stands, and whether it is whole. */
+export function MachineTable({ revision, chosen }: MachineTableProps) {
+  const { client } = usePage()
+  const machines = useLoaded('machines', revision, () => client.machines(SHOWN))
+  return (
+    <section aria-labelledby="machines">
+      <h3 id="machines">Nodes</h3>
+      <Awaited of={machines} doing="Loading the nodes">
+        {(page) => (page.items.length === 0 ? <None /> : <Table page={page} chosen={chosen} />)}
+      </Awaited>
+    </section>
+  )
+}
+
+function None() {
+  return (
+    <p className="muted">
+      No node has a record yet. It begins with the first signed event of a pipeline, an agent or a watcher.
+    </p>
+  )
+}
+
+function Table({ page: { items, totalCount }, chosen }: { page: Page<Machine>; chosen: string | undefined }) {
+  return (
+    <>
+      <table className="machines">
+        <thead>
+          <tr>
+            <th scope="col">Node</th>
+            <th scope="col">Its record</th>
+            <th scope="col">Events</th>
+            <th scope="col">Last number</th>
+            <th scope="col">Last heard</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((machine) => (
+            <Row key={machine.nodeId} machine={machine} isChosen={machine.nodeId === chosen} />
+          ))}
+        </tbody>
+      </table>
+      {totalCount > items.length && (
+        <p className="muted">
+          {formatCount(totalCount - items.length)} more nodes are not shown: <code>headwater node list</code>
+        </p>
+      )}
+    </>
+  )
+}
+
+function Row({ machine, isChosen }: { machine: Machine; isChosen: boolean }) {
+  const { openMachine } = usePage()
+  return (
+    <tr data-chosen={isChosen}>
+      <th scope="row">
+        <button
+          type="button"
+          className="link"
+          aria-expanded={isChosen}
+          onClick={() => openMachine(machine.nodeId)}
+        >
+          {machine.nodeId}
+        </button>
+      </th>
+      <td data-label="Its record">
+        <Remarks machine={machine} />
+      </td>
+      <td data-label="Events">{formatCount(machine.events)}</td>
+      <td data-label="Last number">{formatCount(machine.lastSequence)}</td>
+      <td data-label="Last heard">
+        <Time at={machine.lastReceivedAt} />
+      </td>
+    </tr>
+  )
+}
+
+/** Whole, or what does not fit. */
+export function Remarks({ machine }: { machine: Machine }) {
+  const found = remarks(machine)
+  if (found.length === 0) {
+    return (
+      <span className="badge" data-mark="good">
+        whole
+      </span>
+    )
+  }
+  return (
+    <ul className="badges">
+      {found.map(({ weight, words }) => (
+        <li key={words} className="badge" data-mark={weight}>
+          {words}
+        </li>
+      ))}
+    </ul>
+  )
+}
