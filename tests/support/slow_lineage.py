@@ -1,9 +1,12 @@
 """The lineage answer built node by node from the graph, with nothing kept: what the quick one must equal."""
 
+from functools import reduce
 from typing import Any
 
+from headwater.graph.flow import sources_of
 from headwater.graph.records import Edge
 from headwater.graph.walk import reachable
+from headwater.model.facts import STRENGTH, Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
@@ -12,41 +15,89 @@ from headwater.service.views.jobs import job_core, newest_runs
 
 Body = dict[str, Any]
 Node = DatasetId | JobId | ColumnId
+_Edge = tuple[DatasetId | JobId, DatasetId | JobId, Edge, str | None]
+"""From, to, how often, and which facet says so where there is no job."""
 
 
 def slow_lineage(knowledge: Knowledge, node: Node, max_hops: int) -> Body:
     """Jobs within so many jobs of the node, with all that they read and write, and the node itself."""
     center = node.dataset if isinstance(node, ColumnId) else node
-    jobs = [job for job in _jobs_around(knowledge, center, max_hops) if knowledge.is_job(job)]
+    derived = _derived(knowledge)
+    jobs, made = _around(knowledge, derived, center, max_hops)
+    jobs = [job for job in jobs if knowledge.is_job(job)]
     edges = [edge for job in sorted(jobs) for edge in _edges(knowledge, job)]
     ends = {end for edge in edges for end in edge[:2] if isinstance(end, DatasetId)}
-    datasets = ends | ({center} if isinstance(center, DatasetId) else set())
+    datasets = ends | {*made} | ({center} if isinstance(center, DatasetId) else set())
+    edges += [edge for edge in derived if {*edge[:2]} <= datasets]
+    edges += _handed_over(knowledge, jobs)
     nodes = [_node(name, "DATASET", dict(dataset_core(knowledge, name)), edges) for name in datasets]
     nodes += [_node(job, "JOB", _job(knowledge, job), edges) for job in jobs]
     return {"graph": sorted(nodes, key=lambda each: each["id"])}
 
 
-def _jobs_around(knowledge: Knowledge, center: DatasetId | JobId, max_hops: int) -> dict[JobId, int]:
+def _around(
+    knowledge: Knowledge, derived: list[_Edge], center: DatasetId | JobId, max_hops: int
+) -> tuple[list[JobId], list[DatasetId]]:
     graph = knowledge.graph
-    start = [center] if isinstance(center, JobId) else sorted(graph.writers(center) | graph.readers(center))
 
-    def neighbours(job: JobId) -> list[JobId]:
-        writers = [other for name in graph.reads(job) for other in graph.writers(name)]
-        readers = [other for name in graph.writes(job) for other in graph.readers(name)]
-        return [*writers, *readers, *graph.jobs[job].fed_by, *graph.jobs[job].feeds]
+    def beside(name: DatasetId) -> list[tuple[str, Any]]:
+        ends = [edge[:2] for edge in derived if name in edge[:2]]
+        return [("dataset", end) for pair in ends for end in pair if end != name]
 
-    return reachable(start, neighbours, max_hops)
+    def neighbours(step: tuple[str, Any]) -> list[tuple[str, Any]]:
+        kind, node = step
+        if kind == "dataset":
+            return [*(("job", job) for job in graph.writers(node) | graph.readers(node)), *beside(node)]
+        writers = [other for name in graph.reads(node) for other in graph.writers(name)]
+        readers = [other for name in graph.writes(node) for other in graph.readers(name)]
+        jobs = [*writers, *readers, *graph.jobs[node].fed_by, *graph.jobs[node].feeds]
+        datasets = [each for name in (*graph.reads(node), *graph.writes(node)) for each in beside(name)]
+        return [*(("job", job) for job in jobs), *datasets]
+
+    start = [("job", center)] if isinstance(center, JobId) else neighbours(("dataset", center))
+    steps = reachable(start, neighbours, max_hops)
+    return [node for kind, node in steps if kind == "job"], [node for kind, node in steps if kind == "dataset"]
 
 
-def _edges(knowledge: Knowledge, job: JobId) -> list[tuple[DatasetId | JobId, DatasetId | JobId, Edge]]:
+def _derived(knowledge: Knowledge) -> list[_Edge]:
+    """Edges between datasets that no job stands between, of targets of which somebody said so outright."""
+    graph = knowledge.graph
+    edges: list[_Edge] = []
+    for target in sorted(filter(graph.is_shown, graph.datasets), key=lambda name: name.node_id):
+        known = [graph.datasets[member] for member in graph.members(target) if member in graph.datasets]
+        is_declared = any(each.evidence for dataset in known for each in dataset.declared.values())
+        is_explicit = any(strength == STRENGTH["lineage"] for dataset in known for strength, _ in dataset.evidence)
+        if not (is_declared or is_explicit or not graph.writers(target)):
+            continue
+        told = {
+            source: edge for source, edge in sources_of(graph, target).items() if "outputs" not in source.derivation
+        }
+        for name in sorted({source.dataset for source in told} - {target}):
+            mine = {source.derivation: edge for source, edge in told.items() if source.dataset == name}
+            is_taken = any(name in graph.reads(job) for job in graph.writers(target))
+            if not is_taken and not graph.hides(name):
+                seen = reduce(Seen.union, (edge.seen for edge in mine.values()))
+                edge = Edge(seen, sum(edge.runs for edge in mine.values()))
+                edges.append((name, target, edge, max(mine)))  # "lineage" is the later word, and the stronger one
+    return edges
+
+
+def _handed_over(knowledge: Knowledge, jobs: list[JobId]) -> list[_Edge]:
+    feeds = [(job, other, told) for job in jobs for other, told in knowledge.graph.jobs[job].feeds.items()]
+    return [
+        (job, other, Edge(reduce(Seen.union, told.values()), sum(isinstance(teller, str) for teller in told)), None)
+        for job, other, told in sorted(feeds, key=lambda each: each[:2])
+        if other in jobs
+    ]
+
+
+def _edges(knowledge: Knowledge, job: JobId) -> list[_Edge]:
     reads = sorted(knowledge.graph.reads(job).items())
     writes = sorted(knowledge.graph.writes(job).items())
-    return [*((name, job, edge) for name, edge in reads), *((job, name, edge) for name, edge in writes)]
+    return [*((name, job, edge, None) for name, edge in reads), *((job, name, edge, None) for name, edge in writes)]
 
 
-def _node(
-    node: DatasetId | JobId, kind: str, data: Body, edges: list[tuple[DatasetId | JobId, DatasetId | JobId, Edge]]
-) -> Body:
+def _node(node: DatasetId | JobId, kind: str, data: Body, edges: list[_Edge]) -> Body:
     def same(end: DatasetId | JobId) -> bool:
         return type(end) is type(node) and end == node  # as pairs, a job and a dataset may be equal
 
@@ -59,8 +110,9 @@ def _node(
     }
 
 
-def _shape(origin: DatasetId | JobId, destination: DatasetId | JobId, edge: Edge) -> Body:
+def _shape(origin: DatasetId | JobId, destination: DatasetId | JobId, edge: Edge, derivation: str | None) -> Body:
     return {
+        **({} if derivation is None else {"derivation": derivation}),
         "origin": origin.node_id,
         "destination": destination.node_id,
         "firstSeen": iso(edge.seen.first_us),

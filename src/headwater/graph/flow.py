@@ -14,7 +14,7 @@ from headwater.model.names import DatasetId, JobId
 
 Derivation = Literal["lineage", "columnLineage", "inputs and outputs"]
 
-_DERIVATION: Final[Mapping[int, Derivation]] = {
+DERIVATION: Final[Mapping[int, Derivation]] = {
     STRENGTH["lineage"]: "lineage",
     STRENGTH["columnLineage"]: "columnLineage",
 }
@@ -40,8 +40,8 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
 def _told(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
     dataset = graph.datasets.get(target)
     for (strength, digest), edge in dataset.evidence.items() if dataset else ():
-        for source in {column_edge.source for column_edge in graph.column_edges.edges(target, digest)}:
-            yield Source(graph.shown(source), _DERIVATION[strength]), edge
+        for source in {graph.shown(column_edge.source) for column_edge in graph.column_edges.edges(target, digest)}:
+            yield Source(source, DERIVATION[strength]), edge
 
 
 def _multiplied(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:

@@ -27,6 +27,7 @@ from headwater.graph.records import (
 from headwater.model.edits import APART
 from headwater.model.events import Direction
 from headwater.model.facts import (
+    STRENGTH,
     TROUBLE,
     Alias,
     CatalogEntry,
@@ -77,6 +78,8 @@ class Growth:
         self._content = content
         self.column_edges = ColumnEdges(content) if column_edges is None else column_edges
         self._heard_of: list[tuple[DatasetId, bytes]] | None = None if column_edges is None else []
+        self.told_directly: set[DatasetId] = set()
+        """Datasets of which a facet may tell what they are made from where no job does (`derived.py` looks)."""
         self._tellers: dict[DatasetId, dict[str, None]] | None = None
         self._shown: dict[DatasetId, DatasetId] = {}
         """The shown names of datasets that have several names, until one of these changes its standing."""
@@ -362,9 +365,11 @@ class Growth:
         return self._tellers.get(target, ())
 
     def _count_evidence(self, target: DatasetId, key: EvidenceKey, seen: Seen, *, is_new_run: bool) -> None:
-        evidence = self._dataset(target).evidence
-        edge = evidence.get(key)
+        dataset = self._dataset(target)
+        evidence, edge = dataset.evidence, dataset.evidence.get(key)
         if edge is None:
+            if key[0] == STRENGTH["lineage"] or not dataset.writers:
+                self.told_directly.add(target)
             evidence[key] = Edge(seen, int(is_new_run))
             if self._heard_of is None:
                 self.column_edges.note(target, key[1])
@@ -433,6 +438,7 @@ class Growth:
         self.identities.note(name)
         self._choose_again(name)
         if declared.evidence or (before and before.evidence):
+            self.told_directly.add(name)
             self._rebuild_evidence(name)
 
     def _retract_facets(self, name: DatasetId, by: FactKey) -> None:

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Literal, NamedTuple, TypeVar
 
 from headwater.graph.columns import ColumnEdge
+from headwater.graph.derived import Derivations
 from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId, JobId
 
@@ -48,28 +49,58 @@ def walked(
     return hops
 
 
-def jobs_around(graph: Graph, node: DatasetId | JobId, max_hops: int) -> dict[JobId, int]:
-    """The jobs around a job or dataset, mapped to their distance in jobs; those that touch the dataset are at 0.
+class Made(NamedTuple):
+    """A dataset that is come to from another one without a job; by itself it would equal a job of that name."""
 
-    A neighbour of a job writes what the job reads, or reads what it writes, or hands data over without a dataset.
+    dataset: DatasetId
+
+
+class Around(NamedTuple):
+    """The jobs around a node, and the datasets that are come to without a job."""
+
+    jobs: list[JobId]
+    made: list[DatasetId]
+
+
+def around(graph: Graph, derivations: Derivations, node: DatasetId | JobId, max_hops: int) -> Around:
+    """What lies within so many jobs of a job or dataset; jobs that touch the dataset are at 0.
+
+    A neighbour of a job writes what the job reads, or reads what it writes, or hands data over without a dataset. Where
+    a dataset is made from another without a job, that counts as one.
     """
-    start = [node] if isinstance(node, JobId) else sorted(graph.writers(node) | graph.readers(node))
     read: set[DatasetId] = set()
     written: set[DatasetId] = set()
 
-    def neighbours(job: JobId) -> Iterable[JobId]:
+    def neighbours(step: JobId | Made) -> Iterable[JobId | Made]:
+        return of_job(step) if isinstance(step, JobId) else of_dataset(step.dataset)
+
+    def of_job(job: JobId) -> Iterable[JobId | Made]:
         known = graph.jobs[job]
         for dataset in known.reads.keys() - read:  # once is enough: a hub has thousands of readers
             read.add(dataset)
             if graph.shown(dataset).is_complete:
                 yield from graph.writers(dataset)
+                yield from beside(dataset)
         for dataset in known.writes.keys() - written:
             written.add(dataset)
             if graph.shown(dataset).is_complete:
                 yield from graph.readers(dataset)
+                yield from beside(dataset)
         yield from (*known.fed_by, *known.feeds)
 
-    return reachable(start, neighbours, max_hops)
+    def of_dataset(dataset: DatasetId) -> Iterable[JobId | Made]:
+        yield from sorted(graph.writers(dataset) | graph.readers(dataset))
+        yield from beside(dataset)
+
+    def beside(dataset: DatasetId) -> Iterable[Made]:
+        return map(Made, derivations.beside(graph.shown(dataset))) if derivations else ()
+
+    start = [node] if isinstance(node, JobId) else of_dataset(node)
+    steps = reachable(start, neighbours, max_hops)
+    return Around(
+        [step for step in steps if isinstance(step, JobId)],
+        [step.dataset for step in steps if isinstance(step, Made)],
+    )
 
 
 class ColumnStep(NamedTuple):

@@ -39,6 +39,7 @@ class KnownHistory:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
         self._graph = knowledge.graph
+        knowledge.catch_up_derivations()
         self.runs_of = cache(self._runs_of)
         self.record = cache(self._record)
         self.outline = cache(self._outline)
@@ -52,6 +53,10 @@ class KnownHistory:
     def readers(self, name: DatasetId) -> Sequence[JobId]:
         """The jobs that read a dataset, by name; deleted ones are left out."""
         return sorted(job for job in self._graph.readers(name) if not self._graph.hides(job))
+
+    def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
+        """What a dataset is made from without a job."""
+        return [*self._knowledge.derivations.sources(name)]
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
         """For each run the versions of the dataset that it says it wrote."""

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from headwater.errors import InvalidNameError, NotFoundError
+from headwater.graph.derived import Derivations
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset
 from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
@@ -49,6 +50,7 @@ class Knowledge:
         self.store = store
         self.graph = graph
         self._activity: dict[JobId, Activity] = {}
+        self.derivations = Derivations(graph)
         self.name_index = NameIndex(graph)
         self.job_tallies = JobTallies(self._job_tally)
         self.dataset_tallies = DatasetTallies(self._dataset_tally)
@@ -69,6 +71,7 @@ class Knowledge:
         """Count whoever is in the graph, when somebody asks about all of them."""
         self.job_tallies.touch(self.graph.jobs)
         self.dataset_tallies.touch(map(self.graph.shown, self.graph.datasets))
+        self.derivations.touch_all()
 
     def read_ahead(self) -> Iterator[None]:
         """Read what facets tell of columns, some with each step."""
@@ -89,6 +92,9 @@ class Knowledge:
             self._activity.pop(job, None)
         self.job_tallies.touch(touched.jobs)
         self.dataset_tallies.touch(touched.datasets)
+        self.derivations.touch(touched.datasets, touched.jobs)
+        if joins or before.jobs - after.jobs:
+            self.derivations.touch_all()
         if joins:
             self._count_again(touched, only_joined=only_joined and self.graph.identities.only_joins)
         if joins and self._rendered_as_of == changes and only_joined and self.graph.identities.only_joins:
@@ -262,11 +268,21 @@ class Knowledge:
         match reading.node:
             case JobId() as job if self.is_job(job):
                 return job
-            case DatasetId() as name if self.is_dataset(name):
+            case DatasetId() as name if self.is_dataset(name) or self._told_of(name) is not None:
                 return self.graph.shown(name)
             case ColumnId(dataset, column) if not self.graph.hides(dataset) and column in self.all_columns(dataset):
                 return ColumnId(self.graph.shown(dataset), column)
         return None
+
+    def _told_of(self, name: DatasetId) -> Seen | None:
+        """When another dataset was said to be made from this one, of which nobody told anything itself."""
+        self.catch_up_derivations()
+        return None if self.graph.hides(name) else self.derivations.told_of(self.graph.shown(name))
+
+    def catch_up_derivations(self) -> None:
+        """Look at all datasets that may be made from others without a job."""
+        for _ in self.derivations.catch_up():
+            pass
 
     def names(self, name: DatasetId) -> list[Dataset]:
         """What is known under each of the dataset's names."""
@@ -274,8 +290,11 @@ class Knowledge:
         return [dataset for dataset in members if dataset is not None and dataset.is_known]
 
     def seen(self, name: DatasetId) -> Seen:
-        """When a known dataset was touched or declared, under any of its names."""
-        return reduce(Seen.union, (dataset.seen for dataset in self.names(name)))
+        """When a known dataset was touched or declared, under any of its names, or else told to be a source."""
+        known = [dataset.seen for dataset in self.names(name)]
+        if not known and (told := self._told_of(name)) is not None:
+            return told
+        return reduce(Seen.union, known)
 
     def was_touched(self, name: DatasetId) -> bool:
         """Whether a run read or wrote the dataset, under any of its names."""

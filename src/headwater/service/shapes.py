@@ -330,13 +330,17 @@ class Namespaces(TypedDict):
 
 
 class Edge(TypedDict):
-    """An edge in the direction of the data; between a job and a dataset also when it was seen, and in how many runs."""
+    """An edge in the direction of the data, but for columns also when it was seen, and in how many runs.
+
+    Between two datasets no job is known to take the data; `derivation` says which facet tells of it.
+    """
 
     origin: str
     destination: str
     firstSeen: NotRequired[str]
     lastSeen: NotRequired[str]
     runs: NotRequired[int]
+    derivation: NotRequired[str]
 
 
 class JobInLineage(JobCore):
@@ -346,7 +350,7 @@ class JobInLineage(JobCore):
 
 
 class JobNode(TypedDict):
-    """A job, what it reads (inEdges) and what it writes."""
+    """A job, what it reads (inEdges) and what it writes, also jobs that hand data over without a dataset."""
 
     id: str
     type: Literal["JOB"]
@@ -356,7 +360,7 @@ class JobNode(TypedDict):
 
 
 class DatasetNode(TypedDict):
-    """A dataset, who writes it (inEdges) and who reads it."""
+    """A dataset, who writes it (inEdges) and who reads it, also datasets, where no job is known between."""
 
     id: str
     type: Literal["DATASET"]

@@ -25,6 +25,9 @@ class History(Protocol):
     def readers(self, name: DatasetId) -> Sequence[JobId]:
         """The jobs that read a dataset, by name."""
 
+    def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
+        """What a dataset is made from without a job, such as a view: who reads it reads these."""
+
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
         """For each run the versions of the dataset that it says it wrote; runs that say none may be left out."""
 

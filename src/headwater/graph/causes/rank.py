@@ -53,9 +53,11 @@ class Causes(NamedTuple):
     trail: Trail
 
 
-def causes(history: History, start: Outline, columns: ColumnsOf | None, max_hops: int) -> Generator[None, None, Causes]:
-    """What changed or went wrong in the run and in everything that fed it, step by step: others may have their turn."""
-    looked_at = yield from trail(history, start, columns, max_hops)
+def causes(
+    history: History, starts: Sequence[Outline], columns: ColumnsOf | None, max_hops: int
+) -> Generator[None, None, Causes]:
+    """What changed or went wrong in the runs and in everything that fed them; between steps others have their turn."""
+    looked_at = yield from trail(history, starts, columns, max_hops)
     found: list[Finding] = []
     for visit in looked_at.visits:
         found += (finding for rule in RULES for finding in rule(visit, history))

@@ -6,12 +6,13 @@ are followed too: what they should have written is what the reader lacks.
 """
 
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.causes.history import ColumnsOf, History
 from headwater.graph.causes.record import End, Outline, Record
+from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId, JobId
 
 By = Literal["version", "time", "stream", "attempt"]
@@ -39,6 +40,8 @@ class Feed(NamedTuple):
     writers: tuple[Writer, ...]
     at_us: int
     """When it was read."""
+    is_made: bool = False
+    """Whether it is made from others without a job."""
 
 
 class Link(NamedTuple):
@@ -109,11 +112,11 @@ class Trail(NamedTuple):
 
 
 def trail(
-    history: History, start: Outline, columns: ColumnsOf | None, max_hops: int, max_runs: int = MAX_RUNS
+    history: History, starts: Sequence[Outline], columns: ColumnsOf | None, max_hops: int, max_runs: int = MAX_RUNS
 ) -> Generator[None, None, Trail]:
-    """Everything that fed the run, each run once, by the shortest way; a step is a run that was looked at."""
-    queue: deque[_Next] = deque([_Next(start, (), columns, Window(start.started_us, start.last_us))])
-    known = {start.run_id}
+    """Everything that fed the runs, each run once, by the shortest way; a step is a run that was looked at."""
+    queue = deque(_Next(start, (), columns, Window(start.started_us, start.last_us)) for start in starts)
+    known = {start.run_id for start in starts}
     visits: list[Visit] = []
     is_cut = False
     while queue:
@@ -161,17 +164,26 @@ def _is_before(other: Outline, run: Outline) -> bool:
     return is_other and (other.started_us, other.run_id) < (run.started_us, run.run_id)
 
 
+def read_through(history: History, names: Iterable[DatasetId]) -> set[DatasetId]:
+    """The datasets, and all that they are made from without a job."""
+    return {*reachable(names, history.made_from, MAX_RUNS)}
+
+
 def _with_sources(history: History, wanted: ColumnsOf | None) -> ColumnsOf | None:
-    """The columns that matter of what the run wrote, and those of what it read that feed them."""
+    """The columns that matter of what the run wrote, and those of what it read that feed them, also through views."""
     if wanted is None:
         return None
     columns = dict(wanted)
-    for name, own in wanted.items():
-        sources = history.sources(name, own)
+    waiting = [*wanted.items()]
+    while waiting:
+        sources = history.sources(*waiting.pop())
         if sources is None:
             return None
         for source, fed in sources.items():
+            new = fed - columns.get(source, frozenset())
             columns[source] = columns.get(source, frozenset()) | fed
+            if new and history.made_from(source):
+                waiting.append((source, new))
     return columns
 
 
@@ -179,14 +191,14 @@ def _feeds(history: History, record: Record, wanted: ColumnsOf | None, columns: 
     run = record.outline
     is_stream = history.is_stream(run.job)
     read_at_us = run.last_us if is_stream else run.started_us
-    for name in sorted(run.reads):
+    for name in sorted(read_through(history, run.reads)):
         if columns is not None and wanted is not None and name not in columns:
             continue  # no column of it feeds what is wrong
         end = record.ends.get(("input", name), End())
         versions = end.versions if is_stream else end.versions_at_first
         jobs = tuple(history.writers(name))
         writers = tuple(_writers(history, run, name, versions, jobs, read_at_us))
-        yield Feed(name, versions, jobs, writers, read_at_us)
+        yield Feed(name, versions, jobs, writers, read_at_us, bool(history.made_from(name)))
 
 
 def _writers(

@@ -54,11 +54,10 @@ def out_edges(ask: Ask, entry: _Entry) -> list[Node]:
 
 
 def _edges(ask: Ask, entry: _Entry, node_ids: Iterable[str]) -> list[Node]:
-    """The other ends of a node's edges: those of a job are datasets, those of a dataset are jobs."""
-    kind = "DATASET" if entry.kind == "JOB" else "JOB"
+    """The other ends of a node's edges."""
     ends = (ask.knowledge.node(node_id) for node_id in node_ids)
     named = [
-        {"name": end.name, "namespace": end.namespace, "type": kind}
+        {"name": end.name, "namespace": end.namespace, "type": "JOB" if isinstance(end, JobId) else "DATASET"}
         for end in ends
         if isinstance(end, DatasetId | JobId)
     ]

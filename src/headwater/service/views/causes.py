@@ -1,13 +1,13 @@
 """Why an output is wrong: what changed in the runs that made it and in those that fed them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from headwater.errors import NotFoundError
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.rank import Cause, causes
 from headwater.graph.causes.record import Outline
-from headwater.graph.causes.trail import By, Feed, Link, Trail, Visit, Writer
+from headwater.graph.causes.trail import By, Feed, Link, Trail, Visit, Writer, read_through
 from headwater.model.names import ColumnId, DatasetId, JobId, run_id_of
 from headwater.service import shapes_causes as shapes
 from headwater.service.ahead import outcome_in_turns
@@ -39,14 +39,14 @@ async def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:
         NotFoundError: the run is not known, or did not write the dataset.
     """
     history = KnownHistory(knowledge)
-    start = _start(knowledge, history, asked)
-    if start is None:
+    starts = _starts(knowledge, history, asked)
+    if not starts:
         return _unwritten(asked)
-    found = await outcome_in_turns(causes(history, start, _columns(asked), asked.max_hops))
+    found = await outcome_in_turns(causes(history, starts, _columns(asked), asked.max_hops))
     return shapes.RootCause(
         nodeId=asked.node.node_id,
         column=asked.node.column if isinstance(asked.node, ColumnId) else None,
-        run=_run(start),
+        run=_run(starts[0]),
         summary=_summary(found.ranked, found.trail),
         findings=[_finding(rank, cause) for rank, cause in enumerate(found.ranked, 1)],
         lookedAt=[_looked_at(visit) for visit in found.trail.visits],
@@ -59,20 +59,34 @@ def _columns(asked: Question) -> ColumnsOf | None:
     return {node.dataset: frozenset({node.column})} if isinstance(node, ColumnId) else None
 
 
-def _start(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Outline | None:
-    if asked.run_id is None:
-        return _latest(history, asked.node)
-    known = knowledge.run(asked.run_id)
-    run = history.outline(run_id_of(asked.run_id))
+def _starts(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Sequence[Outline]:
+    """The run to begin with; of what is made without a job, those that wrote what it is made from, newest first."""
+    if asked.run_id is not None:
+        return [_meant(knowledge, history, asked, asked.run_id)]
+    if isinstance(asked.node, JobId):
+        return history.runs_of(asked.node)[:1]
+    latest = [run for name in _written_for(history, asked.node) if (run := _latest(history, name)) is not None]
+    return sorted({*latest}, key=lambda run: (run.started_us, run.run_id), reverse=True)
+
+
+def _written_for(history: KnownHistory, node: DatasetId | ColumnId) -> Iterable[DatasetId]:
+    """The dataset, or where no job writes it, what it is made from, through any number of views."""
+    name = _dataset(node)
+    return [name] if history.writers(name) else read_through(history, [name])
+
+
+def _meant(knowledge: Knowledge, history: KnownHistory, asked: Question, run_id: str) -> Outline:
+    known = knowledge.run(run_id)
+    run = history.outline(run_id_of(run_id))
     if run is None:
-        raise NotFoundError(f"Run '{asked.run_id}' told nothing itself; ask for one of its children's.")
+        raise NotFoundError(f"Run '{run_id}' told nothing itself; ask for one of its children's.")
     if isinstance(asked.node, JobId):
         if known.job != asked.node:
-            raise NotFoundError(f"Run '{asked.run_id}' is no run of job '{asked.node.name}'.")
+            raise NotFoundError(f"Run '{run_id}' is no run of job '{asked.node.name}'.")
         return run
-    name = _dataset(asked.node)
-    if name not in run.writes and not _may_have_written(history, run, name):
-        raise NotFoundError(f"Run '{asked.run_id}' did not write dataset '{name.name}'.")
+    names = _written_for(history, asked.node)
+    if not any(name in run.writes or _may_have_written(history, run, name) for name in names):
+        raise NotFoundError(f"Run '{run_id}' did not write dataset '{_dataset(asked.node).name}'.")
     return run
 
 
@@ -85,11 +99,8 @@ def _may_have_written(history: KnownHistory, run: Outline, name: DatasetId) -> b
     return run.state in ("FAILED", "ABORTED") and run.job in history.writers(name)
 
 
-def _latest(history: KnownHistory, node: DatasetId | JobId | ColumnId) -> Outline | None:
+def _latest(history: KnownHistory, name: DatasetId) -> Outline | None:
     """The newest run that wrote it, or failed to."""
-    if isinstance(node, JobId):
-        return next(iter(history.runs_of(node)), None)
-    name = _dataset(node)
     runs: Iterable[Outline] = (run for job in history.writers(name) for run in history.runs_of(job))
     wrote = [run for run in runs if name in run.writes or _may_have_written(history, run, name)]
     return max(wrote, key=lambda run: (run.started_us, run.run_id), default=None)
@@ -156,6 +167,8 @@ def _looked_at(visit: Visit) -> shapes.RunLookedAt:
 
 
 def _words(feed: Feed) -> str:
+    if not feed.jobs and feed.is_made:
+        return "no job writes it: it is made from others, which are looked at as if they had been read"
     if not feed.jobs:
         return "no job is known to write it: what lies above is not in the graph"
     if not feed.writers:

@@ -2,14 +2,19 @@
 
 from asyncio import sleep
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import reduce
 from typing import Any, Final, NamedTuple, TypeVar
 
 import orjson
 
-from headwater.graph.records import Edge
-from headwater.graph.walk import jobs_around
+from headwater.graph.flow import Derivation
+from headwater.graph.records import Edge, Teller
+from headwater.graph.walk import Around, around
+from headwater.model.facts import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes
+from headwater.service.ahead import in_turns
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.rendered import JobNode, Kept, Rendered, in_slices
@@ -34,7 +39,8 @@ async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_
     JSON of the shape `shapes.Lineage`. What is missing is rendered in slices, between which events are learned; then
     the answer is put together in one go, from one state of the graph.
     """
-    for jobs in in_slices(knowledge.rendered.job_nodes.missing(_around(knowledge, node, max_hops)), _SLICE):
+    await in_turns(knowledge.derivations.catch_up())
+    for jobs in in_slices(knowledge.rendered.job_nodes.missing(_around(knowledge, node, max_hops).jobs), _SLICE):
         job_nodes(knowledge, jobs)
         await sleep(0)
     return lineage_now(knowledge, node, max_hops)
@@ -42,8 +48,7 @@ async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_
 
 def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
     """The same in one go, for who cannot let others have their turn."""
-    center = node.dataset if isinstance(node, ColumnId) else node
-    return _put_together(knowledge, center, _around(knowledge, node, max_hops))
+    return _put_together(knowledge, _center(node), _around(knowledge, node, max_hops))
 
 
 def render_ahead(knowledge: Knowledge) -> Iterator[None]:
@@ -82,9 +87,14 @@ def _missing(kept: Kept[NodeT, Any], nodes: Sequence[NodeT], few: int) -> Iterat
         yield from in_slices(missing, few) if missing else ((),)
 
 
-def _around(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> list[JobId]:
-    center = node.dataset if isinstance(node, ColumnId) else node
-    return [job for job in jobs_around(knowledge.graph, center, max_hops) if knowledge.is_job(job)]
+def _center(node: DatasetId | JobId | ColumnId) -> DatasetId | JobId:
+    return node.dataset if isinstance(node, ColumnId) else node
+
+
+def _around(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> Around:
+    knowledge.catch_up_derivations()
+    found = around(knowledge.graph, knowledge.derivations, _center(node), max_hops)
+    return found._replace(jobs=[job for job in found.jobs if knowledge.is_job(job)])
 
 
 class _Ends(NamedTuple):
@@ -94,19 +104,35 @@ class _Ends(NamedTuple):
     out_of: list[bytes]
 
 
-def _put_together(knowledge: Knowledge, center: DatasetId | JobId, jobs: Sequence[JobId]) -> bytes:
-    ends: dict[DatasetId, _Ends] = {}
+def _put_together(knowledge: Knowledge, center: DatasetId | JobId, found: Around) -> bytes:
+    ends = {name: _Ends([], []) for name in found.made}
     if isinstance(center, DatasetId):
         ends[knowledge.graph.shown(center)] = _Ends([], [])
-    rendered = job_nodes(knowledge, sorted(jobs, key=_node_id))
+    jobs = sorted(found.jobs, key=_node_id)
+    rendered = job_nodes(knowledge, jobs)
     for node in rendered:
         for name, edge in node.reads:
             ends.setdefault(name, _Ends([], [])).out_of.append(edge)
         for name, edge in node.writes:
             ends.setdefault(name, _Ends([], [])).into.append(edge)
-    nodes = [_dataset_node(knowledge, name, ends[name]) for name in sorted(ends, key=_node_id)]
-    nodes += [node.node for node in rendered]  # "dataset:" comes before "job:", so all are in the order of their ids
+    names = sorted(ends, key=_node_id)
+    if knowledge.derivations:
+        _add_derivations(knowledge, names, ends)
+    nodes = [_dataset_node(knowledge, name, ends[name]) for name in names]
+    shown = frozenset(jobs)
+    # "dataset:" comes before "job:", so all are in the order of their ids
+    nodes += [_with_jobs(knowledge, job, node.node, shown) for job, node in zip(jobs, rendered, strict=True)]
     return b"".join((b'{"graph":[', b",".join(nodes), b"]}"))
+
+
+def _add_derivations(knowledge: Knowledge, names: Sequence[DatasetId], ends: Mapping[DatasetId, _Ends]) -> None:
+    """Add the edges between datasets that are both there."""
+    for name in names:
+        for source, told in knowledge.derivations.sources(name).items():
+            if source in ends:
+                edge = _edge(source, name, told.edge, told.derivation)
+                ends[source].out_of.append(edge)
+                ends[name].into.append(edge)
 
 
 def _node_id(node: DatasetId | JobId) -> str:
@@ -127,7 +153,8 @@ def _dataset_data(knowledge: Knowledge, name: DatasetId) -> bytes:
     if node is None:
         rest = {"id": name.node_id, "type": "DATASET", "data": dataset_core(knowledge, name)}
         node = orjson.dumps(rest).removesuffix(b"}")
-        kept.keep(name, node)
+        if knowledge.is_dataset(name):  # else it is known by what others tell of it
+            kept.keep(name, node)
     return node
 
 
@@ -162,12 +189,30 @@ def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> Jo
     return JobNode(orjson.dumps(node), reads, writes)
 
 
+def _with_jobs(knowledge: Knowledge, job: JobId, node: bytes, shown: AbstractSet[JobId]) -> bytes:
+    """The job, also with the edges to other jobs that are there; few jobs have any, so they are not kept."""
+    known = knowledge.graph.jobs[job]
+    before, after = (sorted(shown & side.keys()) for side in (known.fed_by, known.feeds))
+    if not before and not after:
+        return node
+    shape = orjson.loads(node)
+    shape["inEdges"] += [orjson.Fragment(_edge(each, job, _handed_over(known.fed_by[each]))) for each in before]
+    shape["outEdges"] += [orjson.Fragment(_edge(job, each, _handed_over(known.feeds[each]))) for each in after]
+    return orjson.dumps(shape)
+
+
+def _handed_over(tellers: Mapping[Teller, Seen]) -> Edge:
+    return Edge(reduce(Seen.union, tellers.values()), sum(isinstance(teller, str) for teller in tellers))
+
+
 def _visible(knowledge: Knowledge, edges: Mapping[DatasetId, Edge]) -> list[tuple[DatasetId, Edge]]:
     """Those to datasets that are not deleted, by name."""
     return [(name, edges[name]) for name in sorted(edges) if not knowledge.graph.hides(name)]
 
 
-def _edge(origin: DatasetId | JobId, destination: DatasetId | JobId, edge: Edge) -> bytes:
+def _edge(
+    origin: DatasetId | JobId, destination: DatasetId | JobId, edge: Edge, derivation: Derivation | None = None
+) -> bytes:
     shape = shapes.Edge(
         origin=origin.node_id,
         destination=destination.node_id,
@@ -175,4 +220,6 @@ def _edge(origin: DatasetId | JobId, destination: DatasetId | JobId, edge: Edge)
         lastSeen=iso(edge.seen.last_us),
         runs=edge.runs,
     )
+    if derivation is not None:
+        shape["derivation"] = derivation
     return orjson.dumps(shape)

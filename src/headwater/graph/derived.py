@@ -1,0 +1,116 @@
+"""Data that goes from dataset to dataset while no job is known to take it there.
+
+That is a view that a dataset event derives, and what a `lineage` facet says of datasets that its job neither reads nor
+writes. Where some job reads the one and writes the other, the edges of that job say it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from typing import NamedTuple
+
+from headwater.graph.flow import DERIVATION, Derivation
+from headwater.graph.lineage import Graph
+from headwater.graph.records import Dataset, Edge
+from headwater.model.facts import STRENGTH, Seen
+from headwater.model.names import DatasetId, JobId
+
+NONE: Mapping[DatasetId, "Derived"] = {}
+
+
+class Derived(NamedTuple):
+    """How it is known that a dataset is made from another, and when that was told; `runs` 0: only declared."""
+
+    derivation: Derivation
+    edge: Edge
+
+
+def derived_from(graph: Graph, name: DatasetId) -> dict[DatasetId, Derived]:
+    """What the dataset is made from without a job, by shown names; other names of its own are left out."""
+    known = {member: graph.datasets[member] for member in graph.members(name) if member in graph.datasets}
+    if not name.is_complete or not _may_be_derived(known.values()):
+        return {}
+    found: dict[DatasetId, tuple[int, Edge]] = {}
+    for member, dataset in known.items():
+        for (strength, digest), edge in dataset.evidence.items():
+            for source in {graph.shown(each.source) for each in graph.column_edges.edges(member, digest)}:
+                best, seen = found.get(source, (0, None))
+                joined = edge if seen is None else Edge(seen.seen.union(edge.seen), seen.runs + edge.runs)
+                found[source] = max(best, strength), joined
+    told = {source for source in found if source.is_complete and source != name}
+    if told:
+        told -= {source for job in graph.writers(name) for source in graph.reads(job)}
+    return {source: Derived(DERIVATION[found[source][0]], found[source][1]) for source in sorted(told)}
+
+
+def _may_be_derived(names: Iterable[Dataset]) -> bool:
+    """A run whose `columnLineage` names what it does not read is believed to read it by way of something else."""
+    known = list(names)
+    evidence = [strength for dataset in known for strength, _ in dataset.evidence]
+    is_declared = any(declared.evidence for dataset in known for declared in dataset.declared.values())
+    is_written = any(dataset.writers for dataset in known)
+    return bool(evidence) and (is_declared or STRENGTH["lineage"] in evidence or not is_written)
+
+
+class Derivations:
+    """These edges of a whole graph, both ways; who may have others now is looked at again when somebody asks."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._sources: dict[DatasetId, Mapping[DatasetId, Derived]] = {}
+        self._targets: dict[DatasetId, dict[DatasetId, None]] = {}
+        self._touched: dict[DatasetId, None] = {}
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._sources)
+
+    def touch(self, datasets: Iterable[DatasetId], jobs: Iterable[JobId]) -> None:
+        """These may be told of otherwise, and these jobs may read and write something else."""
+        candidates = self._graph.told_directly
+        if not candidates:
+            return
+        members = (member for name in datasets for member in self._graph.identities.members(name))
+        known = (self._graph.jobs[job] for job in jobs if job in self._graph.jobs)
+        written = (name for job in known for name in job.writes)
+        self._touched.update((name, None) for each in (members, written) for name in each if name in candidates)
+
+    def touch_all(self) -> None:
+        """Other names may be one now, or a run may be another job's."""
+        self._touched.update(dict.fromkeys(self._graph.told_directly))
+        self._touched.update(dict.fromkeys(self._sources))
+
+    def catch_up(self) -> Iterator[None]:
+        """Look at who was touched, one with each step."""
+        while self._touched:
+            name = next(iter(self._touched))
+            for each in {name, self._graph.shown(name)}:
+                is_shown = self._graph.shown(each) == each
+                self._change(each, derived_from(self._graph, each) if is_shown else NONE)
+            del self._touched[name]
+            yield
+
+    def _change(self, name: DatasetId, sources: Mapping[DatasetId, Derived]) -> None:
+        for source in self._sources.pop(name, ()):
+            self._targets[source].pop(name, None)
+        for source in sources:
+            self._targets.setdefault(source, {})[name] = None
+        if sources:
+            self._sources[name] = sources
+
+    def told_of(self, source: DatasetId) -> Seen | None:
+        """When the dataset, by its shown name, was told to be one that others are made from; None: never."""
+        told = [self._sources[target][source].edge.seen for target in self._targets.get(source, ())]
+        return reduce(Seen.union, told) if told else None
+
+    def sources(self, name: DatasetId) -> Mapping[DatasetId, Derived]:
+        """What the dataset, by its shown name, is made from; deleted ones are left out."""
+        sources = self._sources.get(name, NONE)
+        if not sources or self._graph.hides(name):
+            return NONE
+        return {source: told for source, told in sources.items() if not self._graph.hides(source)}
+
+    def beside(self, name: DatasetId) -> Iterator[DatasetId]:
+        """What it is made from, and what is made from it."""
+        yield from self.sources(name)
+        if not self._graph.hides(name):
+            yield from (target for target in self._targets.get(name, ()) if not self._graph.hides(target))
