@@ -118,6 +118,6 @@ def test_a_topic_merged_by_micro_batches_stays_an_input(program: Program, topics
     live = program.ended()["shop.live"]
 
     assert [(one["namespace"], one["name"]) for one in live.last["inputs"]] == [(f"kafka://{topics.broker}", topic)]
-    assert live.columns()["price"] == [f"{topic}.value"]
+    assert live.columns()["price"] == [f"{topic}.price"]
     assert live.outputs() == {"sales/orders": 2}
     assert live.facet("headwater_stream")["sources"][0]["endOffset"] == {topic: {"0": 2}}

@@ -5,6 +5,7 @@
     transformation  how an input column reaches an output: OpenLineage's types and subtypes
     inputs          sets of input columns by transformation, and how they compose
     scope           what one operator hands up: its columns with their inputs, and what decides its rows
+    payloads        the fields of a topic's records, where a stream parses them
     functions       one rule a function: CASE, aggregates, windows, subqueries ...
     expressions     the inputs of one expression
     operation       one operator, as its rule sees it

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from headwater.graph.sparkplan import payloads
 from headwater.graph.sparkplan.inputs import (
     AGGREGATION,
     CONDITIONAL,
@@ -103,6 +104,14 @@ def _aggregate_expression(call: Call) -> Inputs:
     return merged([function.through(AGGREGATION), merged(condition).through(FILTER)])
 
 
+def _parsed(call: Call) -> Inputs:
+    return payloads.parsed(call.operands)
+
+
+def _struct_field(call: Call) -> Inputs:
+    return payloads.field_of(call.operands[0], call.entry, call.texts[0])
+
+
 def _value_at_extreme(call: Call) -> Inputs:
     value, ordering = call.operands
     return merged([value.through(AGGREGATION), ordering.through(SORT)])
@@ -164,12 +173,16 @@ _RULES: Mapping[str, Callable[[Call], Inputs]] = {
         ),
         _masked,
     ),
+    **dict.fromkeys(
+        ("AvroDataToCatalyst", "FromAvro", "FromProtobuf", "JsonToStructs", "ProtobufDataToCatalyst"), _parsed
+    ),
     "AggregateExpression": _aggregate_expression,
     "CaseWhen": _case,
     "Cast": _cast,
     "Coalesce": _coalesce,
     "DenseRank": _ranked_by,
     "Exists": _exists,
+    "GetStructField": _struct_field,
     "If": _if,
     "ListQuery": _list_query,
     "MaxBy": _value_at_extreme,

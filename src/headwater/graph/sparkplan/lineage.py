@@ -8,6 +8,7 @@ from headwater.graph.sparkplan.bottom_up import scope_of_plan
 from headwater.graph.sparkplan.inputs import IDENTITY, NOTHING, Inputs, merged
 from headwater.graph.sparkplan.leaves import Leaf, leaf_by_node
 from headwater.graph.sparkplan.operation import Ledger
+from headwater.graph.sparkplan.payloads import shown
 from headwater.graph.sparkplan.plan import Plan
 from headwater.graph.sparkplan.scope import Scope
 from headwater.graph.sparkplan.transformation import ColumnInput, D
@@ -105,7 +106,7 @@ class _Result(Generic[D]):
 def named(inputs: Inputs, datasets: Mapping[int, D | None]) -> frozenset[ColumnInput[D]]:
     """The inputs by the datasets that their origins are; one that is none counts as a literal."""
     return frozenset(
-        ColumnInput(dataset, source.column, transformation)
+        ColumnInput(dataset, shown(source.column), transformation)
         for transformation, sources in inputs.items()
         for source in sources
         if (dataset := datasets.get(source.origin)) is not None

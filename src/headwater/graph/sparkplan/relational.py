@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from headwater.graph.sparkplan import payloads
 from headwater.graph.sparkplan.expressions import operands
 from headwater.graph.sparkplan.inputs import (
     FILTER,
@@ -30,7 +31,9 @@ def leaf(operation: Operation) -> Scope:
     """A relation: each column is its own input."""
     index = operation.ledger.leaf_of[operation.node]
     output = attributes(operation.node.output())
-    inputs = [Inputs.of(Source(index, attribute.name)) for attribute in output]
+    records = payloads.VALUE if payloads.is_topic(operation.node.entry) else None
+    names = [payloads.BYTES if attribute.name == records else attribute.name for attribute in output]
+    inputs = [Inputs.of(Source(index, name)) for name in names]
     return replace(scope_of(output, inputs), leaves=frozenset((index,)))
 
 

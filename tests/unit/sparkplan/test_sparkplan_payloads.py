@@ -1,0 +1,70 @@
+"""A topic has the columns of its payload: where a stream parses `value`, its fields are the topic's columns."""
+
+import pytest
+from sparkplan_plans import Entry, alias, column, function, literal, operator, project, text
+
+from headwater.graph.sparkplan.lineage import column_lineage
+from headwater.graph.sparkplan.plan import parse_plan
+from tests.support.lineage_text import Seen, expected, seen
+
+STRUCT = {"type": "struct", "fields": [{"name": "id", "type": "long"}, {"name": "price", "type": "double"}]}
+
+
+def topic(source: str = "kafka") -> list[Entry]:
+    return operator("StreamingRelationV2", sourceName=source, output=[column("key", 1), column("value", 2)])
+
+
+def parsing(*made: list[Entry], source: str = "kafka", parser: str = "JsonToStructs") -> list[Entry]:
+    """Columns made of `record`, which is what a topic's `value` was parsed into."""
+    parsed = function(parser, function("Cast", column("value", 2), dataType="string"), schema=STRUCT)
+    return project(project(topic(source), alias(parsed, "record", 3), column("key", 1)), *made)
+
+
+def record() -> list[Entry]:
+    return [{**column("record", 3)[0], "dataType": STRUCT}]
+
+
+def lineage(plan: list[Entry]) -> Seen:
+    return seen(column_lineage(parse_plan(text(plan)), lambda _: "orders"), lambda _: "orders")
+
+
+@pytest.mark.parametrize("parser", ["JsonToStructs", "AvroDataToCatalyst", "FromAvro"])
+def test_a_field_of_what_value_is_parsed_into_is_the_topics_column(parser: str) -> None:
+    field = function("GetStructField", record(), ordinal=1, name="price")
+    doubled = function("Multiply", field, literal(2))
+
+    found = lineage(parsing(alias(field, "p", 4), alias(doubled, "d", 5), column("key", 1), parser=parser))
+
+    assert found == expected({"p": "orders.price", "d": "orders.price TRANSFORMATION", "key": "orders.key"})
+
+
+def test_a_star_names_fields_by_their_place_only() -> None:
+    starred = [alias(function("GetStructField", record(), ordinal=at), "x", 4 + at) for at in range(2)]
+
+    found = lineage(parsing(starred[1], [{**starred[0][0], "name": "y"}, *starred[0][1:]]))
+
+    assert found == expected({"x": "orders.price", "y": "orders.id"})
+
+
+def test_a_parsed_record_as_a_whole_is_made_from_value() -> None:
+    found = lineage(parsing(alias(record(), "all", 4)))
+
+    assert found == expected({"all": "orders.value TRANSFORMATION"})
+
+
+def test_a_column_that_is_called_value_but_of_no_topic_keeps_its_name() -> None:
+    field = function("GetStructField", record(), ordinal=1, name="price")
+
+    found = lineage(parsing(alias(field, "p", 4), source="rate"))
+
+    assert found == expected({"p": "orders.value TRANSFORMATION"})
+
+
+def test_a_field_of_a_record_that_was_chosen_among_many_is_made_from_value() -> None:
+    chosen = function("AggregateExpression", function("Max", record()))
+    field = function("GetStructField", chosen, ordinal=1, name="price")
+    grouped = operator(
+        "Aggregate", parsing(record()), groupingExpressions=[], aggregateExpressions=[alias(field, "p", 4)]
+    )
+
+    assert lineage(grouped) == expected({"p": "orders.value AGGREGATION"})
