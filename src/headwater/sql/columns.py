@@ -11,7 +11,7 @@ from sqlglot.optimizer.scope import build_scope
 
 from headwater.sql.flow import Flow, How, Inputs, flow_of, merged
 from headwater.sql.reading import OF_OWN, Bounds, Parsed, Parts, UnreadableSqlError, parsed, width_of_stars
-from headwater.sql.rewriting import Rewritten, StatementKind, rewritten
+from headwater.sql.rewriting import NO_COLUMN, Rewritten, StatementKind, rewritten
 
 Known = Callable[[Parts], Sequence[str]]
 """Gives the columns of a table, in order, by what the statement calls it; none where they are not known."""
@@ -113,8 +113,9 @@ class _Reader:
 
     def _written(self, flow: Flow, as_queries: Rewritten) -> Flow:
         """The columns by the names that the target has for them; a DELETE writes none."""
-        if as_queries.kind == "delete":
-            return flow._replace(columns={})
+        if as_queries.kind in ("delete", "merge"):
+            kept = {} if as_queries.kind == "delete" else flow.columns
+            return flow._replace(columns={name: made for name, made in kept.items() if name != NO_COLUMN})
         names: Sequence[str] = as_queries.names
         if not names and as_queries.is_by_position and as_queries.target is not None:
             names = self.known(self.read.tables[as_queries.target])

@@ -1,11 +1,14 @@
 """Statements that write, as queries whose columns are those that are written: what a query is made from is known."""
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from sqlglot import exp
 
 from headwater.sql.reading import UnreadableSqlError
+
+NO_COLUMN: Final = "\0"
+"""What a query answers with that stands for a part of a statement which writes no column, such as a MERGE's DELETE."""
 
 StatementKind = Literal["select", "insert", "create", "update", "merge", "delete"]
 
@@ -32,6 +35,8 @@ def rewritten(tree: exp.Expr) -> Rewritten:
     Raises:
         UnreadableSqlError: it is none of the statements that move columns.
     """
+    if tree.find(exp.MatchRecognize) is not None:
+        raise UnreadableSqlError("what MATCH_RECOGNIZE makes of rows is not followed")
     match tree:
         case exp.Query():
             return Rewritten("select", None, (tree,))
@@ -58,7 +63,7 @@ def _of_update(update: exp.Expr, target: exp.Table) -> exp.Query:
 def _of_merge(merge: exp.Expr, target: exp.Table) -> Iterator[exp.Query]:
     """A query for each WHEN, since each may give another value to a column."""
     for when in merge.args["whens"].expressions:
-        items = list(_items(when.args.get("then"))) or [exp.Literal.number(1)]
+        items = list(_items(when.args.get("then"))) or [exp.alias_(exp.Literal.number(1), NO_COLUMN, quoted=True)]
         query = exp.select(*items).from_(target.copy()).join(merge.args["using"].copy(), on=merge.args["on"].copy())
         if (condition := when.args.get("condition")) is not None:
             query = query.where(condition.copy())

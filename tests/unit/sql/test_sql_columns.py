@@ -114,6 +114,11 @@ STATEMENTS = {
         "orders": [],
         "*": ["orders.hour FILTER", "orders.supplier JOIN", "stats.supplier JOIN"],
     },
+    "MERGE INTO lake.sales.stats t USING lake.sales.orders o ON t.supplier = o.supplier"
+    " WHEN MATCHED AND o.price = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET orders = 2": {
+        "orders": [],
+        "*": ["orders.price FILTER", "orders.supplier JOIN", "stats.supplier JOIN"],
+    },
     "INSERT INTO lake.sales.stats SELECT supplier, sum(price), count(*) FROM lake.sales.orders GROUP BY 1": {
         "supplier": ["orders.supplier IDENTITY"],
         "total_price": ["orders.price AGGREGATION"],
@@ -179,6 +184,11 @@ def test_duckdb_reads_the_same_text_alike() -> None:
         ("SELECT 1; SELECT 2", "one statement"),
         ("", "one statement"),
         ("SELEKT 1 FROM", "moves no columns|cannot read"),
+        (
+            "SELECT p FROM lake.sales.orders MATCH_RECOGNIZE (ORDER BY hour MEASURES A.price AS p PATTERN (A)"
+            " DEFINE A AS A.price > 1)",
+            "MATCH_RECOGNIZE",
+        ),
         ("GRANT SELECT ON lake.sales.orders TO ann", "moves no columns"),
     ],
 )
