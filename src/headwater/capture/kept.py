@@ -1,13 +1,12 @@
 """What a watcher knows, on disk."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
 
 from headwater.errors import SetupError, UnavailableError
 
@@ -35,15 +34,15 @@ def load(path: Path) -> dict[str, Any] | None:
     raise _not_understood(path)
 
 
-def load_as(path: Path, adapter: TypeAdapter[KnownT]) -> KnownT:
-    """What was kept, as the adapter's type; what it makes of nothing the first time.
+def load_as(path: Path, read: Callable[[dict[str, Any]], KnownT]) -> KnownT:
+    """What was kept, as `read` understands it; what it makes of nothing the first time.
 
     Raises:
         SetupError: the file cannot be understood.
     """
     try:
-        return adapter.validate_python(load(path) or {})
-    except ValidationError:
+        return read(load(path) or {})
+    except (ValueError, LookupError, TypeError, AttributeError):
         raise _not_understood(path) from None
 
 

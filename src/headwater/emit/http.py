@@ -12,11 +12,10 @@ import ssl
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
-from pydantic import BaseModel, ValidationError
 
 from headwater.emit.config import HttpConfig
 from headwater.emit.receipts import Receipts
@@ -95,7 +94,7 @@ class HttpTransport:
         if isinstance(answer, Unavailable):
             return answer
         if answer.is_receipt_wanted and answer.status in _ACKNOWLEDGED:
-            self._take_receipt(_receipt(answer.body))
+            self._take_receipt(_receipt(_json(answer.body)))
         return self._outcome(answer)
 
     def _sent_together(self, events: Sequence[bytes]) -> Sequence[Outcome]:
@@ -105,9 +104,9 @@ class HttpTransport:
         answer = self._posted(str(url), "application/x-ndjson", b"\n".join(events), len(events))
         if isinstance(answer, Unavailable):
             return [answer]
-        if answer.status == 200 and (told := _told(answer.body)) and (outcomes := _outcomes(told, len(events))):
+        if answer.status == 200 and (outcomes := _outcomes(told := _json(answer.body), len(events))):
             if answer.is_receipt_wanted:
-                self._take_receipt(next((each.receipt for each in reversed(told.results) if each.receipt), None))
+                self._take_receipt(_last_receipt(told))
             return outcomes
         outcome = self._outcome(answer)
         if isinstance(outcome, Unavailable):
@@ -176,50 +175,42 @@ class _Answer(NamedTuple):
     is_receipt_wanted: bool
 
 
-def _receipt(answer: bytes) -> object:
-    """The receipt in the answer to one event; None if there is none."""
+def _json(answer: bytes | str) -> object:
+    """The answer as JSON; None if it is none."""
     try:
-        body = json.loads(answer)
-    except ValueError:
-        return None
-    return body.get("receipt") if isinstance(body, dict) else None
-
-
-def _told(answer: bytes) -> "_BatchAnswer | None":
-    try:
-        return _BatchAnswer.model_validate_json(answer)
-    except ValidationError:
+        return json.loads(answer)
+    except (ValueError, RecursionError):
         return None
 
 
-def _outcomes(told: "_BatchAnswer", sent: int) -> Sequence[Outcome]:
-    """What became of each event; nothing if the answer does not tell that."""
-    outcomes: list[Outcome] = [Acknowledged()] * sent
-    if told.summary.received != sent or any(not 0 <= failed.index < sent for failed in told.failed_events):
-        return []
-    for failed in told.failed_events:
-        outcomes[failed.index] = (Unavailable if failed.retriable else Refused)(failed.reason[:_MESSAGE_MAX_CHARS])
+def _receipt(told: object) -> object:
+    """The receipt in what is told of one event; None if there is none."""
+    return told.get("receipt") if isinstance(told, dict) else None
+
+
+def _last_receipt(told: object) -> object:
+    """The newest of the receipts in the answer to many events; None if there is none."""
+    match told:
+        case {"results": [*results]}:
+            return next((receipt for each in reversed(results) if (receipt := _receipt(each))), None)
+    return None
+
+
+def _outcomes(told: object, sent: int) -> Sequence[Outcome]:
+    """What became of each of so many events; nothing if the answer does not tell that."""
+    match told:
+        case {"summary": {"received": int(received)}, "failed_events": [*failed]} if received == sent:
+            outcomes: list[Outcome] = [Acknowledged()] * sent
+        case _:
+            return []
+    for each in failed:
+        match each:
+            case {"index": int(index), "retriable": bool(is_retriable), **more} if 0 <= index < sent:
+                why = str(more.get("reason", ""))[:_MESSAGE_MAX_CHARS]
+                outcomes[index] = Unavailable(why) if is_retriable else Refused(why)
+            case _:
+                return []
     return outcomes
-
-
-class _Failed(BaseModel):
-    index: int
-    reason: str = ""
-    retriable: bool
-
-
-class _Summary(BaseModel):
-    received: int
-
-
-class _Result(BaseModel):
-    receipt: dict[str, Any] | None = None
-
-
-class _BatchAnswer(BaseModel):
-    summary: _Summary
-    results: list[_Result] = []
-    failed_events: list[_Failed]
 
 
 def _trusted(endpoint: str) -> ssl.SSLContext | bool:
@@ -248,10 +239,7 @@ def _beginning(response: httpx.Response, max_bytes: int) -> bytes:
 def _message(answer: bytes) -> str:
     """What the service says, on one line: the `message` of a JSON error, else the text itself."""
     text = answer.decode("utf-8", errors="replace")
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError):
-        body = None
+    body = _json(text)
     if isinstance(body, dict) and isinstance(body.get("message"), str):
         text = body["message"]
     return " ".join(text.split())[:_MESSAGE_MAX_CHARS]

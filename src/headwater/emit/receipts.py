@@ -5,6 +5,7 @@ next names that head (`lastCheckpoint`): so a service that later shows another l
 The log's key is not known here, so the head's signature is left to an auditor; that the proof leads to it is checked.
 """
 
+import json
 import logging
 import os
 import time
@@ -12,9 +13,6 @@ from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
-
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.alias_generators import to_camel
 
 from headwater.errors import UntrustedNoteError
 from headwater.model.digest import hash_of
@@ -64,11 +62,9 @@ class Receipts:
         if receipt is None:
             return
         try:
-            read = _Receipt.model_validate(receipt)
-            checkpoint = _checked(read)
-        except (ValidationError, UntrustedNoteError, ValueError) as fault:
-            # What pydantic says would hold what it was told.
-            self._refuse(type(fault).__name__ if isinstance(fault, ValidationError) else str(fault))
+            checkpoint = _checked(receipt)
+        except (UntrustedNoteError, ValueError) as fault:
+            self._refuse(str(fault))
             return
         known = self._newest
         if known is not None and known.origin == checkpoint.origin and checkpoint.size < known.size:
@@ -76,7 +72,7 @@ class Receipts:
             return
         self._newest = checkpoint
         self._note(checkpoint)
-        self._keep(read)
+        self._keep(receipt)
 
     def _refuse(self, why: str) -> None:
         self._failed(f"receipt: {why}")
@@ -86,42 +82,38 @@ class Receipts:
         if self._path is None or not self._path.exists():
             return
         try:
-            self._newest = _checked(_Receipt.model_validate_json(self._path.read_bytes()))
+            self._newest = _checked(json.loads(self._path.read_bytes()))
             self._note(self._newest)
         except (OSError, ValueError, UntrustedNoteError):
             self._failed("receipt: what was kept cannot be read")
 
-    def _keep(self, receipt: "_Receipt") -> None:
+    def _keep(self, receipt: object) -> None:
         if self._path is None:
             return
         unfinished = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_text(receipt.model_dump_json(by_alias=True))
+            unfinished.write_text(json.dumps(receipt))
             unfinished.replace(self._path)
         except OSError as failure:
             self._failed(f"receipt: {failure.strerror}")
 
 
-class _Receipt(BaseModel):
-    model_config = ConfigDict(strict=True, alias_generator=to_camel)
-    index: int
-    leaf_hash: str
-    checkpoint: str
-    inclusion_proof: list[str]
-
-
-def _checked(receipt: _Receipt) -> Checkpoint:
+def _checked(receipt: object) -> Checkpoint:
     """The head that the receipt leads to.
 
     Raises:
-        UntrustedNoteError: it does not lead there.
+        UntrustedNoteError: it is no receipt, or does not lead there.
         ValueError: a hash is none.
     """
-    head = parse_checkpoint(parse_note(receipt.checkpoint).text)
-    leaf = hash_of(receipt.leaf_hash)
-    proof = [b64decode(each, validate=True) for each in receipt.inclusion_proof]
-    if leaf is None or not is_included(leaf, receipt.index, head.size, proof, head.root):
+    match receipt:
+        case {"index": int(index), "leafHash": str(leaf_hash), "checkpoint": str(note), "inclusionProof": [*hashes]}:
+            head = parse_checkpoint(parse_note(note).text)
+        case _:
+            raise UntrustedNoteError("it has not all that a receipt has")
+    leaf = hash_of(leaf_hash)
+    proof = [b64decode(str(each), validate=True) for each in hashes]
+    if leaf is None or not is_included(leaf, index, head.size, proof, head.root):
         raise UntrustedNoteError("the proof does not lead to the checkpoint")
-    _, _, root_hash, *_ = receipt.checkpoint.split("\n")
+    _, _, root_hash, *_ = note.split("\n")
     return Checkpoint(head.origin, head.size, root_hash)

@@ -26,6 +26,8 @@ CREATE TABLE IF NOT EXISTS event (
 _OLDEST: Final = "SELECT seq, put_at, body, crc32 FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
 _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 _WORTH_SHRINKING_BYTES: Final = 8 << 20
+_CACHE_KIB: Final = 256
+"""Events are read once, in order: of SQLite's usual 2 MB a burst would fill all, for as long as the process lives."""
 
 
 class DamagedSpoolError(UnavailableError):
@@ -137,6 +139,7 @@ class Spool:
                 raise DamagedSpoolError(f"spool: {finding}")
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         self._db.execute(_SCHEMA)
         count, size = self._db.execute("SELECT count(*), coalesce(sum(length(body)), 0) FROM event").fetchone()
         return count, size

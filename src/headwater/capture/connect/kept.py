@@ -1,12 +1,14 @@
-"""What the watcher knows, on disk: how far it has read, and the lives that go on."""
+"""What the watcher knows, on disk: how far it has read, and the lives that go on.
 
+Read by hand: to have a library build a reader of these types takes 1 MB, and the watcher shall stay small.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any
 
-from pydantic import TypeAdapter
-
-from headwater.capture.connect.life import Connector
-from headwater.capture.schemas import TopicSchema
+from headwater.capture.connect.life import Commit, Connector, Run, Task
+from headwater.capture.schemas import Field, TopicSchema
 
 
 @dataclass(slots=True)
@@ -22,4 +24,30 @@ class Kept:
     """When a worker was in the group last."""
 
 
-KEPT: Final = TypeAdapter(Kept)
+def read(said: Mapping[str, Any]) -> Kept:
+    """What was kept, from its JSON.
+
+    Raises:
+        LookupError, TypeError, ValueError, AttributeError: a part is not what it should be.
+    """
+    connectors = [_connector(**each) for each in said.get("connectors", ())]
+    schemas = {topic: _schema(*each) for topic, each in said.get("schemas", {}).items()}
+    offsets = {place: int(offset) for place, offset in said.get("offsets", {}).items()}
+    return Kept(connectors, offsets, schemas, int(said.get("workers_seen_ms", 0)))
+
+
+def _connector(tasks: Mapping[str, Any], run: Mapping[str, Any] | None, **more: Any) -> Connector:  # noqa: ANN401  JSON
+    known = {int(number): Task(**task) for number, task in tasks.items()}
+    return Connector(**more, tasks=known, run=None if run is None else _run(**run))
+
+
+def _run(commits: Mapping[str, Any], **more: Any) -> Run:  # noqa: ANN401  JSON
+    return Run(**more, commits={table: Commit(**commit) for table, commit in commits.items()})
+
+
+def _schema(fields: Iterable[Any], version: int | None) -> TopicSchema:
+    return TopicSchema(_fields(fields), version)
+
+
+def _fields(fields: Iterable[Any]) -> tuple[Field, ...]:
+    return tuple(Field(name, kind, _fields(nested)) for name, kind, nested in fields)

@@ -16,7 +16,7 @@ from headwater.capture.connect.classes import deciding_properties
 from headwater.capture.connect.commits import control_topic, parse_commit
 from headwater.capture.connect.events import Surroundings, event_of
 from headwater.capture.connect.evidence import Evidence
-from headwater.capture.connect.kept import KEPT, Kept
+from headwater.capture.connect.kept import Kept, read
 from headwater.capture.connect.life import Lives, Told, Workers
 from headwater.capture.connect.records import Configured, Record, parse_record
 from headwater.capture.outlet import Outlet
@@ -33,6 +33,8 @@ _SAVE_EVERY_S: Final = 5.0
 
 What was read after the last time is read again by the next process, and told in the same bytes."""
 _SETTLE_S: Final = 30.0
+_UNSETTLED_MAX: Final = 64
+"""How many events may be on their way to the disk: a beginning tells thousands, which memory would keep room for."""
 _TIMEOUT_S: Final = 10.0
 _TOGETHER: Final = 500
 _CONNECT_PROTOCOL: Final = "connect"
@@ -74,7 +76,7 @@ class Watcher:
         outlet: Outlet,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
-        known = kept.load_as(config.state, KEPT)
+        known = kept.load_as(config.state, read)
         self._config = config
         self._evidence = Evidence(around.schema_of, known.schemas)
         self._around = around._replace(schema_of=self._evidence.schema_of)
@@ -92,6 +94,7 @@ class Watcher:
         self._has_changed = False
         self._is_urgent = False
         self._is_blind = False
+        self._unsettled = 0
 
     def run(self, stop: threading.Event, ready: Callable[[int], None]) -> None:
         """Watch; `ready` is called with the number of connectors once all that was there has been read.
@@ -226,6 +229,13 @@ class Watcher:
             self._has_changed = True
             self._is_urgent |= each.state != "RUNNING"
             self._outlet.put(event_of(each, self._around))
+            self._unsettled += 1
+            if self._unsettled >= _UNSETTLED_MAX:
+                self._settle()
+
+    def _settle(self) -> bool:
+        self._unsettled = 0
+        return self._outlet.settle(_SETTLE_S)
 
     def _tell_again(self) -> None:
         """Tell every run anew of whose topics more is known since the last time."""
@@ -264,7 +274,7 @@ class Watcher:
         """Keep what is known, once all that was told is safe: what is read twice is told in the same bytes."""
         if not self._has_changed or self._held:
             return
-        if not self._outlet.settle(_SETTLE_S):
+        if not self._settle():
             log.warning("lineage events are not safe yet; the state is kept later")
             return
         connectors = [*self._lives.connectors.values()]

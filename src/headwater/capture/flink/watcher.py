@@ -53,7 +53,7 @@ class Watcher:
         outlet: Outlet,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
-        known = kept.load_as(config.state, KEPT)
+        known = kept.load_as(config.state, KEPT.validate_python)
         self._config = config
         self._cluster = cluster
         self._outlet = outlet

@@ -1,0 +1,44 @@
+"""What a watcher of Connect knows comes back from its file as it was."""
+
+from pathlib import Path
+
+import pytest
+
+from headwater.capture import kept
+from headwater.capture.connect.kept import Kept, read
+from headwater.capture.connect.life import Commit, Connector, Run, Task
+from headwater.capture.schemas import Field, TopicSchema
+from headwater.errors import SetupError
+
+RUN = Run("0190b6c3-6f2e-7a3c-8a55-4d0f9d4f6f11", 1, 2, commits={"db.t": Commit("c", 3, "8", {"orders/0": 4})})
+KNOWN = Kept(
+    connectors=[
+        Connector("sink", {"topics": "orders"}, state="RUNNING", tasks={0: Task("FAILED", "trace", "w:1")}, run=RUN),
+        Connector("deleted while away"),
+    ],
+    offsets={"connect-status/0": 7},
+    schemas={"orders": TopicSchema((Field("buyer", "struct", (Field("id", "long"),)),), 3)},
+    workers_seen_ms=5,
+)
+
+
+def test_what_was_kept_comes_back_as_it_was(tmp_path: Path) -> None:
+    kept.save_all_of(tmp_path / "state.json", KNOWN)
+
+    assert kept.load_as(tmp_path / "state.json", read) == KNOWN
+
+
+def test_nothing_kept_is_nothing_known(tmp_path: Path) -> None:
+    assert kept.load_as(tmp_path / "state.json", read) == Kept()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"{", b"[]", b'{"format": 0}', b'{"format": 1, "connectors": [{"name": "a"}]}', b'{"format": 1, "offsets": []}'],
+)
+def test_a_file_that_something_else_wrote_is_told_by_its_path(tmp_path: Path, said: bytes) -> None:
+    path = tmp_path / "state.json"
+    path.write_bytes(said)
+
+    with pytest.raises(SetupError, match=r"state\.json cannot be understood"):
+        kept.load_as(path, read)
