@@ -6,14 +6,12 @@ import time
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
+from headwater.emit.config import DEFAULT_ENDPOINT, EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
 from headwater.model.run_ids import RANDOM_BITS, run_id
 from headwater.pipeline.spec import LineageSpec
 from headwater.signing.keyfile import load_or_create
-
-DEFAULT_ENDPOINT = "http://localhost:5000/api/v1/lineage"
 
 
 def opened_emitter(endpoint: str | None, file: str | Path | None, token_env: str | None) -> Emitter:

@@ -13,7 +13,7 @@ import typer
 
 from headwater.capture.outlet import Outlet
 from headwater.capture.schemas import Registry
-from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
+from headwater.emit.config import DEFAULT_ENDPOINT, EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
@@ -31,7 +31,7 @@ watch = typer.Typer(
 )
 
 _HEARTBEAT_S: Final = 300.0
-_ENDPOINT: Final = "http://localhost:5000/api/v1/lineage"
+EndpointOption = Annotated[str, typer.Option(envvar="HEADWATER_ENDPOINT", help="Where events are posted.")]
 
 
 @watch.callback()
@@ -42,7 +42,7 @@ def _watch() -> None:
 @watch.command()
 def connect(
     bootstrap: Annotated[str, typer.Option(help="The Kafka that Connect keeps its topics in, host:port.")],
-    endpoint: Annotated[str, typer.Option(help="Where events are posted.")] = _ENDPOINT,
+    endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
     namespace: Annotated[str, typer.Option(help="The namespace of the connectors' jobs.")] = "kafka-connect",
@@ -93,7 +93,7 @@ def flink(
     url: Annotated[
         list[str], typer.Option(help="Flink's REST API; several JobManagers of one cluster: once for each.")
     ],
-    endpoint: Annotated[str, typer.Option(help="Where events are posted.")] = _ENDPOINT,
+    endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
     namespace: Annotated[
@@ -135,7 +135,7 @@ def registry(
         str, typer.Option(help="The registry's URL; Confluent's API, so Apicurio's ends in /apis/ccompat/v7.")
     ],
     bootstrap: Annotated[str, typer.Option(help="The Kafka of the topics, host:port: they are named by it.")],
-    endpoint: Annotated[str, typer.Option(help="Where events are posted.")] = _ENDPOINT,
+    endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
     interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 5,
@@ -166,7 +166,7 @@ def trino(
     uri: Annotated[
         str | None, typer.Option(help="The coordinator's address; as its OpenLineage listener has it, if it has one.")
     ] = None,
-    endpoint: Annotated[str, typer.Option(help="Where events are posted.")] = _ENDPOINT,
+    endpoint: EndpointOption = DEFAULT_ENDPOINT,
     token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
     interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 30,

@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 from headwater.errors import InvalidInputError
+
+DEFAULT_ENDPOINT: Final = "http://localhost:5000/api/v1/lineage"
+"""Of a service on this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +24,7 @@ class HttpConfig:
         InvalidInputError: the endpoint holds a user name or password, which would show in logs.
     """
 
-    endpoint: str = field(default="http://localhost:5000/api/v1/lineage", repr=False)
+    endpoint: str = field(default=DEFAULT_ENDPOINT, repr=False)
     timeout_s: float = 3.0
     token_env: str | None = None
 

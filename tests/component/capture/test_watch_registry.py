@@ -38,9 +38,9 @@ PRICE_PROMOTED = avro(("id", "long"), ("price", "double"))
 ONLY_ID = avro(("id", "long"))
 
 
-def command(home: Path, *arguments: str) -> str:
-    """What a command prints."""
-    environment = {**os.environ, "HEADWATER_HOME": str(home)}
+def command(home: Path, endpoint: str, *arguments: str) -> str:
+    """What a command prints that sends its events to the endpoint."""
+    environment = {**os.environ, "HEADWATER_HOME": str(home), "HEADWATER_ENDPOINT": endpoint}
     whole = [sys.executable, "-m", "headwater.cli.main", *arguments]
     return subprocess.run(whole, env=environment, capture_output=True, text=True, check=True).stdout
 
@@ -69,9 +69,7 @@ class Watched:
     def told_by_command(self, service: Service, home: Path) -> str:
         """What `headwater watch registry` prints once it has told the service."""
         told = f"{service.url}/api/v1/lineage"
-        return command(
-            home, "watch", "registry", "--once", "--url", self.url, "--bootstrap", BOOTSTRAP, "--endpoint", told
-        )
+        return command(home, told, "watch", "registry", "--once", "--url", self.url, "--bootstrap", BOOTSTRAP)
 
     def adds_up(self, service: Service, home: Path) -> None:
         """A job of somebody's own reads the topic and writes what the dashboard shows."""
@@ -138,7 +136,7 @@ def test_a_wrong_number_is_traced_to_the_version_of_the_topics_schema(kafka: Lab
         watched.told_by_command(service, home)
         watched.adds_up(service, home)
 
-        said = command(home, "root-cause", "revenue", "--url", service.url)
+        said = command(home, service.url, "root-cause", "revenue", "--url", service.url)
 
     changed = f"{watched.topic}: changed price from int to double, by version 2 of {watched.subject}"
     assert f"{changed} (of 1 found in 1 run of 1 job, up to 0 steps up)" in " ".join(said.split())
