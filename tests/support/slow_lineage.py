@@ -63,11 +63,12 @@ def _derived(knowledge: Knowledge) -> list[_Edge]:
     """Edges between datasets that no job stands between, of targets of which somebody said so outright."""
     graph = knowledge.graph
     edges: list[_Edge] = []
-    for target in sorted(filter(graph.is_shown, graph.datasets), key=lambda name: name.node_id):
+    names = {graph.shown(name) for name in graph.datasets}
+    for target in sorted((name for name in names if not graph.hides(name)), key=lambda name: name.node_id):
         known = [graph.datasets[member] for member in graph.members(target) if member in graph.datasets]
         is_declared = any(each.evidence for dataset in known for each in dataset.declared.values())
         is_explicit = any(strength == STRENGTH["lineage"] for dataset in known for strength, _ in dataset.evidence)
-        if not (is_declared or is_explicit or not graph.writers(target)):
+        if not target.is_complete or not (is_declared or is_explicit or not graph.writers(target)):
             continue
         told = {
             source: edge for source, edge in sources_of(graph, target).items() if "outputs" not in source.derivation

@@ -65,11 +65,14 @@ class Derivations:
         return bool(self._sources)
 
     def touch(self, datasets: Iterable[DatasetId], jobs: Iterable[JobId]) -> None:
-        """These may be told of otherwise, and these jobs may read and write something else."""
+        """These may be told of otherwise or be shown by another name; these jobs may read and write something else."""
         candidates = self._graph.told_directly
         if not candidates:
             return
-        members = (member for name in datasets for member in self._graph.identities.members(name))
+        about = tuple(datasets)
+        for name in about:
+            self._touched.update(dict.fromkeys(self._targets.get(name, ())))
+        members = (member for name in about for member in self._graph.identities.members(name))
         known = (self._graph.jobs[job] for job in jobs if job in self._graph.jobs)
         written = (name for job in known for name in job.writes)
         self._touched.update((name, None) for each in (members, written) for name in each if name in candidates)
