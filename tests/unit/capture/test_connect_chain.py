@@ -89,12 +89,21 @@ def test_transforms_work_one_behind_the_other() -> None:
     [
         {"transforms": "t", "transforms.t.type": "com.example.Anything"},
         {"transforms": "t"},
-        chain({"type": "ReplaceField", "exclude": "id", "predicate": "p"}),
     ],
 )
 def test_nothing_is_said_of_what_comes_out_of_a_transform_that_may_do_anything(properties: dict[str, str]) -> None:
     assert columns_behind(properties, FIELDS) is None
     assert routed_topic(properties, "t") is None
+
+
+def test_a_transform_for_some_records_only_leaves_unsaid_what_it_would_change() -> None:
+    excluding = chain({"type": "ReplaceField", "exclude": "id", "predicate": "p"})
+    filtering = chain({"type": "Filter", "predicate": "isTombstone"}, kind="")
+    routing = chain({"type": "RegexRouter", "regex": "t", "replacement": "u", "predicate": "p"}, kind="")
+
+    assert (columns_behind(excluding, FIELDS), routed_topic(excluding, "t")) == (None, "t")
+    assert (columns_behind(filtering, FIELDS), routed_topic(filtering, "t")) == (same(*FIELDS), "t")
+    assert (routed_topic(routing, "t"), routed_topic(routing, "other")) == (None, "other")
 
 
 def test_a_transform_of_the_key_leaves_the_value_alone() -> None:
@@ -118,7 +127,15 @@ def test_the_state_that_debezium_unwraps_is_what_comes_out() -> None:
 
 @pytest.mark.parametrize(
     ("regex", "replacement", "topic"),
-    [("shop\\.(.*)", "lake_$1", "lake_orders"), ("other", "x", "shop.orders"), ("(", "x", "shop.orders")],
+    [
+        ("shop\\.(.*)", "lake_$1", "lake_orders"),
+        ("shop\\.(.*)", "$12", "orders2"),
+        ("(?<shop>.*)\\.(?<table>.*)", "${table}-of-${shop}", "orders-of-shop"),
+        ("(?<=x)", "y", "shop.orders"),
+        ("other", "x", "shop.orders"),
+        ("shop.*", "$3", "shop.orders"),
+        ("(", "x", "shop.orders"),
+    ],
 )
 def test_a_topic_may_be_renamed_on_the_way(regex: str, replacement: str, topic: str) -> None:
     properties: dict[str, Any] = chain({"type": "RegexRouter", "regex": regex, "replacement": replacement}, kind="")

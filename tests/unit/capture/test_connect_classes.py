@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import pytest
 
-from headwater.capture.connect.classes import kind_of, places
+from headwater.capture.connect.classes import deciding_properties, kind_of, places
+from headwater.capture.connect.life import Lives
+from headwater.capture.connect.records import Configured
 from headwater.model.names import DatasetId
 
 
@@ -282,6 +284,145 @@ CASES = [
         [],
     ),
 ]
+
+
+S3 = {"connector.class": "io.confluent.connect.s3.S3SinkConnector", "topics": "orders", "s3.bucket.name": "archive"}
+JDBC_SOURCE = {
+    "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+    "connection.url": "jdbc:postgresql://db/shop",
+    "topic.prefix": "pg-",
+}
+AIVEN_JDBC = {
+    "connector.class": "io.aiven.connect.jdbc.JdbcSinkConnector",
+    "topics": "orders,bids",
+    "connection.url": "jdbc:postgresql://db/shop",
+}
+DEBEZIUM = {
+    "connector.class": "io.debezium.connector.mysql.MySqlConnector",
+    "database.hostname": "db",
+}
+MONGODB_SINK = {
+    "connector.class": "com.mongodb.kafka.connect.MongoSinkConnector",
+    "topics": "orders",
+    "connection.uri": "mongodb://m:27017",
+    "database": "shop",
+}
+MONGODB_SOURCE = {
+    "connector.class": "com.mongodb.kafka.connect.MongoSourceConnector",
+    "connection.uri": "mongodb://m:27017",
+}
+ELASTICSEARCH = {
+    "connector.class": "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector",
+    "topics": "Orders",
+    "connection.url": "http://e:9200",
+}
+MIRROR = {
+    "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+    "source.cluster.alias": "west",
+    "source.cluster.bootstrap.servers": "w:9092",
+}
+ROUTED = {"transforms": "r", "transforms.r.type": "org.apache.kafka.connect.transforms.RegexRouter"}
+SETTINGS: list[tuple[dict[str, str], str, list[DatasetId]]] = [
+    ({**S3, "topics.dir": ""}, "orders", [DatasetId("s3://archive", "orders")]),
+    (
+        {**JDBC_SOURCE, "table.whitelist": "public.bids, sales.orders"},
+        "pg-orders",
+        [DatasetId("postgres://db:5432", "shop.sales.orders")],
+    ),
+    ({**JDBC_SOURCE, **ROUTED, "transforms.r.regex": "pg-o.*", "transforms.r.replacement": "pg-x"}, "pg-x", []),
+    (
+        {**AIVEN_JDBC, "topics.to.tables.mapping": "orders:sales.orders"},
+        "orders",
+        [DatasetId("postgres://db:5432", "shop.sales.orders")],
+    ),
+    ({**AIVEN_JDBC, "table.name.normalize": "true"}, "orders", []),
+    (
+        {
+            "connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector",
+            "topics": "s.shop.orders",
+            "connection.url": "jdbc:postgresql://db/shop",
+            "collection.name.format": "${source.schema}_${source.table}",
+        },
+        "s.shop.orders",
+        [],
+    ),
+    (
+        {**DEBEZIUM, "database.server.name": "old"},
+        "old.shop.orders",
+        [DatasetId("mysql://db:3306", "shop.orders")],
+    ),
+    (
+        {**DEBEZIUM, "topic.prefix": "a.b", "topic.delimiter": "-"},
+        "a.b-shop-orders",
+        [DatasetId("mysql://db:3306", "shop.orders")],
+    ),
+    ({**DEBEZIUM, "topic.prefix": "a", "topic.naming.strategy": "com.example.Own"}, "a.shop.orders", []),
+    (
+        {
+            **DEBEZIUM,
+            "topic.prefix": "a",
+            "transforms": "r",
+            "transforms.r.type": "io.debezium.transforms.outbox.EventRouter",
+        },
+        "a.shop.orders",
+        [],
+    ),
+    (
+        {**MONGODB_SINK, "collection": "all", "topic.override.orders.collection": "mine"},
+        "orders",
+        [DatasetId("mongodb://m:27017", "shop.mine")],
+    ),
+    (
+        {
+            **MONGODB_SINK,
+            "namespace.mapper": "com.mongodb.kafka.connect.sink.namespace.mapping.FieldPathNamespaceMapper",
+        },
+        "orders",
+        [],
+    ),
+    (
+        {**MONGODB_SOURCE, "topic.prefix": "m", "topic.suffix": "s", "topic.separator": "-"},
+        "m-shop-orders-s",
+        [DatasetId("mongodb://m:27017", "shop.orders")],
+    ),
+    ({**MONGODB_SOURCE, "topic.prefix": "m"}, "shop.orders", []),
+    ({**MONGODB_SOURCE, "topic.namespace.map": '{"shop.orders": "a.b"}'}, "a.b", []),
+    (
+        {**ELASTICSEARCH, "data.stream.type": "LOGS", "data.stream.dataset": "shop"},
+        "Orders",
+        [DatasetId("elasticsearch://e:9200", "logs-shop-orders")],
+    ),
+    ({**ELASTICSEARCH, "external.resource.usage": "INDEX"}, "Orders", []),
+    (
+        {**MIRROR, "replication.policy.separator": "_"},
+        "west_orders",
+        [DatasetId("kafka://w:9092", "orders")],
+    ),
+    ({**MIRROR, "replication.policy.class": "com.example.Own"}, "west.orders", []),
+]
+"""Settings that say otherwise where data goes, by the connectors' documentation."""
+
+
+@pytest.mark.parametrize(("properties", "topic", "found"), SETTINGS)
+def test_what_a_setting_says_of_where_data_goes_is_heeded_and_else_nothing_said(
+    properties: dict[str, str], topic: str, found: list[DatasetId]
+) -> None:
+    assert [place.id for place in places(properties, [topic]).get(topic, ())] == found
+
+
+@pytest.mark.parametrize(
+    ("properties", "topic"),
+    [*((case.properties, case.topic) for case in CASES), *((properties, topic) for properties, topic, _ in SETTINGS)],
+)
+def test_what_a_watcher_keeps_of_a_configuration_says_as_much_as_the_whole(
+    properties: dict[str, str], topic: str
+) -> None:
+    lives = Lives("kafka-connect", deciding_properties())
+
+    lives.apply(Configured("c", 1, properties))
+
+    kept = lives.connectors["c"].properties or {}
+    assert places(kept, [topic]) == places(properties, [topic])
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])

@@ -216,6 +216,32 @@ def test_a_status_that_is_read_before_its_configuration_waits_for_it() -> None:
     assert [(each.state, each.time_ms) for each in told] == [("START", 1010)]
 
 
+def test_what_is_cleared_away_behind_a_deleted_connector_leaves_nothing() -> None:
+    by = lives()
+
+    told_by([*started(), Configured("archive", 2000, None), status(2010, None), status(2020, None, 0)], by)
+
+    assert by.connectors == {}
+
+
+def test_a_sink_by_pattern_keeps_the_topics_that_still_fit_when_it_is_configured_anew() -> None:
+    sink = {"connector.class": "FileStreamSink", "file": "/out.txt", "topics.regex": "shop\\..*"}
+    moved = {**sink, "file": "/other.txt", "topics.regex": "shop\\.o.*"}
+    records = [
+        Configured("archive", 1000, sink),
+        status(1010, "RUNNING"),
+        Flowing("archive", 1100, "shop.orders"),
+        Flowing("archive", 1200, "shop.bids"),
+        Configured("archive", 2000, moved),
+        status(2010, "RUNNING"),
+    ]
+
+    assert [(each.state, each.topics) for each in told_by(records)[-2:]] == [
+        ("ABORT", ("shop.bids", "shop.orders")),
+        ("START", ("shop.orders",)),
+    ]
+
+
 def test_no_password_is_kept() -> None:
     secrets = {"connection.url": "jdbc:postgresql://ann:hunter2@db/shop", "connection.password": "hunter2"}
     by = lives()

@@ -1,7 +1,7 @@
 """A connector's chain of transforms, read from its properties: which topic and which fields come out of it.
 
-The transforms that Kafka ships are known; one that is not, or one under a predicate, may do anything to a record, so
-nothing is said of what comes behind it.
+The transforms that Kafka ships are known; one that is not may do anything to a record, and one under a predicate does
+what it does to some records only, so nothing is said of what comes behind them.
 
 Source: Apache Kafka, "Transformations", https://kafka.apache.org/documentation/#connect_included_transformation
 """
@@ -18,6 +18,7 @@ _UNCHANGED: Final = frozenset(
     {"SetSchemaMetadata", "DropHeaders", "InsertHeader", "Filter", "ValueToKey", "RegexRouter", "TimestampRouter"}
 )
 """They change no field of the value."""
+_ROUTERS: Final = frozenset({"RegexRouter", "TimestampRouter"})
 _OURS: Final = "headwater.connect.OpenLineageLifecycleSmt"
 _UNWRAPPING: Final = "io.debezium.transforms.ExtractNewRecordState"
 
@@ -36,6 +37,11 @@ class _Transform(NamedTuple):
     """The class without its package, for those of Kafka; `$Value` is cut off, `$Key` is not."""
     settings: Mapping[str, str]
 
+    @property
+    def is_for_some(self) -> bool:
+        """Whether a predicate says for which records it is."""
+        return "predicate" in self.settings
+
 
 def routed_topic(properties: Properties, topic: str) -> str | None:
     """The topic's name as a sink sees it behind its transforms; None if that cannot be known."""
@@ -43,8 +49,15 @@ def routed_topic(properties: Properties, topic: str) -> str | None:
         if transform is None or transform.kind == "TimestampRouter":
             return None
         if transform.kind == "RegexRouter":
-            topic = _rerouted(transform.settings, topic)
+            before, topic = topic, _rerouted(transform.settings, topic)
+            if transform.is_for_some and topic != before:
+                return None
     return topic
+
+
+def renames_topics(properties: Properties) -> bool:
+    """Whether the topic that a source's records end up in may be called otherwise than the source had called it."""
+    return any(transform is None or transform.kind in _ROUTERS for transform in _chain(properties))
 
 
 def columns_behind(properties: Properties, fields: Sequence[str]) -> list[Column] | None:
@@ -54,6 +67,8 @@ def columns_behind(properties: Properties, fields: Sequence[str]) -> list[Column
         if transform is None:
             return None
         act = _ACTS.get(transform.kind)
+        if act is not None and transform.is_for_some:
+            return None
         if act is not None:
             columns = act(transform.settings, columns)
         elif transform.kind not in _UNCHANGED and not transform.kind.endswith("$Key"):
@@ -95,19 +110,19 @@ def _transform(properties: Properties, prefix: str) -> _Transform | None:
     kind = settings.get("type", "")
     if kind == _OURS:
         return _Transform("SetSchemaMetadata", {})
-    if "predicate" in settings:
-        return None
     if kind == _UNWRAPPING:
-        return _Transform("ExtractField", {"field": "after"})
+        return _Transform("ExtractField", {**settings, "field": "after"})
     return _Transform(kind.removeprefix(_KAFKA).removesuffix(_OF_VALUE), settings) if kind.startswith(_KAFKA) else None
 
 
 def _rerouted(settings: Mapping[str, str], topic: str) -> str:
-    replacement = re.sub(r"\$(\d)", r"\\\1", settings.get("replacement", ""))
+    """As Java replaces it: groups are `$1` and `${name}`, and `(?<name>…)` gives one its name."""
+    regex = re.sub(r"\(\?<(?![=!])", "(?P<", settings.get("regex", ""))
+    replacement = re.sub(r"\$(?:(\d)|\{(\w+)\})", r"\\g<\1\2>", settings.get("replacement", ""))
     try:
-        found = re.fullmatch(settings.get("regex", ""), topic)
+        found = re.fullmatch(regex, topic)
         return topic if found is None else found.expand(replacement)
-    except re.error:
+    except (re.error, IndexError):
         return topic
 
 

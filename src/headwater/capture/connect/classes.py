@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from headwater.capture.connect.chain import routed_topic
+from headwater.capture.connect.chain import renames_topics, routed_topic
 from headwater.capture.connect.records import Properties
 from headwater.errors import InvalidNameError
 from headwater.model.catalogs import catalog_kind
@@ -52,6 +52,8 @@ class ConnectorClass(NamedTuple):
     find: _Finder
     properties: tuple[str, ...]
     """Those that decide where data goes; a change of one begins another run."""
+    is_by_topic: bool = True
+    """Whether the topics' names say where it reads: not behind a transform that may have renamed them."""
 
 
 def kind_of(properties: Properties) -> Kind:
@@ -68,7 +70,8 @@ def places(properties: Properties, topics: Sequence[str]) -> Places:
     if known is None:
         return {}
     if known.kind == "source":
-        return _found(known, properties, topics)
+        is_hidden = known.is_by_topic and not properties.get("query") and renames_topics(properties)
+        return {} if is_hidden else _found(known, properties, topics)
     routed = {topic: name for topic in topics if (name := routed_topic(properties, topic)) is not None}
     found = _found(known, properties, [*routed.values()])
     return {topic: found[name] for topic, name in routed.items() if name in found}
@@ -96,7 +99,8 @@ def _file(properties: Properties, topics: Sequence[str]) -> Places:
 
 def _confluent_s3(properties: Properties, topics: Sequence[str]) -> Places:
     folder = properties.get("topics.dir", "topics").strip("/")
-    return {topic: _object_store("s3", properties.get("s3.bucket.name"), f"{folder}/{topic}") for topic in topics}
+    bucket = properties.get("s3.bucket.name")
+    return {topic: _object_store("s3", bucket, f"{folder}/{topic}".lstrip("/")) for topic in topics}
 
 
 def _aiven_s3(properties: Properties, topics: Sequence[str]) -> Places:
@@ -114,7 +118,8 @@ def _lab_archive(properties: Properties, topics: Sequence[str]) -> Places:
 
 def _confluent_gcs(properties: Properties, topics: Sequence[str]) -> Places:
     folder = properties.get("topics.dir", "topics").strip("/")
-    return {topic: _object_store("gs", properties.get("gcs.bucket.name"), f"{folder}/{topic}") for topic in topics}
+    bucket = properties.get("gcs.bucket.name")
+    return {topic: _object_store("gs", bucket, f"{folder}/{topic}".lstrip("/")) for topic in topics}
 
 
 def _object_store(scheme: str, bucket: str | None, path: str) -> list[Place]:
@@ -159,33 +164,53 @@ def _jdbc_source(properties: Properties, topics: Sequence[str]) -> Places:
     url, prefix = properties.get("connection.url", ""), properties.get("topic.prefix", "")
     if query := properties.get("query"):
         return _all(topics, [Place(jdbc_dataset(url, table)) for table in _tables_of(query)])
-    return {
-        topic: [Place(jdbc_dataset(url, topic.removeprefix(prefix)))] for topic in topics if topic.startswith(prefix)
-    }
+    # The topic has the table's bare name: which schema it is in, the list of tables may say.
+    listed = _listed(properties.get("table.whitelist") or properties.get("table.include.list"))
+    whole = {name.rpartition(".")[2]: name for name in listed}
+    tables = {topic: topic.removeprefix(prefix) for topic in topics if topic.startswith(prefix)}
+    return {topic: [Place(jdbc_dataset(url, whole.get(table, table)))] for topic, table in tables.items()}
 
 
 def _jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
     template = properties.get("table.name.format", "${topic}")
+    return _filled(properties.get("connection.url", ""), template, {topic: topic for topic in topics})
+
+
+def _aiven_jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
+    if properties.get("table.name.normalize") == "true":
+        return {}
+    mapped = dict(pair.split(":", 1) for pair in _listed(properties.get("topics.to.tables.mapping")) if ":" in pair)
     url = properties.get("connection.url", "")
-    return {topic: [Place(jdbc_dataset(url, template.replace("${topic}", topic)))] for topic in topics}
+    named = {topic: [Place(jdbc_dataset(url, mapped[topic]))] for topic in topics if topic in mapped}
+    return {**_jdbc_sink(properties, topics), **named}
 
 
 def _debezium_jdbc_sink(properties: Properties, topics: Sequence[str]) -> Places:
     template = properties.get("collection.name.format") or properties.get("table.name.format") or "${topic}"
-    url = properties.get("connection.url", "")
-    return {
-        topic: [Place(jdbc_dataset(url, template.replace("${topic}", topic.replace(".", "_"))))] for topic in topics
-    }
+    return _filled(properties.get("connection.url", ""), template, {topic: topic.replace(".", "_") for topic in topics})
+
+
+def _filled(url: str, template: str, topics: Mapping[str, str]) -> Places:
+    """The tables that a template names, by topic; none where it needs more of a record than its topic."""
+    tables = {topic: template.replace("${topic}", name) for topic, name in topics.items()}
+    return {topic: [Place(jdbc_dataset(url, table))] for topic, table in tables.items() if "${" not in table}
+
+
+_NAMED_BY_TABLE: Final = ("", "SchemaTopicNamingStrategy", "DefaultTopicNamingStrategy")
+"""Debezium's strategies by which a topic has the names of a table and of what it is in."""
 
 
 def _debezium(dialect: str, port: int) -> _Finder:
     def find(properties: Properties, topics: Sequence[str]) -> Places:
         prefix = properties.get("topic.prefix") or properties.get("database.server.name") or ""
         host = f"{properties.get('database.hostname', '')}:{properties.get('database.port', port)}"
+        delimiter = properties.get("topic.delimiter", ".")
         found: dict[str, list[Place]] = {}
+        if properties.get("topic.naming.strategy", "").rpartition(".")[2] not in _NAMED_BY_TABLE:
+            return found
         for topic in topics:
-            parts = topic.removeprefix(f"{prefix}.").split(".")
-            if len(parts) != 2 or not topic.startswith(f"{prefix}."):
+            parts = topic.removeprefix(f"{prefix}{delimiter}").split(delimiter)
+            if len(parts) != 2 or not topic.startswith(f"{prefix}{delimiter}"):
                 continue  # its topics of transactions and of schema changes
             database = parts[0] if dialect == "mysql" else properties.get("database.dbname", "")
             table = parts[1] if dialect == "mysql" else ".".join(parts)
@@ -216,25 +241,44 @@ def _elasticsearch(properties: Properties, topics: Sequence[str]) -> Places:
     first = urlsplit(next(iter(_listed(properties.get("connection.url"))), ""))
     if not first.hostname:
         return {}
-    namespace = f"elasticsearch://{first.hostname}:{first.port or 9200}"
-    return {topic: [Place(DatasetId(namespace, topic.lower()), "INDEX")] for topic in topics}
+    if properties.get("external.resource.usage", "DISABLED").upper() != "DISABLED":
+        return {}
+    namespace, name = f"elasticsearch://{first.hostname}:{first.port or 9200}", "${topic}"
+    if (kind := properties.get("data.stream.type", "NONE")).upper() != "NONE":
+        of, within = properties.get("data.stream.dataset", ""), properties.get("data.stream.namespace", "${topic}")
+        name = f"{kind}-{of}-{within}"
+    names = {topic: name.replace("${topic}", topic).lower() for topic in topics}
+    return {topic: [Place(DatasetId(namespace, index), "INDEX")] for topic, index in names.items()}
 
 
 def _mongodb_sink(properties: Properties, topics: Sequence[str]) -> Places:
-    namespace, database = _mongodb(properties), properties.get("database")
-    if not namespace or not database:
+    namespace = _mongodb(properties)
+    if not namespace or not properties.get("namespace.mapper", _MONGODB_MAPPER).endswith(_MONGODB_MAPPER):
         return {}
-    collection = properties.get("collection")
-    return {topic: [Place(DatasetId(namespace, f"{database}.{collection or topic}"), "COLLECTION")] for topic in topics}
+    found: dict[str, list[Place]] = {}
+    for topic in topics:
+        own = f"topic.override.{topic}."
+        database = properties.get(f"{own}database") or properties.get("database")
+        collection = properties.get(f"{own}collection") or properties.get("collection") or topic
+        if database:
+            found[topic] = [Place(DatasetId(namespace, f"{database}.{collection}"), "COLLECTION")]
+    return found
+
+
+_MONGODB_MAPPER: Final = "DefaultNamespaceMapper"
+"""The one that takes the names of the settings, not those in a record."""
 
 
 def _mongodb_source(properties: Properties, topics: Sequence[str]) -> Places:
-    namespace, prefix = _mongodb(properties), properties.get("topic.prefix", "")
-    separator = properties.get("topic.separator", ".")
+    namespace, separator = _mongodb(properties), properties.get("topic.separator", ".")
+    lead, tail = properties.get("topic.prefix", ""), properties.get("topic.suffix", "")
+    lead, tail = lead and f"{lead}{separator}", tail and f"{separator}{tail}"
     found: dict[str, list[Place]] = {}
-    for topic in topics if namespace else ():
-        parts = topic.removeprefix(f"{prefix}{separator}" if prefix else "").split(separator, 1)
-        if len(parts) == 2:
+    if not namespace or properties.get("topic.namespace.map") or properties.get("topic.mapper"):
+        return found
+    for topic in topics:
+        parts = topic.removeprefix(lead).removesuffix(tail).split(separator, 1)
+        if len(parts) == 2 and topic.startswith(lead) and topic.endswith(tail):
             found[topic] = [Place(DatasetId(namespace, ".".join(parts)), "COLLECTION")]
     return found
 
@@ -253,13 +297,12 @@ def _mongodb(properties: Properties) -> str:
 
 def _mirror(properties: Properties, topics: Sequence[str]) -> Places:
     servers = properties.get("source.cluster.bootstrap.servers", "")
-    is_renamed = not properties.get("replication.policy.class", "").endswith("IdentityReplicationPolicy")
+    policy = properties.get("replication.policy.class", "DefaultReplicationPolicy").rpartition(".")[2]
+    if policy == "IdentityReplicationPolicy":
+        return {topic: [Place(kafka_dataset(servers, topic), "TOPIC")] for topic in topics}
     alias = properties.get("source.cluster.alias", "") + properties.get("replication.policy.separator", ".")
-    return {
-        topic: [Place(kafka_dataset(servers, topic.removeprefix(alias) if is_renamed else topic), "TOPIC")]
-        for topic in topics
-        if topic.startswith(alias) or not is_renamed
-    }
+    renamed = [topic for topic in topics if topic.startswith(alias)] if policy == "DefaultReplicationPolicy" else []
+    return {topic: [Place(kafka_dataset(servers, topic.removeprefix(alias)), "TOPIC")] for topic in renamed}
 
 
 def _all(topics: Iterable[str], found: Sequence[Place]) -> Places:
@@ -296,11 +339,43 @@ _ICEBERG: Final = (
 )
 _JDBC_SOURCE: Final = ("connection.url", "topic.prefix", "table.whitelist", "table.include.list", "query")
 _JDBC_SINK: Final = ("connection.url", "table.name.format", "collection.name.format")
-_DEBEZIUM: Final = ("database.hostname", "database.port", "database.dbname", "topic.prefix", "table.include.list")
-_MONGODB: Final = ("connection.uri", "database", "collection", "topic.prefix")
-_MIRROR: Final = ("source.cluster.bootstrap.servers", "source.cluster.alias", "replication.policy.class")
+_JDBC_AIVEN_SINK: Final = (*_JDBC_SINK, "table.name.normalize", "topics.to.tables.mapping")
+_DEBEZIUM: Final = (
+    "database.hostname",
+    "database.port",
+    "database.dbname",
+    "database.server.name",
+    "topic.prefix",
+    "topic.delimiter",
+    "topic.naming.strategy",
+    "table.include.list",
+)
+_ELASTICSEARCH: Final = (
+    "connection.url",
+    "data.stream.type",
+    "data.stream.dataset",
+    "data.stream.namespace",
+    "external.resource.usage",
+)
+_MONGODB_SINK: Final = ("connection.uri", "database", "collection", "namespace.mapper")
+_MONGODB_SOURCE: Final = (
+    "connection.uri",
+    "database",
+    "collection",
+    "topic.prefix",
+    "topic.suffix",
+    "topic.separator",
+    "topic.namespace.map",
+    "topic.mapper",
+)
+_MIRROR: Final = (
+    "source.cluster.bootstrap.servers",
+    "source.cluster.alias",
+    "replication.policy.class",
+    "replication.policy.separator",
+)
 
-_FILE_SOURCE: Final = ConnectorClass("source", _file, ("file", "topic"))
+_FILE_SOURCE: Final = ConnectorClass("source", _file, ("file", "topic"), is_by_topic=False)
 _FILE_SINK: Final = ConnectorClass("sink", _file, ("file",))
 _JDBC_FROM: Final = ConnectorClass("source", _jdbc_source, _JDBC_SOURCE)
 _JDBC_TO: Final = ConnectorClass("sink", _jdbc_sink, _JDBC_SINK)
@@ -324,20 +399,20 @@ _CLASSES: Final[Mapping[str, ConnectorClass]] = {
     "io.confluent.connect.jdbc.JdbcSourceConnector": _JDBC_FROM,
     "io.confluent.connect.jdbc.JdbcSinkConnector": _JDBC_TO,
     "io.aiven.connect.jdbc.JdbcSourceConnector": _JDBC_FROM,
-    "io.aiven.connect.jdbc.JdbcSinkConnector": _JDBC_TO,
+    "io.aiven.connect.jdbc.JdbcSinkConnector": ConnectorClass("sink", _aiven_jdbc_sink, _JDBC_AIVEN_SINK),
     "io.debezium.connector.jdbc.JdbcSinkConnector": ConnectorClass("sink", _debezium_jdbc_sink, _JDBC_SINK),
     "io.debezium.connector.postgresql.PostgresConnector": ConnectorClass(
         "source", _debezium("postgresql", 5432), _DEBEZIUM
     ),
     "io.debezium.connector.mysql.MySqlConnector": ConnectorClass("source", _debezium("mysql", 3306), _DEBEZIUM),
     "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector": ConnectorClass(
-        "sink", _elasticsearch, ("connection.url",)
+        "sink", _elasticsearch, _ELASTICSEARCH
     ),
     "com.wepay.kafka.connect.bigquery.BigQuerySinkConnector": ConnectorClass(
         "sink", _bigquery, ("project", "defaultDataset", "topic2TableMap", "sanitizeTopics")
     ),
-    "com.mongodb.kafka.connect.MongoSinkConnector": ConnectorClass("sink", _mongodb_sink, _MONGODB),
-    "com.mongodb.kafka.connect.MongoSourceConnector": ConnectorClass("source", _mongodb_source, _MONGODB),
+    "com.mongodb.kafka.connect.MongoSinkConnector": ConnectorClass("sink", _mongodb_sink, _MONGODB_SINK),
+    "com.mongodb.kafka.connect.MongoSourceConnector": ConnectorClass("source", _mongodb_source, _MONGODB_SOURCE),
     "org.apache.kafka.connect.mirror.MirrorSourceConnector": ConnectorClass("source", _mirror, _MIRROR),
 }
 """Connector classes by the name that configurations give them; add one here and a case in its test."""

@@ -16,6 +16,7 @@ tellings, so one who reads them again tells nothing new.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -45,6 +46,9 @@ WITHOUT_TASKS_MS: Final = 10_000
 
 _DATASETS_BY: Final = ("connector.class", "topics", "topics.regex", "topic", "transforms", "value.converter")
 """The properties that decide which datasets and columns a connector touches, beside those that its class knows."""
+
+_DATASETS_BY_ANY_OF: Final = ("transforms.", "topic.override.")
+"""How the names of further ones begin."""
 
 
 @dataclass(slots=True)
@@ -140,6 +144,8 @@ class Lives:
         """Take a record; gives what it makes known."""
         if isinstance(record, Delivered | Committed) and record.connector not in self.connectors:
             return []  # a sink of another Connect cluster, with the same control topic
+        if isinstance(record, Status) and record.state is None and record.connector not in self.connectors:
+            return []  # what is cleared away behind a connector that was deleted
         connector = self.connectors.setdefault(record.connector, Connector(record.connector))
         match record:
             case Configured():
@@ -199,7 +205,7 @@ class Lives:
         return {
             name: without_credentials(value)
             for name, value in properties.items()
-            if name in self._relevant or name.startswith("transforms.")
+            if name in self._relevant or name.startswith(_DATASETS_BY_ANY_OF)
         }
 
     def _wanted(self, connector: Connector, record: Wanted) -> Iterator[Told]:
@@ -366,4 +372,12 @@ def _may_touch(properties: Properties, topic: str) -> bool:
     """Whether the properties speak of the topic, by name or by a prefix of it."""
     prefixes = [value for name, value in properties.items() if name.endswith("topic.prefix") and value]
     named = {part.strip() for value in properties.values() for part in value.split(",")}
-    return topic in named or any(topic.startswith(prefix) for prefix in prefixes)
+    pattern = properties.get("topics.regex")
+    return topic in named or any(topic.startswith(prefix) for prefix in prefixes) or _matches(pattern, topic)
+
+
+def _matches(pattern: str | None, topic: str) -> bool:
+    try:
+        return pattern is not None and re.fullmatch(pattern, topic) is not None
+    except re.error:  # Java's are a little different; Connect tells the topic again
+        return False
