@@ -256,7 +256,9 @@ export interface Service {
   jobs: Readonly<Record<NodeId, JobPlan>>
   /** If set, every request is answered with this status. */
   broken: number | undefined
+  /** The head of the log, and the newest that a witness signed. */
   checkpoint: string
+  witnessed: string | undefined
   /** The paths asked for, in order. */
   readonly asked: string[]
 }
@@ -266,17 +268,24 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
     jobs,
     broken: undefined,
     checkpoint: 'lineage.example.org\n20\ncm9vdA==\n\n— lineage.example.org AAAA\n',
+    witnessed: undefined,
     asked: [],
     fetch: async (url) => {
       const { pathname, searchParams } = new URL(url, 'http://lakehouse')
       service.asked.push(decodeURIComponent(pathname + (searchParams.get('nodeId') ?? '')))
       if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
-      if (pathname.endsWith('/log/checkpoint')) return new Response(service.checkpoint)
+      if (pathname.endsWith('/log/checkpoint')) return head(service, searchParams.has('witnesses'))
       const body = answer(service.jobs, decodeSegments(pathname), searchParams)
       return body === undefined ? json({ code: 404, message: 'Nothing by that name.' }, 404) : json(body, 200)
     },
   }
   return service
+}
+
+function head({ checkpoint, witnessed }: Service, isWitnessed: boolean): Response {
+  if (!isWitnessed) return new Response(checkpoint)
+  if (witnessed) return new Response(witnessed)
+  return json({ code: 404, message: 'No witness has signed a head of this log.' }, 404)
 }
 
 type Answer = Readonly<Record<string, unknown>> | undefined

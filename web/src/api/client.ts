@@ -92,10 +92,15 @@ export class Client {
 
   /** The head of the log. */
   async checkpoint(): Promise<Checkpoint> {
-    const response = await answer(this.#fetch, `${this.#base}/log/checkpoint`)
-    const found = readCheckpoint(await response.text())
-    if (!found) throw new ServiceError('The service answered with no checkpoint of a log.')
-    return found
+    return this.#checkpoint('log/checkpoint')
+  }
+
+  /** The newest head that a witness signed; undefined where none ever did. */
+  async witnessed(): Promise<Checkpoint | undefined> {
+    return this.#checkpoint('log/checkpoint?witnesses=1').catch((error: unknown) => {
+      if (error instanceof ServiceError && error.status === 404) return undefined
+      throw error
+    })
   }
 
   /** Where the log's head stands, for people who want to keep it. */
@@ -123,6 +128,13 @@ export class Client {
   /** How many events are stored: it grows with each. */
   async storedEvents(): Promise<number> {
     return (await this.#get<{ events: { stored: number } }>('summary')).events.stored
+  }
+
+  async #checkpoint(path: string): Promise<Checkpoint> {
+    const response = await answer(this.#fetch, `${this.#base}/${path}`)
+    const found = readCheckpoint(await response.text())
+    if (!found) throw new ServiceError('The service answered with no checkpoint of a log.')
+    return found
   }
 
   async #get<T>(path: string, signal?: AbortSignal): Promise<T> {

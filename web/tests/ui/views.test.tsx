@@ -20,6 +20,15 @@ describe('the record', () => {
     expect(screen.getByRole('link', { name: 'Record' }).getAttribute('aria-current')).toBe('page')
   })
 
+  test('says how far a witness vouches for the log', async () => {
+    const service = lakehouse()
+    const signed = '— lineage.example.org AAAA\n— witness.example.com BBBB\n'
+    service.witnessed = `lineage.example.org\n18\nb2xk\n\n${signed}`
+    openPage({ service, hash: formatRoute(RECORD) })
+
+    expect(await screen.findByText('witness.example.com, up to 18 entries')).toBeTruthy()
+  })
+
   test('opens a node closely by keyboard, and closes it by Escape', async () => {
     const { user } = openPage({ hash: formatRoute(RECORD) })
     const button = await screen.findByRole('button', { name: 'edge-7' })

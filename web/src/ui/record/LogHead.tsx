@@ -7,18 +7,25 @@ import { useLoaded } from '../useLoaded'
 /** How long the log is, and the head by which others can hold it to that. */
 export function LogHead({ revision }: { revision: number }) {
   const { client } = usePage()
-  const checkpoint = useLoaded('log', revision, () => client.checkpoint())
+  const heads = useLoaded('log', revision, () => Promise.all([client.checkpoint(), client.witnessed()]))
   return (
     <section aria-labelledby="log">
       <h3 id="log">The log</h3>
-      <Awaited of={checkpoint} doing="Loading the head of the log">
-        {(head) => <Head head={head} url={client.checkpointUrl} />}
+      <Awaited of={heads} doing="Loading the head of the log">
+        {([head, witnessed]) => <Head head={head} witnessed={witnessed} url={client.checkpointUrl} />}
       </Awaited>
     </section>
   )
 }
 
-function Head({ head, url }: { head: Checkpoint; url: string }) {
+interface HeadProps {
+  readonly head: Checkpoint
+  /** The newest that a witness signed. */
+  readonly witnessed: Checkpoint | undefined
+  readonly url: string
+}
+
+function Head({ head, witnessed, url }: HeadProps) {
   return (
     <>
       <dl className="facts">
@@ -30,7 +37,9 @@ function Head({ head, url }: { head: Checkpoint; url: string }) {
           {head.isSigned ? head.origin : <span className="bad">nobody: {head.origin} did not sign it</span>}
         </Fact>
         <Fact term="Witnessed by">
-          {head.witnesses.length > 0 ? head.witnesses.join(', ') : 'nobody, as far as this service knows'}
+          {witnessed
+            ? `${witnessed.witnesses.join(', ')}, up to ${formatCount(witnessed.size)} entries`
+            : 'nobody, as far as this service knows'}
         </Fact>
       </dl>
       <p className="muted">
