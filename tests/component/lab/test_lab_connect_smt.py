@@ -114,6 +114,12 @@ def test_a_service_that_takes_only_signed_events_shows_source_and_sink_as_one_fl
         assert job(archive)["outputs"] == []
         runs = httpx.get(f"{jobs}/{archive}/runs").json()["runs"]
         assert [run["state"] for run in runs] == ["ABORTED"]
+        # Source and sink share a key and a target, so their events are one record, and it is whole.
+        (node,) = httpx.get(f"{service.url}/api/v1/nodes").json()["nodes"]
+        stored = httpx.get(f"{service.url}/api/v1/events/lineage?limit=1000").json()["totalCount"]
+        assert (node["epochs"], node["unproved"], node["events"]) == (1, 0, stored)
+        assert node["lastSequence"] == stored - 1
+        assert not any(node["troubles"].values())
     assert (tmp_path / "out").read_text().count("line") == 40
 
 

@@ -3,10 +3,8 @@ package headwater.connect;
 import headwater.connect.Outbox.Letter;
 import headwater.connect.Told.Kind;
 import headwater.signing.CanonicalJson;
-import headwater.signing.EventSigner;
-import headwater.signing.NodeKey;
+import headwater.signing.Drops;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -38,11 +36,14 @@ final class Emission implements ConnectorRun.Environment {
   private final InstantSource clock = InstantSource.system();
   private final Outbox outbox;
   private final Map<List<String>, ConnectorRun> runs = new LinkedHashMap<>();
-  private final Map<String, Optional<NodeKey>> keys = new ConcurrentHashMap<>();
+  private final Map<Settings.Signing, Optional<Signer>> signers = new ConcurrentHashMap<>();
   private final Map<String, String> connectorClasses = new HashMap<>();
   private final Object bell = new Object();
   private boolean hasRung;
   private boolean isStopped;
+  private volatile boolean isEnding;
+  private volatile boolean hasSaidLast;
+  private byte[] signed;
   private Duration pause = Duration.ZERO;
   private long retryAtNanos;
 
@@ -73,7 +74,7 @@ final class Emission implements ConnectorRun.Environment {
 
   /** A task starts: returns what watches it. A key that could not be read before is tried again. */
   TaskObserver open(String connector, Integer task, Settings settings) {
-    keys.values().removeIf(Optional::isEmpty);
+    signers.values().removeIf(Optional::isEmpty);
     synchronized (runs) {
       ConnectorRun run =
           runs.computeIfAbsent(
@@ -109,8 +110,9 @@ final class Emission implements ConnectorRun.Environment {
   void drain(Duration forTasks, Duration forEvents) throws InterruptedException {
     await(() -> allRuns().stream().noneMatch(ConnectorRun::hasTasks), forTasks);
     allRuns().forEach(ConnectorRun::endSoon);
+    isEnding = true;
     wake();
-    await(() -> allRuns().isEmpty() && outbox.first() == null, forEvents);
+    await(() -> hasSaidLast && outbox.isEmpty(), forEvents);
   }
 
   /** Ends the thread; what waits is lost. */
@@ -126,6 +128,7 @@ final class Emission implements ConnectorRun.Environment {
       try {
         collect();
         deliver();
+        beat();
         rest();
       } catch (InterruptedException ended) {
         break;
@@ -136,6 +139,7 @@ final class Emission implements ConnectorRun.Environment {
       }
     }
     transport.close();
+    signers.values().forEach(signer -> signer.ifPresent(Signer::close));
   }
 
   private void collect() {
@@ -143,7 +147,8 @@ final class Emission implements ConnectorRun.Environment {
       learn(run);
       for (Told told : run.due()) {
         Map<String, Object> event = Events.of(told, kafkaVersion, connectorClass(told));
-        outbox.put(new Letter(told.connector(), written(event, told.settings())));
+        outbox.put(
+            new Letter(told.connector(), CanonicalJson.write(event), told.settings().signing()));
       }
     }
     synchronized (runs) {
@@ -176,18 +181,15 @@ final class Emission implements ConnectorRun.Environment {
     return given != null ? given : connectorClasses.get(told.connector());
   }
 
-  private byte[] written(Map<String, Object> event, Settings settings) {
-    Optional<NodeKey> key =
-        settings.nodeKey() == null
-            ? Optional.empty()
-            : keys.computeIfAbsent(settings.nodeKey(), Emission::readKey);
-    return key.map(known -> EventSigner.sign(event, known, EventSigner.SCHEMA))
-        .orElseGet(() -> CanonicalJson.write(event));
+  private Optional<Signer> signer(Settings.Signing signing) {
+    return signing == null
+        ? Optional.empty()
+        : signers.computeIfAbsent(signing, Emission::newSigner);
   }
 
-  private static Optional<NodeKey> readKey(String path) {
+  private static Optional<Signer> newSigner(Settings.Signing signing) {
     try {
-      return Optional.of(NodeKey.read(Path.of(path)));
+      return Optional.of(new Signer(signing));
     } catch (IOException | RuntimeException unreadable) {
       LOGGER.warn(
           "{}: events go unsigned, since the key cannot be read: {}",
@@ -201,19 +203,58 @@ final class Emission implements ConnectorRun.Environment {
     for (Letter letter = outbox.first();
         letter != null && untilRetry() <= 0;
         letter = outbox.first()) {
-      Transport.Delivery delivery = transport.send(letter.connector(), letter.event());
+      Optional<Signer> signer = signer(letter.signing());
+      if (signed == null && !sign(letter, signer)) {
+        outbox.refused();
+        continue;
+      }
+      Transport.Delivery delivery = transport.send(letter.connector(), signed);
       switch (delivery.outcome()) {
         case ACKNOWLEDGED -> {
-          outbox.sent(letter);
+          signed = null;
+          outbox.sent();
+          signer.ifPresent(Signer::arrived);
           pause = Duration.ZERO;
         }
         case REFUSED -> {
-          outbox.refused(letter);
+          signed = null;
+          outbox.refused();
           LOGGER.warn(
               "{} refused a lineage event of {}: {}", target, letter.connector(), delivery.why());
         }
         case UNAVAILABLE -> tryLater(delivery.why());
       }
+    }
+  }
+
+  /** Once for each letter: what is sent again must be the same bytes. */
+  private boolean sign(Letter letter, Optional<Signer> signer) {
+    try {
+      signed = signer.map(known -> known.sign(letter.event())).orElse(letter.event());
+    } catch (RuntimeException fault) {
+      LOGGER.warn(
+          "a lineage event of {} cannot be signed: {}",
+          letter.connector(),
+          fault.getClass().getName());
+    }
+    return signed != null;
+  }
+
+  /** Says for itself what is due, once all else is said. */
+  private void beat() {
+    if (hasSaidLast || !outbox.isEmpty() || (isEnding && !allRuns().isEmpty())) {
+      return;
+    }
+    boolean isLast = isEnding;
+    signers.forEach((signing, signer) -> signer.ifPresent(known -> beat(signing, known, isLast)));
+    hasSaidLast = isLast;
+  }
+
+  private void beat(Settings.Signing signing, Signer signer, boolean isLast) {
+    Drops drops = outbox.drops();
+    if (signer.isDue(drops) || (isLast && signer.hasPromised())) {
+      outbox.put(new Letter(signer.nodeId(), signer.heartbeat(drops, isLast), signing));
+      wake();
     }
   }
 
@@ -232,7 +273,7 @@ final class Emission implements ConnectorRun.Environment {
   }
 
   private void rest() throws InterruptedException {
-    long millis = outbox.first() == null ? Long.MAX_VALUE : Math.max(1, untilRetry() / 1_000_000);
+    long millis = Math.max(1, outbox.isEmpty() ? untilBeat() : untilRetry() / 1_000_000);
     for (ConnectorRun run : allRuns()) {
       Duration until = run.untilDue();
       millis = until == null ? millis : Math.min(millis, until.toMillis() + 1);
@@ -243,6 +284,14 @@ final class Emission implements ConnectorRun.Environment {
       }
       hasRung = false;
     }
+  }
+
+  private long untilBeat() {
+    return signers.values().stream()
+        .flatMap(Optional::stream)
+        .mapToLong(signer -> signer.untilDue().toMillis() + 1)
+        .min()
+        .orElse(Long.MAX_VALUE);
   }
 
   private boolean isStopped() {

@@ -18,7 +18,7 @@ import java.util.Map;
  */
 final class Events {
   static final String VERSION = "0.1.0";
-  private static final String PRODUCER = "https://headwater.dev/producer/connect-smt/" + VERSION;
+  static final String PRODUCER = "https://headwater.dev/producer/connect-smt/" + VERSION;
   private static final String STANDARD = "https://openlineage.io/spec/facets/";
   private static final String OURS = "https://headwater.dev/spec/facets/1-0-0/";
   private static final DateTimeFormatter TIME =

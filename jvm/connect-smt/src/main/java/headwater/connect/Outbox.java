@@ -1,19 +1,21 @@
 package headwater.connect;
 
+import headwater.signing.Drops;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The events that wait for delivery: at most so many, and then the oldest goes. */
 final class Outbox implements EmissionMXBean {
-  private static final Logger LOGGER = LoggerFactory.getLogger(Outbox.class);
-
-  /** An event in canonical form, of a connector. */
-  record Letter(String connector, byte[] event) {}
+  /**
+   * An event in canonical form, of a connector; it is signed once it is its turn, so that what is
+   * dropped before has no place in the chain. `signing` is null for one that goes unsigned.
+   */
+  record Letter(String connector, byte[] event, Settings.Signing signing) {}
 
   private final int capacity;
+  private final Drops drops = new Drops();
   private final Deque<Letter> waiting = new ArrayDeque<>();
+  private Letter underway;
   private long sent;
   private long dropped;
   private long refused;
@@ -26,29 +28,42 @@ final class Outbox implements EmissionMXBean {
     if (waiting.size() >= capacity) {
       waiting.removeFirst();
       dropped++;
-      // At 1, 2, 4, 8 …: an outage is told, and does not fill the log.
-      if (Long.bitCount(dropped) == 1) {
-        LOGGER.warn(
-            "lineage events dropped, since too many waited: lineage_events_dropped_total={}",
-            dropped);
-      }
+      drops.count("queue full");
     }
     waiting.addLast(letter);
   }
 
-  /** The oldest; null for none. It stays until it is said what became of it. */
+  /**
+   * The oldest; null for none. It stays until it is said what became of it, and is not dropped: it
+   * may be signed.
+   */
   synchronized Letter first() {
-    return waiting.peekFirst();
+    if (underway == null) {
+      underway = waiting.pollFirst();
+    }
+    return underway;
   }
 
-  synchronized void sent(Letter letter) {
-    waiting.remove(letter);
+  synchronized boolean isEmpty() {
+    return underway == null && waiting.isEmpty();
+  }
+
+  /** What was dropped, and never will be taken. */
+  Drops drops() {
+    return drops;
+  }
+
+  /** The oldest arrived. */
+  synchronized void sent() {
+    underway = null;
     sent++;
   }
 
-  synchronized void refused(Letter letter) {
-    waiting.remove(letter);
+  /** The oldest will never be taken. */
+  synchronized void refused() {
+    underway = null;
     refused++;
+    drops.count("refused");
   }
 
   @Override
@@ -68,6 +83,6 @@ final class Outbox implements EmissionMXBean {
 
   @Override
   public synchronized int getlineage_events_waiting() {
-    return waiting.size();
+    return waiting.size() + (underway == null ? 0 : 1);
   }
 }

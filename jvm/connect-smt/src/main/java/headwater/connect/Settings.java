@@ -22,7 +22,7 @@ import org.apache.kafka.common.config.types.Password;
  * @param otherNames the datasets on the connector's other side
  * @param registry null where no schemas are to be read from one
  * @param target where events go; null for nowhere
- * @param nodeKey the file with the key to sign with; null for none
+ * @param signing with what events are signed; null for not at all
  * @param interval between two events of a run about which there is no news
  * @param restartWithin how long after its last task's end a connector's run goes on if a task
  *     starts
@@ -37,7 +37,7 @@ record Settings(
     List<String> otherNames,
     Registry registry,
     Target target,
-    String nodeKey,
+    Signing signing,
     Duration interval,
     Duration restartWithin) {
 
@@ -58,10 +58,14 @@ record Settings(
   static final String BOOTSTRAP = "bootstrap.servers";
   static final String PRODUCER = "producer.";
   static final String NODE_KEY = "node.key";
+  static final String CHAIN_FOLDER = "chain.folder";
   static final String INTERVAL = "emission.interval";
   static final String RESTART_WITHIN = "restart.within";
 
   static final String DEFAULT_TOPIC = "headwater-lineage";
+
+  /** With what events are signed; `chainFolder` is where the chain's end is kept, or null. */
+  record Signing(String keyFile, String chainFolder) {}
 
   /** Where schemas are read; `userInfo` is `user:password`, or null. */
   record Registry(URI url, Password userInfo) {}
@@ -108,7 +112,7 @@ record Settings(
         otherNames,
         registry,
         target,
-        nodeKey,
+        signing,
         interval,
         Duration.ZERO);
   }
@@ -135,6 +139,11 @@ record Settings(
         "The topic for events where no service is named; headwater-lineage by default.");
     text(keys, BOOTSTRAP, medium, "The brokers; those of the worker by default.");
     text(keys, NODE_KEY, medium, "The file with the node's key, to sign events with.");
+    text(
+        keys,
+        CHAIN_FOLDER,
+        low,
+        "The folder in which the worker keeps how far its record went, so that the next goes on.");
     text(
         keys,
         INTERVAL,

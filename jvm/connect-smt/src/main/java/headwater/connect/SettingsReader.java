@@ -1,6 +1,7 @@
 package headwater.connect;
 
 import static headwater.connect.Settings.BOOTSTRAP;
+import static headwater.connect.Settings.CHAIN_FOLDER;
 import static headwater.connect.Settings.CONNECTOR_CLASS;
 import static headwater.connect.Settings.CONNECTOR_NAME;
 import static headwater.connect.Settings.DATASET_NAMES;
@@ -65,9 +66,15 @@ record SettingsReader(
         otherNames(),
         registry(),
         target(),
-        text(NODE_KEY).orElse(null),
+        signing(),
         duration(INTERVAL, DEFAULT_INTERVAL, Duration.ofMillis(100)),
         duration(RESTART_WITHIN, DEFAULT_RESTART_WITHIN, Duration.ZERO));
+  }
+
+  private Settings.Signing signing() {
+    return text(NODE_KEY)
+        .map(key -> new Settings.Signing(key, text(CHAIN_FOLDER).orElse(null)))
+        .orElse(null);
   }
 
   private Optional<String> text(String key) {

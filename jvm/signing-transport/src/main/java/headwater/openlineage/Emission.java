@@ -1,6 +1,9 @@
 package headwater.openlineage;
 
-import headwater.signing.CanonicalJson;
+import headwater.signing.Chain;
+import headwater.signing.Claim;
+import headwater.signing.Drops;
+import headwater.signing.Heartbeat;
 import headwater.signing.InvalidJsonException;
 import headwater.signing.NodeKey;
 import java.io.IOException;
@@ -8,15 +11,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -32,10 +29,6 @@ import org.slf4j.LoggerFactory;
 final class Emission {
   private static final Logger LOGGER = LoggerFactory.getLogger(Emission.class);
   private static final String PRODUCER = "https://headwater.dev/producer/signing-transport/0.1.0";
-  private static final String RUN_EVENT =
-      "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent";
-  private static final String HEARTBEAT_SCHEMA =
-      "https://headwater.dev/spec/facets/1-0-0/headwater_heartbeat.json";
   private static final long FIRST_PAUSE_MS = 500;
   private static final long LONGEST_PAUSE_MS = 30_000;
   private static final long GATHER_MS = 1000;
@@ -83,19 +76,12 @@ final class Emission {
 
   private static Chain chainOf(Path key) {
     try {
-      return new Chain(NodeKey.read(key), newEpoch());
+      return new Chain(NodeKey.read(key), Chain.newEpoch());
     } catch (IOException missing) {
       LOGGER.error(
           "events go out unsigned: {}; `headwater key show` makes a key", missing.getMessage());
       return null;
     }
-  }
-
-  /** A UUID of version 7. Source: RFC 9562, section 5.7 */
-  private static String newEpoch() {
-    SecureRandom chance = new SecureRandom();
-    long high = System.currentTimeMillis() << 16 | 0x7000 | chance.nextInt(1 << 12);
-    return new UUID(high, chance.nextLong() >>> 2 | 1L << 63).toString();
   }
 
   private List<Chain.Head> heads() {
@@ -275,26 +261,8 @@ final class Emission {
   }
 
   private byte[] heartbeat(boolean isLast) {
-    Map<String, Object> told = new LinkedHashMap<>();
-    told.put("_producer", PRODUCER);
-    told.put("_schemaURL", HEARTBEAT_SCHEMA);
-    told.put("intervalSeconds", config.getHeartbeatMs() / 1000);
     gapToldAtNanos = drops.hasNew() ? Long.valueOf(System.nanoTime()) : gapToldAtNanos;
-    told.put("gap", drops.take());
-    return CanonicalJson.write(
-        Map.of(
-            "eventType",
-            isLast ? "COMPLETE" : "RUNNING",
-            "eventTime",
-            Instant.now().truncatedTo(ChronoUnit.MILLIS).toString(),
-            "producer",
-            PRODUCER,
-            "schemaURL",
-            RUN_EVENT,
-            "job",
-            Map.of("namespace", "headwater-nodes", "name", chain.nodeId()),
-            "run",
-            Map.of("runId", chain.epoch(), "facets", Map.of("headwater_heartbeat", told))));
+    return Heartbeat.of(chain, PRODUCER, config.getHeartbeatMs(), drops.take(), isLast);
   }
 
   // Delivery, in another

@@ -2,6 +2,7 @@ package headwater.openlineage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import headwater.signing.ChainTest;
 import headwater.signing.NumberLiteral;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package headwater.openlineage;
 
+import headwater.signing.ChainTest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;

@@ -1,9 +1,5 @@
-package headwater.openlineage;
+package headwater.signing;
 
-import headwater.signing.CanonicalJson;
-import headwater.signing.EventSigner;
-import headwater.signing.JsonReader;
-import headwater.signing.NodeKey;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -11,11 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * The chain of one emission: events numbered from 0 on, each naming the hash of the one before; the
@@ -23,15 +21,15 @@ import java.util.Map;
  *
  * <p>Source: docs/decisions/0011-a-chain-for-each-emitter.md; vectors: `conformance/chain.json`
  */
-final class Chain {
+public final class Chain {
   /** The last event of an epoch, as far as it is known. */
-  record Head(String epoch, long sequence, String payloadHash) {
+  public record Head(String epoch, long sequence, String payloadHash) {
     Map<String, Object> members() {
       return Map.of("epoch", epoch, "sequence", sequence, "payloadHash", payloadHash);
     }
   }
 
-  static final String FACET = "headwater_chain";
+  public static final String FACET = "headwater_chain";
   private static final String SCHEMA =
       "https://headwater.dev/spec/facets/1-0-0/headwater_chain.json";
   private static final String HEAD = "head";
@@ -45,32 +43,39 @@ final class Chain {
   private long sequence = -1;
   private String headHash;
 
-  Chain(NodeKey key, String epoch) {
+  public Chain(NodeKey key, String epoch) {
     this.key = key;
     this.epoch = epoch;
   }
 
-  String epoch() {
+  /** A UUID of version 7. Source: RFC 9562, section 5.7 */
+  public static String newEpoch() {
+    SecureRandom chance = new SecureRandom();
+    long high = System.currentTimeMillis() << 16 | 0x7000 | chance.nextInt(1 << 12);
+    return new UUID(high, chance.nextLong() >>> 2 | 1L << 63).toString();
+  }
+
+  public String epoch() {
     return epoch;
   }
 
-  String nodeId() {
+  public String nodeId() {
     return key.nodeId();
   }
 
   /** Name these heads in each event, until told otherwise. */
-  void follow(List<Head> heads) {
+  public void follow(List<Head> heads) {
     follows = List.copyOf(heads);
   }
 
   /**
    * Whether so many events went out without a signature that a signed one should vouch for them.
    */
-  boolean shouldVouch() {
+  public boolean shouldVouch() {
     return unsigned.size() >= MAX_UNSIGNED;
   }
 
-  boolean hasUnsigned() {
+  public boolean hasUnsigned() {
     return !unsigned.isEmpty();
   }
 
@@ -78,7 +83,7 @@ final class Chain {
    * Signs an event of a run in the chain's next place; any other is returned as it is, and vouched
    * for later.
    */
-  byte[] sign(byte[] raw) {
+  public byte[] sign(byte[] raw) {
     Map<String, Object> event = new LinkedHashMap<>();
     ((Map<?, ?>) JsonReader.read(raw)).forEach((name, value) -> event.put((String) name, value));
     if (!(event.get("run") instanceof Map<?, ?>)) {
@@ -112,7 +117,7 @@ final class Chain {
   }
 
   /** Writes down where the epoch stands, in place: before what was signed goes anywhere. */
-  void record(Path folder) throws IOException {
+  public void record(Path folder) throws IOException {
     if (headHash == null) {
       return;
     }
@@ -127,12 +132,12 @@ final class Chain {
   }
 
   /** The head that is written there; null if none is, as where a power cut took it. */
-  static Head headIn(Path folder) {
+  public static Head headIn(Path folder) {
     try {
       String text = Files.readString(folder.resolve(HEAD), StandardCharsets.UTF_8).strip();
       Map<?, ?> said = (Map<?, ?>) JsonReader.read(text.getBytes(StandardCharsets.UTF_8));
       long sequence =
-          Long.parseLong(((headwater.signing.NumberLiteral) said.get("sequence")).text());
+          Long.parseLong(((NumberLiteral) said.get("sequence")).text());
       return new Head((String) said.get("epoch"), sequence, (String) said.get("payloadHash"));
     } catch (IOException | RuntimeException missing) {
       return null;
@@ -140,7 +145,7 @@ final class Chain {
   }
 
   /** Forgets the head there: an event that names it is safe. */
-  static void forget(Path folder) throws IOException {
+  public static void forget(Path folder) throws IOException {
     Files.deleteIfExists(folder.resolve(HEAD));
   }
 }

@@ -1,11 +1,8 @@
-package headwater.openlineage;
+package headwater.signing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
-import headwater.signing.EventSigner;
-import headwater.signing.JsonReader;
-import headwater.signing.NodeKey;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -20,7 +17,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The vectors on which all implementations agree, and what they do not say. */
-class ChainTest {
+public class ChainTest {
   private static final Map<?, ?> VECTORS = read(Path.of("..", "..", "conformance", "chain.json"));
 
   @TempDir Path folder;
@@ -79,11 +76,11 @@ class ChainTest {
     assertThat(facet(signed).get("unsigned")).isEqualTo(List.of(EventSigner.payloadHash(dataset)));
   }
 
-  static Map<?, ?> facet(byte[] event) {
+  public static Map<?, ?> facet(byte[] event) {
     return facet((Map<?, ?>) JsonReader.read(event));
   }
 
-  static Map<?, ?> facet(Map<?, ?> event) {
+  public static Map<?, ?> facet(Map<?, ?> event) {
     Map<?, ?> run = (Map<?, ?>) event.get("run");
     return (Map<?, ?>) ((Map<?, ?>) run.get("facets")).get(Chain.FACET);
   }

@@ -1,4 +1,4 @@
-package headwater.openlineage;
+package headwater.signing;
 
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** How many events were dropped, why, and from when to when; what was told of is not told again. */
-final class Drops {
+public final class Drops {
   private static final Logger LOGGER = LoggerFactory.getLogger(Drops.class);
 
   private final Map<String, Long> reasons = new TreeMap<>();
@@ -16,7 +16,7 @@ final class Drops {
   private Instant first;
   private Instant last;
 
-  synchronized void count(String reason) {
+  public synchronized void count(String reason) {
     soFar++;
     last = Instant.now();
     first = reasons.isEmpty() ? last : first;
@@ -28,16 +28,16 @@ final class Drops {
     }
   }
 
-  synchronized long total() {
+  public synchronized long total() {
     return soFar;
   }
 
-  synchronized boolean hasNew() {
+  public synchronized boolean hasNew() {
     return !reasons.isEmpty();
   }
 
   /** What is to be told, as the member `gap` of a heartbeat; null for nothing. */
-  synchronized Map<String, Object> take() {
+  public synchronized Map<String, Object> take() {
     if (reasons.isEmpty()) {
       return null;
     }

@@ -1,4 +1,4 @@
-package headwater.openlineage;
+package headwater.signing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * A directory that belongs to one living process: it holds a lock on a file in it, which the kernel
  * drops when the process dies, however it dies. Then whoever takes the lock next owns it.
  */
-final class Claim {
+public final class Claim {
   private static final String LOCK = "lock";
   private static final FileAttribute<?> OWNERS_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
@@ -39,12 +39,12 @@ final class Claim {
     System.setProperty(OURS + path.getFileName(), "");
   }
 
-  Path path() {
+  public Path path() {
     return path;
   }
 
   /** Makes a new directory under `parent`; nobody sees it before it is locked. */
-  static Claim create(Path parent) throws IOException {
+  public static Claim create(Path parent) throws IOException {
     Files.createDirectories(parent);
     String name =
         String.format(
@@ -61,7 +61,7 @@ final class Claim {
   }
 
   /** Claims what dead processes left under `parent`, the oldest first. */
-  static List<Claim> orphans(Path parent) throws IOException {
+  public static List<Claim> orphans(Path parent) throws IOException {
     List<Claim> claimed = new ArrayList<>();
     if (!Files.isDirectory(parent)) {
       return claimed;
@@ -102,13 +102,13 @@ final class Claim {
   }
 
   /** Leaves the directory to whoever comes next. */
-  void release() throws IOException {
+  public void release() throws IOException {
     channel.close();
     System.clearProperty(OURS + path.getFileName());
   }
 
   /** Deletes the directory with all files in it. */
-  void remove() {
+  public void remove() {
     try (Stream<Path> files = Files.list(path)) {
       for (Path file : files.toList()) {
         Files.delete(file);
