@@ -1,17 +1,23 @@
 """How many events a second the service takes, one POST each, and how long one waits.
 
     .venv/bin/python benchmarks/ingest.py [--events 8000]
+    .venv/bin/python benchmarks/ingest.py --evidence 8 [--events 2000]
 
 Starts a service on an empty home, sends it events of about 10 kB with the load generator of the shared folder
 ($HEADWATER_SHARED, or ../shared beside the checkout), over 1 and 8 connections, then the same events signed, one by
 one and in batches of 64 (there a wait is that of a whole batch). Printed beside it: what the peer was measured to take
 on such a machine, and the bare cost of the disk in this very run.
+
+With `--evidence N` it says what evidence costs instead: so many events as they are, and as many signed, chained and
+answered with receipts, in N pairs on one service, who begins changing from pair to pair; the median of the pairs'
+ratios. Exit status 1 where less than 0.8 of the rate is left.
 """
 
 import argparse
 import asyncio
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,11 +25,13 @@ import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import aiohttp
 
+from headwater.emit.chain import Chain
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.sign import sign_event
 
@@ -32,6 +40,9 @@ PEER_EVENTS_PER_S = {1: 13.0, 8: 31.0}
 
 
 PER_BATCH = 64
+EPOCH = "01a2011d-e5dc-7d03-8f97-97226895efc4"
+LEAST_LEFT = 0.8
+"""Of the rate without evidence."""
 
 
 class Figures(NamedTuple):
@@ -46,8 +57,11 @@ def main() -> None:
     """Run the loads and print their figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=8000, help="for each load (default 8000)")
-    count = parser.parse_args().events
-    olload = _load_generator()
+    parser.add_argument("--evidence", type=int, default=0, metavar="PAIRS", help="say what evidence costs")
+    wanted = parser.parse_args()
+    count, olload = wanted.events, _load_generator()
+    if wanted.evidence:
+        sys.exit(_evidence(olload, count, wanted.evidence))
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         print(f"{'':26}{'events/s':>10}{'p50 ms':>9}{'p99 ms':>9}{'peer':>8}{'ratio':>8}")
@@ -68,6 +82,50 @@ def main() -> None:
             _print(f"4, batches of {PER_BATCH}, signed", per_event, PEER_EVENTS_PER_S[8])
             _expect_verified(url, len(set(events)))
         print(f"one flush of 10 kB to this disk: {_flush_ms(home):.2f} ms")
+
+
+def _evidence(olload: Path, count: int, pairs: int) -> int:
+    """Print what is left of the rate with evidence; 0 if it is enough."""
+    ratios = []
+    with tempfile.TemporaryDirectory() as folder, _service(Path(folder)) as url:
+        told = Told(olload, url, count, Chain(load_or_create(Path(folder)), EPOCH, None, print))
+        for name, per_body, connections in (("one by one", 1, 8), (f"in batches of {PER_BATCH}", PER_BATCH, 4)):
+            rates = [told.pair(per_body, connections, evidence_first=turn % 2 == 0) for turn in range(pairs + 1)]
+            rates = rates[1:]  # the first warms up
+            ratios.append(statistics.median(told / bare for bare, told in rates))
+            bare, with_evidence = (statistics.median(side) for side in zip(*rates, strict=True))
+            rate = f"{bare:.0f} events/s, {with_evidence:.0f} with evidence"
+            print(f"{name}: {rate}; median ratio of {pairs} pairs {ratios[-1]:.3f}")
+        _expect_verified(url, told.sent // 2)
+    return 0 if min(ratios) >= LEAST_LEFT else 1
+
+
+@dataclass
+class Told:
+    """A service that is told events, half of them with evidence."""
+
+    olload: Path
+    url: str
+    count: int
+    chain: Chain
+    sent: int = 0
+
+    def pair(self, per_body: int, connections: int, *, evidence_first: bool) -> tuple[float, float]:
+        """Events a second without evidence, and with."""
+        rates = {
+            kind: self._rate(per_body, connections, evidence=kind) for kind in (evidence_first, not evidence_first)
+        }
+        return rates[False], rates[True]
+
+    def _rate(self, per_body: int, connections: int, *, evidence: bool) -> float:
+        events = _events(self.olload, self.count, self.sent)
+        self.sent += len(events)
+        if evidence:
+            events = [self.chain.sign(event) for event in events]
+        bodies = [b"\n".join(events[at : at + per_body]) for at in range(0, len(events), per_body)]
+        url = f"{self.url}/api/v1/lineage{'/batch' if per_body > 1 else ''}"
+        figures = asyncio.run(_posted(url, bodies, connections, receipts=evidence))
+        return figures.events_per_s * len(events) / len(bodies)
 
 
 def _print(name: str, figures: Figures, peer: float) -> None:
@@ -106,20 +164,24 @@ def _generated(olload: Path, url: str, connections: int, count: int, start: int)
 
 
 def _signed(olload: Path, count: int, home: Path) -> list[bytes]:
-    generate = [sys.executable, str(olload), "gen", "--events", str(count)]
-    events = subprocess.run(generate, capture_output=True, check=True).stdout.splitlines()
     key = load_or_create(home)
-    return [sign_event(event, key) for event in events]
+    return [sign_event(event, key) for event in _events(olload, count, 0)]
 
 
-async def _posted(url: str, bodies: Sequence[bytes], connections: int) -> Figures:
+def _events(olload: Path, count: int, start: int) -> list[bytes]:
+    generate = [sys.executable, str(olload), "gen", "--events", str(count), "--start", str(start)]
+    return subprocess.run(generate, capture_output=True, check=True).stdout.splitlines()
+
+
+async def _posted(url: str, bodies: Sequence[bytes], connections: int, *, receipts: bool = False) -> Figures:
     waited: list[float] = []
     waiting = iter(bodies)
+    headers = {"content-type": "application/x-ndjson", **({"prefer": "receipt"} if receipts else {})}
 
     async def post() -> None:
         for body in waiting:
             begin = time.perf_counter()
-            async with session.post(url, data=body, headers={"content-type": "application/x-ndjson"}) as answer:
+            async with session.post(url, data=body, headers=headers) as answer:
                 await answer.read()
                 answer.raise_for_status()
             waited.append((time.perf_counter() - begin) * 1000)
