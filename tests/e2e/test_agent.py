@@ -14,6 +14,7 @@ from tests.support.service import eventually
 CONFIG = """
 master: local[2]
 drain_timeout: 20s
+max_executions: 1
 spark: {spark.driver.memory: 768m}
 """
 SILENT = """
@@ -119,9 +120,12 @@ def test_an_agent_runs_batches_and_streams_and_every_end_is_told_apart(agent: Re
     again = agent.newest("follow")["runId"]
     agent.comes_to(again, "running")
 
-    # A person.
+    # One at once is the most, so another waits; then a person ends what runs.
+    waiting = json.loads(agent.command("job", "rerun", "silent", "--json"))["runId"]
+    assert agent.execution(waiting)["state"] == "pending"
     agent.command("job", "stop", "follow", "--why", "the shop is closed")
     stopped = agent.comes_to(again, "stopped")
+    assert agent.comes_to(waiting, "completed")["startedAt"] >= stopped["endedAt"]
     end, counters = told.end_of(again)
     assert (end, counters["stopReason"], counters["stopNote"]) == ("ABORT", "stopped", "the shop is closed")
     assert counters["stoppedBy"] == stopped["stop"]["by"]

@@ -39,6 +39,7 @@ class AgentConfig:
         idle_timeout: after so long without an execution, the worker ends and gives its memory back.
         master: where Spark runs.
         spark: configuration of the one Spark that all pipelines share.
+        max_executions: how many run at once, streams too; what comes beyond waits in its order. None: all.
         keep_executions: how many of a job are remembered, with their logs.
         allowed_endpoints: the only endpoints that pipelines may name; None: any.
     """
@@ -48,6 +49,7 @@ class AgentConfig:
     idle_timeout: Seconds = 300.0
     master: Name = "local[*]"
     spark: Mapping[str, str] = field(default_factory=dict)
+    max_executions: PositiveInt | None = None
     keep_executions: PositiveInt = 200
     allowed_endpoints: tuple[Name, ...] | None = None
 

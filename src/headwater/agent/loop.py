@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ from headwater.agent.engine import Engine
 from headwater.agent.logs import remove_logs
 from headwater.agent.messages import Began, Close, ClosedRun, Halt, Over, Pipeline, Pulse, Report, Run, Unfit
 from headwater.agent.outcomes import drop_outcome, kept_outcomes
-from headwater.agent.planning import Start, next_start
+from headwater.agent.planning import Start, dispatchable, next_start
 from headwater.agent.states import (
     BY_PERSON,
     DELETED,
@@ -210,7 +210,7 @@ class Agent:
             self._busy_at = self.around.now()
             waits.append(await self._worker_ready(unfinished))
             if self.engine.is_fit and not self._is_ending:
-                self._dispatch([one for one in unfinished if one.state == "pending"])
+                self._dispatch(dispatchable(unfinished, self.around.config.max_executions))
         elif self.engine.is_running:
             waits.append(await self._ended_if_idle())
         return min(waits)
@@ -259,7 +259,7 @@ class Agent:
         remove_logs(self.around.home, self.store.prune(job.id, self.around.config.keep_executions))
         return one
 
-    def _dispatch(self, pending: list[Execution]) -> None:
+    def _dispatch(self, pending: Iterable[Execution]) -> None:
         for one in pending:
             sent = self._happened(one, Sent())
             pipeline = self.store.version(one.job_id, one.version).pipeline

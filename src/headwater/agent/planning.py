@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from headwater.agent.states import SHUTDOWN, Execution, Trigger
+from headwater.agent.states import SHUTDOWN, UNDER_WAY, Execution, Trigger
 from headwater.pipeline.spec import AgentSpec, Backoff, Schedule
 
 Wanted = Literal["active", "stopped", "deleted"]
@@ -43,6 +43,13 @@ def next_start(policy: AgentSpec, wanted: Wanted, deployed_at: datetime, history
         return None
     starts = [*_again(policy, history, newest.ended_at), *_scheduled(policy.schedule, newest.created_at)]
     return min(starts, key=lambda start: start.at, default=None)
+
+
+def dispatchable(unfinished: Sequence[Execution], most: int | None) -> Sequence[Execution]:
+    """Those that wait and may run now, so that no more than `most` are under way; in the order that they are given."""
+    pending = [one for one in unfinished if one.state == "pending"]
+    under_way = sum(one.state in UNDER_WAY for one in unfinished)
+    return pending if most is None else pending[: max(most - under_way, 0)]
 
 
 def wait_s(backoff: Backoff, failures: int) -> float:

@@ -2,7 +2,7 @@
 
 In the order in which they were written, from where the last shipment got to, each verified before it is sent. Where it
 got to is kept beside the files, so a disk may be carried from one machine to the next; a file is known by its first
-line, by whatever name rotation or a person gave it.
+line and by the end of what was sent of it, by whatever name rotation or a person gave it.
 """
 
 import fcntl
@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -25,6 +26,8 @@ from headwater.signing.verify import Verification
 _PATTERN: Final = "*.jsonl"
 _MOST_TOGETHER: Final = 64
 _MOST_TOLD: Final = 1_000
+_TAIL_BYTES: Final = 4_096
+"""So much of the end of what was sent tells files apart that begin alike; an event's signature and hash are in it."""
 
 
 class Line(NamedTuple):
@@ -111,19 +114,19 @@ def ship(folder: Path, how: Shipping, *, from_start: bool = False) -> Shipped:
 
 
 def _ship_files(folder: Path, how: Shipping, marks: "_Marks", shipped: Shipped) -> None:
-    done: set[bytes] = set()
-    while (opened := _next_file(folder, done)) is not None:
-        file, first = opened
+    done: set[tuple[int, int]] = set()
+    while (file := _next_file(folder, done)) is not None:
         with file:
-            done.add(first)
+            done.add(_inode(file))
+            mark = marks.of(file)
             if shipped.why is None:
-                _ship_file(file, first, how, marks, shipped)
+                _ship_file(file, mark, how, marks, shipped)
             else:
-                shipped.left += sum(1 for _ in _lines(file, marks.offset(first)))
+                shipped.left += sum(1 for _ in _lines(file, mark.end))
 
 
-def _next_file(folder: Path, done: set[bytes]) -> tuple[IO[bytes], bytes] | None:
-    """The first file in order that is not done, open, and the digest of its first line.
+def _next_file(folder: Path, done: set[tuple[int, int]]) -> IO[bytes] | None:
+    """The first file in order that is not done, open, if it has a whole line.
 
     The names are listed again for each, and once more when it is open: a file that was rotated away in between has
     another name now, and one that took its name comes after it.
@@ -132,10 +135,9 @@ def _next_file(folder: Path, done: set[bytes]) -> tuple[IO[bytes], bytes] | None
         names = _names(folder)
         for name in names:
             file = (folder / name).open("rb")
-            first = _first_line(file)
-            if first is not None and first not in done:
+            if _inode(file) not in done and _first_line(file) is not None:
                 if _names(folder) == names:
-                    return file, first
+                    return file
                 file.close()
                 break
             file.close()
@@ -143,15 +145,28 @@ def _next_file(folder: Path, done: set[bytes]) -> tuple[IO[bytes], bytes] | None
             return None
 
 
+def _inode(file: IO[bytes]) -> tuple[int, int]:
+    """What stays of a file when it is renamed, as long as this shipment lasts."""
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino
+
+
 def _names(folder: Path) -> list[str]:
     """In the order in which they were written: a rotated `events-….jsonl` stands before `events.jsonl`."""
     return sorted(path.name for path in folder.glob(_PATTERN))
 
 
-def _first_line(file: IO[bytes]) -> bytes | None:
+def _first_line(file: IO[bytes]) -> str | None:
     """The digest of the file's first line; None while there is no whole one."""
+    file.seek(0)
     line = file.readline()
-    return hashlib.sha256(line).digest() if line.endswith(b"\n") else None
+    return hashlib.sha256(line).hexdigest() if line.endswith(b"\n") else None
+
+
+def _tail(file: IO[bytes], end: int) -> str:
+    """The digest of the last bytes before an offset."""
+    begin = max(end - _TAIL_BYTES, 0)
+    return hashlib.sha256(os.pread(file.fileno(), end - begin, begin)).hexdigest()
 
 
 def _lines(file: IO[bytes], offset: int) -> Iterator[Line]:
@@ -164,9 +179,9 @@ def _lines(file: IO[bytes], offset: int) -> Iterator[Line]:
             yield Line(number, line.strip(), end)
 
 
-def _ship_file(file: IO[bytes], first: bytes, how: Shipping, marks: "_Marks", shipped: Shipped) -> None:
+def _ship_file(file: IO[bytes], mark: "_Mark", how: Shipping, marks: "_Marks", shipped: Shipped) -> None:
     name = Path(file.name).name
-    lines = _lines(file, marks.offset(first))
+    lines = _lines(file, mark.end)
     while chunk := list(islice(lines, _MOST_TOGETHER)):
         good = []
         for line in chunk:
@@ -176,16 +191,19 @@ def _ship_file(file: IO[bytes], first: bytes, how: Shipping, marks: "_Marks", sh
             else:
                 shipped.held_back += 1
                 shipped.tell(name, line.number, found.verdict, found.reason)
-        if not _send(good, name, first, how, marks, shipped):
+        if not _send(good, name, partial(marks.move, mark, file), how, shipped):
             shipped.left += sum(1 for _ in lines)
             return
-        marks.move(first, chunk[-1].end)
+        marks.move(mark, file, chunk[-1].end)
     file.seek(0, os.SEEK_END)
-    shipped.torn += file.tell() > marks.offset(first)
+    shipped.torn += file.tell() > mark.end
 
 
-def _send(lines: Sequence[Line], name: str, first: bytes, how: Shipping, marks: "_Marks", shipped: Shipped) -> bool:
-    """Send lines in their order; False where the service gave out, with `left` and `why` told."""
+def _send(lines: Sequence[Line], name: str, arrived: Callable[[int], None], how: Shipping, shipped: Shipped) -> bool:
+    """Send lines in their order; False where the service gave out, with `left` and `why` told.
+
+    `arrived` is told the end of the last line that the service will not be sent again.
+    """
     failures = 0
     while lines:
         outcomes = how.transport.send_some([line.event for line in lines])
@@ -197,7 +215,7 @@ def _send(lines: Sequence[Line], name: str, first: bytes, how: Shipping, marks: 
             else:
                 shipped.arrived += 1
         if taken:
-            marks.move(first, lines[taken - 1].end)
+            arrived(lines[taken - 1].end)
             lines, failures = lines[taken:], 0
         if taken < len(outcomes):
             failures += 1
@@ -215,22 +233,40 @@ def _taken(outcomes: Sequence[Outcome]) -> int:
     return next((at for at, outcome in enumerate(outcomes) if isinstance(outcome, Unavailable)), len(outcomes))
 
 
+@dataclass(slots=True)
+class _Mark:
+    """How far a file was sent: its first line's digest, the offset, and the digest of what stands before that."""
+
+    first: str
+    end: int = 0
+    tail: str = ""
+
+
 class _Marks:
-    """How far each file was sent, by the digest of its first line; on the disk at each step."""
+    """How far each file was sent; on the disk at each step."""
 
-    def __init__(self, path: Path, offsets: dict[str, int]) -> None:
+    def __init__(self, path: Path, marks: list[_Mark]) -> None:
         self._path = path
-        self._offsets = offsets
+        self._marks = marks
 
-    def offset(self, first: bytes) -> int:
-        """Up to where a file was sent."""
-        return self._offsets.get(first.hex(), 0)
+    def of(self, file: IO[bytes]) -> _Mark:
+        """That of a file with a whole line; a new one where nothing was sent of it.
 
-    def move(self, first: bytes, end: int) -> None:
+        Of a file that was cut off and begun anew, or that only begins like another, nothing was.
+        """
+        first = _first_line(file) or ""
+        known = [mark for mark in self._marks if mark.first == first and mark.tail == _tail(file, mark.end)]
+        return max(known, key=lambda mark: mark.end, default=_Mark(first))
+
+    def move(self, mark: _Mark, file: IO[bytes], end: int) -> None:
         """The file was sent up to here."""
-        self._offsets[first.hex()] = max(end, self.offset(first))
+        if end <= mark.end:
+            return
+        mark.end, mark.tail = end, _tail(file, end)
+        if mark not in self._marks:
+            self._marks.append(mark)
         unseen = self._path.with_suffix(".new")
-        unseen.write_text(json.dumps(self._offsets))
+        unseen.write_text(json.dumps([[mark.first, mark.end, mark.tail] for mark in self._marks]))
         unseen.replace(self._path)
 
 
@@ -243,13 +279,13 @@ def _marks(folder: Path, target: str, from_start: bool) -> Iterator[_Marks]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SetupError(f"{folder}: another shipment to {target} is under way") from None
-        yield _Marks(path, {} if from_start else _read(path))
+        yield _Marks(path, [] if from_start else _read(path))
 
 
-def _read(path: Path) -> dict[str, int]:
+def _read(path: Path) -> list[_Mark]:
     try:
-        return {str(first): int(end) for first, end in json.loads(path.read_text()).items()}
+        return [_Mark(str(first), int(end), str(tail)) for first, end, tail in json.loads(path.read_text())]
     except FileNotFoundError:
-        return {}
-    except (ValueError, AttributeError, TypeError) as damaged:
+        return []
+    except (ValueError, TypeError) as damaged:
         raise SetupError(f"{path} is damaged: remove it, and all is sent again; nothing is stored twice") from damaged

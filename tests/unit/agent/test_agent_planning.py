@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.agent.planning import Start, failures_in_a_row, next_start, wait_s
+from headwater.agent.planning import Start, dispatchable, failures_in_a_row, next_start, wait_s
 from headwater.agent.states import Execution, State, Stop
 from headwater.pipeline.spec import AgentSpec, Backoff, Schedule
 
@@ -127,3 +127,22 @@ def test_a_wait_never_shrinks_and_never_passes_the_most(failures: int, first: fl
     backoff = Backoff(first=first, most=first * factor)
 
     assert first <= wait_s(backoff, failures) <= wait_s(backoff, failures + 1) <= backoff.most
+
+
+@pytest.mark.parametrize(
+    ("most", "states", "started"),
+    [
+        (None, ["running", "pending", "pending"], [1, 2]),
+        (2, ["running", "pending", "pending"], [1]),
+        (2, ["pending", "pending", "pending"], [0, 1]),
+        (2, ["stopping", "degraded", "pending"], []),
+        (1, ["lost", "pending", "pending"], [1]),
+        (1, ["starting", "running", "pending"], []),
+    ],
+)
+def test_no_more_than_the_most_run_at_once_and_the_oldest_go_first(
+    most: int | None, states: list[State], started: list[int]
+) -> None:
+    unfinished = [execution(state, number, number) for number, state in enumerate(states)]
+
+    assert dispatchable(unfinished, most) == [unfinished[at] for at in started]

@@ -73,6 +73,43 @@ def test_a_second_shipment_sends_only_what_came_since_also_where_the_file_was_ro
     assert target.got == [b"c", b"d"]
 
 
+def test_files_that_begin_alike_are_told_apart_also_once_they_were_rotated(tmp_path: Path) -> None:
+    (tmp_path / "events-20260522T100000Z-0001.jsonl").write_bytes(b"a\nb\n")
+    (tmp_path / "events.jsonl").write_bytes(b"a\nc\n")
+    first, second = Target(), Target()
+    shipped(tmp_path, first)
+    with (tmp_path / "events.jsonl").open("ab") as file:
+        file.write(b"d\n")
+    (tmp_path / "events.jsonl").rename(tmp_path / "events-20260522T110000Z-0001.jsonl")
+    (tmp_path / "events.jsonl").write_bytes(b"a\ne\n")
+
+    shipped(tmp_path, second)
+
+    assert (first.got, second.got) == ([b"a", b"b", b"a", b"c"], [b"d", b"a", b"e"])
+
+
+def test_a_file_that_was_cut_off_and_begun_anew_is_sent_from_its_beginning(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\nb\nc\n")
+    shipped(tmp_path, Target())
+    (tmp_path / "events.jsonl").write_bytes(b"a\nX\nY\nZ\n")  # by `copytruncate`, and its first line came again
+    target = Target(at_once=4)
+
+    shipped(tmp_path, target)
+
+    assert target.got == [b"a", b"X", b"Y", b"Z"]
+
+
+def test_a_copy_of_what_was_sent_is_not_sent_again(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\nb\n")
+    shipped(tmp_path, Target())
+    (tmp_path / "events-copy.jsonl").write_bytes(b"a\nb\n")
+    target = Target()
+
+    shipped(tmp_path, target)
+
+    assert target.got == []
+
+
 def test_a_line_that_is_still_being_written_waits_for_its_end(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\nb")
     first = shipped(tmp_path, Target())
