@@ -211,16 +211,17 @@ class Gate:
         return name in graph.datasets or graph.identities.knows(name)
 
     def _hide_columns(self, request: Request, sight: Sight) -> None:
-        """What is hidden from somebody is not there for them, as a column that nobody told of."""
+        """What is hidden from somebody is not there for them, in the same words as a column that nobody told of."""
         if sight.veil is None or sight.veil.columns is None:
             return
-        for key, value in request.query_params.multi_items():
-            asked = [value] if key == "column" else []
-            if key in _NODE_IDS:
-                asked = [node.column for node in self._nodes_or_none(value) if isinstance(node, ColumnId)]
-            for column in asked:
-                if sight.veil.column(column) != column:
-                    raise NotFoundError(f"Field '{column}' not found.")
+        asked = request.query_params
+        nodes = [node for key in _NODE_IDS for value in asked.getlist(key) for node in self._nodes_or_none(value)]
+        columns = [node for node in nodes if isinstance(node, ColumnId)]
+        datasets = [node for node in nodes if isinstance(node, DatasetId)]
+        columns += [ColumnId(dataset, column) for column in asked.getlist("column") for dataset in datasets]
+        for dataset, column in columns:
+            if sight.veil.column(column) != column:
+                raise NotFoundError(f"Field '{column}' of dataset '{dataset.name}' not found.")
 
 
 def _is_covered(caller: Caller, rule: Rule, namespace: str, *, names_some: bool) -> bool:

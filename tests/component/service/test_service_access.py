@@ -348,7 +348,12 @@ def test_a_restricted_column_is_as_if_it_were_not_there_to_one_who_asks_for_it_b
     known = trusted("GET", path.format("zz_ssn"))
 
     assert (hidden.status_code, absent.status_code, known.status_code) == (404, 404, 200)
+    assert hidden.text.replace("zz_ssn", "zz_nothing") == absent.text
     assert "zz_ssn" in known.text
+
+    impact = "/api/v1/impact?nodeId=dataset:lake:customers&column={}"
+    hidden, absent = (holder("GET", impact.format(column)) for column in ("zz_ssn", "zz_nothing"))
+    assert (hidden.status_code, hidden.text.replace("zz_ssn", "zz_nothing")) == (404, absent.text)
 
 
 def test_a_column_is_hidden_from_the_moment_that_a_steward_tags_it(admin: Asker) -> None:
