@@ -253,6 +253,8 @@ def _checked_leaf(entry: dict[str, Any], keys: Mapping[str, Key], report: Report
     leaf = leaf_of(entry, raw)
     if leaf != claimed:
         report.find("entry", index, "its bytes, or what is said of it, do not give its leaf: it was altered")
+    if (entry["kind"] == "event") == (entry["type"] == "EDIT"):  # only the kind is in the leaf
+        report.find("entry", index, f"its leaf says {entry['kind']}, and the bundle {entry['type']}")
     if entry["kind"] == "event":
         _check_signature(entry, raw, keys, report)
     look(entry, raw)
@@ -278,14 +280,9 @@ def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
         at, shift = end, shift + length - (end - begin)
     rest.append(raw[at + shift :])
     committed[0] = hashlib.sha256(b"".join(rest)).digest()
-    told = {
-        "commitment": f"sha256:{hashlib.sha256(b''.join(committed)).hexdigest()}",
-        "keyId": entry["keyId"],
-        "kind": entry["kind"],
-        "receivedUs": entry["receivedUs"],
-        "verdict": entry["verdict"],
-        "version": 1,
-    }
+    commitment = f"sha256:{hashlib.sha256(b''.join(committed)).hexdigest()}"
+    found = {member: entry[member] for member in ("keyId", "kind", "receivedUs", "verdict")}
+    told = {"commitment": commitment, **found, "version": 1}
     return hashlib.sha256(b"\0" + json.dumps(told, separators=(",", ":"), ensure_ascii=False).encode()).digest()
 
 
@@ -339,8 +336,9 @@ def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
 
 def _check_signature(entry: Mapping[str, Any], raw: bytes, keys: Mapping[str, Key], report: Report) -> None:
     verdict, key_id, time_s = entry["verdict"], entry["keyId"], entry["receivedUs"] / 1_000_000
-    if "parts" in entry:
-        report.counts["erased"] += len(entry["parts"])
+    erased = [number for number in entry.get("parts", ()) if 2 * int(number) < len(entry["facets"])]
+    if erased:
+        report.counts["erased"] += len(erased)
     elif verdict != "ok":
         report.counts[verdict] += 1
     elif key_id not in keys:
@@ -372,9 +370,10 @@ def _signed_parts(raw: bytes) -> Iterator[tuple[bytes, dict[str, Any]]]:
         facet, length = json.JSONDecoder().raw_decode(text)
         end = begin + len(b'"signature":') + len(text[:length].encode())
         begin, end = (begin - 1, end) if raw[begin - 1 : begin] == b"," else (begin, end + (raw[end : end + 1] == b","))
-        yield raw[:begin] + raw[end:], facet
+        if json.loads(raw)["run"]["facets"].get("signature") == facet:  # else it stands elsewhere, unsigned itself
+            yield raw[:begin] + raw[end:], facet
     event = json.loads(raw, parse_int=_Literal, parse_float=_Literal)
-    facet = event["run"]["facets"].pop("signature")
+    facet = event["run"]["facets"].pop("signature", {})
     yield canonical(event).encode(), facet
 
 

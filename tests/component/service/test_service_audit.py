@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from nacl.signing import VerifyKey
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
@@ -29,6 +30,7 @@ from headwater.signing.segments import facet_places
 from headwater.signing.sign import sign_event
 from headwater.signing.verify import verify_event
 from headwater.store.entries import Entry, entry_of
+from headwater.store.packing import unpacked
 from headwater.store.sqlite import SqliteStore
 from tests.component.service.test_service_keys import KEY, NOW, enrol, sent, state, token
 from tests.support.app import dataset, event, schema, serving
@@ -40,6 +42,7 @@ START_US = 1_779_459_791_000_000
 MINUTE_US = 60_000_000
 
 
+RUN_ID = "0198f7d0-0000-7000-8000-000000000000"
 EPOCH = "01a2011d-e5dc-7d03-8f97-97226895efc4"
 
 
@@ -273,6 +276,50 @@ def test_two_histories_of_one_size_are_found_by_consistency(home: Path) -> None:
     told = verdict(bundle_of(home), "--since", str(home / "kept.txt"))
 
     assert [finding["check"] for finding in told["findings"]] == ["consistency"]
+
+
+def _forged(entry: Entry) -> Entry:
+    """What the log's owner may write into it: an event that its node never signed, with the verdict that it did."""
+    raw = unpacked(entry.frame).replace(b'"name":"job 4"', b'"name":"job 3"')
+    return entry_of(parse_event(raw), "ok", entry.key_id, entry.received_us, bytes(16))
+
+
+@pytest.mark.parametrize("parts", [None, {}, {"99": ""}])
+def test_an_event_that_its_node_never_signed_is_found_by_its_signature_whatever_is_said_of_erasure(
+    home: Path, parts: dict[str, str] | None
+) -> None:
+    _written_anew(home, 30, lambda entry: _forged(entry) if b'"name":"job 4"' in unpacked(entry.frame) else entry)
+
+    def claim(entries: list[dict[str, Any]]) -> None:
+        for entry in entries:
+            entry |= {} if parts is None else {"parts": parts}
+
+    told = verdict(bent(bundle_of(home), entries=lines(claim)))
+
+    assert {(each["check"], each["entry"]) for each in told["findings"]} >= {
+        ("signature", at) for at in (4, 14, 19, 24)
+    }
+
+
+def test_an_event_that_is_called_an_edit_is_found_by_the_entry(home: Path) -> None:
+    def rename(entries: list[dict[str, Any]]) -> None:
+        entries[9]["kind"] = "edit"  # nobody signed it
+        entries[9]["leaf"] = b64encode(leaf_of(entries[9], entries[9]["raw"].encode())).decode()
+
+    told = verdict(bent(bundle_of(home), entries=lines(rename)))
+
+    assert ("entry", 9) in {(each["check"], each["entry"]) for each in told["findings"]}
+
+
+def test_a_signature_that_stands_elsewhere_in_the_event_signs_nothing(home: Path) -> None:
+    key = load_or_create(home)
+    public = VerifyKey(key.public_key.public_bytes_raw())
+    signed = sign_event(json.dumps(event(run={"runId": RUN_ID, "facets": {"a": {}}})).encode(), key)
+    facet = signed[signed.index(b'"signature":') : signed.index(b"}", signed.index(b'"signature":')) + 1]
+    moved = signed.replace(b"," + facet, b"").replace(b'"outputs":[]', b'"outputs":[],' + facet[:-1] + b',"more":1}')
+    assert core.is_signed(signed, key.key_id, public)
+
+    assert not core.is_signed(moved, key.key_id, public)
 
 
 def test_an_event_that_was_dated_back_is_found_by_the_entry(home: Path) -> None:
