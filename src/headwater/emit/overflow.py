@@ -80,10 +80,12 @@ class Overflow:
     def close(self) -> None:
         """Delete what is empty; events that nobody took stay for the next process."""
         with self._lock:
-            if self._fd is None:
+            # A worker that was stuck may look in later: by then the number is another file's.
+            fd, self._fd = self._fd, None
+            if fd is None:
                 self._claim.remove()
             else:
-                os.close(self._fd)
+                os.close(fd)
                 self._claim.release()
 
     def _write(self, line: bytes) -> None:
