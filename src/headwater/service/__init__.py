@@ -17,7 +17,7 @@ mentions    whom the facts of an event are about
 activity    a job's runs, newest first
 versions    the versions of a dataset and of a job
 history     the past of runs, as the walk to a root cause asks for it
-shapes      the JSON that goes out, as types; shapes_impact, shapes_causes, shapes_coverage: of questions, shapes_batch
+shapes      the JSON that goes out, as types; shapes_lineage: graphs; shapes_overview: numbers; others: of questions
 listing     names by the texts in them
 tallies     what all jobs and all datasets come to: numbers, orders, namespaces, sources
 ordered     sets in their order, times by group

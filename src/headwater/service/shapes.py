@@ -329,125 +329,11 @@ class Namespaces(TypedDict):
     totalCount: int
 
 
-class Edge(TypedDict):
-    """An edge in the direction of the data, but for columns also when it was seen, and in how many runs.
-
-    Between two datasets no job is known to take the data; `derivation` says which facet tells of it.
-    """
-
-    origin: str
-    destination: str
-    firstSeen: NotRequired[str]
-    lastSeen: NotRequired[str]
-    runs: NotRequired[int]
-    derivation: NotRequired[str]
-
-
-class JobInLineage(JobCore):
-    """A job in a lineage graph."""
-
-    currentRunUuid: str | None
-
-
-class JobNode(TypedDict):
-    """A job, what it reads (inEdges) and what it writes, also jobs that hand data over without a dataset."""
-
-    id: str
-    type: Literal["JOB"]
-    data: JobInLineage
-    inEdges: Sequence[Edge]
-    outEdges: Sequence[Edge]
-
-
-class DatasetNode(TypedDict):
-    """A dataset, who writes it (inEdges) and who reads it, also datasets, where no job is known between."""
-
-    id: str
-    type: Literal["DATASET"]
-    data: DatasetCore
-    inEdges: Sequence[Edge]
-    outEdges: Sequence[Edge]
-
-
-class Lineage(TypedDict):
-    """Jobs and datasets around a node, by node id."""
-
-    graph: Sequence[DatasetNode | JobNode]
-
-
-class ColumnData(TypedDict):
-    """A column of a dataset and what it is made from."""
-
-    namespace: str
-    dataset: str
-    field: str
-    fieldType: str | None
-    transformationDescription: str | None
-    transformationType: str | None
-    inputFields: Sequence[InputField]
-
-
-class ColumnNode(TypedDict):
-    """A column; edges that end at it are inEdges."""
-
-    id: str
-    type: Literal["DATASET_FIELD"]
-    data: ColumnData
-    inEdges: Sequence[Edge]
-    outEdges: Sequence[Edge]
-
-
-class ColumnLineage(TypedDict):
-    """Columns that feed a node, and where asked for those that it feeds, by node id."""
-
-    graph: Sequence[ColumnNode]
-
-
 class Events(TypedDict):
     """A page of the log: each event as it came."""
 
     events: Sequence[Any]
     totalCount: int
-
-
-class JobOfRun(TypedDict):
-    """The job of a run, at the version that the run had."""
-
-    namespace: str
-    name: str
-    version: str | None
-
-
-class RunTimes(TypedDict):
-    """When a run was, and how it went."""
-
-    id: str
-    start: str | None
-    end: str | None
-    status: RunState
-
-
-class RunInput(TypedDict):
-    """A dataset version that a run read, and the run that had written it."""
-
-    namespace: str
-    name: str
-    version: str
-    producedByRunId: str | None
-
-
-class UpstreamRun(TypedDict):
-    """A run, and what it read."""
-
-    job: JobOfRun
-    run: RunTimes
-    inputs: Sequence[RunInput]
-
-
-class UpstreamRuns(TypedDict):
-    """A run and those that made what it read, nearest first."""
-
-    runs: Sequence[UpstreamRun]
 
 
 class Hit(TypedDict):
@@ -499,25 +385,6 @@ class Sources(TypedDict):
     totalCount: int
 
 
-class EventStats(TypedDict):
-    """How many run events of each kind happened in an interval."""
-
-    startInterval: str
-    endInterval: str
-    fail: int
-    start: int
-    complete: int
-    abort: int
-
-
-class TotalStats(TypedDict):
-    """How many there were by the end of an interval."""
-
-    startInterval: str
-    endInterval: str
-    count: int
-
-
 class GraphqlAnswer(TypedDict):
     """Data in the form of the query, and what is wrong with it."""
 
@@ -539,53 +406,3 @@ class Edits(TypedDict):
 
     edits: Sequence[Edit]
     totalCount: int
-
-
-class EventCounts(TypedDict):
-    """How many events are stored, how their signatures fared, and how many were refused since the service started."""
-
-    stored: int
-    verified: int
-    unsigned: int
-    unknownKey: int
-    tampered: int
-    malformed: int
-    refused: int
-
-
-class Summary(TypedDict):
-    """The graph in numbers; `edges` are between jobs and datasets, `columnEdges` between columns."""
-
-    jobs: int
-    runs: int
-    datasets: int
-    columns: int
-    edges: int
-    columnEdges: int
-    quarantined: int
-    events: EventCounts
-
-
-class QuarantinedName(TypedDict):
-    """A dataset that an event mentioned without a full name; `candidates` are those that it may mean, if any."""
-
-    subject: str
-    direction: Literal["input", "output"]
-    namespace: str
-    name: str
-    firstSeen: str
-    lastSeen: str
-    candidates: Sequence[Name]
-
-
-class Quarantine(TypedDict):
-    """A page of what is in quarantine, newest first."""
-
-    quarantine: Sequence[QuarantinedName]
-    totalCount: int
-
-
-class Health(TypedDict):
-    """`ok`, or what is wrong."""
-
-    status: str

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import orjson
 
 from headwater.model.names import DatasetId, JobId
-from headwater.service import shapes
+from headwater.service import shapes_lineage
 from headwater.service.graphql import objects
 from headwater.service.graphql.ask import Ask, Node
 from headwater.service.views.lineage import lineage_now
@@ -17,7 +17,7 @@ class _Entry(NamedTuple):
     """A node of the lineage graph."""
 
     kind: Literal["DATASET", "JOB"]
-    node: shapes.DatasetNode | shapes.JobNode
+    node: shapes_lineage.DatasetNode | shapes_lineage.JobNode
 
 
 def from_job(ask: Ask, _: None, namespace: str, name: str, depth: int | None = None) -> Node | None:
@@ -29,7 +29,7 @@ def from_job(ask: Ask, _: None, namespace: str, name: str, depth: int | None = N
     return ask.node(job, lambda: {"graph": [_entry(ask, node) for node in graph]})
 
 
-def _entry(ask: Ask, node: shapes.DatasetNode | shapes.JobNode) -> Node:
+def _entry(ask: Ask, node: shapes_lineage.DatasetNode | shapes_lineage.JobNode) -> Node:
     data = node["data"]
     named = {"name": data["name"], "namespace": data["namespace"], "type": node["type"]}
     return ask.node(_Entry(node["type"], node), lambda: named)

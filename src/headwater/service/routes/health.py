@@ -2,18 +2,18 @@
 
 from fastapi import APIRouter, Response
 
-from headwater.service import shapes
+from headwater.service import shapes_overview
 from headwater.service.access import ServiceHere
 from headwater.service.answers import answer
 
 router = APIRouter(tags=["operation"])
 
 
-@router.get("/healthz", response_model=shapes.Health, responses={503: {"model": shapes.Health}})
+@router.get("/healthz", response_model=shapes_overview.Health, responses={503: {"model": shapes_overview.Health}})
 async def get_health(service: ServiceHere) -> Response:
     """`ok`; 503 if the last event could not be stored, or none can be."""
     fault = service.intake.fault
-    return answer(shapes.Health(status=fault or "ok"), 200 if fault is None else 503)
+    return answer(shapes_overview.Health(status=fault or "ok"), 200 if fault is None else 503)
 
 
 @router.get(

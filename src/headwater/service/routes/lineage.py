@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from headwater.service import shapes
+from headwater.service import shapes_lineage
 from headwater.service.access import Known, ReadThrough
 from headwater.service.answers import answer, answer_json
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Depth, NodeId
@@ -15,13 +15,13 @@ from headwater.service.views.upstream import upstream_runs
 router = APIRouter(tags=["lineage"])
 
 
-@router.get("/lineage", response_model=shapes.Lineage, responses=NOT_FOUND | WRONG)
+@router.get("/lineage", response_model=shapes_lineage.Lineage, responses=NOT_FOUND | WRONG)
 async def get_lineage(knowledge: Known, node_id: NodeId, depth: Depth = 20) -> Response:
     """Jobs within `depth` jobs of the node, both ways, with everything they read and write."""
     return answer_json(await lineage(knowledge, knowledge.node(node_id), depth))
 
 
-@router.get("/column-lineage", response_model=shapes.ColumnLineage, responses=NOT_FOUND | WRONG)
+@router.get("/column-lineage", response_model=shapes_lineage.ColumnLineage, responses=NOT_FOUND | WRONG)
 async def get_column_lineage(
     knowledge: ReadThrough,
     node_id: NodeId,
@@ -35,7 +35,7 @@ async def get_column_lineage(
     return answer(await column_lineage(knowledge, node, depth, with_downstream=with_downstream))
 
 
-@router.get("/runlineage/upstream", response_model=shapes.UpstreamRuns, responses=NOT_FOUND | WRONG)
+@router.get("/runlineage/upstream", response_model=shapes_lineage.UpstreamRuns, responses=NOT_FOUND | WRONG)
 async def get_upstream_runs(
     knowledge: Known,
     run_id: Annotated[str, Query(alias="runId", description="A run id.")],

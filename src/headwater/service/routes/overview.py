@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Response
 from starlette.responses import StreamingResponse
 
-from headwater.service import shapes
+from headwater.service import shapes_overview
 from headwater.service.access import Counted, Known, ServiceHere
 from headwater.service.answers import answer
 from headwater.service.routes.parameters import WRONG, Limit, Offset
@@ -14,14 +14,14 @@ from headwater.service.views.counts import quarantine, summary
 router = APIRouter(tags=["overview"])
 
 
-@router.get("/summary", response_model=shapes.Summary, responses=WRONG)
+@router.get("/summary", response_model=shapes_overview.Summary, responses=WRONG)
 async def get_summary(service: ServiceHere, knowledge: Counted) -> Response:
     """The graph in numbers, and how events fared; events are refused now only, not in a past."""
     refused = service.metrics.refused if knowledge is service.knowledge else 0
     return answer(summary(knowledge, knowledge.store.verdict_counts(), refused))
 
 
-@router.get("/quarantine", response_model=shapes.Quarantine, responses=WRONG)
+@router.get("/quarantine", response_model=shapes_overview.Quarantine, responses=WRONG)
 async def get_quarantine(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Datasets that were mentioned without a full name: kept, but in no graph."""
     return answer(quarantine(knowledge, limit, offset))

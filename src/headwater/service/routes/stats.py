@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from headwater.errors import InvalidInputError
-from headwater.service import shapes
+from headwater.service import shapes_overview
 from headwater.service.access import Counted, Known, ServiceHere
 from headwater.service.answers import answer
 from headwater.service.routes.parameters import WRONG
@@ -42,8 +42,8 @@ async def _edges(service: ServiceHere, period: Period, timezone: Zone = None) ->
 
 
 Edges = Annotated[list[int], Depends(_edges)]
-_EVENTS: Final[dict[str, Any]] = {"response_model": list[shapes.EventStats], "responses": WRONG}
-_TOTALS: Final[dict[str, Any]] = {"response_model": list[shapes.TotalStats], "responses": WRONG}
+_EVENTS: Final[dict[str, Any]] = {"response_model": list[shapes_overview.EventStats], "responses": WRONG}
+_TOTALS: Final[dict[str, Any]] = {"response_model": list[shapes_overview.TotalStats], "responses": WRONG}
 
 
 @router.get("/lineage-events", **_EVENTS)

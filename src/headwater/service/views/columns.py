@@ -6,7 +6,7 @@ from functools import cache, partial
 from headwater.graph.column_edges import Said
 from headwater.graph.walk import ColumnStep, ColumnWalk
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.service import shapes
+from headwater.service import shapes, shapes_lineage
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.knowledge import Knowledge
 
@@ -33,7 +33,7 @@ def column_sources(knowledge: Knowledge, name: DatasetId) -> list[shapes.ColumnS
 
 async def column_lineage(
     knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int, *, with_downstream: bool
-) -> shapes.ColumnLineage:
+) -> shapes_lineage.ColumnLineage:
     """The columns that feed a column, a dataset's columns or those that a job writes; on demand also what they feed.
 
     Others have their turn meanwhile.
@@ -43,7 +43,7 @@ async def column_lineage(
 
 def _column_lineage(
     knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int, *, with_downstream: bool
-) -> Generator[None, None, shapes.ColumnLineage]:
+) -> Generator[None, None, shapes_lineage.ColumnLineage]:
     walk = ColumnWalk(knowledge.graph, knowledge.columns)
     start = list(_columns_of(knowledge, node))
     reached = {**(yield from walk.walked(start, "upstream", max_hops))}
@@ -54,7 +54,7 @@ def _column_lineage(
     for column in reached:
         steps[column] = [step for step in _steps_into(walk, column) if step.source in reached]
         yield
-    return shapes.ColumnLineage(graph=(yield from _nodes(knowledge, steps)))
+    return shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps)))
 
 
 def _columns_of(knowledge: Knowledge, node: DatasetId | JobId | ColumnId) -> Iterable[ColumnId]:
@@ -80,22 +80,22 @@ def _order(step: ColumnStep) -> tuple[ColumnId, str, str, str, bool]:
 
 def _nodes(
     knowledge: Knowledge, steps: Mapping[ColumnId, Sequence[ColumnStep]]
-) -> Generator[None, None, list[shapes.ColumnNode]]:
+) -> Generator[None, None, list[shapes_lineage.ColumnNode]]:
     ids = {column: column.node_id for column in steps}
-    out: dict[ColumnId, list[shapes.Edge]] = {column: [] for column in steps}
-    into: dict[ColumnId, list[shapes.Edge]] = {column: [] for column in steps}
+    out: dict[ColumnId, list[shapes_lineage.Edge]] = {column: [] for column in steps}
+    into: dict[ColumnId, list[shapes_lineage.Edge]] = {column: [] for column in steps}
     for target in sorted(steps):
         for source in dict.fromkeys(step.source for step in steps[target]):
-            edge = shapes.Edge(origin=ids[source], destination=ids[target])
+            edge = shapes_lineage.Edge(origin=ids[source], destination=ids[target])
             into[target].append(edge)
             out[source].append(edge)
         yield
     wording_of = cache(partial(_Wording, knowledge))
-    nodes: list[shapes.ColumnNode] = []
+    nodes: list[shapes_lineage.ColumnNode] = []
     for column in sorted(steps):
         data = _data(column, steps[column], wording_of(column.dataset))
         nodes.append(
-            shapes.ColumnNode(
+            shapes_lineage.ColumnNode(
                 id=ids[column], type="DATASET_FIELD", data=data, inEdges=into[column], outEdges=out[column]
             )
         )
@@ -103,8 +103,8 @@ def _nodes(
     return nodes
 
 
-def _data(column: ColumnId, steps: Sequence[ColumnStep], wording: "_Wording") -> shapes.ColumnData:
-    return shapes.ColumnData(
+def _data(column: ColumnId, steps: Sequence[ColumnStep], wording: "_Wording") -> shapes_lineage.ColumnData:
+    return shapes_lineage.ColumnData(
         namespace=column.dataset.namespace,
         dataset=column.dataset.name,
         field=column.column,

@@ -5,16 +5,16 @@ from itertools import islice
 
 from headwater.model.facts import Quarantined
 from headwater.model.names import DatasetId
-from headwater.service import shapes
+from headwater.service import shapes_overview
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.names import names_of
 
 
-def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> shapes.Summary:
+def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> shapes_overview.Summary:
     """The graph in numbers, and the events by verdict."""
     jobs, datasets = knowledge.job_tallies, knowledge.dataset_tallies
-    return shapes.Summary(
+    return shapes_overview.Summary(
         jobs=jobs.shown,
         runs=len(knowledge.graph.runs),
         datasets=datasets.shown,
@@ -22,7 +22,7 @@ def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> 
         edges=jobs.edges,
         columnEdges=datasets.column_edges,
         quarantined=sum(1 for _ in _unplaced(knowledge)),
-        events=shapes.EventCounts(
+        events=shapes_overview.EventCounts(
             stored=sum(verdicts.values()),
             verified=verdicts.get("ok", 0),
             unsigned=verdicts.get("unsigned", 0),
@@ -34,13 +34,13 @@ def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> 
     )
 
 
-def quarantine(knowledge: Knowledge, limit: int, offset: int) -> shapes.Quarantine:
+def quarantine(knowledge: Knowledge, limit: int, offset: int) -> shapes_overview.Quarantine:
     """A page of the datasets without a full name that no evidence places, those seen last first."""
     kept = list(_unplaced(knowledge))
     newest_first = sorted(kept, key=lambda each: (-each.seen.last_us, each.subject, each.namespace, each.name))
-    return shapes.Quarantine(
+    return shapes_overview.Quarantine(
         quarantine=[
-            shapes.QuarantinedName(
+            shapes_overview.QuarantinedName(
                 subject=each.subject,
                 direction=each.direction,
                 namespace=each.namespace,

@@ -13,7 +13,7 @@ from headwater.graph.records import Edge, Teller
 from headwater.graph.walk import Around, around
 from headwater.model.facts import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.service import shapes
+from headwater.service import shapes, shapes_lineage
 from headwater.service.ahead import in_turns
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
@@ -36,8 +36,8 @@ _FEW_DATASETS: Final = 16
 async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
     """The jobs within so many jobs of the node, with all that they read and write; a column stands for its dataset.
 
-    JSON of the shape `shapes.Lineage`. What is missing is rendered in slices, between which events are learned; then
-    the answer is put together in one go, from one state of the graph.
+    JSON of the shape `shapes_lineage.Lineage`. What is missing is rendered in slices, between which events are learned;
+    then the answer is put together in one go, from one state of the graph.
     """
     await in_turns(knowledge.derivations.catch_up())
     for jobs in in_slices(knowledge.rendered.job_nodes.missing(_around(knowledge, node, max_hops).jobs), _SLICE):
@@ -180,7 +180,7 @@ def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> Jo
     node = {
         "id": job.node_id,
         "type": "JOB",
-        "data": shapes.JobInLineage(
+        "data": shapes_lineage.JobInLineage(
             **job_core(knowledge, job, latest), currentRunUuid=None if latest is None else latest["id"]
         ),
         "inEdges": [orjson.Fragment(edge) for _, edge in reads],
@@ -213,7 +213,7 @@ def _visible(knowledge: Knowledge, edges: Mapping[DatasetId, Edge]) -> list[tupl
 def _edge(
     origin: DatasetId | JobId, destination: DatasetId | JobId, edge: Edge, derivation: Derivation | None = None
 ) -> bytes:
-    shape = shapes.Edge(
+    shape = shapes_lineage.Edge(
         origin=origin.node_id,
         destination=destination.node_id,
         firstSeen=iso(edge.seen.first_us),

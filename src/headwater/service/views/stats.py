@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
-from headwater.service import shapes
+from headwater.service import shapes_overview
 from headwater.service.answers import iso, microseconds
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.sources import all_sources
@@ -31,11 +31,11 @@ def edges_us(period: Period, now_us: int, zone: ZoneInfo) -> list[int]:
     return [microseconds(datetime(day.year, day.month, day.day, tzinfo=zone)) for day in days]
 
 
-def event_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes.EventStats]:
+def event_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.EventStats]:
     """How many run events of each kind happened between one edge and the next."""
     counted = [(span, knowledge.store.event_counts(*span)) for span in pairwise(edges)]
     return [
-        shapes.EventStats(
+        shapes_overview.EventStats(
             startInterval=iso(start),
             endInterval=iso(end),
             fail=counts.get("FAIL", 0),
@@ -47,28 +47,28 @@ def event_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes.Event
     ]
 
 
-def job_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes.TotalStats]:
+def job_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.TotalStats]:
     """How many jobs were known by the end of each interval."""
     heard = knowledge.job_tallies.first_heard()
     return _total_stats(edges, lambda end: bisect_left(heard, end, key=_time_us))
 
 
-def dataset_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes.TotalStats]:
+def dataset_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.TotalStats]:
     """How many datasets were known by the end of each interval."""
     heard = knowledge.dataset_tallies.first_heard()
     return _total_stats(edges, lambda end: bisect_left(heard, end, key=_time_us))
 
 
-def source_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes.TotalStats]:
+def source_stats(knowledge: Knowledge, edges: Sequence[int]) -> list[shapes_overview.TotalStats]:
     """How many sources were known by the end of each interval."""
     created = (datetime.fromisoformat(each["createdAt"]) for each in all_sources(knowledge).values())
     heard = sorted(map(microseconds, created))
     return _total_stats(edges, lambda end: bisect_left(heard, end))
 
 
-def _total_stats(edges: Sequence[int], known_by: Callable[[int], int]) -> list[shapes.TotalStats]:
+def _total_stats(edges: Sequence[int], known_by: Callable[[int], int]) -> list[shapes_overview.TotalStats]:
     return [
-        shapes.TotalStats(startInterval=iso(start), endInterval=iso(end), count=known_by(end))
+        shapes_overview.TotalStats(startInterval=iso(start), endInterval=iso(end), count=known_by(end))
         for start, end in pairwise(edges)
     ]
 

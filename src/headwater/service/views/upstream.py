@@ -2,13 +2,13 @@
 
 from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId
-from headwater.service import shapes
+from headwater.service import shapes, shapes_lineage
 from headwater.service.activity import KnownRun
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.runs import run_shapes
 
 
-def upstream_runs(knowledge: Knowledge, run: KnownRun, max_hops: int) -> shapes.UpstreamRuns:
+def upstream_runs(knowledge: Knowledge, run: KnownRun, max_hops: int) -> shapes_lineage.UpstreamRuns:
     """The run and those within so many hops upstream of it, nearest first."""
     sources: dict[str, dict[DatasetId, str | None]] = {}
 
@@ -18,7 +18,7 @@ def upstream_runs(knowledge: Knowledge, run: KnownRun, max_hops: int) -> shapes.
 
     found = list(reachable([run.run_id], writers, max_hops))
     shown = run_shapes(knowledge, map(knowledge.run, found))
-    return shapes.UpstreamRuns(
+    return shapes_lineage.UpstreamRuns(
         runs=[
             _upstream_run(each, sources.get(run_id) or _writers(knowledge, run_id))
             for run_id, each in zip(found, shown, strict=True)
@@ -51,13 +51,13 @@ def _last_writer(knowledge: Knowledge, name: DatasetId, reader: str, until_us: i
     return max(written, default=(0, None))[1]
 
 
-def _upstream_run(run: shapes.Run, writers: dict[DatasetId, str | None]) -> shapes.UpstreamRun:
+def _upstream_run(run: shapes.Run, writers: dict[DatasetId, str | None]) -> shapes_lineage.UpstreamRun:
     version = run["jobVersion"]
-    return shapes.UpstreamRun(
-        job=shapes.JobOfRun(**run["job"], version=None if version is None else version["version"]),
-        run=shapes.RunTimes(id=run["id"], start=run["startedAt"], end=run["endedAt"], status=run["state"]),
+    return shapes_lineage.UpstreamRun(
+        job=shapes_lineage.JobOfRun(**run["job"], version=None if version is None else version["version"]),
+        run=shapes_lineage.RunTimes(id=run["id"], start=run["startedAt"], end=run["endedAt"], status=run["state"]),
         inputs=[
-            shapes.RunInput(**read["datasetVersionId"], producedByRunId=writers.get(_name(read)))
+            shapes_lineage.RunInput(**read["datasetVersionId"], producedByRunId=writers.get(_name(read)))
             for read in run["inputDatasetVersions"]
         ],
     )

@@ -1,0 +1,122 @@
+"""The JSON of graphs: jobs and datasets around a node, columns, and the runs upstream of a run."""
+
+from collections.abc import Sequence
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+from headwater.service.shapes import DatasetCore, InputField, JobCore, RunState
+
+
+class Edge(TypedDict):
+    """An edge in the direction of the data, but for columns also when it was seen, and in how many runs.
+
+    Between two datasets no job is known to take the data; `derivation` says which facet tells of it.
+    """
+
+    origin: str
+    destination: str
+    firstSeen: NotRequired[str]
+    lastSeen: NotRequired[str]
+    runs: NotRequired[int]
+    derivation: NotRequired[str]
+
+
+class JobInLineage(JobCore):
+    """A job in a lineage graph."""
+
+    currentRunUuid: str | None
+
+
+class JobNode(TypedDict):
+    """A job, what it reads (inEdges) and what it writes, also jobs that hand data over without a dataset."""
+
+    id: str
+    type: Literal["JOB"]
+    data: JobInLineage
+    inEdges: Sequence[Edge]
+    outEdges: Sequence[Edge]
+
+
+class DatasetNode(TypedDict):
+    """A dataset, who writes it (inEdges) and who reads it, also datasets, where no job is known between."""
+
+    id: str
+    type: Literal["DATASET"]
+    data: DatasetCore
+    inEdges: Sequence[Edge]
+    outEdges: Sequence[Edge]
+
+
+class Lineage(TypedDict):
+    """Jobs and datasets around a node, by node id."""
+
+    graph: Sequence[DatasetNode | JobNode]
+
+
+class ColumnData(TypedDict):
+    """A column of a dataset and what it is made from."""
+
+    namespace: str
+    dataset: str
+    field: str
+    fieldType: str | None
+    transformationDescription: str | None
+    transformationType: str | None
+    inputFields: Sequence[InputField]
+
+
+class ColumnNode(TypedDict):
+    """A column; edges that end at it are inEdges."""
+
+    id: str
+    type: Literal["DATASET_FIELD"]
+    data: ColumnData
+    inEdges: Sequence[Edge]
+    outEdges: Sequence[Edge]
+
+
+class ColumnLineage(TypedDict):
+    """Columns that feed a node, and where asked for those that it feeds, by node id."""
+
+    graph: Sequence[ColumnNode]
+
+
+class JobOfRun(TypedDict):
+    """The job of a run, at the version that the run had."""
+
+    namespace: str
+    name: str
+    version: str | None
+
+
+class RunTimes(TypedDict):
+    """When a run was, and how it went."""
+
+    id: str
+    start: str | None
+    end: str | None
+    status: RunState
+
+
+class RunInput(TypedDict):
+    """A dataset version that a run read, and the run that had written it."""
+
+    namespace: str
+    name: str
+    version: str
+    producedByRunId: str | None
+
+
+class UpstreamRun(TypedDict):
+    """A run, and what it read."""
+
+    job: JobOfRun
+    run: RunTimes
+    inputs: Sequence[RunInput]
+
+
+class UpstreamRuns(TypedDict):
+    """A run and those that made what it read, nearest first."""
+
+    runs: Sequence[UpstreamRun]

@@ -1,0 +1,77 @@
+"""The JSON of what is told of everything: numbers, what could not be placed, how the service is."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+from headwater.service.shapes import Name
+
+
+class EventStats(TypedDict):
+    """How many run events of each kind happened in an interval."""
+
+    startInterval: str
+    endInterval: str
+    fail: int
+    start: int
+    complete: int
+    abort: int
+
+
+class TotalStats(TypedDict):
+    """How many there were by the end of an interval."""
+
+    startInterval: str
+    endInterval: str
+    count: int
+
+
+class EventCounts(TypedDict):
+    """How many events are stored, how their signatures fared, and how many were refused since the service started."""
+
+    stored: int
+    verified: int
+    unsigned: int
+    unknownKey: int
+    tampered: int
+    malformed: int
+    refused: int
+
+
+class Summary(TypedDict):
+    """The graph in numbers; `edges` are between jobs and datasets, `columnEdges` between columns."""
+
+    jobs: int
+    runs: int
+    datasets: int
+    columns: int
+    edges: int
+    columnEdges: int
+    quarantined: int
+    events: EventCounts
+
+
+class QuarantinedName(TypedDict):
+    """A dataset that an event mentioned without a full name; `candidates` are those that it may mean, if any."""
+
+    subject: str
+    direction: Literal["input", "output"]
+    namespace: str
+    name: str
+    firstSeen: str
+    lastSeen: str
+    candidates: Sequence[Name]
+
+
+class Quarantine(TypedDict):
+    """A page of what is in quarantine, newest first."""
+
+    quarantine: Sequence[QuarantinedName]
+    totalCount: int
+
+
+class Health(TypedDict):
+    """`ok`, or what is wrong."""
+
+    status: str
