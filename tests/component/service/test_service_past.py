@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,8 +12,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from headwater.model.edits import (
+    APART,
+    DELETED,
+    Saying,
+    edit_entry,
+    parse_edit,
+    tag,
+    target_of,
+    target_of_names,
+)
+from headwater.model.events import parse_event
+from headwater.model.names import DatasetId, JobId
+from headwater.store.entries import Entry, entry_of
+from headwater.store.sqlite import SqliteStore
 from tests.support import logs
-from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, served
+from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, served, serving
 from tests.support.reads import read_everything
 
 OWN_TO_A_SERVICE = {"index", "logIndex", "receivedAt"}
@@ -48,6 +63,63 @@ def test_a_past_takes_in_what_happened_before_it_and_came_later(
 
     counted = [raw for raw in dict.fromkeys(log + late) if json.loads(raw)["eventTime"] <= as_of]
     assert past == _answers(counted, {})
+
+
+_BEGIN_US = 1_779_459_780_000_000
+"""2026-05-22T14:23:00Z: the first second of generated events."""
+
+
+def _sayings() -> st.SearchStrategy[Saying]:
+    names = [DatasetId(each["namespace"], each["name"]) for each in logs.DATASETS[:4]]
+    nodes = st.sampled_from([*map(target_of, names), *(target_of(JobId("etl", job)) for job in logs.JOBS)])
+    columns = st.sampled_from([("field", *name, column) for name in names for column in logs.COLUMNS])
+    namespaces = st.sampled_from([("namespace", "lake"), ("namespace", "etl")])
+    apart = st.sampled_from([target_of_names(names[0], names[1]), target_of_names(names[1], names[2])])
+    return (
+        st.builds(Saying, nodes | namespaces, st.just(DELETED), st.just(True))
+        | st.builds(Saying, nodes | columns, st.just(tag("GOLD")), st.booleans())
+        | st.builds(Saying, apart, st.just(APART), st.booleans())
+    )
+
+
+_edits = st.builds(
+    lambda number, second, saying: edit_entry(f"edit-{number}", _BEGIN_US + second * 1_000_000, None, [saying]).raw,
+    st.integers(0, 2**32),
+    st.integers(0, 59),
+    _sayings(),
+)
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(
+    log=st.lists(logs.events | _edits, min_size=2, max_size=12),
+    second=st.none() | st.integers(0, 59),
+    size=st.none() | st.integers(0, 12),
+)
+def test_a_past_of_a_log_with_deletions_and_other_edits_is_that_of_its_entries_alone(
+    log: list[bytes], second: int | None, size: int | None
+) -> None:
+    until_us = None if second is None else _BEGIN_US + second * 1_000_000
+    as_of = {} if second is None else {"asOf": f"2026-05-22T14:23:{second:02d}Z"}
+    entries = [_entry(raw) for raw in dict.fromkeys(log)]
+    counted = [each for each in entries[:size] if until_us is None or each.event_us <= until_us]
+
+    past = _answers_of(entries, {**as_of, **({} if size is None else {"logSize": size})})
+
+    assert past == _answers_of(counted, {})
+
+
+def _entry(raw: bytes) -> Entry:
+    read = parse_edit if b'"headwater":"edit/1"' in raw else parse_event
+    return entry_of(read(raw), "unsigned", None, 0)
+
+
+def _answers_of(entries: Sequence[Entry], asked: dict[str, Any]) -> object:
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        for entry in entries:
+            store.add([entry])
+        with serving(store) as client:
+            return _comparable(read_everything(client, **asked))
 
 
 def _answers(log: Sequence[bytes], asked: dict[str, Any]) -> object:
