@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 
 from headwater.capture.connect.classes import deciding_properties
 from headwater.capture.connect.life import Lives, Told, Workers
-from headwater.capture.connect.records import Committed, Configured, Delivered, Flowing, Planned, Record, Status, Wanted
+from headwater.capture.connect.records import (
+    Committed,
+    Configured,
+    Delivered,
+    Flowing,
+    Forgotten,
+    Planned,
+    Record,
+    Status,
+    Wanted,
+)
 
 SINK = {"connector.class": "FileStreamSink", "file": "/out.txt", "topics": "lines", "tasks.max": "3"}
 HOUR_MS = 3_600_000
@@ -220,8 +230,21 @@ def test_what_is_cleared_away_behind_a_deleted_connector_leaves_nothing() -> Non
     by = lives()
 
     told_by([*started(), Configured("archive", 2000, None), status(2010, None), status(2020, None, 0)], by)
+    told_by([Forgotten("archive", 2030, "lines")], by)
 
     assert by.connectors == {}
+
+
+def test_a_topic_that_was_reset_is_told_no_more_until_it_flows_again() -> None:
+    records = [
+        *started(1),
+        Flowing("archive", 1100, "old"),
+        Forgotten("archive", 1200, "old"),
+        Flowing("archive", 1300, "lines"),
+        Flowing("archive", 1400, "old"),
+    ]
+
+    assert [each.topics for each in told_by(records)[-3:]] == [("old",), ("lines",), ("lines", "old")]
 
 
 def test_a_sink_by_pattern_keeps_the_topics_that_still_fit_when_it_is_configured_anew() -> None:

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.capture.connect.records import Configured, Flowing, Planned, Record, Status, Wanted, parse_record
+from headwater.capture.connect.records import (
+    Configured,
+    Flowing,
+    Forgotten,
+    Planned,
+    Record,
+    Status,
+    Wanted,
+    parse_record,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +40,7 @@ from headwater.capture.connect.records import Configured, Flowing, Planned, Reco
             '{"topic":{"name":"t:x","connector":"a","task":0,"discoverTimestamp":1}}',
             Flowing("a", 7, "t:x"),
         ),
-        ("status-topic-t:connector-a", None, None),
+        ("status-topic-t:connector-a", None, Forgotten("a", 7, "t")),
         ("target-state-a", None, None),
         ("task-a-0", '{"properties":{}}', None),
         ("session-key", '{"key":"…"}', None),

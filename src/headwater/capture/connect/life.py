@@ -27,6 +27,7 @@ from headwater.capture.connect.records import (
     Configured,
     Delivered,
     Flowing,
+    Forgotten,
     Planned,
     Properties,
     Record,
@@ -144,8 +145,8 @@ class Lives:
         """Take a record; gives what it makes known."""
         if isinstance(record, Delivered | Committed) and record.connector not in self.connectors:
             return []  # a sink of another Connect cluster, with the same control topic
-        if isinstance(record, Status) and record.state is None and record.connector not in self.connectors:
-            return []  # what is cleared away behind a connector that was deleted
+        if _clears_away(record) and record.connector not in self.connectors:
+            return []  # behind a connector that was deleted
         connector = self.connectors.setdefault(record.connector, Connector(record.connector))
         match record:
             case Configured():
@@ -162,6 +163,9 @@ class Lives:
                 told = [*self._task_status(connector, record)]
             case Flowing():
                 told = [*self._flowing(connector, record)]
+            case Forgotten():
+                connector.topics.pop(record.topic, None)
+                told = []
             case Delivered():
                 connector.delivered |= record.offsets
                 told = []
@@ -366,6 +370,10 @@ class Lives:
             and connector.state == "RUNNING"
             and now_ms - connector.planned_ms >= COMPLETE_AFTER_MS
         )
+
+
+def _clears_away(record: Record) -> bool:
+    return isinstance(record, Forgotten) or (isinstance(record, Status) and record.state is None)
 
 
 def _may_touch(properties: Properties, topic: str) -> bool:

@@ -4,7 +4,7 @@
                       commit-NAME         {"tasks": N}
                       target-state-NAME   {"state": …, "state.v2": …}
     connect-status    status-connector-NAME, status-task-NAME-N   {"state", "trace", "worker_id", "generation"}
-                      status-topic-TOPIC:connector-NAME           {"topic": {…}}
+                      status-topic-TOPIC:connector-NAME           {"topic": {…}}    a tombstone: reset
 
 All other keys (sessions, restarts, loggers, the tasks' own properties) tell nothing of a connector's life.
 
@@ -61,6 +61,14 @@ class Flowing(NamedTuple):
     topic: str
 
 
+class Forgotten(NamedTuple):
+    """A topic no longer counts among the connector's: somebody had its topics reset."""
+
+    connector: str
+    time_ms: int
+    topic: str
+
+
 class Delivered(NamedTuple):
     """A task of an Iceberg sink has written the records before these offsets, for the next commit."""
 
@@ -80,7 +88,7 @@ class Committed(NamedTuple):
     snapshot: str
 
 
-Record = Configured | Planned | Wanted | Status | Flowing | Delivered | Committed
+Record = Configured | Planned | Wanted | Status | Flowing | Forgotten | Delivered | Committed
 
 _NAMED: Final = ("connector-", "commit-", "target-state-", "status-connector-")
 
@@ -96,7 +104,7 @@ def parse_record(key: bytes | None, value: bytes | None, time_ms: int) -> Record
 def _parsed(key: str, body: Any, time_ms: int) -> Record | None:  # noqa: ANN401  any JSON
     if key.startswith("status-topic-"):
         topic, _, connector = key.removeprefix("status-topic-").partition(":connector-")
-        return Flowing(connector, time_ms, topic) if body and connector else None
+        return (Flowing if body else Forgotten)(connector, time_ms, topic) if connector else None
     if key.startswith("status-task-"):
         connector, _, number = key.removeprefix("status-task-").rpartition("-")
         return _status(connector, time_ms, int(number), body)
