@@ -8,12 +8,12 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, cast
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from headwater.errors import InvalidEventError
-from headwater.model import strict_json
+from headwater.model import plain, strict_json
 from headwater.model.names import DatasetId, JobId, run_id_of
 
 EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
@@ -105,45 +105,51 @@ def parse_event(raw: bytes) -> Event:
         raise InvalidEventError("event: expected an object")
     digest = hashlib.sha256(raw).digest()
     if body.get("run") is not None:
-        return _run_event(_validated(_WireRunEvent, body), raw, digest, body)
+        time = plain.time_of_run_event(body) or _validated(_WireRunEvent, body).eventTime
+        return _run_event(raw, _stamp(time, digest), body)
     if body.get("job") is not None:
-        return _job_event(_validated(_WireJobEvent, body), raw, digest, body)
+        return _job_event(raw, _stamp(_validated(_WireJobEvent, body).eventTime, digest), body)
     if body.get("dataset") is not None:
-        wire = _validated(_WireDatasetEvent, body)
-        return DatasetEvent(raw, _stamp(wire.eventTime, digest), _ref(wire.dataset), body)
+        time = _validated(_WireDatasetEvent, body).eventTime
+        return DatasetEvent(raw, _stamp(time, digest), _ref(cast(Mapping[str, Any], body["dataset"])), body)
     raise InvalidEventError("event: expected one of run (with job), job or dataset")
 
 
-def _run_event(wire: "_WireRunEvent", raw: bytes, digest: bytes, body: Mapping[str, Any]) -> RunEvent:
+def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:
+    """The event, of which all that is read here is known to be as it must be."""
+    run, job = body["run"], body["job"]
     return RunEvent(
         raw=raw,
-        stamp=_stamp(wire.eventTime, digest),
-        event_type=wire.eventType or "OTHER",
-        run_id=run_id_of(wire.run.runId),
-        job=JobId(wire.job.namespace, wire.job.name),
-        run_facets=wire.run.facets or NO_FACETS,
-        job_facets=wire.job.facets or NO_FACETS,
-        inputs=tuple(_ref(dataset) for dataset in wire.inputs or ()),
-        outputs=tuple(_ref(dataset) for dataset in wire.outputs or ()),
+        stamp=stamp,
+        event_type=body.get("eventType") or "OTHER",
+        run_id=run_id_of(run["runId"]),
+        job=JobId(job["namespace"], job["name"]),
+        run_facets=run.get("facets") or NO_FACETS,
+        job_facets=job.get("facets") or NO_FACETS,
+        inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
+        outputs=tuple([_ref(dataset) for dataset in body.get("outputs") or ()]),
         body=body,
     )
 
 
-def _job_event(wire: "_WireJobEvent", raw: bytes, digest: bytes, body: Mapping[str, Any]) -> JobEvent:
+def _job_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> JobEvent:
+    job = body["job"]
     return JobEvent(
         raw=raw,
-        stamp=_stamp(wire.eventTime, digest),
-        job=JobId(wire.job.namespace, wire.job.name),
-        job_facets=wire.job.facets or NO_FACETS,
-        inputs=tuple(_ref(dataset) for dataset in wire.inputs or ()),
-        outputs=tuple(_ref(dataset) for dataset in wire.outputs or ()),
+        stamp=stamp,
+        job=JobId(job["namespace"], job["name"]),
+        job_facets=job.get("facets") or NO_FACETS,
+        inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
+        outputs=tuple([_ref(dataset) for dataset in body.get("outputs") or ()]),
         body=body,
     )
 
 
-def _ref(wire: "_WireDataset") -> DatasetRef:
-    direction_facets = wire.inputFacets or wire.outputFacets or NO_FACETS
-    return DatasetRef(DatasetId(wire.namespace, wire.name), wire.facets or NO_FACETS, direction_facets)
+def _ref(dataset: Mapping[str, Any]) -> DatasetRef:
+    of_direction = dataset.get("inputFacets") or dataset.get("outputFacets") or NO_FACETS
+    return DatasetRef(
+        DatasetId(dataset["namespace"], dataset["name"]), dataset.get("facets") or NO_FACETS, of_direction
+    )
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -52,9 +52,8 @@ def parse(raw: bytes) -> Json:
 
 
 _DIFFERENT: Final = object()
-_ESCAPED_BEYOND_JSON: Final = tuple(
-    (character.encode(), f"\\u{ord(character):04x}".encode()) for character in ("<", ">", "&", "\u2028", "\u2029")
-)
+_ESCAPED_BEYOND_JSON: Final = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
+_ESCAPED_BEYOND_ASCII: Final = (("\u2028".encode(), b"\\u2028"), ("\u2029".encode(), b"\\u2029"))
 
 
 def escaped(text: bytes) -> bytes:
@@ -62,6 +61,9 @@ def escaped(text: bytes) -> bytes:
     # Outside of strings none of these can stand, so there is no need to look where they are.
     for character, escape in _ESCAPED_BEYOND_JSON:
         text = text.replace(character, escape)
+    if not text.isascii():
+        for character, escape in _ESCAPED_BEYOND_ASCII:
+            text = text.replace(character, escape)
     return text
 
 
@@ -74,12 +76,17 @@ def _read_back(raw: bytes) -> object:
         value = orjson.loads(raw)
         again = orjson.dumps(value)
         is_same = again == raw or (
-            len(again) < len(raw) and (_is_same_but_for_space(again, raw) or escaped(again) == raw)
+            len(again) < len(raw) and (_is_signers(again, raw) or _is_same_but_for_space(again, raw))
         )
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return _DIFFERENT
     is_flat = raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH
     return value if is_same and (is_flat or not _is_too_deep(value)) else _DIFFERENT
+
+
+def _is_signers(text: bytes, raw: bytes) -> bool:
+    """Whether the second is the first with what signers escape beyond JSON; asked only where something is escaped."""
+    return b"\\u" in raw and escaped(text) == raw
 
 
 def _is_same_but_for_space(text: bytes, raw: bytes) -> bool:

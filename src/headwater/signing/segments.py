@@ -48,75 +48,64 @@ def facet_places(raw: bytes, body: object = None) -> list[FacetPlace]:
     Raises:
         MalformedJsonError: `raw` is no JSON.
     """
-    if isinstance(body, dict):
-        try:
-            return _Written(raw).places(body)
-        except (_OtherwiseError, orjson.JSONEncodeError):
-            pass
-    return _Scanned(raw).places()
+    found = _written(raw, body) if isinstance(body, dict) else None
+    return _Scanned(raw).places() if found is None else found
 
 
 class _OtherwiseError(Exception):
-    """The bytes are written in another way."""
+    """The event is of another shape."""
 
 
-class _Written:
-    """Finds facets by writing the parts of an event again, each of which must stand where the one before it ended.
+_HOLE: Final = b"\0"
+"""Stands in no JSON text: within strings it is escaped."""
+_FRAGMENT: Final = orjson.Fragment(_HOLE)
+_Held = list[tuple[tuple[str, ...], object]]
+"""Facets, each with its path."""
 
-    For 10 kB with 11 facets that takes a third of the time of `_Scanned`.
+
+def _written(raw: bytes, body: Mapping[str, object]) -> list[FacetPlace] | None:
+    """Find facets by writing the event again with a hole in each one's place, and each facet apart.
+
+    None if these do not make the very bytes that stand there. For 10 kB with 11 facets it takes 30 µs, `_Scanned` 200.
     """
+    held: _Held = []
+    try:
+        between = orjson.dumps(_with_holes(body, _EVENT, (), held)).split(_HOLE)
+        values = [orjson.dumps(facet) for _, facet in held]
+    except (_OtherwiseError, orjson.JSONEncodeError):
+        return None
+    if sum(map(len, between)) + sum(map(len, values)) != len(raw):  # a signer escapes more
+        between, values = [*map(strict_json.escaped, between)], [*map(strict_json.escaped, values)]
+    whole = [text for pair in zip(between, values, strict=False) for text in pair]
+    if b"".join((*whole, between[-1])) != raw:
+        return None
+    found, place = [], 0
+    for before, value, (path, _) in zip(between, values, held, strict=False):
+        begin, place = place + len(before), place + len(before) + len(value)
+        found.append(FacetPlace(begin, place, path))
+    return found
 
-    def __init__(self, raw: bytes) -> None:
-        self._raw = raw
-        self._found: list[FacetPlace] = []
 
-    def places(self, body: Mapping[str, object]) -> list[FacetPlace]:
-        if self._members(0, body, _EVENT, ()) != len(self._raw):
+def _with_holes(members: Mapping[str, object], shape: Shape, path: tuple[str, ...], held: _Held) -> dict[str, object]:
+    """The same members with holes for facets, which come into `held` in their order."""
+    shell = dict(members)
+    for key, value in members.items():
+        inner = shape.get(key)
+        if inner is None or not isinstance(value, dict | list):
+            continue
+        if inner is _OF_MANY and isinstance(value, list):
+            elements = ((each, (*path, key, str(number))) for number, each in enumerate(value))
+            shell[key] = [
+                _with_holes(each, _OF_EACH, at, held) if isinstance(each, dict) else each for each, at in elements
+            ]
+        elif inner is _OF_MANY or not isinstance(value, dict):
             raise _OtherwiseError
-        return self._found
-
-    def _members(self, place: int, members: Mapping[str, object], shape: Shape, path: tuple[str, ...]) -> int:
-        if shape is _FACETS:
-            return self._facets(place, members, path)
-        before = b"{"
-        for key, value in members.items():
-            inner = shape.get(key)
-            if isinstance(value, dict) and inner is not None:
-                place = self._members(self._past(place, before + orjson.dumps(key) + b":"), value, inner, (*path, key))
-            elif isinstance(value, list) and inner is _OF_MANY:
-                place = self._elements(self._past(place, before + orjson.dumps(key) + b":"), value, (*path, key))
-            elif inner is None:
-                place = self._past(place, before + orjson.dumps(key) + b":" + orjson.dumps(value))
-            else:
-                raise _OtherwiseError
-            before = b","
-        return self._past(place, b"}" if members else b"{}")
-
-    def _facets(self, place: int, members: Mapping[str, object], path: tuple[str, ...]) -> int:
-        before = b"{"
-        for key, value in members.items():
-            begin = self._past(place, before + orjson.dumps(key) + b":")
-            place = self._past(begin, orjson.dumps(value))
-            self._found.append(FacetPlace(begin, place, (*path, key)))
-            before = b","
-        return self._past(place, b"}" if members else b"{}")
-
-    def _elements(self, place: int, elements: list[object], path: tuple[str, ...]) -> int:
-        before = b"["
-        for number, value in enumerate(elements):
-            if not isinstance(value, dict):
-                raise _OtherwiseError
-            place = self._members(self._past(place, before), value, _OF_EACH, (*path, str(number)))
-            before = b","
-        return self._past(place, b"]" if elements else b"[]")
-
-    def _past(self, place: int, text: bytes) -> int:
-        if self._raw.startswith(text, place):
-            return place + len(text)
-        text = strict_json.escaped(text)
-        if self._raw.startswith(text, place):
-            return place + len(text)
-        raise _OtherwiseError
+        elif inner is _FACETS:
+            held += (((*path, key, name), facet) for name, facet in value.items())
+            shell[key] = dict.fromkeys(value, _FRAGMENT)
+        else:
+            shell[key] = _with_holes(value, inner, (*path, key), held)
+    return shell
 
 
 _SPACE: Final = " \t\n\r"

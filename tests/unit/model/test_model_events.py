@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import InvalidEventError, MalformedJsonError
-from headwater.model.events import DatasetEvent, JobEvent, RunEvent, parse_event
+from headwater.model import plain
+from headwater.model.events import DatasetEvent, JobEvent, RunEvent, _WireRunEvent, parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Quarantined, RunOfJob
 from headwater.model.names import DatasetId, JobId
@@ -147,6 +148,31 @@ def test_a_changed_event_gives_facts_or_an_invalid_event_error(raw: bytes, value
 
     with contextlib.suppress(InvalidEventError):
         facts(read(body))
+
+
+_odd = st.sampled_from([None, "", "a\0b", "START", "start", 0, True, [], {}, [{}], {"": {}}, {"a": None}])
+_times = st.datetimes(timezones=st.timezones()).map(lambda time: time.isoformat()) | st.sampled_from(
+    ["2026-05-22T14:23:11Z", "2026-05-22 14:23:11Z", "2026-02-30T00:00:00Z", "2026-05-22T14:23:60Z", "20260522T142311Z"]
+)
+
+
+@given(events, _odd | _times | _json, st.data())
+def test_what_passes_as_plain_is_an_event_with_that_very_time(raw: bytes, value: object, data: st.DataObject) -> None:
+    body = json.loads(raw)
+    _replace_somewhere(body, value, lambda choices: data.draw(st.sampled_from(choices)))
+    if not body.get("run"):
+        return
+
+    time = plain.time_of_run_event(body)
+
+    assert time is None or time == _WireRunEvent.model_validate(body).eventTime
+
+
+@pytest.mark.parametrize("time", ["2026-05-22T14:23:11Z", "2026-05-22T14:23:11.123456+02:00", "1969-12-31T23:59:59.9Z"])
+def test_an_event_as_programs_write_it_is_plain(time: str) -> None:
+    assert (
+        plain.time_of_run_event(event(eventTime=time)) == _WireRunEvent.model_validate(event(eventTime=time)).eventTime
+    )
 
 
 def _replace_somewhere(node: "dict[str, Any] | list[Any]", value: object, choose: Callable[[list[Any]], Any]) -> None:
