@@ -11,7 +11,8 @@ def fold(facts: Iterable[Fact]) -> dict[FactKey, Fact]:
     """Merge the facts by key."""
     merged: dict[FactKey, Fact] = {}
     for fact in facts:
-        known = merged.get(fact.key)
-        # Facts of one key are of one type, so they merge with each other.
-        merged[fact.key] = fact if known is None else known.merge(fact)  # type: ignore[arg-type]
+        key = fact.key
+        known = merged.setdefault(key, fact)
+        if known is not fact:  # facts of one key are of one type, so they merge with each other
+            merged[key] = known.merge(fact)  # type: ignore[arg-type]
     return merged

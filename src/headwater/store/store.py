@@ -43,8 +43,11 @@ _NAMED_JOB: Final = Insert("named_job", 2, "ON CONFLICT (job, run) DO NOTHING")
 _FACT_TABLES: Final = {table.insert.table.split()[0] for table in TABLES} | {"named_job"}
 _KNOWN_CONTENTS: Final = 200_000
 """How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
-_FOLDED_TOGETHER: Final = 64
-"""Events whose facts may wait for one transaction; more events are taken only once these are stored."""
+_FOLDED_TOGETHER: Final = 128
+"""Events whose facts may wait for one transaction; more events are taken only once these are stored.
+
+Twice as many take a fifth less of the disk for each event, and make whoever comes then wait twice as long.
+"""
 _SEALED_TOGETHER: Final = 512
 """Entries whose leaves are made in one transaction, where there was no tree before."""
 IN_SEGMENT: Final = 1024
