@@ -71,6 +71,20 @@ def test_a_connector_that_sees_each_value_as_a_whole_has_no_columns() -> None:
     assert set(newest()["outputs"][0]["facets"]["columnLineage"]["fields"]) == {"order_id", "price"}
 
 
+def test_a_sink_that_writes_some_fields_only_has_the_columns_of_these() -> None:
+    jdbc = {
+        "connector_class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+        "connection_url": "jdbc:postgresql://db/shop",
+        "fields_whitelist": "price",
+    }
+
+    (table,) = newest(**jdbc)["outputs"]
+    (with_key,) = newest(**jdbc, pk_fields="order_id")["outputs"]
+
+    assert set(table["facets"]["columnLineage"]["fields"]) == {"price"}
+    assert set(with_key["facets"]["columnLineage"]["fields"]) == {"order_id", "price"}
+
+
 def test_what_is_learned_of_a_topic_is_told_of_every_run_that_has_to_do_with_it() -> None:
     lives, _ = lives_of()
 

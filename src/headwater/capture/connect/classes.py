@@ -77,6 +77,13 @@ def places(properties: Properties, topics: Sequence[str]) -> Places:
     return {topic: found[name] for topic, name in routed.items() if name in found}
 
 
+def fields_written(properties: Properties) -> frozenset[str] | None:
+    """The fields that a sink writes of each record; None where that is all of them."""
+    listed = _listed(properties.get("fields.whitelist"))
+    is_jdbc = properties.get("connector.class", "").endswith("jdbc.JdbcSinkConnector")
+    return frozenset((*listed, *_listed(properties.get("pk.fields")))) if is_jdbc and listed else None
+
+
 def _found(known: ConnectorClass, properties: Properties, topics: Sequence[str]) -> Places:
     try:
         return known.find(properties, topics)
@@ -338,7 +345,13 @@ _ICEBERG: Final = (
     "iceberg.control.topic",
 )
 _JDBC_SOURCE: Final = ("connection.url", "topic.prefix", "table.whitelist", "table.include.list", "query")
-_JDBC_SINK: Final = ("connection.url", "table.name.format", "collection.name.format")
+_JDBC_SINK: Final = (
+    "connection.url",
+    "table.name.format",
+    "collection.name.format",
+    "fields.whitelist",
+    "pk.fields",
+)
 _JDBC_AIVEN_SINK: Final = (*_JDBC_SINK, "table.name.normalize", "topics.to.tables.mapping")
 _DEBEZIUM: Final = (
     "database.hostname",

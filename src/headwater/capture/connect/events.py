@@ -20,7 +20,7 @@ from openlineage.client.facet_v2 import (
 )
 
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
-from headwater.capture.connect.classes import Place, Places, kind_of, places
+from headwater.capture.connect.classes import Place, Places, fields_written, kind_of, places
 from headwater.capture.connect.life import Commit, Told
 from headwater.capture.schemas import SchemaOf, TopicSchema, types
 from headwater.capture.topics import Described, topic_dataset
@@ -218,8 +218,10 @@ _Inputs = dict[str, list[column_lineage_dataset.InputField]]
 def _add_columns(written: Sequence[Described], beyond: Places, told: Told, around: Surroundings) -> None:
     """To what a sink writes: which field of which topic each column is made from."""
     found: dict[DatasetId, _Inputs] = {each.id: {} for each in written}
+    listed = fields_written(told.properties)
     for topic, into in beyond.items():
         columns = _known(around.schema_of(topic), told, columns_behind)
+        columns = [column for column in columns if listed is None or column.name in listed]
         if _is_debezium(told) and any(
             column.name.startswith("after.") for column in columns
         ):  # it writes what is in it
