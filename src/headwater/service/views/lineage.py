@@ -192,9 +192,9 @@ def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> Jo
 def _with_jobs(knowledge: Knowledge, job: JobId, node: bytes, shown: AbstractSet[JobId]) -> bytes:
     """The job, also with the edges to other jobs that are there; few jobs have any, so they are not kept."""
     known = knowledge.graph.jobs[job]
-    before, after = (sorted(shown & side.keys()) for side in (known.fed_by, known.feeds))
-    if not before and not after:
+    if not known.fed_by and not known.feeds:
         return node
+    before, after = (sorted(each for each in side if each in shown) for side in (known.fed_by, known.feeds))
     shape = orjson.loads(node)
     shape["inEdges"] += [orjson.Fragment(_edge(each, job, _handed_over(known.fed_by[each]))) for each in before]
     shape["outEdges"] += [orjson.Fragment(_edge(job, each, _handed_over(known.feeds[each]))) for each in after]
