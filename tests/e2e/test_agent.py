@@ -21,7 +21,7 @@ SILENT = """
 name: silent
 namespace: edge
 input: {generate: {rows: 1}}
-output: {file: {path: $OUT/silent, format: json}}
+output: {file: {path: $OUT/silent, format: json, mode: overwrite}}
 lineage: {enabled: false}
 """
 BATCH = """
