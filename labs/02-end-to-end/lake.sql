@@ -12,8 +12,8 @@ CREATE CATALOG lake WITH (
   's3.path-style-access' = 'true',
   'client.region' = 'us-east-1'
 );
-CREATE DATABASE IF NOT EXISTS lake.sales;
-CREATE TABLE IF NOT EXISTS lake.sales.orders (
+CREATE DATABASE IF NOT EXISTS lake.`default`;
+CREATE TABLE IF NOT EXISTS lake.`default`.orders (
   order_id BIGINT, supplier STRING, quantity INT, price DOUBLE, ordered_at TIMESTAMP(3)
 );
 
@@ -29,4 +29,4 @@ CREATE TEMPORARY TABLE orders (
   'avro-confluent.url' = 'http://127.0.0.1:8081/apis/ccompat/v7'
 );
 
-INSERT INTO lake.sales.orders SELECT order_id, supplier, quantity, price, ordered_at FROM orders;
+INSERT INTO lake.`default`.orders SELECT order_id, supplier, quantity, price, ordered_at FROM orders;

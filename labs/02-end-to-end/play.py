@@ -76,7 +76,7 @@ def let_flow() -> None:
     say("a DataStream program of Flink: what suppliers sell by the hour; its author declares its columns")
     submit((HERE / "suppliers-live.run.json").read_text())
     declare((HERE / "suppliers-live.columns.json").read_text())
-    until(lambda: ask_trino("SELECT count(*) FROM lake.sales.orders") == [[ORDERS]], "every order is in the lake")
+    until(lambda: ask_trino("SELECT count(*) FROM lake.default.orders") == [[ORDERS]], "every order is in the lake")
 
 
 def count() -> None:

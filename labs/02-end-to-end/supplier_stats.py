@@ -34,17 +34,17 @@ for key, value in LAKE.items():
     builder = builder.config(f"spark.sql.catalog.lake{key}", value)
 spark = builder.getOrCreate()
 
-if not spark.catalog.tableExists("lake.sales.supplier_stats"):
+if not spark.catalog.tableExists("lake.default.supplier_stats"):
     spark.sql(
-        "CREATE TABLE lake.sales.supplier_stats"
+        "CREATE TABLE lake.default.supplier_stats"
         " (supplier STRING, day DATE, hour INT, orders BIGINT, total_price DOUBLE) USING iceberg PARTITIONED BY (day)"
     )
 spark.sql(
     """
-    INSERT OVERWRITE lake.sales.supplier_stats
+    INSERT OVERWRITE lake.default.supplier_stats
     SELECT supplier, CAST(ordered_at AS DATE), HOUR(ordered_at), COUNT(*), SUM(price * quantity)
-    FROM lake.sales.orders
-    WHERE CAST(ordered_at AS DATE) = (SELECT MAX(CAST(ordered_at AS DATE)) FROM lake.sales.orders)
+    FROM lake.default.orders
+    WHERE CAST(ordered_at AS DATE) = (SELECT MAX(CAST(ordered_at AS DATE)) FROM lake.default.orders)
     GROUP BY 1, 2, 3
     """
 )

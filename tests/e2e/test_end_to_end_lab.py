@@ -43,8 +43,8 @@ ENDS = {
     "job:kafka-connect:archive": "RUNNING",
     "job:flink-jobs:orders-to-lake": "COMPLETED",
     "job:flink-jobs:suppliers-live": "ABORTED",
-    "job:default:nightly.create.lake.sales.supplier_stats": "COMPLETED",
-    "job:default:nightly.lake.sales.supplier_stats": "COMPLETED",
+    "job:default:nightly.create.lake.default.supplier_stats": "COMPLETED",
+    "job:default:nightly.lake.default.supplier_stats": "COMPLETED",
     "job:dashboards:revenue.by_supplier": "COMPLETED COMPLETED",
     "job:trino:": "COMPLETED COMPLETED COMPLETED COMPLETED",
 }
@@ -52,11 +52,11 @@ ENDS = {
 dashboard was asked of Trino and of DuckDB; of Trino's others each is a job by its id, which is left out here."""
 
 RANKING = (
-    "CREATE TABLE lake.sales.ranking AS SELECT supplier, sum(total_price) AS total_price, count(*) AS hours"
-    " FROM lake.sales.supplier_stats WHERE hour < 10 GROUP BY supplier",
-    "INSERT INTO lake.sales.ranking (supplier, total_price) SELECT supplier, price FROM lake.sales.orders",
-    "UPDATE lake.sales.ranking SET hours = hours + 1 WHERE supplier = 'acme'",
-    "MERGE INTO lake.sales.ranking t USING lake.sales.orders o ON t.supplier = o.supplier AND t.hours = o.order_id"
+    "CREATE TABLE lake.default.ranking AS SELECT supplier, sum(total_price) AS total_price, count(*) AS hours"
+    " FROM lake.default.supplier_stats WHERE hour < 10 GROUP BY supplier",
+    "INSERT INTO lake.default.ranking (supplier, total_price) SELECT supplier, price FROM lake.default.orders",
+    "UPDATE lake.default.ranking SET hours = hours + 1 WHERE supplier = 'acme'",
+    "MERGE INTO lake.default.ranking t USING lake.default.orders o ON t.supplier = o.supplier AND t.hours = o.order_id"
     " WHEN MATCHED THEN UPDATE SET total_price = t.total_price + o.price"
     " WHEN NOT MATCHED THEN INSERT (supplier, total_price, hours) VALUES (o.supplier, o.price, o.order_id)",
 )
@@ -175,9 +175,9 @@ class Story:
             "live": (self.kafka, "suppliers_live"),
             "archived orders": ("s3://archive", "raw/orders"),
             "archived bids": ("s3://archive", "raw/bids"),
-            "table": ("s3://lake", "warehouse/sales.db/orders"),
-            "stats": ("s3://lake", "warehouse/sales.db/supplier_stats"),
-            "ranking": (self.engine, "lake.sales.ranking"),
+            "table": ("s3://lake", "warehouse/default.db/orders"),
+            "stats": ("s3://lake", "warehouse/default.db/supplier_stats"),
+            "ranking": (self.engine, "lake.default.ranking"),
             "revenue": ("dashboards", "revenue"),
         }
 
@@ -208,25 +208,25 @@ class Story:
 
 COLUMNS = {
     *(f"orders.{name} > raw/orders.{name}" for name in ORDER),
-    *(f"orders.{name} > sales.db/orders.{name}" for name in ORDER),
+    *(f"orders.{name} > default.db/orders.{name}" for name in ORDER),
     "orders.supplier > suppliers_live.supplier",
     "orders.ordered_at > suppliers_live.hour",
     "orders.price > suppliers_live.turnover",
     "orders.quantity > suppliers_live.turnover",
-    "sales.db/orders.supplier > sales.db/supplier_stats.supplier",
-    "sales.db/orders.ordered_at > sales.db/supplier_stats.day",
-    "sales.db/orders.ordered_at > sales.db/supplier_stats.hour",
-    "sales.db/orders.price > sales.db/supplier_stats.total_price",
-    "sales.db/orders.quantity > sales.db/supplier_stats.total_price",
-    "sales.db/supplier_stats.supplier > revenue.by_supplier.supplier",
-    "sales.db/supplier_stats.total_price > revenue.by_supplier.total",
-    "sales.db/supplier_stats.supplier > lake.sales.ranking.supplier",
-    "sales.db/supplier_stats.total_price > lake.sales.ranking.total_price",
-    "sales.db/orders.supplier > lake.sales.ranking.supplier",
-    "sales.db/orders.price > lake.sales.ranking.total_price",
-    "sales.db/orders.order_id > lake.sales.ranking.hours",
-    "lake.sales.ranking.total_price > lake.sales.ranking.total_price",
-    "lake.sales.ranking.hours > lake.sales.ranking.hours",
+    "default.db/orders.supplier > default.db/supplier_stats.supplier",
+    "default.db/orders.ordered_at > default.db/supplier_stats.day",
+    "default.db/orders.ordered_at > default.db/supplier_stats.hour",
+    "default.db/orders.price > default.db/supplier_stats.total_price",
+    "default.db/orders.quantity > default.db/supplier_stats.total_price",
+    "default.db/supplier_stats.supplier > revenue.by_supplier.supplier",
+    "default.db/supplier_stats.total_price > revenue.by_supplier.total",
+    "default.db/supplier_stats.supplier > lake.default.ranking.supplier",
+    "default.db/supplier_stats.total_price > lake.default.ranking.total_price",
+    "default.db/orders.supplier > lake.default.ranking.supplier",
+    "default.db/orders.price > lake.default.ranking.total_price",
+    "default.db/orders.order_id > lake.default.ranking.hours",
+    "lake.default.ranking.total_price > lake.default.ranking.total_price",
+    "lake.default.ranking.hours > lake.default.ranking.hours",
 }
 
 
@@ -294,7 +294,7 @@ def flows_into_the_lake(story: Story) -> None:
     assert eventually(lambda: _has(connect, "orders", TASKS * EACH))
     connect.put("archive")
     story.headwater("flink", "run", story.placed("lake.sql"), "--url", story.lab.address("jobmanager"))
-    assert eventually(lambda: len(connect.rows("sales.orders")) == TASKS * EACH)
+    assert eventually(lambda: len(connect.rows("default.orders")) == TASKS * EACH)
     assert eventually(lambda: len(connect.archived("raw/orders")) == TASKS * EACH)
 
 

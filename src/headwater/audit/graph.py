@@ -20,9 +20,9 @@ from headwater.model.producer import VERSION
 from headwater.store.entries import parsed
 
 _FACTS_MODULUS: Final = 2**256
+_NAMED_TUPLES: Final = (DatasetId, JobId, Seen, Stamp)
 _LISTS: Final = {"jobs": "jobs", "datasets": "datasets", "edges": "edges"}
 _PARTS: Final = {**_LISTS, "facts": "facts", "digestOfFacts": "facts"}
-_NAMED_TUPLES: Final = (DatasetId, JobId, Seen, Stamp)
 """The parts of a graph, and how they are called."""
 
 

@@ -91,10 +91,8 @@ def create_app(
     is the folder of the one-time tokens by which keys are enrolled; without it, none are. Without an `entrance`
     whoever asks may do everything. Of `witnesses` alone co-signatures are kept.
     """
-    reading, proofs = (
-        Readers(Trust(trusted_keys, require_signed), readers),
-        Proofs(store.tree, log_key, witnesses or Enrolled()),
-    )
+    reading = Readers(Trust(trusted_keys, require_signed), readers)
+    proofs = Proofs(store.tree, log_key, witnesses or Enrolled())
     service = _service(store, graph, proofs, reading, KeyStore(trusted_keys, tokens), body_limit, now_us, kept_mb)
     gate = None if entrance is None else Gate(service, entrance, log_key)
     app = FastAPI(
