@@ -47,7 +47,8 @@ class PostgresStore(Store):
             raise
 
     def another_reader(self) -> Reader:
-        """A reader with a connection of its own, for another thread; the caller closes it."""
+        """As in `Store`."""
+        self._wait_for_facts()
         return Reader(self._connection(), self._kept)
 
     @property

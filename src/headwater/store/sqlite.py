@@ -137,7 +137,8 @@ class SqliteStore(Store):
         os.close(self._lock)
 
     def another_reader(self) -> Reader:
-        """A reader with a connection of its own, for another thread; the caller closes it."""
+        """As in `Store`."""
+        self._wait_for_facts()
         return Reader(self._connection(), self._kept)
 
     def _connection(self) -> SqliteConnection:

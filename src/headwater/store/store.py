@@ -94,7 +94,10 @@ class Store(Reader):
         self.catch_up()
 
     def another_reader(self) -> Reader:
-        """A reader with a connection of its own, for another thread; the caller closes it."""
+        """A reader with a connection of its own, for another thread; the caller closes it.
+
+        It knows the facts of every event that was taken in until now.
+        """
         raise NotImplementedError
 
     @property

@@ -1,6 +1,7 @@
 """What can be asked of the store."""
 
 import json
+from contextlib import closing
 
 import pytest
 
@@ -51,6 +52,13 @@ def test_only_changes_of_shape_are_told_in_order(store: Store) -> None:
         ("a", "output", "schema", 10_000_000),
         ("c", "output", "schema", 30_000_000),
     ]
+
+
+def test_another_reader_knows_the_facts_of_all_that_was_taken_in(store: Store) -> None:
+    store.add([written("a", 10, "x"), written("b", 20, "y")])
+
+    with closing(store.another_reader()) as reader:
+        assert reader.datasets_with_several_schemas() == [T]
 
 
 def test_the_facets_of_runs_come_for_many_at_once(store: Store) -> None:
