@@ -13,7 +13,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from headwater.errors import HeadwaterError, InvalidInputError, NotFoundError, SetupError, UntrustedEventError
+from headwater.errors import (
+    HeadwaterError,
+    InvalidInputError,
+    NotFoundError,
+    SetupError,
+    UntrustedEventError,
+    UntrustedNoteError,
+)
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
 from headwater.signing.note import (
     COSIGNATURE,
@@ -97,12 +104,11 @@ class Cosignatures:
         Returns when it is on disk.
 
         Raises:
-            UntrustedNoteError: it is no note, or a signature of an enrolled witness is bad.
+            InvalidInputError: it is no note, or no head of this log.
+            UntrustedNoteError: a signature of an enrolled witness is bad.
             UntrustedEventError: no enrolled witness signed it.
-            InvalidInputError: it is no head of this log.
         """
-        read = parse_note(_text(note))
-        head = parse_checkpoint(read.text)
+        read, head = _read_note(note)
         if not self._is_ours(head, read.text):
             raise InvalidInputError(f"checkpoint: this log never had the head over {head.size} entries that is told")
         lines = self._signed_by(read)
@@ -171,11 +177,14 @@ class Cosignatures:
             raise SetupError(f"cannot write {self._file}: {fault.strerror}") from fault
 
 
-def _text(note: bytes) -> str:
+def _read_note(note: bytes) -> tuple[Note, Checkpoint]:
     try:
-        return note.decode()
+        read = parse_note(note.decode())
+        return read, parse_checkpoint(read.text)
     except UnicodeDecodeError:
         raise InvalidInputError("checkpoint: expected text in UTF-8") from None
+    except UntrustedNoteError as fault:
+        raise InvalidInputError(str(fault)) from fault
 
 
 def _read(path: Path | None) -> dict[int, dict[str, str]]:
