@@ -7,14 +7,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Demo
+from tests.support.browser import opened
 from tests.support.service import Service, running
 
 pytestmark = [pytest.mark.spark, pytest.mark.browser]
-_LONG_MS = 120_000
-expect.set_options(timeout=_LONG_MS)  # a bound for hanging, not a measurement
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +27,8 @@ def service(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 @pytest.fixture
 def page(service: Service) -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        opened = browser.new_page(viewport={"width": 1440, "height": 900})
-        faults: list[str] = []
-        opened.on("pageerror", lambda fault: faults.append(str(fault)))
-        opened.set_default_timeout(_LONG_MS)
-        opened.goto(service.url)
-        yield opened
-        browser.close()
-    assert faults == []
+    with opened(service.url) as page:
+        yield page
 
 
 def lit_columns(page: Page) -> set[tuple[str, str]]:

@@ -5,30 +5,23 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from tests.support.bad_morning import told, trust
+from tests.support.browser import opened
 from tests.support.service import running
 
 pytestmark = pytest.mark.browser
-_LONG_MS = 60_000  # a bound for hanging, not a measurement
 
 
 @pytest.fixture
 def page(tmp_path: Path) -> Iterator[Page]:
     trust(tmp_path)
-    with running(tmp_path) as service, sync_playwright() as playwright:
+    with running(tmp_path) as service:
         for raw in told():
             httpx.post(f"{service.url}/api/v1/lineage", content=raw).raise_for_status()
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        opened = browser.new_page(viewport={"width": 1440, "height": 900})
-        faults: list[str] = []
-        opened.on("pageerror", lambda fault: faults.append(str(fault)))
-        opened.set_default_timeout(_LONG_MS)
-        opened.goto(service.url)
-        yield opened
-        browser.close()
-    assert faults == []
+        with opened(service.url) as page:
+            yield page
 
 
 def test_from_the_schema_change_to_the_dashboard_and_back_to_the_proof(page: Page) -> None:

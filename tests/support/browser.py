@@ -1,0 +1,25 @@
+"""A real browser that looks at the page."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+_LONG_MS: Final = 120_000
+expect.set_options(timeout=_LONG_MS)  # a bound for hanging, not a measurement
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Page]:
+    """The page at this address; at the end no fault may have come up in it."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        faults: list[str] = []
+        page.on("pageerror", lambda fault: faults.append(str(fault)))
+        page.set_default_timeout(_LONG_MS)
+        page.goto(url)
+        yield page
+        browser.close()
+    assert faults == []
