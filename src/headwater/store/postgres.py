@@ -46,9 +46,7 @@ class PostgresStore(Store):
             self._server.close()
             raise
 
-    def another_reader(self) -> Reader:
-        """As in `Store`."""
-        self._wait_for_facts()
+    def _opened_reader(self) -> Reader:
         return Reader(self._connection(), self._kept)
 
     @property

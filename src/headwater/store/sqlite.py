@@ -136,9 +136,7 @@ class SqliteStore(Store):
         super().close()
         os.close(self._lock)
 
-    def another_reader(self) -> Reader:
-        """As in `Store`."""
-        self._wait_for_facts()
+    def _opened_reader(self) -> Reader:
         return Reader(self._connection(), self._kept)
 
     def _connection(self) -> SqliteConnection:

@@ -98,6 +98,11 @@ class Store(Reader):
 
         It knows the facts of every event that was taken in until now.
         """
+        self._wait_for_facts()
+        return self._opened_reader()
+
+    def _opened_reader(self) -> Reader:
+        """A reader with a connection of its own, of what is in the database."""
         raise NotImplementedError
 
     @property
@@ -330,7 +335,7 @@ class Store(Reader):
         for places in ranges[-1:]:  # an earlier call may have ended between the two steps
             self._empty(self._segments, places)
         begin = first
-        with closing(self.another_reader()) as reader:
+        with closing(self._opened_reader()) as reader:
             while not is_over() and (raws := reader.raw_before(range(first, first + each), before_us)):
                 self._segments.write(first, raws)
                 self._empty(self._segments, range(first, first + len(raws)))
