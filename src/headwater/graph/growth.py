@@ -37,6 +37,7 @@ from headwater.model.facts import (
     ControlFlow,
     Declaration,
     DeclaredShape,
+    DeclaredTimes,
     Edit,
     Ending,
     EngineCatalog,
@@ -93,6 +94,7 @@ class Growth:
             ColumnEvidence: self._add_evidence,
             JobFacet: self._add_job_facet,
             Declaration: self._add_declaration,
+            DeclaredTimes: self._add_declared_times,
             Alias: self._add_alias,
             Quarantined: self._add_quarantined,
             Edit: self._add_edit,
@@ -423,6 +425,10 @@ class Growth:
             self._tell_flow(fact.key, flow, Seen(fact.stamp.time_us, fact.stamp.time_us))
             for name in _datasets_of(flow):
                 self._declare_facets(name, fact.key, DeclaredFacets(fact.stamp, {}))
+
+    def _add_declared_times(self, fact: DeclaredTimes) -> None:
+        known = self._job(fact.node) if isinstance(fact.node, JobId) else self._dataset(fact.node)
+        known.declared_over = _widened(known.declared_over, fact.seen)
 
     def _declare_edges(self, job_id: JobId, declaration: Declaration) -> None:
         seen = Seen(declaration.stamp.time_us, declaration.stamp.time_us)

@@ -89,6 +89,8 @@ class Job:
     reads: dict[DatasetId, Edge] = field(default_factory=dict)
     writes: dict[DatasetId, Edge] = field(default_factory=dict)
     declaration: Declaration | None = None
+    declared_over: Seen | None = None
+    """When it was declared first and last: `declaration` is the last."""
     children: set[str] = field(default_factory=set)
     """Runs whose parent facet names this job."""
     told: dict[tuple[Direction, DatasetId], dict[Teller, Seen]] = field(default_factory=dict)
@@ -130,6 +132,8 @@ class Dataset:
     declared: dict[FactKey, DeclaredFacets] = field(default_factory=dict)
     """Facets by the declaration that gave them; a later declaration with the same key replaces them whole."""
     evidence: dict[EvidenceKey, Edge] = field(default_factory=dict)
+    declared_over: Seen | None = None
+    """When it was declared first and last, also by declarations since replaced."""
 
     @property
     def is_known(self) -> bool:
@@ -138,9 +142,9 @@ class Dataset:
 
     @property
     def seen(self) -> Seen:
-        """The first and last time that a run touched it or a declaration that still holds named it."""
+        """The first and last time that a run touched it or a declaration named it."""
         times = [Seen(declared.stamp.time_us, declared.stamp.time_us) for declared in self.declared.values()]
-        return reduce(Seen.union, times if self.observed is None else [self.observed, *times])
+        return reduce(Seen.union, [*times, *filter(None, (self.observed, self.declared_over))])
 
     def observe(self, seen: Seen) -> None:
         """Note that a run touched it."""

@@ -19,6 +19,7 @@ from headwater.model.facts import (
     Content,
     Declaration,
     DeclaredShape,
+    DeclaredTimes,
     Ending,
     Fact,
     JobFacet,
@@ -169,6 +170,7 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
                     continue
             reference, contents = _declared(dataset)
             declared[f"{direction}s"].append(reference)
+            yield DeclaredTimes(dataset.id, seen)
             yield from contents
             yield from identity_facts(dataset, seen)
     if (explicit := event.job_facets.get("lineage")) is not None:
@@ -178,6 +180,7 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
     content = content_of(declared)
     yield content
     yield Declaration(event.job, content.digest, event.stamp)
+    yield DeclaredTimes(event.job, seen)
 
 
 def _declared_end(end: JobId | DatasetId | None) -> list[str] | None:
@@ -208,6 +211,7 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
     content = content_of(reference)
     yield content
     yield Declaration(dataset.id, content.digest, event.stamp)
+    yield DeclaredTimes(dataset.id, seen)
     schema, version = (reference["facets"].get(facet) for facet in ("schema", "version"))
     yield DeclaredShape(dataset.id, event.stamp, *(each and bytes.fromhex(each) for each in (schema, version)))
 

@@ -14,6 +14,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     ObservedFacet   run, direction, dataset, slot, name    last writer
     ColumnEvidence  run, target, strength, content         union: min and max of times
     Declaration     job or dataset                         last writer, whole
+    DeclaredTimes   job or dataset                         union: min and max of times
     DeclaredShape   dataset, time and event                union
     Alias           name, alias, evidence                  union: min and max of times
     CatalogEntry    dataset, catalog, table                union: min and max of times
@@ -260,6 +261,20 @@ class Declaration(LastWriter):
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredTimes(Widening):
+    """When job events or dataset events named a job or dataset, also those that others have replaced since."""
+
+    KEY = ("kind", "node")
+    node: JobId | DatasetId
+    seen: Seen
+
+    @property
+    def kind(self) -> Literal["job", "dataset"]:
+        """Tells the two kinds of node apart, which are equal as tuples."""
+        return "job" if isinstance(self.node, JobId) else "dataset"
+
+
+@dataclass(frozen=True, slots=True)
 class DeclaredShape(Merging):
     """The schema and version that a dataset event gave a dataset, for good, whatever was declared since.
 
@@ -448,6 +463,7 @@ Fact = (
     | ObservedFacet
     | ColumnEvidence
     | Declaration
+    | DeclaredTimes
     | DeclaredShape
     | Alias
     | CatalogEntry

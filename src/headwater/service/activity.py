@@ -45,7 +45,7 @@ class Activity(NamedTuple):
     ended_run: str | None
     """The newest run that has ended."""
     seen: Seen
-    """First and last event of its runs, its declaration or its children."""
+    """First and last event of its runs, its declarations or its children."""
 
 
 def known_run(graph: Graph, run_id: str) -> KnownRun | None:
@@ -92,8 +92,8 @@ def activity(graph: Graph, job_id: JobId) -> Activity:
     runs = [run for run_id in job.runs | named if (run := known_run(graph, run_id)) is not None and run.job == job_id]
     runs.sort(key=lambda run: (-run.seen.first_us, run.run_id))
     times = [run.seen for run in runs]
-    if job.declaration is not None:
-        times.append(Seen(job.declaration.stamp.time_us, job.declaration.stamp.time_us))
+    if job.declared_over is not None:
+        times.append(job.declared_over)
     if not times:
         times += [*_times_of(graph, job.children), *_times_told(job)]
     return Activity(

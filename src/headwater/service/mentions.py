@@ -11,6 +11,7 @@ from headwater.model.facts import (
     Content,
     ControlFlow,
     Declaration,
+    DeclaredTimes,
     Edit,
     Ending,
     EngineCatalog,
@@ -48,7 +49,12 @@ def mentions(facts: Iterable[Fact]) -> Mentions:
                 pass  # nodes are looked at when somebody asks
             case EngineCatalog():
                 pass  # it may be about any of its engine's names
-            case Observation(dataset=name) | ColumnEvidence(target=name) | Declaration(node=DatasetId() as name):
+            case (
+                Observation(dataset=name)
+                | ColumnEvidence(target=name)
+                | Declaration(node=DatasetId() as name)
+                | DeclaredTimes(node=DatasetId() as name)
+            ):
                 found.datasets.add(name)
             case JobFacet(job=job):
                 found.jobs.add(job)

@@ -164,3 +164,13 @@ CREATE TABLE engine_catalog (          -- what a query engine means by the first
 DELETE FROM edit;                      -- events of Trino tell more than they did
 UPDATE folded SET events = 0;
 """
+
+TABLES_4 = """
+CREATE TABLE declared_times (          -- when job events and dataset events named a node, replaced ones too
+  kind TEXT, node INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
+  PRIMARY KEY (kind, node)
+) STRICT, WITHOUT ROWID;
+
+DELETE FROM edit;                      -- what was declared first stands in the log only
+UPDATE folded SET events = 0;
+"""

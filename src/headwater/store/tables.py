@@ -20,6 +20,7 @@ from headwater.model.facts import (
     ControlFlow,
     Declaration,
     DeclaredShape,
+    DeclaredTimes,
     Edit,
     Ending,
     EngineCatalog,
@@ -259,6 +260,15 @@ TABLES: tuple[Table[Any], ...] = (
         lambda fact, numbers: (fact.kind, numbers.name(fact.node), fact.content, *fact.stamp),
         lambda row, names: Declaration(
             (JobId if row[0] == "job" else DatasetId)(*names.name(row[1])), row[2], Stamp(*row[3:])
+        ),
+    ),
+    Table(
+        DeclaredTimes,
+        _widening("declared_times", 4, "kind", "node"),
+        "SELECT * FROM declared_times",
+        lambda fact, numbers: (fact.kind, numbers.name(fact.node), fact.seen.first_us, fact.seen.last_us),
+        lambda row, names: DeclaredTimes(
+            (JobId if row[0] == "job" else DatasetId)(*names.name(row[1])), Seen(*row[2:])
         ),
     ),
     Table(

@@ -77,6 +77,17 @@ def test_a_dataset_that_is_put_again_has_another_version_only_if_its_columns_cha
     assert versions[0] == versions[1] != versions[2]
 
 
+def test_what_is_put_again_was_created_when_it_was_put_first(client: TestClient) -> None:
+    put(client, f"{TEAM}/datasets/t", **TABLE)
+    ends = {"outputs": [{"namespace": "team", "name": "t"}]}
+    first = put(client, f"{TEAM}/jobs/j", type="BATCH", **ends), get(client, f"{TEAM}/datasets/t")
+
+    again = put(client, f"{TEAM}/jobs/j", type="BATCH"), put(client, f"{TEAM}/datasets/t", **TABLE)
+
+    assert [each["createdAt"] for each in again] == [each["createdAt"] for each in first]
+    assert all(now["updatedAt"] > then["updatedAt"] for now, then in zip(again, first, strict=True))
+
+
 def test_a_stream_says_where_its_schema_is(client: TestClient) -> None:
     body = {**TABLE, "type": "STREAM"}
 

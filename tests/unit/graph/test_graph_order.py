@@ -49,6 +49,8 @@ def picture(graph: Graph) -> dict[str, object]:
         "reads": {job: graph.reads(job) for job in jobs},
         "writes": {job: graph.writes(job) for job in jobs},
         "datasets": {name: graph.members(name) for name in shown},
+        "declared": {job: known.declared_over for job, known in jobs.items()},
+        "seen": {name: graph.datasets[name].seen for name in shown},
         "facets": {name: graph.facets_of(name) for name in shown},
         "readers": {name: graph.readers(name) & jobs.keys() for name in shown},
         "writers": {name: graph.writers(name) & jobs.keys() for name in shown},
