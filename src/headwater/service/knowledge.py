@@ -1,6 +1,7 @@
 """What the service knows: graph and store, as the reading routes use them. Lives on the event loop's thread."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache, reduce
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
@@ -28,6 +29,7 @@ _RUN: Final = "run:"
 _MAX_READINGS: Final = 1_000
 """Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
 
+_PLACE: Final = "ordinal_position"
 _KEPT_READ: Final = 2_000
 """Facets kept as they were read."""
 
@@ -393,11 +395,12 @@ def _readings(node_id: str) -> Iterator[NodeReading]:
     yield from readings(node_id)
     whole, sharp, _ = node_id.rpartition("#")  # a version may follow, as in Marquez's ids
     if sharp:
-        yield from readings(whole)
+        with suppress(InvalidNameError):  # it is the sharp of a name then
+            yield from readings(whole)
 
 
 def _fields(entries: object) -> Iterable[Field]:
-    for entry in entries if isinstance(entries, list) else ():
+    for entry in _in_place(entries) if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("name"), str) and entry["name"]:
             field = Field(
                 name=entry["name"], type=_text(entry, "type"), description=_text(entry, "description"), tags=()
@@ -405,6 +408,12 @@ def _fields(entries: object) -> Iterable[Field]:
             if nested := tuple(_fields(entry.get("fields"))):
                 field["fields"] = nested
             yield field
+
+
+def _in_place(entries: list[Any]) -> list[Any]:
+    """The fields by their ordinal position, where each of them has one; else as they were told."""
+    places = [place for each in entries if isinstance(each, dict) and isinstance(place := each.get(_PLACE), int)]
+    return sorted(entries, key=lambda each: int(each[_PLACE])) if len(places) == len(entries) else entries
 
 
 def _text(entry: Mapping[str, Any], key: str) -> str | None:

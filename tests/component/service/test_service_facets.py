@@ -87,6 +87,19 @@ def test_a_facet_that_is_deleted_is_gone_until_it_comes_again(client: TestClient
     assert shown == [1, None, 2]
 
 
+def test_columns_stand_at_their_ordinal_positions_if_all_have_one(client: TestClient) -> None:
+    inner = [{"name": "z", "ordinal_position": 2}, {"name": "y", "ordinal_position": 1}]
+    placed = [{"name": "b", "ordinal_position": 2, "fields": inner}, {"name": "a", "ordinal_position": 1}]
+    told = {"in": placed, "out": [{"name": "b", "ordinal_position": 2}, {"name": "a"}]}
+    post(client, event(outputs=[dataset(name, schema=facet(fields=fields)) for name, fields in told.items()]))
+
+    of_all, of_some = (get(client, f"/api/v1/namespaces/lake/datasets/{name}")["fields"] for name in told)
+
+    assert [field["name"] for field in of_all] == ["a", "b"]
+    assert [field["name"] for field in of_all[1]["fields"]] == ["y", "z"]
+    assert [field["name"] for field in of_some] == ["b", "a"]
+
+
 def test_deleted_column_lineage_gives_no_edges(client: TestClient) -> None:
     post(client, event(outputs=[dataset("t", columnLineage=facet(_deleted=True, fields={"a": {"inputFields": []}}))]))
 

@@ -273,3 +273,26 @@ def test_a_question_without_sense_is_refused_with_what_to_do(
 
     assert answer.status_code == status
     assert answer.json()["message"].startswith(message)
+
+
+def test_what_is_told_to_come_from_nothing_is_not_reached(client: TestClient) -> None:
+    src, marked, made = ({"namespace": "lake", "name": name, "type": "DATASET"} for name in ("src", "marked", "made"))
+    told = facet(entries=[{**marked, "inputs": [src]}, {**made, "inputs": []}])
+    post(client, ran("both", "r9", 9, [dataset("src")], [dataset("marked"), dataset("made")], lineage=told))
+
+    answer = ask(client, nodeId="dataset:lake:src")
+
+    # "An empty array explicitly means that the target has no tracked upstream source": LineageFacet.json
+    assert {short(reached["id"]) for reached in answer["reached"]} == {"marked", "job both"}
+
+
+def test_what_one_job_tells_of_a_dataset_says_nothing_of_what_another_makes_it_from(client: TestClient) -> None:
+    told = columns([], x=[source("a", "x", "DIRECT", "IDENTITY")])
+    post(client, ran("telling", "r8", 8, [dataset("a")], [dataset("shared", columnLineage=told)]))
+    post(client, ran("silent", "r9", 9, [dataset("b")], [dataset("shared")]))
+
+    reached = {name: ask(client, nodeId=f"dataset:lake:{name}")["reached"] for name in "ab"}
+
+    uses = {name: {short(each["id"]): each["use"] for each in places} for name, places in reached.items()}
+    assert uses["b"] == {"shared": "unknown", "job silent": "unknown"}
+    assert uses["a"] == {"shared:x": "direct", "shared": "direct", "job telling": "direct"}

@@ -1,7 +1,7 @@
 """Every place downstream of a dataset or column, with each step that leads there.
 
-Where events tell of columns, a change goes only where the column goes. Where they do not, it may go wherever a job
-that reads the dataset writes to: such steps carry no edge.
+Where events tell of columns, a change goes only where the column goes. A job that never told what it makes a dataset
+from may make it from all that it reads: such steps carry no edge.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -111,8 +111,8 @@ class _Onward(NamedTuple):
     jobs: tuple[JobId, ...]
     told: ToldBetween | None
     """The column edges between the two, where there are any."""
-    is_told: bool
-    """Whether any event tells what the target's columns are made from."""
+    untold: tuple[JobId, ...]
+    """Those of the jobs that never told what they make the target from, be it from nothing."""
 
 
 class Flow:
@@ -149,8 +149,8 @@ class Flow:
                 for edge in onward.told.edges(column) if onward.told and origins else ():
                     for origin in origins:
                         yield from self._along(origin, onward, edge)
-            if not onward.is_told:
-                yield Step(fronts[0], Place("dataset", onward.target), None, onward.jobs)
+            if onward.untold:
+                yield Step(fronts[0], Place("dataset", onward.target), None, onward.untold)
         for job in sorted(self._readers(name) - told):
             yield Step(fronts[0], Place("job", job), None, (job,))
 
@@ -176,8 +176,22 @@ class Flow:
             told = self._told_into(target)
             if (target not in written and name not in told) or self._graph.hides(target):
                 continue  # a facet said so that no longer counts, or the target is deleted
-            found.append(_Onward(target, jobs, told.get(name), bool(told)))
+            found.append(_Onward(target, jobs, told.get(name), self._untold(target, jobs)))
         return tuple(found)
+
+    def _untold(self, target: DatasetId, jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:
+        """The jobs that gave no evidence for the target; the evidence of one says nothing of what another does."""
+        datasets = self._graph.datasets
+        told_of = [name for name in self._graph.members(target) if name in datasets and datasets[name].evidence]
+        return tuple(job for job in jobs if not self._tells(job, told_of)) if told_of else jobs
+
+    def _tells(self, job: JobId, told_of: Sequence[DatasetId]) -> bool:
+        known, graph = self._graph.jobs[job], self._graph
+        if known.declaration is not None:
+            declared = (graph.datasets[name].declared.get(known.declaration.key) for name in told_of)
+            if any(each is not None and each.evidence is not None for each in declared):
+                return True
+        return any(name in graph.runs[run_id].evidence for run_id in known.runs for name in told_of)
 
 
 class _Touched:

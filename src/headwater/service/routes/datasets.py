@@ -10,7 +10,7 @@ from headwater.service.access import Counted, Known
 from headwater.service.answers import answer
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
 from headwater.service.views.datasets import dataset_shapes, version_shape, version_shapes
-from headwater.service.views.namespaces import datasets_in
+from headwater.service.views.namespaces import dataset_in, datasets_in
 
 router = APIRouter(tags=["datasets"])
 
@@ -18,7 +18,7 @@ _DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
 
 
 async def _named(knowledge: Known, namespace: NamespaceName, name: ResourceName) -> DatasetId:
-    return knowledge.dataset(DatasetId(namespace, name))
+    return dataset_in(knowledge, DatasetId(namespace, name))
 
 
 Named = Annotated[DatasetId, Depends(_named)]

@@ -23,7 +23,7 @@ from headwater.service.sight import By
 from headwater.service.views.datasets import dataset_shapes
 from headwater.service.views.identity import identity
 from headwater.service.views.jobs import job_shapes
-from headwater.service.views.namespaces import namespace
+from headwater.service.views.namespaces import dataset_in, job_in, namespace
 
 router = APIRouter(route_class=bodies.StrictBody, strict_content_type=False)
 
@@ -37,11 +37,11 @@ FieldName = Annotated[str, Path(description="The name of a column, percent-encod
 
 
 async def _dataset(service: ServiceHere, namespace: NamespaceName, name: ResourceName) -> DatasetId:
-    return service.knowledge.dataset(DatasetId(namespace, name))
+    return dataset_in(service.knowledge, DatasetId(namespace, name))
 
 
 async def _job(service: ServiceHere, namespace: NamespaceName, name: ResourceName) -> JobId:
-    return service.knowledge.job(JobId(namespace, name))
+    return job_in(service.knowledge, JobId(namespace, name))
 
 
 DatasetHere = Annotated[DatasetId, Depends(_dataset)]

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import orjson
 from fastapi import APIRouter, Query, Response
+from pydantic import BeforeValidator
 
 from headwater.service.access import Known
 from headwater.service.answers import answer, microseconds
@@ -16,6 +17,7 @@ from headwater.store.entries import LoggedEvent
 router = APIRouter(tags=["events"])
 
 _END_US = 2**62
+_EITHER_CASE = BeforeValidator(lambda text: text.lower() if isinstance(text, str) else text)
 
 
 @router.get("/events/lineage", response_model=Events, responses=WRONG)
@@ -23,7 +25,9 @@ async def events(
     knowledge: Known,
     before: Annotated[datetime | None, Query(description="Only events before this time.")] = None,
     after: Annotated[datetime | None, Query(description="Only events at or after this time.")] = None,
-    direction: Annotated[Literal["asc", "desc"], Query(alias="sortDirection", description="By event time.")] = "desc",
+    direction: Annotated[
+        Literal["asc", "desc"], _EITHER_CASE, Query(alias="sortDirection", description="By event time.")
+    ] = "desc",
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:

@@ -9,11 +9,19 @@ from headwater.service import shapes
 from headwater.service.access import Counted, Known
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
-from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
+from headwater.service.routes.parameters import (
+    EITHER_CASE,
+    NOT_FOUND,
+    WRONG,
+    Limit,
+    NamespaceName,
+    Offset,
+    ResourceName,
+)
 from headwater.service.sight import Sees
 from headwater.service.tallies import Nodes
 from headwater.service.views.jobs import job_shapes, job_version_shape, job_versions
-from headwater.service.views.namespaces import jobs_in
+from headwater.service.views.namespaces import job_in, jobs_in
 from headwater.service.views.runs import run_shapes
 
 router = APIRouter(tags=["jobs"])
@@ -21,13 +29,13 @@ router = APIRouter(tags=["jobs"])
 _JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
 
 States = Annotated[
-    list[shapes.RunState],
+    list[Annotated[shapes.RunState, EITHER_CASE]],
     Query(alias="lastRunStates", description="Only jobs whose newest run is in one of these states."),
 ]
 
 
 async def _named(knowledge: Known, namespace: NamespaceName, name: ResourceName) -> JobId:
-    return knowledge.job(JobId(namespace, name))
+    return job_in(knowledge, JobId(namespace, name))
 
 
 Named = Annotated[JobId, Depends(_named)]

@@ -4,6 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from headwater.errors import InvalidInputError
+from headwater.model.names import is_uuid
 from headwater.service import shapes_lineage
 from headwater.service.access import Known, ReadThrough
 from headwater.service.answers import answer, answer_json
@@ -31,6 +33,8 @@ async def get_column_lineage(
     ] = False,
 ) -> Response:
     """Columns within `depth` hops of a column, of a dataset's columns, or of the columns that a job writes."""
+    if with_downstream and is_uuid(node_id.rpartition("#")[2]):
+        raise InvalidInputError("Node version cannot be specified when withDownstream is true")  # in Marquez's words
     node = knowledge.node(node_id)
     return answer(await column_lineage(knowledge, node, depth, with_downstream=with_downstream))
 

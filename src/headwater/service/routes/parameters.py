@@ -3,12 +3,16 @@
 from typing import Annotated, Any, Final
 
 from fastapi import Path, Query
+from pydantic import BeforeValidator
 
 from headwater.model.names import DatasetId, JobId
 from headwater.service.shapes import Failure
 
 MAX_PAGE: Final = 1_000
 """Items of one page at most."""
+
+EITHER_CASE: Final = BeforeValidator(lambda text: text.upper() if isinstance(text, str) else text)
+"""Of a word that Marquez writes in capitals, and takes in either case."""
 
 Limit = Annotated[int, Query(ge=0, le=MAX_PAGE, description="How many items at most.")]
 Offset = Annotated[int, Query(ge=0, le=2**53, description="How many items to pass over.")]

@@ -4,21 +4,18 @@ from datetime import UTC, date, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BeforeValidator
 
 from headwater.service import shapes
 from headwater.service.access import Known
 from headwater.service.answers import answer, microseconds
-from headwater.service.routes.parameters import WRONG, Limit
+from headwater.service.routes.parameters import EITHER_CASE, WRONG, Limit
 from headwater.service.sight import Sees
 from headwater.service.views import search
 
 router = APIRouter(tags=["search"])
 
-_EitherCase = BeforeValidator(lambda text: text.upper() if isinstance(text, str) else text)
-"""Marquez takes `name` as well as `NAME`."""
-Kind = Annotated[search.Kind, _EitherCase]
-Order = Annotated[search.Order, _EitherCase]
+Kind = Annotated[search.Kind, EITHER_CASE]
+Order = Annotated[search.Order, EITHER_CASE]
 
 
 @router.get("/search", response_model=shapes.Hits, responses=WRONG)

@@ -4,14 +4,14 @@ from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from fastapi import APIRouter, Depends, Query, Response
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from headwater.errors import InvalidInputError
 from headwater.service import shapes_overview
 from headwater.service.access import Counted, Known, ServiceHere
 from headwater.service.answers import answer
-from headwater.service.routes.parameters import WRONG
+from headwater.service.routes.parameters import EITHER_CASE, WRONG
 from headwater.service.views import stats
 
 router = APIRouter(prefix="/stats", tags=["statistics"])
@@ -27,7 +27,7 @@ def _zone(name: str) -> str:
 
 Period = Annotated[
     stats.Period,
-    BeforeValidator(lambda text: text.upper() if isinstance(text, str) else text),
+    EITHER_CASE,
     Query(description="The last 24 hours by the hour, or the last 7 days by the day."),
 ]
 Zone = Annotated[

@@ -69,6 +69,28 @@ def datasets_in(knowledge: Knowledge, name: str) -> Nodes[DatasetId]:
     return datasets
 
 
+def dataset_in(knowledge: Knowledge, name: DatasetId) -> DatasetId:
+    """The same name, once a dataset is known to go by it.
+
+    Raises:
+        NotFoundError: none does, or there is not even such a namespace; Marquez's clients tell the two apart.
+    """
+    if not knowledge.is_dataset(name):
+        namespace(knowledge, name.namespace)
+    return knowledge.dataset(name)
+
+
+def job_in(knowledge: Knowledge, name: JobId) -> JobId:
+    """The same name, once a job is known to go by it.
+
+    Raises:
+        NotFoundError: none does, or there is not even such a namespace.
+    """
+    if not knowledge.is_job(name):
+        namespace(knowledge, name.namespace)
+    return knowledge.job(name)
+
+
 def _mentions(knowledge: Knowledge) -> tuple[Mapping[str, Seen], ...]:
     edits = knowledge.graph.edits
     put = ((target[1], edits.said(target, DESCRIBED)) for target in edits.targets("namespace"))

@@ -1,0 +1,175 @@
+"""What Marquez's clients rely on beyond the recorded pairs: words, statuses and the letters that names may hold.
+
+Source: MarquezProject/marquez, `api/src/main/java/marquez/api` (`BaseResource`, `JobResource`, `DatasetResource`,
+`ColumnLineageResource`, `exceptions/`), and the converter of Dropwizard that takes an enum's words in either case.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.support.app import dataset, event, get, post, schema, served
+
+TABLE = {"type": "DB_TABLE", "physicalName": "p", "sourceName": "default", "fields": [{"name": "c d/:e"}]}
+NO_NAMESPACE = {"code": 404, "message": "Namespace 'none' not found."}
+VERSION = "00000000-0000-4000-8000-000000000000"
+RUN = "00000001-0000-4000-8000-000000000001"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    folder: Path = tmp_path_factory.mktemp("service")
+    with served(folder) as client:
+        read, written = dataset("raw", schema=schema("x")), dataset("orders", schema=schema("y"))
+        post(client, event(run={"runId": RUN}, inputs=[read], outputs=[written]))
+        post(client, event(eventType="COMPLETE", eventTime="2026-05-22T14:25:11Z", run={"runId": RUN}))
+        client.put("/api/v1/namespaces/team", json={"ownerName": "ann"})
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "datasets"),
+        ("GET", "datasets/d"),
+        ("GET", "datasets/d/versions"),
+        ("GET", f"datasets/d/versions/{VERSION}"),
+        ("DELETE", "datasets/d"),
+        ("POST", "datasets/d/tags/GOLD"),
+        ("DELETE", "datasets/d/tags/GOLD"),
+        ("POST", "datasets/d/fields/f/tags/GOLD"),
+        ("DELETE", "datasets/d/fields/f/tags/GOLD"),
+        ("GET", "jobs"),
+        ("GET", "jobs/j"),
+        ("GET", "jobs/j/runs"),
+        ("POST", "jobs/j/runs"),
+        ("GET", "jobs/j/versions"),
+        ("GET", f"jobs/j/versions/{VERSION}"),
+        ("DELETE", "jobs/j"),
+        ("POST", "jobs/j/tags/GOLD"),
+        ("DELETE", "jobs/j/tags/GOLD"),
+    ],
+)
+def test_of_a_namespace_that_is_not_there_it_is_the_namespace_that_is_not_found(
+    client: TestClient, method: str, path: str
+) -> None:
+    body = {} if path == "jobs/j/runs" and method == "POST" else None
+
+    answer = client.request(method, f"/api/v1/namespaces/none/{path}", json=body)
+
+    assert (answer.status_code, answer.json()) == (404, NO_NAMESPACE)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "message"),
+    [
+        ("GET", "namespaces/team/datasets/d", "Dataset 'd' not found."),
+        ("GET", "namespaces/team/datasets/d/versions", "Dataset 'd' not found."),
+        ("GET", f"namespaces/lake/datasets/raw/versions/{VERSION}", f"Dataset version '{VERSION}' not found."),
+        ("POST", "namespaces/lake/datasets/raw/fields/f/tags/GOLD", "Field 'f' not found for dataset 'raw'."),
+        ("GET", "namespaces/team/jobs/j", "Job 'j' not found."),
+        ("GET", "namespaces/team/jobs/j/runs", "Job 'j' not found."),
+        ("GET", f"namespaces/etl/jobs/load/versions/{VERSION}", f"Job version '{VERSION}' not found."),
+        ("GET", f"jobs/runs/{VERSION}", f"Run '{VERSION}' not found."),
+        ("GET", f"jobs/runs/{VERSION}/facets?type=run", f"Run '{VERSION}' not found."),
+        ("POST", f"jobs/runs/{VERSION}/start", f"Run '{VERSION}' not found."),
+        ("GET", "sources/none", "Source 'none' not found."),
+        ("DELETE", "namespaces/none", "Namespace 'none' not found."),
+    ],
+)
+def test_what_is_not_there_is_not_found_in_marquezs_words(
+    client: TestClient, method: str, path: str, message: str
+) -> None:
+    answer = client.request(method, f"/api/v1/{path}")
+
+    assert (answer.status_code, answer.json()) == (404, {"code": 404, "message": message})
+
+
+def test_a_run_that_is_there_cannot_be_created_again(client: TestClient) -> None:
+    answer = client.post("/api/v1/namespaces/etl/jobs/load/runs", json={"id": RUN})
+
+    message = f"Run '{RUN}' already exists for 'load' under namespace 'etl'."
+    assert (answer.status_code, answer.json()) == (400, {"code": 400, "message": message})
+
+
+def test_column_lineage_downstream_is_that_of_no_version(client: TestClient) -> None:
+    of_version = f"/api/v1/column-lineage?nodeId=dataset:lake:raw%23{VERSION}"
+
+    answer = client.get(f"{of_version}&withDownstream=true")
+
+    message = "Node version cannot be specified when withDownstream is true"
+    assert (answer.status_code, answer.json()) == (400, {"code": 400, "message": message})
+    assert client.get(of_version).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "either_case"),
+    [
+        ("jobs?lastRunStates=", ("COMPLETED", "completed")),
+        ("events/lineage?sortDirection=", ("asc", "ASC")),
+        ("search?q=a&filter=", ("DATASET", "dataset")),
+        ("search?q=a&sort=", ("UPDATE_AT", "update_at")),
+        ("stats/jobs?period=", ("DAY", "day")),
+    ],
+)
+def test_words_are_taken_in_either_case(client: TestClient, path: str, either_case: tuple[str, str]) -> None:
+    answers = [client.get(f"/api/v1/{path}{word}") for word in either_case]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].json() == answers[1].json()
+
+
+def test_paging_past_the_end_is_an_empty_page_with_the_whole_count(client: TestClient) -> None:
+    page = get(client, "/api/v1/namespaces/lake/datasets?limit=10&offset=100")
+
+    assert page == {"datasets": [], "totalCount": 2}
+
+
+@pytest.mark.parametrize(
+    "path", ["namespaces", "sources", "tags", "jobs", "namespaces/lake/datasets", "events/lineage"]
+)
+@pytest.mark.parametrize("wrong", ["limit=-1", "offset=-1"])
+def test_a_page_cannot_begin_or_end_before_nothing(client: TestClient, path: str, wrong: str) -> None:
+    answer = client.get(f"/api/v1/{path}?{wrong}")
+
+    fault = f"query param {wrong.partition('=')[0]} must be greater than or equal to 0"
+    assert (answer.status_code, answer.json()["errors"]) == (400, [fault])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a/b c",
+        "ü:ñ",
+        "x%2Fy",
+        "p?q#r",
+        "a:b:c",
+        "..x",
+        "日本",
+        "tab\tq",
+        "back\\slash",
+        "quote\"'",
+        "a+b",
+        "a;b",
+        "a&b",
+    ],
+)
+def test_any_name_goes_through_every_route(client: TestClient, name: str) -> None:
+    encoded, column = quote(name, safe=""), quote("c d/:e", safe="")
+    client.put(f"/api/v1/namespaces/team/datasets/{encoded}", json=TABLE).raise_for_status()
+    ends = {"inputs": [{"namespace": "team", "name": name}]}
+    client.put(f"/api/v1/namespaces/team/jobs/{encoded}", json={"type": "BATCH", **ends}).raise_for_status()
+
+    tagged = client.post(f"/api/v1/namespaces/team/datasets/{encoded}/fields/{column}/tags/{quote('t/g', safe='')}")
+
+    assert tagged.json()["fields"][0]["tags"] == ["T/G"]
+    graph = get(client, f"/api/v1/lineage?nodeId={quote(f'dataset:team:{name}', safe='')}")["graph"]
+    assert [node["id"] for node in graph] == [f"dataset:team:{name}", f"job:team:{name}"]
+    node_id = f"datasetField:team:{name}:c d/:e"
+    columns = get(client, f"/api/v1/column-lineage?nodeId={quote(node_id, safe='')}")["graph"]
+    assert [node["id"] for node in columns] == [node_id]
+    found = get(client, f"/api/v1/search?q={encoded}&namespace=team")["results"]
+    assert {hit["nodeId"] for hit in found} >= {f"dataset:team:{name}", f"job:team:{name}"}
