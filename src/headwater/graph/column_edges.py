@@ -70,6 +70,8 @@ class ColumnEdges:
         self._unread: dict[tuple[DatasetId, bytes], None] = {}
         self._told: dict[tuple[DatasetId, bytes], array[int]] = {}
         self._fed_by: dict[DatasetId, set[DatasetId]] = {}
+        self.newly_read: dict[DatasetId, None] = {}
+        """Targets of facets that were read since somebody last took them out of here."""
 
     def note(self, target: DatasetId, digest: bytes) -> None:
         """There is a facet, with this digest, that tells of the target's columns."""
@@ -102,6 +104,12 @@ class ColumnEdges:
             self._read(target, digest)
         numbers = iter(self._told[target, digest])
         return zip(numbers, numbers, numbers, numbers, strict=True)
+
+    def sources(self, target: DatasetId, digest: bytes) -> Iterator[DatasetId]:
+        """Each dataset that the facet says the target is made from, once."""
+        if (target, digest) not in self._told:
+            self._read(target, digest)
+        return map(self.datasets.things.__getitem__, {*self._told[target, digest][1::_PER_EDGE]})
 
     def edges(self, target: DatasetId, digest: bytes) -> Iterator[ColumnEdge]:
         """Each edge, in the facet's order."""
@@ -140,6 +148,7 @@ class ColumnEdges:
             numbers.append(how(How(kind, subtype, masking, description)))
         self._told[target, digest] = numbers
         self._unread.pop((target, digest), None)
+        self.newly_read[target] = None
         for number in {*numbers[1::_PER_EDGE]}:
             source = normal(self.datasets.things[number])
             self._fed_by.setdefault(source, set()).add(target)

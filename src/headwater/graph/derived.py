@@ -1,7 +1,11 @@
 """Data that goes from dataset to dataset while no job is known to take it there.
 
-That is a view that a dataset event derives, and what a `lineage` facet says of datasets that its job neither reads nor
-writes. Where some job reads the one and writes the other, the edges of that job say it.
+That is a view that a dataset event derives, what a `lineage` facet says of datasets that its job neither reads nor
+writes, and a source that `columnLineage` names and its job does not read. Where some job reads the one and writes the
+other, the edges of that job say it.
+
+Source: OpenLineage, proposals/explicit_lineage_facet/ExplicitLineageGuide.md, "Precedence rules": column lineage
+tells of edges between datasets, inputs and outputs of those between datasets and the job
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,8 +14,8 @@ from typing import NamedTuple
 
 from headwater.graph.flow import DERIVATION, Derivation
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Dataset, Edge
-from headwater.model.facts import STRENGTH, Seen
+from headwater.graph.records import Edge
+from headwater.model.facts import Seen
 from headwater.model.names import DatasetId, JobId
 
 NONE: Mapping[DatasetId, "Derived"] = {}
@@ -27,12 +31,12 @@ class Derived(NamedTuple):
 def derived_from(graph: Graph, name: DatasetId) -> dict[DatasetId, Derived]:
     """What the dataset is made from without a job, by shown names; other names of its own are left out."""
     known = {member: graph.datasets[member] for member in graph.members(name) if member in graph.datasets}
-    if not name.is_complete or not _may_be_derived(known.values()):
+    if not name.is_complete:
         return {}
     found: dict[DatasetId, tuple[int, Edge]] = {}
     for member, dataset in known.items():
         for (strength, digest), edge in dataset.evidence.items():
-            for source in {graph.shown(each.source) for each in graph.column_edges.edges(member, digest)}:
+            for source in {graph.shown(each) for each in graph.column_edges.sources(member, digest)}:
                 best, seen = found.get(source, (0, None))
                 joined = edge if seen is None else Edge(seen.seen.union(edge.seen), seen.runs + edge.runs)
                 found[source] = max(best, strength), joined
@@ -42,13 +46,17 @@ def derived_from(graph: Graph, name: DatasetId) -> dict[DatasetId, Derived]:
     return {source: Derived(DERIVATION[found[source][0]], found[source][1]) for source in sorted(told)}
 
 
-def _may_be_derived(names: Iterable[Dataset]) -> bool:
-    """A run whose `columnLineage` names what it does not read is believed to read it by way of something else."""
-    known = list(names)
-    evidence = [strength for dataset in known for strength, _ in dataset.evidence]
-    is_declared = any(declared.evidence for dataset in known for declared in dataset.declared.values())
-    is_written = any(dataset.writers for dataset in known)
-    return bool(evidence) and (is_declared or STRENGTH["lineage"] in evidence or not is_written)
+def may_be_derived(graph: Graph, target: DatasetId) -> bool:
+    """Whether a facet about the target, under this very name, tells of a source that no job which writes it reads."""
+    dataset = graph.datasets.get(target)
+    edges = graph.column_edges
+    told = {source for _, digest in dataset.evidence for source in edges.sources(target, digest)} if dataset else set()
+    readers = [graph.jobs[job].reads for job in dataset.writers] if dataset else []
+    left = {source for source in told if not any(source in reads for reads in readers)}
+    return bool(left) and not {graph.shown(each) for each in left} <= {
+        graph.shown(target),
+        *(graph.shown(name) for reads in readers for name in reads),
+    }
 
 
 class Derivations:
@@ -77,13 +85,23 @@ class Derivations:
         written = (name for job in known for name in job.writes)
         self._touched.update((name, None) for each in (members, written) for name in each if name in candidates)
 
+    def touch_also(self, names: Iterable[DatasetId]) -> None:
+        """These were told of directly in another graph whose facets this one shares, and may be here."""
+        self._graph.told_directly.update(names)
+        self.touch_all()
+
     def touch_all(self) -> None:
         """Other names may be one now, or a run may be another job's."""
         self._touched.update(dict.fromkeys(self._graph.told_directly))
         self._touched.update(dict.fromkeys(self._sources))
 
     def catch_up(self) -> Iterator[None]:
-        """Look at who was touched, one with each step."""
+        """Look at who was touched, and at whose facets were read since, one with each step."""
+        for name in self._graph.newly_read():
+            if name not in self._graph.told_directly and may_be_derived(self._graph, name):
+                self._graph.told_directly.add(name)
+                self._touched[name] = None
+            yield
         while self._touched:
             name = next(iter(self._touched))
             for each in {name, self._graph.shown(name)}:

@@ -28,13 +28,17 @@ class Source(NamedTuple):
 
 
 def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
-    """What the dataset is made from, under any of its names; `runs` 0 means it was only declared."""
+    """What the dataset is made from, under any of its names; `runs` 0 means it was only declared.
+
+    Deleted sources are left out.
+    """
     sources: dict[Source, Edge] = {}
     for member in tuple(graph.members(name)):
         for source, edge in (*_told(graph, member), *_multiplied(graph, member)):
             known = sources.get(source)
             sources[source] = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
-    return {source: edge for source, edge in sources.items() if source.dataset.is_complete}
+    named = (source for source in sources if source.dataset.is_complete and not graph.hides(source.dataset))
+    return {source: sources[source] for source in named}
 
 
 def _told(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:

@@ -125,6 +125,12 @@ class Growth:
         if self._heard_of is not None:
             self._heard_of.clear()
 
+    def newly_read(self) -> Iterator[DatasetId]:
+        """Take out the datasets of which facets about columns were read since; another graph takes out its own."""
+        newly_read = self.column_edges.newly_read if self._heard_of is None else {}
+        while newly_read:
+            yield newly_read.popitem()[0]
+
     def _choose_again(self, name: DatasetId) -> None:
         """Forget which name of the dataset is shown."""
         if not self.identities.is_alone(name):

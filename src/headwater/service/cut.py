@@ -71,6 +71,7 @@ class CutPast:
         await in_turns(self._add(told))
         self._graph.hand_over()
         self.knowledge.count_anew()
+        self.knowledge.share_derivations(self._now)
         await self.catch_up()
 
     def _take_over(self, across: list[str]) -> Iterator[None]:

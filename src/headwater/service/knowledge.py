@@ -36,6 +36,9 @@ _KEPT_READ: Final = 2_000
 _SLICE: Final = 8
 """Facets that are read ahead in one go: about a millisecond's work."""
 
+_FEW: Final = 32
+"""Facets that are read for whoever asks for jobs and datasets: as many are unread but right after a start."""
+
 
 class Touched(NamedTuple):
     """The nodes that facts were about, datasets by their shown names."""
@@ -282,9 +285,15 @@ class Knowledge:
         return None if self.graph.hides(name) else self.derivations.told_of(self.graph.shown(name))
 
     def catch_up_derivations(self) -> None:
-        """Look at all datasets that may be made from others without a job."""
+        """Look at all datasets that may be made from others without a job, also by facets that came a moment ago."""
+        self.graph.column_edges.read_some(_FEW)
         for _ in self.derivations.catch_up():
             pass
+
+    def share_derivations(self, now: "Knowledge") -> None:
+        """Look also at the datasets that are made from others without a job by what is known now."""
+        now.catch_up_derivations()
+        self.derivations.touch_also(now.graph.told_directly)
 
     def names(self, name: DatasetId) -> list[Dataset]:
         """What is known under each of the dataset's names."""

@@ -58,6 +58,7 @@ class ReplayedPast:
         """Replay the log in a thread."""
         await asyncio.get_running_loop().run_in_executor(thread, self._replay, another_reader, metrics)
         self.knowledge.graph.hand_over()
+        self.knowledge.share_derivations(self._now)
 
     def _replay(self, another_reader: Callable[[], Reader], metrics: Metrics) -> None:
         begin = time.perf_counter()

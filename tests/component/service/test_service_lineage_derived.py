@@ -61,6 +61,41 @@ def a_view_between_two_jobs(client: TestClient) -> None:
     post(client, ran(12, "report", ["report_view"], ["mart"]))
 
 
+def test_a_source_that_only_column_lineage_names_is_an_edge_between_datasets_for_every_question(
+    client: TestClient,
+) -> None:
+    fed = [{"namespace": "lake", "name": name, "field": "id"} for name in ("orders", "rates")]
+    told = facet(fields={"id": {"inputFields": fed}})
+    made = dataset("report", schema=schema("id"), columnLineage=told)
+    post(client, {**ran(10, "report", ["orders"], []), "outputs": [made]})
+
+    around = {start: edges(client, f"dataset:lake:{start}") for start in ("report", "rates")}
+    reached = get(client, "/api/v1/impact?nodeId=dataset:lake:rates")["reached"]
+    columns = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:rates&withDownstream=true")["graph"]
+
+    pasts = ({"asOf": "2026-05-22T14:23:10Z"}, {"logSize": 1})
+    past = [client.get("/api/v1/lineage", params={"nodeId": "dataset:lake:rates", **then}).json() for then in pasts]
+
+    # by the facet rates feeds report; by its inputs the job does not read it: "Precedence rules" 2 and 3 of the guide
+    assert around["report"] == {("orders", "report"), ("report", "report"), ("rates", "report")}
+    assert around["rates"] == {("rates", "report"), ("orders", "report"), ("report", "report")}
+    assert past == [get(client, "/api/v1/lineage?nodeId=dataset:lake:rates")] * 2
+    assert {"dataset:lake:report", "datasetField:lake:report:id"} <= {each["id"] for each in reached}
+    assert [node["id"] for node in columns] == ["datasetField:lake:rates:id", "datasetField:lake:report:id"]
+
+
+def test_such_an_edge_goes_once_the_job_is_told_to_read_the_source(client: TestClient) -> None:
+    told = facet(fields={"id": {"inputFields": [{"namespace": "lake", "name": "rates", "field": "id"}]}})
+    made = dataset("out", schema=schema("id"), columnLineage=told)
+    post(client, {**ran(10, "load", [], []), "outputs": [made]})
+    before = edges(client, "dataset:lake:out")
+
+    post(client, {**ran(10, "load", ["rates"], []), "eventType": "START"})
+
+    assert before == {("rates", "out"), ("load", "out")}
+    assert edges(client, "dataset:lake:out") == {("rates", "load"), ("load", "out")}
+
+
 @pytest.mark.parametrize("start", ["dataset:lake:raw", "dataset:lake:orders", VIEW, "job:etl:report"])
 def test_a_view_joins_what_it_is_made_from_to_those_who_read_it(client: TestClient, start: str) -> None:
     a_view_between_two_jobs(client)

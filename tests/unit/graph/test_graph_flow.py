@@ -8,6 +8,7 @@ from typing import Any
 
 from headwater.graph.flow import sources_of
 from headwater.graph.lineage import Graph
+from headwater.model.facts import Edit, Seen
 from headwater.model.names import DatasetId, JobId
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
@@ -152,3 +153,11 @@ def test_a_complete_without_its_parent_facet_makes_no_new_job_also_where_it_tell
 
     assert {name.name for name, known in found.jobs.items() if known.is_known} == {"load", "dag", "other"}
     assert set(found.jobs[OWN].fed_by) == {OTHER}
+
+
+def test_a_source_that_is_deleted_is_none() -> None:
+    told = graph(run_event(inputs=[lake("a"), lake("b")], outputs=[lake("c")]))
+    seen = Seen(0, 0)
+    told.add(Edit(("dataset", "lake", "a"), "deleted", b"true", 1, seen))
+
+    assert sources(told, "c") == {("b", "inputs and outputs")}
