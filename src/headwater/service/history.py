@@ -20,7 +20,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service.activity import known_run
 from headwater.service.knowledge import Knowledge
 from headwater.store.entries import LoggedEvent
-from headwater.store.reader import ObservedFacetRow
+from headwater.store.facet_reader import ObservedFacetRow
 
 _MOST_RUNS: Final = 200
 """Of a job, its newest."""

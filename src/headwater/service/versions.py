@@ -18,7 +18,7 @@ from headwater.model.facts import DeclaredShape
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
 from headwater.service.knowledge import Knowledge
-from headwater.store.reader import ShapeChange
+from headwater.store.facet_reader import ShapeChange
 
 ShapePart = Literal["schema", "version"]
 _PARTS: Final[tuple[ShapePart, ...]] = ("schema", "version")

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from headwater.model.events import Direction, Stamp
 from headwater.model.names import DatasetId
 from headwater.store.entries import LoggedEvent
+from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet
 from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
-from headwater.store.reader import ObservedFacetRow, Reader, RunFacetRow, ShapeChange, ToldFacet
+from headwater.store.reader import Reader
 
 ByName = Mapping[str, tuple[Stamp, bytes]]
 

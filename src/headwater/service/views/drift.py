@@ -19,7 +19,8 @@ from headwater.service.knowledge import Knowledge
 from headwater.service.views.impact import any_breaking
 from headwater.service.views.names import name_of
 from headwater.store.entries import LoggedEvent
-from headwater.store.reader import Reader, ShapeChange
+from headwater.store.facet_reader import ShapeChange
+from headwater.store.reader import Reader
 
 _JOBS_SHOWN: Final = 10
 

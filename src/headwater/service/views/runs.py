@@ -26,7 +26,7 @@ from headwater.service.knowledge import Knowledge
 from headwater.service.versions import job_version, shape_at, shape_uuid
 from headwater.service.views.names import facets_of, mended_shape, name_of
 from headwater.service.views.silence import stale_after_us
-from headwater.store.reader import ObservedFacetRow, RunFacetRow
+from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow
 
 _WORST_FIRST: Final[tuple[shapes.Verdict, ...]] = ("tampered", "malformed", "unknown-key", "unsigned", "ok")
 _READ_FACETS: Final[tuple[str, ...]] = (

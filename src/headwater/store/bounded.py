@@ -1,0 +1,44 @@
+"""One connection that is read from, perhaps only for what events until some time say."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from headwater.store.bulk import marks
+from headwater.store.connection import Connection
+
+END_OF_TIME_US: Final = 2**62
+
+RUN: Final = "(SELECT id FROM run WHERE run_id = ?)"
+NAME: Final = "(SELECT id FROM name WHERE namespace = ? AND name = ?)"
+
+
+class Bounded:
+    """What every reader has; called from one thread at a time, which need not be the writer's.
+
+    Every method of every reader raises UnavailableError where the database does not answer.
+    """
+
+    def __init__(self, connection: Connection, until_us: int | None = None) -> None:
+        """Read from a connection; with `until_us` only what events until that time say, as far as rows tell."""
+        self._reader = connection
+        self._until_us = END_OF_TIME_US if until_us is None else until_us
+        # Not even asked where there is no bound: several answers then come from an index alone.
+        self._if_happened = "" if until_us is None else f" AND +event_us <= {until_us}"
+        self._if_told = "" if until_us is None else f" AND +stamp_us <= {until_us}"
+        self._rows = connection.rows
+        self._key = connection.run_key
+
+    def _wait_for_facts(self) -> None:
+        """See to it that the facts of every event in the log can be read, as far as possible now."""
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._reader.close()
+
+    def _value(self, sql: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401  whatever the column holds
+        return next((row[0] for row in self._rows(sql, values)), None)
+
+
+def runs(run_ids: Sequence[str]) -> str:
+    """The rows of these runs, whose keys go in as values."""
+    return f"(SELECT * FROM run WHERE run_id IN ({marks(run_ids)}))"  # noqa: S608  marks only

@@ -1,0 +1,186 @@
+"""Reading the facets that runs and dataset events told, by the run, by the dataset, and as they changed."""
+
+# ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
+
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+
+from headwater.model.events import Direction, Stamp
+from headwater.model.facts import DeclaredShape
+from headwater.model.names import DatasetId, JobId
+from headwater.store.bounded import NAME, RUN, Bounded, runs
+from headwater.store.bulk import marks
+from headwater.store.numbers import run_id_of_key
+from headwater.store.packing import content_of_row
+
+_SHAPES: Final = "slot = 'facets' AND name IN ('schema', 'version')"
+"""As in the index `observed_shape`."""
+
+
+class RunFacetRow(NamedTuple):
+    """A facet of a run, as JSON."""
+
+    name: str
+    body: bytes
+
+
+class ObservedFacetRow(NamedTuple):
+    """What one run told of a dataset: a direction facet as JSON, or the digest alone of its schema or version."""
+
+    direction: Direction
+    dataset: DatasetId
+    name: str
+    content: bytes
+    body: bytes | None
+
+
+class ShapeChange(NamedTuple):
+    """A run told of another schema or version of a dataset than the run before it."""
+
+    stamp: Stamp
+    run_id: str
+    direction: Direction
+    dataset: DatasetId
+    name: Literal["schema", "version"]
+    content: bytes
+
+
+class ToldFacet(NamedTuple):
+    """A facet of a dataset as a run told it, by its digest."""
+
+    stamp: Stamp
+    run_id: str
+    direction: Direction
+    name: str
+    content: bytes
+
+
+class FacetReader(Bounded):
+    """Answers from the merged facts about runs, and about datasets as runs saw them."""
+
+    def runs_that_named(self, job: JobId) -> list[str]:
+        """The runs of which an event ever named the job as theirs, also those that turned out to be another's."""
+        self._wait_for_facts()
+        sql = f"SELECT run_id FROM named_job JOIN run ON id = run WHERE job = {NAME}"
+        return [run_id_of_key(row[0]) for row in self._rows(sql, job)]
+
+    def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
+        """For each run: its own facets."""
+        sql = (
+            f"SELECT run_id, name, body FROM {runs(run_ids)} r JOIN run_facet ON run = r.id "
+            f"JOIN content ON digest = content{self._if_told} ORDER BY run, name"
+        )
+        self._wait_for_facts()
+        facets: dict[str, list[RunFacetRow]] = {run_id: [] for run_id in run_ids}
+        for run, name, body in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
+            facets[run_id_of_key(run)].append(RunFacetRow(name, content_of_row(body)))
+        return facets
+
+    def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
+        """For each run: the direction facets of its datasets, and the digests of their schemas and versions."""
+        sql = (
+            "SELECT run_id, direction, n.namespace, n.name, o.name, content, body "
+            f"FROM {runs(run_ids)} r JOIN observed_facet o ON run = r.id JOIN name n ON n.id = o.dataset "
+            "LEFT JOIN content ON digest = content AND slot = 'direction_facets' "
+            f"WHERE (slot = 'direction_facets' OR o.name IN ('schema', 'version')){self._if_told} "
+            "ORDER BY run, o.name, n.namespace, n.name"
+        )
+        self._wait_for_facts()
+        facets: dict[str, list[ObservedFacetRow]] = {run_id: [] for run_id in run_ids}
+        for run, direction, *pair, name, content, row in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
+            body = None if row is None else content_of_row(row)
+            facets[run_id_of_key(run)].append(ObservedFacetRow(direction, DatasetId(*pair), name, content, body))
+        return facets
+
+    def told_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
+        """The facets with these names, of either slot, that the runs told of a dataset under this very name."""
+        sql = (
+            "SELECT stamp_us, stamp_digest, run_id, direction, o.name, content "
+            f"FROM {runs(run_ids)} r JOIN observed_facet o ON run = r.id "
+            f"WHERE dataset = {NAME} AND o.name IN ({marks(names)}){self._if_told} "
+            "ORDER BY stamp_us, stamp_digest, o.name, content"
+        )
+        self._wait_for_facts()
+        rows = self._rows(sql, [*map(self._key, run_ids), *dataset, *names])
+        return [ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
+
+    def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
+        """The facets of a dataset as one run saw it, as JSON."""
+        sql = (
+            "SELECT name, body FROM observed_facet JOIN content ON digest = content "
+            f"WHERE run = {RUN} AND direction = ? AND dataset = {NAME} AND slot = 'facets'{self._if_told} "
+            "ORDER BY name"
+        )
+        self._wait_for_facts()
+        rows = self._rows(sql, (self._key(run_id), direction, *dataset))
+        return {name: content_of_row(body) for name, body in rows}
+
+    def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
+        """Of each facet that these runs told of a dataset under this very name, the newest stamp and digest."""
+        sql = (
+            f"SELECT o.name, stamp_us, stamp_digest, content FROM {runs(run_ids)} r "
+            "JOIN observed_facet o ON run = r.id "
+            f"WHERE dataset = {NAME} AND slot = 'facets'{self._if_told}"
+        )
+        self._wait_for_facts()
+        newest: dict[str, tuple[Stamp, bytes]] = {}
+        for name, time_us, digest, content in self._rows(sql, [*map(self._key, run_ids), *dataset]):
+            stamped = Stamp(time_us, digest), content
+            newest[name] = max(newest.get(name, stamped), stamped)
+        return newest
+
+    def facet_at(self, dataset: DatasetId, name: str, time_us: int) -> tuple[Stamp, bytes] | None:
+        """The newest schema or version facet that a run told of until then, that time included: stamp and digest."""
+        sql = (
+            f"SELECT stamp_us, stamp_digest, content FROM observed_facet WHERE {_SHAPES} AND dataset = {NAME} "
+            "AND name = ? AND stamp_us <= ? ORDER BY stamp_us DESC, stamp_digest DESC LIMIT 1"
+        )
+        self._wait_for_facts()
+        row = next(self._rows(sql, (*dataset, name, min(time_us, self._until_us))), None)
+        return row and (Stamp(*row[:2]), row[2])
+
+    def shapes_told(self, dataset: DatasetId) -> list[ShapeChange]:
+        """Which schema or version each run told of, in no order."""
+        sql = (
+            "SELECT stamp_us, stamp_digest, run_id, direction, name, content FROM observed_facet "
+            f"JOIN run ON id = run WHERE {_SHAPES} AND dataset = {NAME}{self._if_told}"
+        )
+        self._wait_for_facts()
+        return [
+            ShapeChange(Stamp(*row[:2]), run_id_of_key(row[2]), row[3], dataset, *row[4:])
+            for row in self._rows(sql, dataset)
+        ]
+
+    def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
+        """When runs told of another schema or version than before, by event time."""
+        sql = (
+            "SELECT stamp_us, stamp_digest, run_id, direction, name, content FROM ("
+            "SELECT *, lag(content) OVER (PARTITION BY name ORDER BY stamp_us, stamp_digest) AS former "
+            f"FROM observed_facet WHERE {_SHAPES} AND dataset = {NAME}{self._if_told}) AS told JOIN run ON id = run "
+            "WHERE former IS NULL OR former <> content ORDER BY stamp_us, stamp_digest"
+        )
+        self._wait_for_facts()
+        return [
+            ShapeChange(Stamp(*row[:2]), run_id_of_key(row[2]), row[3], dataset, *row[4:])
+            for row in self._rows(sql, dataset)
+        ]
+
+    def declared_shapes(self, dataset: DatasetId) -> list[DeclaredShape]:
+        """What dataset events said the dataset, under this very name, is like; by event time."""
+        sql = (
+            "SELECT stamp_us, stamp_digest, schema, version FROM declared_shape "
+            f"WHERE dataset = {NAME}{self._if_told} ORDER BY stamp_us, stamp_digest"
+        )
+        self._wait_for_facts()
+        return [DeclaredShape(dataset, Stamp(*row[:2]), *row[2:]) for row in self._rows(sql, dataset)]
+
+    def datasets_with_several_schemas(self) -> list[DatasetId]:
+        """The names under which more than one schema was told of; looks through all that runs observed."""
+        early = self._if_told
+        told = (
+            f"SELECT dataset, content FROM observed_facet WHERE slot = 'facets' AND name = 'schema'{early} "
+            f"UNION SELECT dataset, schema FROM declared_shape WHERE schema IS NOT NULL{early}"
+        )
+        several = f"SELECT dataset FROM ({told}) AS told GROUP BY dataset HAVING count(*) > 1"
+        self._wait_for_facts()
+        return [DatasetId(*row) for row in self._rows(f"SELECT namespace, name FROM name WHERE id IN ({several})")]

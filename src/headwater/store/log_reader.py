@@ -1,0 +1,222 @@
+"""Reading the log: entries in their order, by their time, by their run, and how many there are."""
+
+# ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import Final, Literal
+
+from headwater.errors import UnavailableError
+from headwater.store.bounded import END_OF_TIME_US, RUN, Bounded, runs
+from headwater.store.bulk import marks
+from headwater.store.connection import Connection, Row
+from headwater.store.entries import LoggedEvent
+from headwater.store.numbers import run_id_of_key
+from headwater.store.packing import unpacked
+from headwater.store.segments import Segments
+
+_ALL: Final = 2**62
+_IN_ONE_QUESTION: Final = 500
+_IN_ONE_ANSWER: Final = 2_000
+_LOGGED: Final = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"
+
+
+class LogReader(Bounded):
+    """Answers from the log."""
+
+    def __init__(self, connection: Connection, segments: Segments | None = None, until_us: int | None = None) -> None:
+        super().__init__(connection, until_us)
+        self._segments = segments
+        self._counted: Counter[str] = Counter()
+        """Entries of the log by verdict, as many of its first ones as that makes: there are no holes."""
+
+    def size(self) -> int:
+        """How many entries the log holds: events and edits."""
+        if self._if_happened:
+            return int(self._value("SELECT count(*) FROM log WHERE event_us <= ?", (self._until_us,)))
+        return int(self._value("SELECT coalesce(max(idx) + 1, 0) FROM log"))
+
+    def folded(self) -> int:
+        """Of how many entries the facts are stored."""
+        return int(self._value("SELECT events FROM folded"))
+
+    def first_received(self, received_us: int) -> int:
+        """The place of the first entry that came at that time or later; the log's size if there is none."""
+        low, high = 0, self.size()
+        while low < high:  # the log is in the order in which entries came, but for a clock that was set back
+            middle = (low + high) // 2
+            if int(self._value("SELECT received_us FROM log WHERE idx = ?", (middle,))) < received_us:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def verdict_counts(self) -> dict[str, int]:
+        """How many events were stored with each verdict."""
+        if self._if_happened:
+            early = "SELECT verdict, count(*) FROM log WHERE event_us <= ? AND event_type <> 'EDIT' GROUP BY verdict"
+            return dict(self._rows(early, (self._until_us,)))
+        new = " WHERE idx >= ?" if self._counted else ""  # the first time, an index that has it all is read instead
+        sql = f"SELECT verdict, count(*) FROM log{new} GROUP BY verdict"
+        self._counted.update(dict(self._rows(sql, [self._counted.total()] if new else [])))
+        edits = "SELECT verdict, count(*) FROM log WHERE event_type = 'EDIT' AND +idx < ? GROUP BY verdict"
+        return self._counted - Counter(dict(self._rows(edits, [self._counted.total()])))
+
+    def verdicts(self) -> Iterator[tuple[str | None, str, str | None, int]]:
+        """How many events were stored with each verdict, by run (None: events without one) and by the key they name."""
+        early = self._if_happened.replace("AND", "WHERE", 1)
+        counts = f"SELECT run, verdict, key_id, count(*) AS events FROM log{early} GROUP BY run, verdict, key_id"
+        sql = f"SELECT run_id, verdict, key_id, events FROM ({counts}) AS counted LEFT JOIN run ON id = run"
+        for run, verdict, key_id, events in self._rows(sql):
+            yield None if run is None else run_id_of_key(run), verdict, key_id, events
+
+    def runs_that_told(self, event_type: str) -> Iterator[str]:
+        """The runs of which an event of that type is in the log; looks through all of it."""
+        sql = f"SELECT run_id FROM run WHERE id IN (SELECT run FROM log WHERE event_type = ?{self._if_happened})"
+        return (run_id_of_key(row[0]) for row in self._rows(sql, (event_type,)))
+
+    def raw(self, digest: bytes) -> bytes | None:
+        """The bytes of an event, as they came."""
+        row = next(self._rows(f"SELECT idx, packed FROM log WHERE digest = ?{self._if_happened}", (digest,)), None)
+        return None if row is None else self._unpacked(row[0], digest, row[1])
+
+    def known_digests(self, digests: Sequence[bytes]) -> set[bytes]:
+        """Those of the digests whose bytes are in the log."""
+        known: set[bytes] = set()
+        for begin in range(0, len(digests), _IN_ONE_QUESTION):
+            asked = digests[begin : begin + _IN_ONE_QUESTION]
+            known.update(
+                row[0] for row in self._rows(f"SELECT digest FROM log WHERE digest IN ({marks(asked)})", asked)
+            )
+        return known
+
+    def _unpacked(self, place: int, digest: bytes, frame: bytes) -> bytes:
+        """The bytes of an event, from its row in the log; an empty frame means that they are in a segment."""
+        if frame:
+            return unpacked(frame)
+        if self._segments is None:
+            raise UnavailableError(f"the bytes of event {place} are in a segment, and no folder of segments is known")
+        raw = self._segments.raw(place)
+        if sha256(raw).digest() != digest:
+            raise UnavailableError(f"the segment that has event {place} holds other bytes than were logged")
+        return raw
+
+    def events(
+        self, before_us: int, after_us: int, order: Literal["asc", "desc"], limit: int, offset: int
+    ) -> tuple[list[LoggedEvent], int]:
+        """A page of the events with `after_us` <= event time < `before_us`, by event time, and how many there are."""
+        before_us = min(before_us, self._until_us + 1)
+        where = "WHERE event_us >= ? AND event_us < ?"
+        way = "ASC" if order == "asc" else "DESC"
+        page = (
+            f"SELECT {_LOGGED} FROM log {where} AND event_type <> 'EDIT' "
+            f"ORDER BY event_us {way}, idx {way} LIMIT ? OFFSET ?"
+        )
+        events = [self._logged(row) for row in self._rows(page, (after_us, before_us, limit, offset))]
+        return events, self._events_between(after_us, before_us)
+
+    def _events_between(self, after_us: int, before_us: int) -> int:
+        if -after_us >= END_OF_TIME_US <= before_us:  # all of them: their places tell how many, for there are no holes
+            return self.size() - int(self._value("SELECT count(*) FROM log WHERE event_type = 'EDIT'"))
+        where, bounds = "WHERE event_us >= ? AND event_us < ?", (after_us, before_us)
+        edits = self._value(f"SELECT count(*) FROM log {where} AND event_type = 'EDIT'", bounds)
+        return int(self._value(f"SELECT count(*) FROM log {where}", bounds)) - int(edits)
+
+    def edits(self, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
+        """A page of the edits, the newest first, and how many there are."""
+        # Without an index's name the whole log is looked through.
+        few = f"FROM log INDEXED BY log_edits WHERE event_type = 'EDIT'{self._if_happened}"
+        page = f"SELECT {_LOGGED} {few} ORDER BY idx DESC LIMIT ? OFFSET ?"
+        edits = [self._logged(row) for row in self._rows(page, (limit, offset))]
+        return edits, self._value(f"SELECT count(*) {few}")
+
+    def event_counts(self, start_us: int, end_us: int) -> dict[str, int]:
+        """How many events of each type there are with `start_us` <= event time < `end_us`."""
+        sql = "SELECT event_type, count(*) FROM log WHERE event_us >= ? AND event_us < ? GROUP BY event_type"
+        return dict(self._rows(sql, (start_us, min(end_us, self._until_us + 1))))
+
+    def started_us(self, run_id: str) -> int | None:
+        """The time of the first event by which the run was under way or at its end."""
+        sql = f"SELECT min(event_us) FROM log WHERE run = {RUN} AND event_type <> 'OTHER'{self._if_happened}"
+        time_us: int | None = self._value(sql, (self._key(run_id),))
+        return time_us
+
+    def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
+        """A page of the events of the runs of a namespace's jobs, the newest first, and how many there are."""
+        joined = (
+            "FROM name JOIN run_of_job ON job = name.id JOIN log ON log.run = run_of_job.run "
+            f"WHERE name.namespace = ?{self._if_happened}"
+        )
+        self._wait_for_facts()
+        page = f"SELECT {_LOGGED} {joined} ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
+        events = [self._logged(row) for row in self._rows(page, (namespace, limit, offset))]
+        return events, self._value(f"SELECT count(*) {joined}", (namespace,))
+
+    def _logged(self, row: Row) -> LoggedEvent:
+        return LoggedEvent._make((*row[:-1], self._unpacked(row[0], row[1], row[-1])))
+
+    def logged(self, places: range, until_us: int | None = None) -> Iterator[LoggedEvent]:
+        """The events in these places of the log that happened until then, that time included, in the log's order."""
+        sql = f"SELECT {_LOGGED} FROM log WHERE idx >= ? AND idx < ? AND +event_us <= ? ORDER BY idx"
+        until = self._until_us if until_us is None else min(until_us, self._until_us)
+        for begin in range(places.start, places.stop, _IN_ONE_ANSWER):  # PostgreSQL gives an answer whole
+            end = min(begin + _IN_ONE_ANSWER, places.stop)
+            yield from map(self._logged, self._rows(sql, (begin, end, until)))
+
+    def raw_before(self, places: range, received_us: int) -> list[bytes]:
+        """The raw bytes of the events in these places, if all are there, were received before then, and are folded."""
+        sql = "SELECT count(*) FROM log, folded WHERE idx >= ? AND idx < ? AND idx < events AND received_us < ?"
+        if self._value(sql, (places.start, places.stop, received_us)) < len(places):
+            return []
+        return [logged.raw for logged in self.logged(places)]
+
+    def told_of(self, run_ids: Sequence[str], until_us: int = END_OF_TIME_US) -> Iterator[LoggedEvent]:
+        """The events of the runs, and all that declare a job or dataset or edit something, that happened until then."""
+        early = f" AND +event_us <= {min(until_us, self._until_us)}"
+        few = "SELECT id FROM run WHERE run_id IN ({marks})"
+        of_runs = f"SELECT {_LOGGED} FROM log WHERE run IN ({few}){early}"
+        for begin in range(0, len(run_ids), _IN_ONE_QUESTION):
+            asked = run_ids[begin : begin + _IN_ONE_QUESTION]
+            rows = self._rows(of_runs.format(marks=marks(asked)), [self._key(run_id) for run_id in asked])
+            yield from map(self._logged, rows)
+        yield from map(self._logged, self._rows(f"SELECT {_LOGGED} FROM log WHERE run IS NULL{early}"))
+
+    def at(self, places: Sequence[int]) -> dict[int, LoggedEvent]:
+        """The events in these places of the log."""
+        rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE idx IN ({marks(places)})", places)
+        return {event.log_index: event for event in map(self._logged, rows)}
+
+    def newest_us(self, log_size: int | None = None, until_us: int | None = None) -> int | None:
+        """The latest event time in the first entries of the log, or in all, until then; None where there is none."""
+        sql = "SELECT event_us FROM log WHERE event_us <= ? AND idx < ? ORDER BY event_us DESC LIMIT 1"
+        until = self._until_us if until_us is None else min(until_us, self._until_us)
+        newest: int | None = self._value(sql, (until, END_OF_TIME_US if log_size is None else log_size))
+        return newest
+
+    def run_events(self, run_id: str, limit: int = _ALL, offset: int = 0) -> list[LoggedEvent]:
+        """A page of the events of a run, by event time."""
+        sql = f"SELECT {_LOGGED} FROM log WHERE run = {RUN}{self._if_happened} ORDER BY event_us, idx LIMIT ? OFFSET ?"
+        return [self._logged(row) for row in self._rows(sql, (self._key(run_id), limit, offset))]
+
+    def newest_events(self, run_id: str, limit: int, offset: int) -> list[LoggedEvent]:
+        """A page of the events of a run, the newest by event time first."""
+        order = "ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
+        sql = f"SELECT {_LOGGED} FROM log WHERE run = {RUN}{self._if_happened} {order}"
+        return [self._logged(row) for row in self._rows(sql, (self._key(run_id), limit, offset))]
+
+    def run_verdicts(self, run_ids: Sequence[str]) -> dict[str, list[tuple[str, str | None, int]]]:
+        """For each run: verdict, key id, and how many of its events came out so."""
+        sql = (
+            f"SELECT run_id, verdict, key_id, count(*) FROM log JOIN {runs(run_ids)} r ON id = run{self._if_happened} "
+            "GROUP BY run_id, verdict, key_id"
+        )
+        verdicts: dict[str, list[tuple[str, str | None, int]]] = {run_id: [] for run_id in run_ids}
+        for run, verdict, key_id, count in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
+            verdicts[run_id_of_key(run)].append((verdict, key_id, count))
+        return verdicts
+
+    def with_digests(self, digests: Sequence[bytes]) -> dict[bytes, LoggedEvent]:
+        """The events with these digests."""
+        rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE digest IN ({marks(digests)})", digests)
+        return {event.digest: event for event in map(self._logged, rows)}
