@@ -49,7 +49,14 @@ async def _by(request: Request, told: _User = None) -> str | None:
     return told if sight is None else sight.caller.name
 
 
+async def _is_veiled(request: Request) -> bool:
+    sight = sight_of(request)
+    return sight is not None and sight.veil is not None
+
+
 Sees = Annotated[Callable[[str], bool] | None, Depends(_sees)]
 """Which namespaces a list may name; None for all."""
 By = Annotated[str | None, Depends(_by)]
 """Who says it: the caller who is known, else whom the header names."""
+IsVeiled = Annotated[bool, Depends(_is_veiled)]
+"""Whether names are taken out of the answer."""

@@ -356,6 +356,40 @@ def test_a_restricted_column_is_as_if_it_were_not_there_to_one_who_asks_for_it_b
     assert (hidden.status_code, hidden.text.replace("zz_ssn", "zz_nothing")) == (404, absent.text)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"query": "{ zz_ssn: datasets { name } }"},
+        {"query": "{ datasets { fields { ...on DatasetField { zz_ssn: name } } } }"},
+        {"query": "{ datasets { zz_ssn } }"},
+        {"query": 'query { "zz_ssn" }'},
+        {"query": "query ($zz_ssn: Int!) { datasets(limit: $zz_ssn) { name } }"},
+        {"query": "query ($n: Int) { datasets(limit: $n) { name } }", "variables": {"n": "zz_ssn"}},
+        {"query": "query a { datasets { name } }", "operationName": "zz_ssn"},
+    ],
+    ids=lambda asked: asked["query"],
+)
+def test_a_graphql_answer_confirms_no_guess_at_a_restricted_column(admin: Asker, asked: dict[str, object]) -> None:
+    holder = asker(admin, "read", scopes=("*",))
+    other = json.loads(json.dumps(asked).replace("zz_ssn", "zz_abc"))
+
+    guessed, absent = (holder("POST", "/api/v1-beta/graphql", json=each) for each in (asked, other))
+
+    assert guessed.json()["errors"]
+    assert guessed.json() == absent.json()
+
+
+def test_a_graphql_query_without_words_of_its_own_is_answered_to_all(admin: Asker) -> None:
+    holder, trusted = asker(admin, "read", scopes=("*",)), asker(admin, "steward", scopes=("*",))
+    query = "{ dataset(namespace: \"lake\", name: \"customers\") { fields { name } } }"
+
+    shown = holder("POST", "/api/v1-beta/graphql", json={"query": query}).json()["data"]["dataset"]["fields"]
+    aliased = trusted("POST", "/api/v1-beta/graphql", json={"query": query.replace("{ name", "{ zz_ssn: name")})
+
+    assert any(field["name"].startswith("restricted-") for field in shown)
+    assert "zz_ssn" in {field["zz_ssn"] for field in aliased.json()["data"]["dataset"]["fields"]}
+
+
 def test_a_column_is_hidden_from_the_moment_that_a_steward_tags_it(admin: Asker) -> None:
     holder, steward = asker(admin, "read"), asker(admin, "steward")
     before = holder("GET", "/api/v1/namespaces/lake/datasets/report").json()["fields"]

@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from graphql import (
+    ASTValidationRule,
+    FieldNode,
     GraphQLAbstractType,
     GraphQLError,
     GraphQLResolveInfo,
     MaxIntrospectionDepthRule,
+    ValidationRule,
     build_schema,
     execute_sync,
     parse,
@@ -18,7 +21,7 @@ from graphql import (
 
 from headwater.errors import HeadwaterError
 from headwater.service import shapes
-from headwater.service.graphql.ask import Ask, Node
+from headwater.service.graphql.ask import TOO_MANY, Ask, Node
 from headwater.service.graphql.links import resolve
 from headwater.service.graphql.schema import SCHEMA
 from headwater.service.knowledge import Knowledge
@@ -30,17 +33,55 @@ MAX_TOKENS: Final = 2_000
 
 _SCHEMA: Final = build_schema(SCHEMA)
 _RULES: Final = (*specified_rules, MaxIntrospectionDepthRule)
+_UNSAID: Final = "the query does not fit the schema, or has aliases, which are for readers who may know all columns"
+
+
+class _NoAliases(ValidationRule):
+    """No member of the answer is named by who asks."""
+
+    def enter_field(self, node: FieldNode, *_: object) -> None:
+        """Refuse a field that has another name in the answer."""
+        if node.alias is not None:
+            self.report_error(GraphQLError(_UNSAID, node))
 
 
 def answer_query(
-    knowledge: Knowledge, query: str, variables: Mapping[str, Any] | None, operation: str | None
+    knowledge: Knowledge,
+    query: str,
+    variables: Mapping[str, Any] | None,
+    operation: str | None,
+    *,
+    is_veiled: bool = False,
 ) -> shapes.GraphqlAnswer:
-    """The answer to a query: data, or what is wrong with it, or both."""
+    """The answer to a query: data, or what is wrong with it, or both.
+
+    With `is_veiled` it holds no word of the query's own. A veil takes out the names that its reader may not know, and
+    where it took out one that the reader had put there it would confirm a guess.
+    """
+    answer = _answer(knowledge, query, variables, operation, _RULES + (_NoAliases,) * is_veiled)
+    if is_veiled and "errors" in answer:
+        answer["errors"] = [{**fault, "message": _unsaid(fault)} for fault in answer["errors"]]
+    return answer
+
+
+def _unsaid(fault: Mapping[str, Any]) -> str:
+    """What an error says, if it says nothing of the query."""
+    message: str = fault["message"]
+    return message if message.startswith(TOO_MANY) else _UNSAID
+
+
+def _answer(
+    knowledge: Knowledge,
+    query: str,
+    variables: Mapping[str, Any] | None,
+    operation: str | None,
+    rules: tuple[type[ASTValidationRule], ...],
+) -> shapes.GraphqlAnswer:
     try:
         document = parse(query, max_tokens=MAX_TOKENS)
     except GraphQLError as fault:
         return _refused([fault])
-    if faults := validate(_SCHEMA, document, _RULES, max_errors=10):
+    if faults := validate(_SCHEMA, document, rules, max_errors=10):
         return _refused(faults)
     result = execute_sync(
         _SCHEMA,

@@ -13,6 +13,8 @@ from headwater.service.views.sources import all_sources
 
 MAX_OBJECTS: Final = 10_000
 """Objects one query may reach: types lead back to each other, so a short query can ask for everything many times."""
+TOO_MANY: Final = "the query reaches more than"
+"""How it begins what is told then."""
 
 
 class Node:
@@ -43,7 +45,7 @@ class Ask:
         """
         self.reached += 1
         if self.reached > MAX_OBJECTS:
-            raise GraphQLError(f"the query reaches more than {MAX_OBJECTS:,} objects: ask for less at a time")
+            raise GraphQLError(f"{TOO_MANY} {MAX_OBJECTS:,} objects: ask for less at a time")
         return Node(identity, make)
 
     @cached_property

@@ -14,6 +14,7 @@ from headwater.service.answers import answer
 from headwater.service.bodies import StrictBody
 from headwater.service.graphql.answer import answer_query
 from headwater.service.routes.parameters import WRITTEN, WRONG
+from headwater.service.sight import IsVeiled
 
 router = APIRouter(prefix="/api/v1-beta", tags=["graphql"], route_class=StrictBody, strict_content_type=False)
 
@@ -30,14 +31,15 @@ _BODY: dict[int | str, dict[str, Any]] = {status: WRITTEN[status] for status in 
 
 
 @router.post("/graphql", response_model=shapes.GraphqlAnswer, responses=_BODY)
-async def post_query(knowledge: Known, body: QueryBody) -> Response:
+async def post_query(knowledge: Known, is_veiled: IsVeiled, body: QueryBody) -> Response:
     """Answer a GraphQL query; what is wrong with it stands in `errors`."""
-    return answer(answer_query(knowledge, body.query, body.variables, body.operationName))
+    return answer(answer_query(knowledge, body.query, body.variables, body.operationName, is_veiled=is_veiled))
 
 
 @router.get("/graphql", response_model=shapes.GraphqlAnswer, responses=WRONG)
 async def get_query(
     knowledge: Known,
+    is_veiled: IsVeiled,
     query: Annotated[str, Query(description="A GraphQL query.")],
     variables: Annotated[str | None, Query(description="The values of the query's variables, a JSON object.")] = None,
     operation: Annotated[
@@ -45,7 +47,7 @@ async def get_query(
     ] = None,
 ) -> Response:
     """Answer a GraphQL query; what is wrong with it stands in `errors`."""
-    return answer(answer_query(knowledge, query, _variables(variables), operation))
+    return answer(answer_query(knowledge, query, _variables(variables), operation, is_veiled=is_veiled))
 
 
 def _variables(text: str | None) -> Mapping[str, Any] | None:
