@@ -34,8 +34,11 @@ from nacl.signing import VerifyKey
 FORMAT = "headwater audit bundle/1"
 MOST_FINDINGS = 100
 ENCODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+DECODE = json.JSONDecoder().raw_decode
 ERASED = b'{"_deleted":true}'
-Look = Callable[[dict[str, Any], bytes], None]
+Entry = dict[str, Any]
+Look = Callable[[Entry, bytes], None]
+ReadJson = Callable[[bytes], Any]
 
 
 class Refused(Exception):
@@ -66,6 +69,7 @@ class Trust:
     keys: Mapping[str, Any] | None = None
     since: str | None = None
     witnesses: Sequence[str] = ()
+    read_json: ReadJson = json.loads  # or another that is trusted
 
 
 @dataclass(slots=True)
@@ -123,8 +127,7 @@ def _check_heads(bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Tr
     log_key = trust.log_key or manifest["logKey"]
     if trust.log_key is None:
         report.not_known.append(f"whether {log_key} is the log's key: it was taken from the bundle (--log-key)")
-    note = bundle.read("checkpoint.txt").decode()
-    head = Head("", 0, b"")
+    note, head = bundle.read("checkpoint.txt").decode(), Head("", 0, b"")
     try:
         head = opened(note, log_key)
         report.checked.append(f"checkpoint: {head.origin} signed the head over {head.size:,} entries")
@@ -214,10 +217,10 @@ def _check_entries(
     place = begin
     with BufferedReader(bundle.open("entries.jsonl"), 1 << 20) as lines:  # type: ignore[type-var]
         for line in lines:
-            entry = json.loads(line)
+            entry = trust.read_json(line)
             if entry["index"] != place:
                 report.find("inclusion", place, f"the next entry in the bundle says that it is {entry['index']}")
-            tree.add(_checked_leaf(entry, keys, report, look), 0)
+            tree.add(_checked_leaf(entry, keys, trust.read_json, report, look), 0)
             place += 1
     if place != manifest["to"]:
         report.find("inclusion", place, f"the bundle ends here, and says that it ends at {manifest['to']}")
@@ -230,13 +233,11 @@ def _check_entries(
 
 def _tell_of_entries(begin: int, end: int, report: Report) -> None:
     count = report.counts
-    report.checked.append(
-        f"inclusion: entries {begin:,} to {end:,}, in their order and without a gap, against the head"
+    report.checked += (
+        f"inclusion: entries {begin:,} to {end:,}, in their order and without a gap, against the head",
+        f"entry: {count['shown']:,} entries shown, each against its leaf; {count['withheld']:,} are not",
+        f"signature: {count['signed']:,} events, each under a key that counted when it came",
     )
-    report.checked.append(
-        f"entry: {count['shown']:,} entries shown, each against its leaf; {count['withheld']:,} are not"
-    )
-    report.checked.append(f"signature: {count['signed']:,} events, each under a key that counted when it came")
     for verdict in ("unsigned", "tampered", "unknown-key", "malformed"):
         if count[verdict]:
             report.not_known.append(f"who wrote {count[verdict]:,} events: the log found them {verdict}")
@@ -244,7 +245,7 @@ def _tell_of_entries(begin: int, end: int, report: Report) -> None:
         report.not_known.append(f"what stood in {count['erased']:,} facets that were erased, and what signed them")
 
 
-def _checked_leaf(entry: dict[str, Any], keys: Mapping[str, Key], report: Report, look: Look) -> bytes:
+def _checked_leaf(entry: Entry, keys: Mapping[str, Key], read: ReadJson, report: Report, look: Look) -> bytes:
     """The leaf of an entry, as its own bytes give it."""
     claimed, index = b64decode(entry["leaf"]), entry["index"]
     if "raw" not in entry:
@@ -258,7 +259,7 @@ def _checked_leaf(entry: dict[str, Any], keys: Mapping[str, Key], report: Report
     if (entry["kind"] == "event") == (entry["type"] == "EDIT"):  # only the kind is in the leaf
         report.find("entry", index, f"its leaf says {entry['kind']}, and the bundle {entry['type']}")
     if entry["kind"] == "event":
-        _check_signature(entry, raw, keys, report)
+        _check_signature(entry, raw, keys, read, report)
     look(entry, raw)
     return leaf
 
@@ -282,10 +283,10 @@ def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
         at, shift = end, shift + length - (end - begin)
     rest.append(raw[at + shift :])
     committed[0] = hashlib.sha256(b"".join(rest)).digest()
-    commitment = f"sha256:{hashlib.sha256(b''.join(committed)).hexdigest()}"
-    found = {member: entry[member] for member in ("keyId", "kind", "receivedUs", "verdict")}
-    told = {"commitment": commitment, **found, "version": 1}
-    return hashlib.sha256(b"\0" + ENCODE(told).encode()).digest()
+    commitment, key_id = hashlib.sha256(b"".join(committed)).hexdigest(), ENCODE(entry["keyId"])
+    told = f'{{"commitment":"sha256:{commitment}","keyId":{key_id},"kind":{ENCODE(entry["kind"])},'
+    told += f'"receivedUs":{entry["receivedUs"]:d},"verdict":{ENCODE(entry["verdict"])},"version":1}}'
+    return hashlib.sha256(b"\0" + told.encode()).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
@@ -334,7 +335,7 @@ def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
     return keys
 
 
-def _check_signature(entry: Mapping[str, Any], raw: bytes, keys: Mapping[str, Key], report: Report) -> None:
+def _check_signature(entry: Entry, raw: bytes, keys: Mapping[str, Key], read: ReadJson, report: Report) -> None:
     verdict, key_id, time_s = entry["verdict"], entry["keyId"], entry["receivedUs"] / 1_000_000
     erased = [number for number in entry.get("parts", ()) if 2 * int(number) < len(entry["facets"])]
     if erased:
@@ -345,15 +346,15 @@ def _check_signature(entry: Mapping[str, Any], raw: bytes, keys: Mapping[str, Ke
         report.find("signature", entry["index"], f"no key {key_id!r} is known")
     elif not keys[key_id].not_before <= time_s < keys[key_id].revoked_at:
         report.find("signature", entry["index"], f"the key {key_id!r} did not count when the event came")
-    elif not is_signed(raw, key_id, keys[key_id].public):
+    elif not is_signed(raw, key_id, keys[key_id].public, read):
         report.find("signature", entry["index"], f"the event is not what {key_id!r} signed")
     else:
         report.counts["signed"] += 1
 
 
-def is_signed(raw: bytes, key_id: str, public: VerifyKey) -> bool:
+def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson = json.loads) -> bool:
     """Whether the key signed the event, cut out as it was sent or else in its canonical form."""
-    for payload, facet in _signed_parts(raw):
+    for payload, facet in _signed_parts(raw, read):
         if facet.get("keyId") == key_id and facet.get("algorithm") == "Ed25519":
             try:
                 public.verify(payload, b64decode(facet["signature"]))
@@ -363,14 +364,14 @@ def is_signed(raw: bytes, key_id: str, public: VerifyKey) -> bool:
     return False
 
 
-def _signed_parts(raw: bytes) -> Iterator[tuple[bytes, dict[str, Any]]]:
+def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str, Any]]]:
     begin = raw.find(b'"signature":{"_producer":"')
     if begin >= 0:
         text = raw[begin + len(b'"signature":') :].decode()
-        facet, length = json.JSONDecoder().raw_decode(text)
+        facet, length = DECODE(text)
         end = begin + len(b'"signature":') + len(text[:length].encode())
         begin, end = (begin - 1, end) if raw[begin - 1 : begin] == b"," else (begin, end + (raw[end : end + 1] == b","))
-        if json.loads(raw)["run"]["facets"].get("signature") == facet:  # else it stands elsewhere, unsigned itself
+        if read(raw)["run"]["facets"].get("signature") == facet:  # else it stands elsewhere, unsigned itself
             yield raw[:begin] + raw[end:], facet
     event = json.loads(raw, parse_int=_Literal, parse_float=_Literal)
     facet = event["run"]["facets"].pop("signature", {})

@@ -1,6 +1,7 @@
 """`headwater audit`: a part of the log in one file, and its check that needs nothing else."""
 
 import gc
+import json
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
@@ -133,6 +134,7 @@ def verify(
         None if keys is None else orjson.loads(keys.read_bytes()),
         None if since is None else since.read_text(),
         witness or (),
+        read_json,
     )
     try:
         report = _checked(bundle, trust)
@@ -152,6 +154,14 @@ def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -
     cosignatures = Cosignatures(reader.tree, signer, enrolled_witnesses(home))
     cosignatures.load()
     return cosignatures.newest(witnesses)
+
+
+def read_json(text: bytes) -> Any:  # noqa: ANN401  whatever the text holds
+    """Read JSON in a third of the time that Python's own reader takes; to that is left what this one does not read."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return json.loads(text)
 
 
 def _checked(path: Path, trust: Trust) -> Report:

@@ -133,7 +133,7 @@ class InOrder:
         if isinstance(entry, EditEntry):
             return self.of_edits(entry, log_index)
         said = facts(entry, arrival)
-        return self.of_event(said, named(entry, said), entry.stamp.time_us, log_index)
+        return self.of_event(said, named(entry, said), entry.stamp.time_us, log_index) if self._deleted else said
 
     def of_edits(self, entry: EditEntry, log_index: int) -> tuple[Fact, ...]:
         """What the edits say."""

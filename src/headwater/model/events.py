@@ -6,7 +6,7 @@ whatever a facet holds stays in `facets` as it was written, and an unknown membe
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, cast
 
@@ -15,6 +15,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from headwater.errors import InvalidEventError
 from headwater.model import plain, strict_json
 from headwater.model.names import DatasetId, JobId, run_id_of
+from headwater.model.value import value
 
 EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
 Direction = Literal["input", "output"]
@@ -35,7 +36,7 @@ class Stamp(NamedTuple):
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DatasetRef:
     """A dataset as an event mentions it; `id` may have an empty namespace or name, which is for quarantine."""
 
@@ -45,7 +46,7 @@ class DatasetRef:
     """`inputFacets` of an input, `outputFacets` of an output."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RunEvent:
     """A run changed its state, or told more about itself."""
 
@@ -62,7 +63,7 @@ class RunEvent:
     body: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class JobEvent:
     """A job was declared, without a run."""
 
@@ -75,7 +76,7 @@ class JobEvent:
     body: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DatasetEvent:
     """A dataset was declared, without a run."""
 

@@ -30,13 +30,14 @@ A facet's value is kept once, by the SHA-256 of its JSON with sorted keys; the o
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 from headwater.model.events import Direction, Stamp
 from headwater.model.names import DatasetId, JobId
+from headwater.model.value import value
 
 Slot = Literal["facets", "direction_facets"]
 Evidence = Literal["symlinks", "rename"]
@@ -130,7 +131,7 @@ class Widening(Merging):
         return replace(self, seen=self.seen.union(other.seen))  # type: ignore[type-var]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Content(Merging):
     """A JSON value kept once: a facet, or a declaration. `digest` is the SHA-256 of `body`."""
 
@@ -143,7 +144,7 @@ class Content(Merging):
         return self
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RunTimes(Merging):
     """When a run was heard of, and its state: the greatest (rank, stamp) wins."""
 
@@ -158,7 +159,7 @@ class RunTimes(Merging):
         return replace(self, seen=self.seen.union(other.seen), state=max(self.state, other.state))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ParentRun:
     """The run and job that a run's `parent` facet names."""
 
@@ -166,7 +167,7 @@ class ParentRun:
     job: JobId
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RunOfJob(Merging):
     """Which job a run belongs to, and its parent; an event that names the parent beats one that does not."""
 
@@ -181,7 +182,7 @@ class RunOfJob(Merging):
         return max(self, other, key=lambda fact: (fact.parent is not None, fact.stamp))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RunFacet(LastWriter):
     """A run facet."""
 
@@ -192,7 +193,7 @@ class RunFacet(LastWriter):
     stamp: Stamp
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class JobFacet(LastWriter):
     """A job facet."""
 
@@ -203,7 +204,7 @@ class JobFacet(LastWriter):
     stamp: Stamp
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Observation(Widening):
     """A run read (input) or wrote (output) a dataset."""
 
@@ -214,7 +215,7 @@ class Observation(Widening):
     seen: Seen
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ObservedFacet(LastWriter):
     """A facet of a dataset, as a run saw it."""
 
@@ -228,7 +229,7 @@ class ObservedFacet(LastWriter):
     stamp: Stamp
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ColumnEvidence(Widening):
     """A facet from which column edges into `target` can be read; within a run only the strongest counts."""
 
@@ -240,7 +241,7 @@ class ColumnEvidence(Widening):
     seen: Seen
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Declaration(LastWriter):
     """A job or dataset as a job event or dataset event declared it.
 
@@ -260,7 +261,7 @@ class Declaration(LastWriter):
         return "job" if isinstance(self.node, JobId) else "dataset"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DeclaredTimes(Widening):
     """When job events or dataset events named a job or dataset, also those that others have replaced since."""
 
@@ -274,7 +275,7 @@ class DeclaredTimes(Widening):
         return "job" if isinstance(self.node, JobId) else "dataset"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DeclaredShape(Merging):
     """The schema and version that a dataset event gave a dataset, for good, whatever was declared since.
 
@@ -292,7 +293,7 @@ class DeclaredShape(Merging):
         return max(self, other, key=lambda fact: (fact.schema or b"", fact.version or b""))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Alias(Widening):
     """Evidence that two names are one dataset."""
 
@@ -317,7 +318,7 @@ class Catalog(NamedTuple):
     warehouse_uri: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CatalogEntry(Widening):
     """A dataset is this table of this catalog."""
 
@@ -329,7 +330,7 @@ class CatalogEntry(Widening):
     seen: Seen
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class EngineCatalog(Widening):
     """A query engine is set up so that its names which begin with a word mean what stands behind that word.
 
@@ -349,7 +350,7 @@ class EngineCatalog(Widening):
     seen: Seen
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ending(Widening):
     """A run was told to have ended so: a producer may tell of more than one end."""
 
@@ -359,7 +360,7 @@ class Ending(Widening):
     seen: Seen
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ControlFlow(Widening):
     """A run's `jobDependencies` facet names a job that comes before it (upstream) or after it; no data need pass."""
 
@@ -372,7 +373,7 @@ class ControlFlow(Widening):
     seen: Seen
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class JobFlow(Widening):
     """A run's explicit lineage says that data flows between a job that it names and a dataset or another job.
 
@@ -390,7 +391,7 @@ class JobFlow(Widening):
         return ("JobFlow", self.run_id, type(self.source), self.source, type(self.target), self.target)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Quarantined(Widening):
     """A dataset that was mentioned without a full name: in no graph, unless other evidence tells which one it is."""
 
@@ -403,7 +404,7 @@ class Quarantined(Widening):
     seen: Seen
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Edit(Merging):
     """Something said over the API; of two about one thing the one that stands later in the log holds.
 
@@ -424,7 +425,7 @@ class Edit(Merging):
         return replace(later, seen=self.seen.union(other.seen))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ChainLink(Merging):
     """A signed event says that this is its place in its node's record.
 

@@ -8,13 +8,14 @@
     dropped     {"events", "reasons", "firstAt", "lastAt"}
 """
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from headwater.model.digest import hash_of
-from headwater.model.events import RunEvent
-from headwater.model.facets.own import ChainFacet, HeartbeatFacet, SignatureFacet
+from headwater.model.events import Facets, RunEvent
+from headwater.model.facets.own import ChainFacet, Head, HeartbeatFacet, SignatureFacet
 from headwater.model.facts import ChainLink
 from headwater.model.heartbeat import HEARTBEAT, NODES
 
@@ -38,24 +39,76 @@ def chain_link(event: RunEvent, arrival: Arrival) -> ChainLink | None:
     """
     if arrival.verdict not in ("ok", "unknown-key") or ChainFacet.key not in event.run_facets:
         return None
-    chain, signature = ChainFacet.read(event.run_facets), SignatureFacet.read(event.run_facets)
-    if not isinstance(chain, ChainFacet) or not isinstance(signature, SignatureFacet):
+    told = _told_plainly(event.run_facets) or _told(event.run_facets)
+    if told is None or not _is_sound(told):
         return None
-    payload_hash = hash_of(signature.payload_hash)
-    previous_hash = b"" if chain.previous_hash is None else hash_of(chain.previous_hash)
-    if payload_hash is None or previous_hash is None or not _is_sound(chain, signature):
+    payload_hash = hash_of(told.payload_hash)
+    previous_hash = b"" if told.previous_hash is None else hash_of(told.previous_hash)
+    if payload_hash is None or previous_hash is None:
         return None
     return ChainLink(
-        chain.node_id,
-        chain.epoch,
-        chain.sequence,
+        told.node_id,
+        told.epoch,
+        told.sequence,
         event.stamp.digest,
         payload_hash,
         previous_hash,
         event.stamp.time_us,
         arrival.received_us,
         arrival.verdict == "ok",
-        _said(event, chain),
+        _said(event, told),
+    )
+
+
+class _Told(NamedTuple):
+    """What the facets of chain and signature say."""
+
+    node_id: str
+    epoch: str
+    sequence: int
+    previous_hash: str | None
+    key_id: str
+    payload_hash: str
+    follows: Sequence[Head] = ()
+    unsigned: Sequence[str] = ()
+
+
+_TEXTS: Final = ("nodeId", "epoch", "previousHash", "_producer", "_schemaURL")
+_CHAIN: Final = frozenset({*_TEXTS, "sequence"})
+_SIGNATURE: Final = frozenset({"algorithm", "keyId", "payloadHash", "signature", "_producer", "_schemaURL"})
+
+
+def _told_plainly(run_facets: Facets) -> _Told | None:
+    """The same as `_told` where the facets are as our signers write nearly all, in a tenth of the time; else None."""
+    chain, signature = run_facets[ChainFacet.key], run_facets.get(SignatureFacet.key)
+    is_plain = (
+        signature is not None
+        and chain.keys() - {"lastCheckpoint"} == _CHAIN
+        and signature.keys() == _SIGNATURE
+        and isinstance(chain.get("lastCheckpoint"), dict | None)
+        and type(chain["sequence"]) is int
+        and all([isinstance(chain[member], str) for member in _TEXTS])
+        and all([isinstance(member, str) for member in signature.values()])
+    )
+    if signature is None or not is_plain:
+        return None
+    node_id, epoch, previous_hash = chain["nodeId"], chain["epoch"], chain["previousHash"]
+    return _Told(node_id, epoch, chain["sequence"], previous_hash, signature["keyId"], signature["payloadHash"])
+
+
+def _told(run_facets: Facets) -> _Told | None:
+    chain, signature = ChainFacet.read(run_facets), SignatureFacet.read(run_facets)
+    if not isinstance(chain, ChainFacet) or not isinstance(signature, SignatureFacet):
+        return None
+    return _Told(
+        chain.node_id,
+        chain.epoch,
+        chain.sequence,
+        chain.previous_hash,
+        signature.key_id,
+        signature.payload_hash,
+        chain.follows,
+        chain.unsigned,
     )
 
 
@@ -64,17 +117,19 @@ def is_of_node(event: RunEvent, link: ChainLink) -> bool:
     return event.job == (NODES, link.node) and event.run_id == link.epoch and HEARTBEAT in event.run_facets
 
 
-def _is_sound(chain: ChainFacet, signature: SignatureFacet) -> bool:
-    is_short = 0 < len(chain.epoch) <= _MAX_NAME and 0 < len(chain.node_id) <= _MAX_NAME
-    return is_short and 0 <= chain.sequence < _MAX_SEQUENCE and signature.key_id.startswith(f"node:{chain.node_id}#")
+def _is_sound(told: _Told) -> bool:
+    is_short = 0 < len(told.epoch) <= _MAX_NAME and 0 < len(told.node_id) <= _MAX_NAME
+    return is_short and 0 <= told.sequence < _MAX_SEQUENCE and told.key_id.startswith(f"node:{told.node_id}#")
 
 
-def _said(event: RunEvent, chain: ChainFacet) -> bytes:
+def _said(event: RunEvent, told: _Told) -> bytes:
+    if not (told.follows or told.unsigned or HEARTBEAT in event.run_facets):
+        return b""
     said: dict[str, Any] = {}
-    if chain.follows:
-        said["follows"] = [[head.epoch, head.sequence, head.payload_hash] for head in chain.follows]
-    if chain.unsigned:
-        said["unsigned"] = chain.unsigned
+    if told.follows:
+        said["follows"] = [[head.epoch, head.sequence, head.payload_hash] for head in told.follows]
+    if told.unsigned:
+        said["unsigned"] = told.unsigned
     heartbeat = HeartbeatFacet.read(event.run_facets)
     if isinstance(heartbeat, HeartbeatFacet):
         is_last = event.event_type == "COMPLETE"

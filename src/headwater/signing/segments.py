@@ -70,7 +70,7 @@ def _written(raw: bytes, body: Mapping[str, object]) -> list[FacetPlace] | None:
     """
     held: _Held = []
     try:
-        between = orjson.dumps(_with_holes(body, _EVENT, (), held)).split(_HOLE)
+        between = orjson.dumps(_with_holes(body, held)).split(_HOLE)
         values = [orjson.dumps(facet) for _, facet in held]
     except (_OtherwiseError, orjson.JSONEncodeError):
         return None
@@ -86,26 +86,39 @@ def _written(raw: bytes, body: Mapping[str, object]) -> list[FacetPlace] | None:
     return found
 
 
-def _with_holes(members: Mapping[str, object], shape: Shape, path: tuple[str, ...], held: _Held) -> dict[str, object]:
-    """The same members with holes for facets, which come into `held` in their order."""
-    shell = dict(members)
-    for key, value in members.items():
-        inner = shape.get(key)
-        if inner is None or not isinstance(value, dict | list):
+def _with_holes(body: Mapping[str, object], held: _Held) -> dict[str, object]:
+    """The same event with holes for facets, which come into `held` in their order."""
+    shell = dict(body)
+    for key, value in body.items():
+        shape = _EVENT.get(key)
+        if shape is None:
             continue
-        if inner is _OF_MANY and isinstance(value, list):
-            elements = ((each, (*path, key, str(number))) for number, each in enumerate(value))
+        if shape is _OF_MANY and isinstance(value, list):
             shell[key] = [
-                _with_holes(each, _OF_EACH, at, held) if isinstance(each, dict) else each for each, at in elements
+                _owner_with_holes(each, _OF_EACH, (key, str(number)), held) if isinstance(each, dict) else each
+                for number, each in enumerate(value)
             ]
-        elif inner is _OF_MANY or not isinstance(value, dict):
+        elif shape is _OF_ONE and isinstance(value, dict):
+            shell[key] = _owner_with_holes(value, _OF_ONE, (key,), held)
+        elif isinstance(value, dict | list):
             raise _OtherwiseError
-        elif inner is _FACETS:
-            held += (((*path, key, name), facet) for name, facet in value.items())
-            shell[key] = dict.fromkeys(value, _FRAGMENT)
-        else:
-            shell[key] = _with_holes(value, inner, (*path, key), held)
     return shell
+
+
+def _owner_with_holes(
+    owner: Mapping[str, object], shape: Shape, path: tuple[str, ...], held: _Held
+) -> Mapping[str, object]:
+    shell: dict[str, object] | None = None
+    for key, facets in owner.items():
+        if key not in shape or not facets:
+            continue
+        if isinstance(facets, dict):
+            shell = shell or dict(owner)
+            held += [((*path, key, name), facet) for name, facet in facets.items()]
+            shell[key] = dict.fromkeys(facets, _FRAGMENT)
+        elif isinstance(facets, list):
+            raise _OtherwiseError
+    return shell or owner
 
 
 _SPACE: Final = " \t\n\r"

@@ -381,7 +381,7 @@ def test_a_graphql_answer_confirms_no_guess_at_a_restricted_column(admin: Asker,
 
 def test_a_graphql_query_without_words_of_its_own_is_answered_to_all(admin: Asker) -> None:
     holder, trusted = asker(admin, "read", scopes=("*",)), asker(admin, "steward", scopes=("*",))
-    query = "{ dataset(namespace: \"lake\", name: \"customers\") { fields { name } } }"
+    query = '{ dataset(namespace: "lake", name: "customers") { fields { name } } }'
 
     shown = holder("POST", "/api/v1-beta/graphql", json={"query": query}).json()["data"]["dataset"]["fields"]
     aliased = trusted("POST", "/api/v1-beta/graphql", json={"query": query.replace("{ name", "{ zz_ssn: name")})
