@@ -73,7 +73,7 @@ class Streams:
             self._queries.append(_to_files(writer, alone.writes))
         elif alone is not None and isinstance(alone.writes, IcebergOutput) and alone.writes.mode == "append":
             self._ready_table(source, alone.writes)
-            writer = self._writer(source, self._observer.watch_stream(self._frames[source]))
+            writer = self._writer(source, self._frames[source])  # the table's snapshots tell how many rows were written
             # By name: a column that came while the stream ran stands last in the table.
             writer = writer.option("check-ordering", "false").options(**alone.writes.options)
             self._queries.append(writer.toTable(quoted(alone.writes.table)))

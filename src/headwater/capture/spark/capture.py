@@ -60,10 +60,9 @@ class Capture:
         actions = ActionListener(self._watcher.take, self._now)
         java.listenerManager().register(actions)
         queries = QueryListener(session, self._watcher.take, self._now)
-        session.streams.addListener(queries)
         self._deaf += [
             partial(java.listenerManager().unregister, actions),
-            partial(session.streams.removeListener, queries),
+            queries.listen(session),
         ]
 
     def end(self, error: BaseException | None = None) -> None:

@@ -5,16 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, NamedTuple
 
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.listener import (
-    QueryIdleEvent,
-    QueryProgressEvent,
-    QueryStartedEvent,
-    QueryTerminatedEvent,
-    StreamingQueryListener,
-    StreamingQueryProgress,
-)
 
 from headwater.observe.spark.jvm import Java
+from headwater.observe.spark.progress import ProgressListener, Report
 
 
 class ActionEnded(NamedTuple):
@@ -39,7 +32,7 @@ class QueryStarted(NamedTuple):
 class QueryProgressed(NamedTuple):
     """A streaming query has committed a micro-batch."""
 
-    progress: StreamingQueryProgress
+    report: Report
     at: datetime
 
 
@@ -79,27 +72,21 @@ class ActionListener:
         implements: ClassVar = ["org.apache.spark.sql.util.QueryExecutionListener"]
 
 
-class QueryListener(StreamingQueryListener):  # type: ignore[misc]  # pyspark is not typed for us
+class QueryListener(ProgressListener):
     """Of one session's streaming queries."""
 
     def __init__(self, session: SparkSession, take: TakeNote, now: Callable[[], datetime]) -> None:
-        self._session = session
-        self._take = take
+        super().__init__(lambda report: take(QueryProgressed(report, now())))
+        self._streams = session._jsparkSession.streams()
+        self._leave = take
         self._now = now
 
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:
+    def onQueryStarted(self, event: Any) -> None:  # noqa: ANN401
         """A query starts. It is asked for at once: one that ends soon would be gone later."""
         at = self._now()
-        execution = self._session._jsparkSession.streams().get(str(event.id)).streamingQuery()
-        self._take(QueryStarted(execution, event.name, str(event.runId), at))
+        execution = self._streams.get(event.id()).streamingQuery()
+        self._leave(QueryStarted(execution, event.name(), event.runId().toString(), at))
 
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """A micro-batch is committed."""
-        self._take(QueryProgressed(event.progress, self._now()))
-
-    def onQueryIdle(self, event: QueryIdleEvent) -> None:
-        """Nothing has moved."""
-
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
+    def onQueryTerminated(self, event: Any) -> None:  # noqa: ANN401
         """A query has ended."""
-        self._take(QueryTerminated(str(event.runId), event.exception is not None, self._now()))
+        self._leave(QueryTerminated(event.runId().toString(), event.exception().isDefined(), self._now()))

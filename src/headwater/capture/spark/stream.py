@@ -8,7 +8,6 @@ from typing import Final
 
 from openlineage.client.event_v2 import RunState
 from openlineage.client.facet_v2 import RunFacet
-from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from headwater.capture.spark.action import Action, shown_name
 from headwater.capture.spark.application import Application, why
@@ -27,7 +26,7 @@ from headwater.observe.spark.executions import Moved
 from headwater.observe.spark.failure import java_failure
 from headwater.observe.spark.iceberg import version_facet
 from headwater.observe.spark.jvm import Java
-from headwater.observe.spark.progress import sources_of
+from headwater.observe.spark.progress import Report, sources_of
 from headwater.observe.spark.relations import Relation, items, relations
 from headwater.observe.spark.schema import schema_facet
 from headwater.observe.spark.tally import read_facet, sum_of, written_facet
@@ -54,7 +53,7 @@ class Stream:
         self._inputs: dict[DatasetId, Described] = {}
         self._written: dict[DatasetId, Moved] = {}
         self._rows_in: defaultdict[str, int] = defaultdict(int)
-        self._last: StreamingQueryProgress | None = None
+        self._last: Report | None = None
         self._running_at: datetime | None = None
         self._execution = execution
         self._query_id: str = execution.id().toString()
@@ -70,13 +69,14 @@ class Stream:
         self._run = application.child(self._job, "STREAMING", self._started_at, run_id)
         self._run.tell(RunState.START, self._content({}))
 
-    def progressed(self, progress: StreamingQueryProgress, at: datetime) -> None:
+    def progressed(self, report: Report, at: datetime) -> None:
         """Count a micro-batch; RUNNING after the first, and then now and then."""
-        self._last = progress
-        for source in progress.sources:
-            self._rows_in[source.description] += source.numInputRows
-        if self._sink is not None and self._sink.dataset is not None and progress.sink.numOutputRows >= 0:
-            self._wrote(self._sink.dataset.id, Moved(rows=progress.sink.numOutputRows))
+        self._last = report
+        for source in report["sources"]:
+            self._rows_in[source["description"]] += source["numInputRows"]
+        written = report["sink"].get("numOutputRows", -1)  # where Spark does not know either
+        if self._sink is not None and self._sink.dataset is not None and written >= 0:
+            self._wrote(self._sink.dataset.id, Moved(rows=written))
         if self._running_at is None or at - self._running_at >= _RUNNING_EVERY:
             self._running(at)
 

@@ -187,8 +187,8 @@ class Watcher:
         self._streams[note.run_id] = stream
 
     def _progressed(self, note: QueryProgressed) -> None:
-        if (stream := self._streams.get(str(note.progress.runId))) is not None:
-            stream.progressed(note.progress, note.at)
+        if (stream := self._streams.get(note.report["runId"])) is not None:
+            stream.progressed(note.report, note.at)
 
     def _terminated(self, note: QueryTerminated) -> None:
         """What its last micro-batches did is told on another of Spark's threads: that comes first."""

@@ -5,19 +5,12 @@ from collections import defaultdict
 from collections.abc import Container
 
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.listener import (
-    QueryIdleEvent,
-    QueryProgressEvent,
-    QueryStartedEvent,
-    QueryTerminatedEvent,
-    StreamingQueryListener,
-)
 
 from headwater.observe.spark.executions import OBSERVED_ROWS
-from headwater.observe.spark.progress import sources_of
+from headwater.observe.spark.progress import ProgressListener, Report, sources_of
 
 
-class Progress(StreamingQueryListener):  # type: ignore[misc]  # pyspark is not typed for us
+class Progress:
     """Adds up what the micro-batches report; each is reported once, when it is committed.
 
     Args:
@@ -26,13 +19,12 @@ class Progress(StreamingQueryListener):  # type: ignore[misc]  # pyspark is not 
     """
 
     def __init__(self, session: SparkSession, aside: Container[str] = ()) -> None:
-        self._session = session
         self._aside = aside
         self._lock = threading.Lock()
         self._rows_in: defaultdict[str, int] = defaultdict(int)
         self._rows_out: defaultdict[str, int] = defaultdict(int)
-        self._last: dict[str, list[dict[str, object]]] = {}
-        session.streams.addListener(self)
+        self._last: dict[str, Report] = {}
+        self._stop_listening = ProgressListener(self._add).listen(session)
 
     def rows_in(self) -> dict[str, int]:
         """Rows read so far, by source as Spark describes it."""
@@ -47,28 +39,18 @@ class Progress(StreamingQueryListener):  # type: ignore[misc]  # pyspark is not 
     def sources(self) -> list[dict[str, object]]:
         """The last micro-batch of every query, for the run facet `headwater_stream`."""
         with self._lock:
-            return [source for sources in self._last.values() for source in sources]
+            return [source for report in self._last.values() for source in sources_of(report)]
 
     def close(self) -> None:
         """Stop listening."""
-        self._session.streams.removeListener(self)
+        self._stop_listening()
 
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:
-        """Nothing has moved yet."""
-
-    def onQueryIdle(self, event: QueryIdleEvent) -> None:
-        """Nothing has moved."""
-
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """Whoever waits for the query tells."""
-
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """Add a micro-batch."""
-        progress = event.progress
-        observed = progress.observedMetrics.get(OBSERVED_ROWS)
+    def _add(self, report: Report) -> None:
+        observed = report.get("observedMetrics", {}).get(OBSERVED_ROWS)
+        name = report.get("name") or ""
         with self._lock:
-            for source in progress.sources if progress.name not in self._aside else ():
-                self._rows_in[source.description] += source.numInputRows
+            for source in report["sources"] if name not in self._aside else ():
+                self._rows_in[source["description"]] += source["numInputRows"]
             if observed is not None:
-                self._rows_out[progress.name or ""] += observed[0]
-            self._last[str(progress.id)] = sources_of(progress)
+                self._rows_out[name] += observed[OBSERVED_ROWS]
+            self._last[report["id"]] = report
