@@ -13,36 +13,30 @@ import logging
 import secrets
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from typing import ClassVar, Final
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
-from headwater.graph.fold import fold
 from headwater.model.edits import DELETED, InOrder
-from headwater.model.facts import Content, Fact, RunOfJob
+from headwater.model.facts import Content, Fact
 from headwater.model.nodes import Arrival
 from headwater.signing.leaf import SALT_BYTES, Seal, seal
 from headwater.signing.merkle import Growth
 from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import Entry, Stored, found, parsed
-from headwater.store.numbers import GivenNumbers
+from headwater.store.merged import FACT_TABLES, MergedFacts
 from headwater.store.packing import packed, unpacked
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
-from headwater.store.tables import TABLES, target_of_key
+from headwater.store.tables import target_of_key
 from headwater.store.tree import grown, stored_frontier
 
 log = logging.getLogger(__name__)
 
 _LOG: Final = Insert("log", 9)
-_NAMED_JOB: Final = Insert("named_job", 2, "ON CONFLICT (job, run) DO NOTHING")
-_FACT_TABLES: Final = {table.insert.table.split()[0] for table in TABLES} | {"named_job"}
-_KNOWN_CONTENTS: Final = 200_000
-"""How many digests of contents the writer remembers as stored, to skip the insert; 32 bytes each."""
 _FOLDED_TOGETHER: Final = 128
 """Events whose facts may wait for one transaction; more events are taken only once these are stored.
 
@@ -83,8 +77,7 @@ class Store(Reader):
         """Find out where the database stands, and take in what the log holds beyond the facts."""
         sql = "SELECT events, target FROM folded LEFT JOIN edit ON what = ? AND value = ?"
         rows = list(self._writer.rows(sql, (DELETED, b"true")))
-        self._numbers = GivenNumbers(self._writer)
-        self._known_contents: set[bytes] = set()
+        self._merged = MergedFacts(self._writer)
         self._behind: dict[int, tuple[Fact, ...]] = {}
         self._waiting_contents: dict[bytes, bytes] = {}
         self._taken_in: int = rows[0][0]
@@ -200,8 +193,7 @@ class Store(Reader):
         with self._transaction(is_acknowledged=False):
             [(folded,)] = self._writer.execute("SELECT events FROM folded")
             told = [fact for place, facts in behind.items() if place >= folded for fact in facts]
-            self._merge(told)
-            self._note_jobs(fact for fact in told if isinstance(fact, RunOfJob))
+            self._merged.add(told)
             self._writer.execute("UPDATE folded SET events = ? WHERE events < ?", (until, until))
 
     @contextmanager
@@ -210,8 +202,7 @@ class Store(Reader):
             with self._writer.transaction(is_acknowledged=is_acknowledged):
                 yield
         except BaseException:
-            self._numbers.forget()
-            self._known_contents.clear()
+            self._merged.forget()
             raise
 
     # The log
@@ -224,7 +215,7 @@ class Store(Reader):
         """Append what is new; gives the place of each entry, and the entry at each new place."""
         digests = [entry.digest for entry in entries]
         places: dict[bytes, int] = dict(select_in(self._writer, "SELECT digest, idx FROM log WHERE digest IN", digests))
-        self._numbers.meet_runs(entry.run_id for entry in entries if entry.run_id is not None)
+        self._merged.numbers.meet_runs(entry.run_id for entry in entries if entry.run_id is not None)
         [(size,)] = self._writer.execute("SELECT coalesce(max(idx) + 1, 0) FROM log")
         new: dict[int, Entry] = {}
         for entry, digest in zip(entries, digests, strict=True):
@@ -276,7 +267,7 @@ class Store(Reader):
             entry.received_us,
             entry.event_us,
             entry.event_type,
-            None if entry.run_id is None else self._numbers.run(entry.run_id),
+            None if entry.run_id is None else self._merged.numbers.run(entry.run_id),
             entry.verdict,
             entry.key_id,
             entry.frame,
@@ -302,7 +293,7 @@ class Store(Reader):
                     "UPDATE log SET packed = ?, digest = ? WHERE idx = ?", (packed(raw), digest, place)
                 )
                 self._writer.execute("UPDATE leaf SET salt = ? WHERE idx = ?", (salt, place))
-                for table in sorted(_FACT_TABLES):
+                for table in sorted(FACT_TABLES):
                     self._writer.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
                 self._writer.execute("UPDATE folded SET events = 0")
             self.growth = growth
@@ -404,34 +395,6 @@ class Store(Reader):
         self._behind[place] = event_facts
         self._taken_in = place + 1
         self._waiting_contents.update((fact.digest, fact.body) for fact in event_facts if isinstance(fact, Content))
-
-    # The facts
-
-    def _merge(self, new_facts: Iterable[Fact]) -> None:
-        unknown = (f for f in new_facts if not (isinstance(f, Content) and f.digest in self._known_contents))
-        by_kind: dict[type[Fact], list[Fact]] = defaultdict(list)
-        for fact in fold(unknown).values():
-            by_kind[type(fact)].append(fact)
-        rows = self._rows_of(by_kind)
-        while self._numbers.meet_new():  # what is new in them has its numbers now
-            rows = self._rows_of(by_kind)
-        for table in TABLES:
-            table.insert.run(self._writer, rows[table.kind])
-        if len(self._known_contents) > _KNOWN_CONTENTS:
-            self._known_contents.clear()
-        self._known_contents.update(fact.digest for fact in by_kind[Content] if isinstance(fact, Content))
-
-    def _note_jobs(self, told: Iterable[RunOfJob]) -> None:
-        """Note which run named which job; a run may turn out to be another's, and its job facets stay the first's."""
-        pairs = {(fact.job, fact.run_id) for fact in told}
-        while True:
-            rows = [(self._numbers.name(job), self._numbers.run(run_id)) for job, run_id in pairs]
-            if not self._numbers.meet_new():  # a job that no merged fact names
-                break
-        _NAMED_JOB.run(self._writer, sorted(rows))
-
-    def _rows_of(self, by_kind: Mapping[type[Fact], Sequence[Fact]]) -> dict[type[Fact], list[Row]]:
-        return {table.kind: [table.row(fact, self._numbers) for fact in by_kind[table.kind]] for table in TABLES}
 
     def _wait_for_facts(self) -> None:
         with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
