@@ -56,7 +56,7 @@ class Reader:
         if "partition" in call:
             specification = merged(self.read(one) for one in (*call["partition"], *call["order"]))
             return windowed(function, operands, specification)
-        if function == "CAST" and call["unchanged"]:
+        if call.get("unchanged"):
             return operands[0]
         return called(function, operands)
 

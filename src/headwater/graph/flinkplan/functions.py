@@ -60,10 +60,17 @@ def called(function: str, operands: Sequence[Inputs]) -> Inputs:
 def as_written(call: Node) -> Node:
     """A call as the user wrote it, where the planner has spelled it out.
 
-    SUM OVER becomes `CASE(COUNT(x) > 0, $SUM0(x), null)`, AVG OVER that divided by `COUNT(x)`: neither counts. Among
-    matched rows AVG is `SUM(x) / COUNT(x)`.
+    SUM OVER becomes `CASE(COUNT(x) > 0, $SUM0(x), null)`, AVG OVER that divided by `COUNT(x)`: neither counts. Nor does
+    the variance, `(SUM(x * x) - SUM(x) * SUM(x) / COUNT(x))` over `COUNT(x)` or one less, of which a deviation is the
+    root. Among matched rows AVG is `SUM(x) / COUNT(x)`.
     """
     match call:
+        case {
+            "op": "/",
+            "args": [{"op": "-", "args": [_, {"op": "/", "args": [{"op": "*", "args": [one, other]}, count]}]}, _],
+        }:
+            total = as_written(one)
+            return total if one == other and total is not one and _is_over_the_same(count, total) else call
         case {"op": "CASE", "args": [{"op": ">", "args": [{"op": "COUNT"} as count, _]}, {"op": "$SUM0"} as total, _]}:
             return total if _is_over_the_same(count, total) else call
         case {"op": "/", "args": [{"op": "CASE"} as case, {"op": "COUNT", "partition": _} as count]}:

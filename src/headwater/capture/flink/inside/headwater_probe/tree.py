@@ -53,7 +53,7 @@ def _call(kind: str, rex: Java) -> Json:
     node: Json = {"kind": "call", "op": name, "args": [expression(one) for one in items(rex.getOperands())]}
     if name == "DESCRIPTOR":
         node = {"kind": "call", "op": name, "names": [str(one.getValue2()) for one in items(rex.getOperands())]}
-    if name == "CAST":
+    if name in ("CAST", "TRY_CAST"):
         node["unchanged"] = _type(rex) == _type(rex.getOperands().get(0))
     if kind == "RexOver":
         window = rex.getWindow()
