@@ -9,9 +9,10 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import build_scope
 
-from headwater.sql.flow import Flow, How, Inputs, flow_of, merged
+from headwater.sql.flow import Flow, Inputs, flow_of, merged
 from headwater.sql.reading import OF_OWN, Bounds, Parsed, Parts, UnreadableSqlError, parsed, width_of_stars
 from headwater.sql.rewriting import NO_COLUMN, Rewritten, StatementKind, rewritten
+from headwater.sql.ways import How
 
 Known = Callable[[Parts], Sequence[str]]
 """Gives the columns of a table, in order, by what the statement calls it; none where they are not known."""
@@ -77,7 +78,7 @@ class _Reader:
     dialect: str
 
     def statement(self) -> Statement:
-        as_queries = rewritten(self.read.tree)
+        as_queries = rewritten(self.read.tree, self._columns_of)
         flow = merged(self._flow(query) for query in as_queries.queries)
         if as_queries.target is not None:
             flow = self._written(flow, as_queries)
@@ -90,6 +91,9 @@ class _Reader:
             self._sources(flow.rows),
             tuple(sorted(flow.gaps)),
         )
+
+    def _columns_of(self, table: str) -> Sequence[str]:
+        return self.known(self.read.tables[table])
 
     def _flow(self, query: exp.Query) -> Flow:
         schema: dict[str, object] = {

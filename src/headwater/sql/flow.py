@@ -4,31 +4,20 @@ A column's own inputs are those its value is made from, and those that only deci
 window's partition and order. What decides which rows there are (filters, joins, groups) is told once for the query.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-Kind = Literal["DIRECT", "INDIRECT"]
-Subtype = Literal[  # the first three are direct
-    "IDENTITY", "TRANSFORMATION", "AGGREGATION", "JOIN", "GROUP_BY", "FILTER", "SORT", "WINDOW", "CONDITIONAL"
-]
+from headwater.sql.ways import How, Subtype, conditions, parts
 
 _RISING: Final[tuple[Subtype, ...]] = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 """The direct subtypes; of two on one way the stronger holds."""
-_MASKING: Final = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.MD5, exp.SHA, exp.SHA2)
-"""What openlineage-spark counts as masking, too: the value cannot be read back."""
-
-
-class How(NamedTuple):
-    """The way in which an input takes part, in OpenLineage's words."""
-
-    kind: Kind
-    subtype: Subtype
-    masking: bool = False
+_ROUNDS: Final = 4
+"""How often a common table that reads itself is gone through: a column moves on by one place a round."""
 
 
 class Input(NamedTuple):
@@ -60,29 +49,52 @@ def flow_of(scope: Scope) -> Flow:
 @dataclass
 class _Walk:
     known: dict[int, Flow] = field(default_factory=dict)
-    """By scope. A common table that reads itself finds what it began with: nothing."""
+    """By scope."""
+    earlier: Mapping[int, Flow] = field(default_factory=dict)
+    """What the rounds before made of common tables that read themselves, by the part that they begin with."""
 
     def of(self, scope: Scope) -> Flow:
+        if scope.is_cte and id(scope.expression) in self.earlier:
+            return self.earlier[id(scope.expression)]
         if id(scope) not in self.known:
             self.known[id(scope)] = Flow({}, NOTHING, frozenset())
-            self.known[id(scope)] = self._of_union(scope) if scope.set_operation_scopes else self._of_select(scope)
+            self.known[id(scope)] = self._in_rounds(scope) if scope.set_operation_scopes else self._of_select(scope)
         return self.known[id(scope)]
 
-    def _of_union(self, scope: Scope) -> Flow:
-        """By position: the columns are called as in the first part."""
+    def _in_rounds(self, scope: Scope) -> Flow:
+        """A common table that reads itself is read as its first part, then as what that made of it, and so on."""
+        if not _reads_itself(scope) or self.earlier:
+            return self._of_set_operation(scope)
+        begin, found = scope.set_operation_scopes[0], self.of(scope.set_operation_scopes[0])
+        for _ in range(_ROUNDS):
+            before = found
+            found = _Walk(earlier={id(begin.expression): before})._of_set_operation(scope)
+            if found == before:
+                break
+        return found
+
+    def _of_set_operation(self, scope: Scope) -> Flow:
+        """By position: the columns are called as in the first part, and of INTERSECT and EXCEPT they are its own."""
         parts = [self.of(part) for part in scope.set_operation_scopes]
+        values = parts if isinstance(scope.expression, exp.Union) else parts[:1]
         first = parts[0]
         columns = {
-            name: frozenset().union(*(list(part.columns.values())[at] for part in parts if at < len(part.columns)))
+            name: frozenset().union(*(list(part.columns.values())[at] for part in values if at < len(part.columns)))
             for at, name in enumerate(first.columns)
         }
         places = {at for part in parts for at, name in enumerate(part.columns) if name in part.gaps}
         gaps = frozenset(name for at, name in enumerate(first.columns) if at in places)
-        return Flow(columns, frozenset().union(*(part.rows for part in parts)), gaps)
+        rows = frozenset().union(*(part.rows for part in parts))
+        if values is not parts:
+            compared = frozenset().union(*(made for part in parts for made in part.columns.values()))
+            rows |= _as(compared, How("INDIRECT", "JOIN"))
+        if scope.expression.args.get("distinct"):
+            rows |= _each_once(columns)
+        return Flow(columns, rows, gaps)
 
     def _of_select(self, scope: Scope) -> Flow:
         if not isinstance(scope.expression, exp.Select):
-            return Flow({}, NOTHING, frozenset())
+            return Flow({}, NOTHING, frozenset({"*"}))
         columns: dict[str, Inputs] = {}
         gaps: set[str] = set()
         for at, item in enumerate(scope.expression.selects):
@@ -91,18 +103,21 @@ class _Walk:
             columns[name] = columns.get(name, NOTHING) | made.by(item.unalias())
             if made.is_open or item.is_star:
                 gaps.add(name)
-        return Flow(columns, self._rows(scope), frozenset(gaps))
+        distinct = scope.expression.args.get("distinct")
+        once = _each_once(columns) if distinct is not None and not distinct.args.get("on") else NOTHING
+        return Flow(columns, self._rows(scope) | once, frozenset(gaps))
 
     def _rows(self, scope: Scope) -> Inputs:
         found: set[Input] = set()
-        for subtype, conditions in _conditions(scope.expression):
-            for condition in conditions:
+        for subtype, found_there in conditions(scope.expression):
+            for condition in found_there:
                 made = _Made(self, scope, _answered(scope) if subtype == "SORT" else {})
                 found |= _as(made.by(condition), How("INDIRECT", subtype))
                 found |= made.rows
         for source in scope.sources.values():
             if isinstance(source, Scope) and source in (*scope.derived_table_scopes, *scope.cte_scopes, source):
-                found |= self.of(source).rows
+                rows = self.of(_query_in(source)).rows
+                found |= rows if _query_in(source) is source else _as(rows, How("INDIRECT", "JOIN"))
         return frozenset(found)
 
 
@@ -122,7 +137,7 @@ class _Made:
     def by(self, expression: exp.Expr) -> Inputs:
         found: set[Input] = set()
         whole = _SAME if isinstance(expression, exp.Column) else How("DIRECT", "TRANSFORMATION")
-        for part, how in _parts(expression, whole):
+        for part, how in parts(expression, whole, _named_windows(self.scope)):
             if isinstance(part, exp.Column):
                 found |= _as(self._of_column(part), how)
             else:
@@ -133,17 +148,23 @@ class _Made:
         if not column.table and column.name in self.answered:
             return _Made(self.walk, self.scope).by(self.answered[column.name])
         source = _source(self.scope, column.table) if column.table else _only_source(self.scope)
+        if isinstance(source, Scope):
+            source = _query_in(source)
         match source:
-            case exp.Table():
+            case exp.Table(this=exp.Identifier()):
                 return frozenset({Input(source.name, column.name, _SAME)})
             case Scope(expression=exp.UDTF() as rows):
-                return self.by(rows)
+                return self.by(rows) if (made := _element(rows, column.name)) is None else self._transformed(made)
             case Scope():
                 flow = self.walk.of(source)
-                self.is_open |= column.name in flow.gaps or (column.name not in flow.columns and bool(flow.columns))
-                return flow.columns.get(column.name, NOTHING)
+                name = _inner_name(source, flow, column.name)
+                self.is_open |= name in flow.gaps or name not in flow.columns
+                return flow.columns.get(name, NOTHING)
         self.is_open = True
         return NOTHING
+
+    def _transformed(self, expressions: Iterable[exp.Expr]) -> Inputs:
+        return _as(frozenset().union(*map(self.by, expressions)), How("DIRECT", "TRANSFORMATION"))
 
     def _of_subquery(self, query: exp.Expr, how: How) -> Inputs:
         """A subquery that stands for a value: its value's inputs, and, as conditions, what decides its rows."""
@@ -155,7 +176,7 @@ class _Made:
         flow = self.walk.of(scope)
         self.is_open |= bool(flow.gaps)
         self.rows |= flow.rows
-        value = frozenset().union(*flow.columns.values())
+        value = NOTHING if isinstance(query.parent, exp.Exists) else frozenset().union(*flow.columns.values())
         return _as(value, how) | _as(flow.rows, How("INDIRECT", "CONDITIONAL"))
 
 
@@ -165,46 +186,45 @@ def _answered(scope: Scope) -> dict[str, exp.Expr]:
     return {item.alias: item.unalias() for item in selects if item.alias}
 
 
-def _parts(expression: exp.Expr, how: How) -> Iterator[tuple[exp.Expr, How]]:
-    """The columns and subqueries in an expression, each with the way in which it takes part; no recursion."""
-    waiting: list[tuple[exp.Expr, How]] = [(expression, how)]
-    while waiting:
-        at, way = waiting.pop()
-        if isinstance(at, exp.Column | exp.Query):
-            yield at, way
-            continue
-        for name, children in at.args.items():
-            inner = _way(at, name, way)
-            waiting.extend((each, inner) for each in _expressions(children))
+def _each_once(columns: Mapping[str, Inputs]) -> Inputs:
+    """One row of equals: all columns decide."""
+    return _as(frozenset().union(*columns.values()), How("INDIRECT", "GROUP_BY"))
 
 
-def _way(parent: exp.Expr, argument: str, way: How) -> How:
-    if way.kind == "INDIRECT":
-        return way
-    if isinstance(parent, exp.If | exp.Case) and argument == "this":
-        return How("INDIRECT", "CONDITIONAL")
-    if isinstance(parent, exp.Window) and argument in ("partition_by", "order"):
-        return How("INDIRECT", "WINDOW")
-    if isinstance(parent, exp.Filter) and argument == "expression":
-        return How("INDIRECT", "CONDITIONAL")
-    is_masking = way.masking or isinstance(parent, _MASKING)
-    return How("DIRECT", "AGGREGATION" if isinstance(parent, exp.AggFunc) else way.subtype, is_masking)
+def _reads_itself(scope: Scope) -> bool:
+    common = scope.expression.find_ancestor(exp.CTE)
+    clause = None if common is None or common.this is not scope.expression else common.parent
+    return clause is not None and bool(clause.args.get("recursive"))
 
 
-def _conditions(query: exp.Expr) -> Iterator[tuple[Subtype, list[exp.Expr]]]:
-    for join in query.args.get("joins") or ():
-        yield "JOIN", [each for each in (join.args.get("on"), *(join.args.get("using") or ())) if each is not None]
-    named: tuple[tuple[str, Subtype], ...] = (
-        ("where", "FILTER"),
-        ("group", "GROUP_BY"),
-        ("having", "FILTER"),
-        ("qualify", "FILTER"),
-        ("order", "SORT"),
-        ("distinct", "GROUP_BY"),
-    )
-    for argument, subtype in named:
-        if (clause := query.args.get(argument)) is not None:
-            yield subtype, [clause]
+def _query_in(source: Scope) -> Scope:
+    """The query that LATERAL stands before; any other source is itself."""
+    is_lateral = isinstance(source.expression, exp.Lateral) and source.subquery_scopes
+    return source.subquery_scopes[0] if is_lateral else source
+
+
+def _inner_name(source: Scope, flow: Flow, name: str) -> str:
+    """What a query calls a column of its own that `WITH t (a, b) AS …` calls otherwise, where it reads itself."""
+    common = source.expression.find_ancestor(exp.CTE)
+    if name in flow.columns or common is None or name not in common.alias_column_names:
+        return name
+    at = common.alias_column_names.index(name)
+    return list(flow.columns)[at] if at < len(flow.columns) else name
+
+
+def _element(rows: exp.Expr, name: str) -> list[exp.Expr] | None:
+    """What UNNEST makes a column from; None where it may be all that stands there: maps and rows have several each."""
+    if not isinstance(rows, exp.Unnest):
+        return None
+    number = rows.args.get("offset")
+    if isinstance(number, exp.Expr) and number.name == name:
+        return []
+    names = rows.alias_column_names
+    return [rows.expressions[names.index(name)]] if len(names) == len(rows.expressions) and name in names else None
+
+
+def _named_windows(scope: Scope) -> dict[str, exp.Expr]:
+    return {window.name: window for window in scope.expression.args.get("windows") or ()}
 
 
 def _as(inputs: Iterable[Input], outer: How) -> Inputs:
@@ -234,12 +254,6 @@ def _only_source(scope: Scope) -> exp.Table | Scope | None:
     """What a column without a qualifier is of, where there is no choice: sqlglot leaves it so for an unknown table."""
     sources = [source for _, source in scope.selected_sources.values()]
     return sources[0] if len(sources) == 1 else None
-
-
-def _expressions(children: object) -> Iterator[exp.Expr]:
-    for child in children if isinstance(children, list) else (children,):
-        if isinstance(child, exp.Expr):
-            yield child
 
 
 def merged(flows: Iterable[Flow]) -> Flow:

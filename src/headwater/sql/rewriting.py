@@ -1,6 +1,6 @@
 """Statements that write, as queries whose columns are those that are written: what a query is made from is known."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from sqlglot import exp
@@ -9,6 +9,8 @@ from headwater.sql.reading import UnreadableSqlError
 
 NO_COLUMN: Final = "\0"
 """What a query answers with that stands for a part of a statement which writes no column, such as a MERGE's DELETE."""
+
+Known = Callable[[str], Sequence[str]]
 
 StatementKind = Literal["select", "insert", "create", "update", "merge", "delete"]
 
@@ -29,8 +31,10 @@ class Rewritten(NamedTuple):
     is_by_position: bool = False
 
 
-def rewritten(tree: exp.Expr) -> Rewritten:
+def rewritten(tree: exp.Expr, known: Known) -> Rewritten:
     """The queries that read what the statement reads and have a column for each that it writes.
+
+    `known` gives the columns of a table by its flat name, for a MERGE that inserts without naming them.
 
     Raises:
         UnreadableSqlError: it is none of the statements that move columns.
@@ -38,16 +42,18 @@ def rewritten(tree: exp.Expr) -> Rewritten:
     if tree.find(exp.MatchRecognize) is not None:
         raise UnreadableSqlError("what MATCH_RECOGNIZE makes of rows is not followed")
     match tree:
-        case exp.Query():
-            return Rewritten("select", None, (tree,))
+        case exp.Query() as query:
+            return Rewritten("select", None, (_bare(query),))
         case exp.Insert(this=target, expression=exp.Query() as query):
-            return Rewritten("insert", _name(target), (_with(tree, query),), _listed(target), is_by_position=True)
+            return Rewritten(
+                "insert", _name(target), (_with(tree, _bare(query)),), _listed(target), is_by_position=True
+            )
         case exp.Create(this=target, expression=exp.Query() as query):
-            return Rewritten("create", _name(target), (_with(tree, query),), _listed(target))
+            return Rewritten("create", _name(target), (_with(tree, _bare(query)),), _listed(target))
         case exp.Update(this=exp.Table() as target):
             return Rewritten("update", target.name, (_of_update(tree, target),))
         case exp.Merge(this=exp.Table() as target):
-            return Rewritten("merge", target.name, tuple(_of_merge(tree, target)))
+            return Rewritten("merge", target.name, tuple(_of_merge(tree, target, known)))
         case exp.Delete(this=exp.Table() as target):
             return Rewritten("delete", target.name, (_where(exp.select("1").from_(target.copy()), tree),))
     raise UnreadableSqlError(f"a statement of this kind ({type(tree).__name__}) moves no columns that are known")
@@ -60,29 +66,40 @@ def _of_update(update: exp.Expr, target: exp.Table) -> exp.Query:
     return _with(update, _where(query, update))
 
 
-def _of_merge(merge: exp.Expr, target: exp.Table) -> Iterator[exp.Query]:
+def _of_merge(merge: exp.Expr, target: exp.Table, known: Known) -> Iterator[exp.Query]:
     """A query for each WHEN, since each may give another value to a column."""
     for when in merge.args["whens"].expressions:
-        items = list(_items(when.args.get("then"))) or [exp.alias_(exp.Literal.number(1), NO_COLUMN, quoted=True)]
+        items = list(_items(when.args.get("then"), known(target.name))) or [
+            exp.alias_(exp.Literal.number(1), NO_COLUMN, quoted=True)
+        ]
         query = exp.select(*items).from_(target.copy()).join(merge.args["using"].copy(), on=merge.args["on"].copy())
         if (condition := when.args.get("condition")) is not None:
             query = query.where(condition.copy())
         yield _with(merge, query)
 
 
-def _items(then: exp.Expr | None) -> Iterator[exp.Expr]:
+def _items(then: exp.Expr | None, all_columns: Sequence[str]) -> Iterator[exp.Expr]:
     match then:
         case exp.Update():
             yield from (_item(each) for each in then.expressions)
-        case exp.Insert(this=columns, expression=values) if columns is not None and values is not None:
-            for column, value in zip(columns.expressions, values.expressions, strict=False):
-                yield exp.alias_(value.copy(), column.name, quoted=True)
+        case exp.Insert(this=columns, expression=values) if values is not None:
+            names = all_columns if columns is None else [column.name for column in columns.expressions]
+            if len(names) != len(values.expressions):
+                raise UnreadableSqlError("which columns it inserts is not known")
+            for name, value in zip(names, values.expressions, strict=True):
+                yield exp.alias_(value.copy(), name, quoted=True)
 
 
 def _item(assignment: exp.Expr) -> exp.Expr:
     if not isinstance(assignment, exp.EQ):
         raise UnreadableSqlError("an assignment in it is not known")
     return exp.alias_(assignment.expression.copy(), assignment.this.name, quoted=True)
+
+
+def _bare(query: exp.Query) -> exp.Query:
+    """Without the brackets around it."""
+    inner = query.unnest() if isinstance(query, exp.Subquery) else query
+    return inner if isinstance(inner, exp.Query) else query
 
 
 def _where(query: exp.Select, statement: exp.Expr) -> exp.Select:

@@ -11,6 +11,7 @@ from headwater.sql.reading import AT_INTAKE, DEEPEST, Parts, UnreadableSqlError
 
 TABLES = {
     ("lake", "sales", "orders"): ("order_id", "supplier", "price", "hour"),
+    ("lake", "sales", "odd name"): ("order", "tags", "names"),
     ("lake", "sales", "suppliers"): ("supplier", "country"),
     ("lake", "sales", "stats"): ("supplier", "total_price", "orders"),
 }
@@ -83,6 +84,83 @@ QUERIES = {
         "part": ["orders.supplier TRANSFORMATION"],
         "*": [],
     },
+    "SELECT supplier FROM lake.sales.orders EXCEPT SELECT supplier FROM lake.sales.suppliers": {
+        "supplier": ["orders.supplier IDENTITY"],
+        "*": ["orders.supplier GROUP_BY", "orders.supplier JOIN", "suppliers.supplier JOIN"],
+    },
+    "SELECT supplier FROM lake.sales.orders INTERSECT ALL SELECT country FROM lake.sales.suppliers": {
+        "supplier": ["orders.supplier IDENTITY"],
+        "*": ["orders.supplier JOIN", "suppliers.country JOIN"],
+    },
+    "SELECT DISTINCT supplier FROM lake.sales.orders UNION SELECT country FROM lake.sales.suppliers": {
+        "supplier": ["orders.supplier IDENTITY", "suppliers.country IDENTITY"],
+        "*": ["orders.supplier GROUP_BY", "suppliers.country GROUP_BY"],
+    },
+    "(SELECT supplier FROM lake.sales.orders) UNION ALL (SELECT country FROM lake.sales.suppliers ORDER BY supplier)": {
+        "supplier": ["orders.supplier IDENTITY", "suppliers.country IDENTITY"],
+        "*": ["suppliers.supplier SORT"],
+    },
+    "SELECT lag(price) OVER w AS before, sum(price) OVER w AS running FROM lake.sales.orders"
+    " WINDOW w AS (PARTITION BY supplier ORDER BY hour)": {
+        "before": ["orders.hour WINDOW", "orders.price TRANSFORMATION", "orders.supplier WINDOW"],
+        "running": ["orders.hour WINDOW", "orders.price AGGREGATION", "orders.supplier WINDOW"],
+        "*": [],
+    },
+    "SELECT array_agg(price ORDER BY hour) AS prices, max_by(supplier, price) AS dearest,"
+    " map_agg(supplier, price) AS m, listagg(supplier, ',') WITHIN GROUP (ORDER BY hour) AS names,"
+    " md5(to_utf8(max(supplier))) AS hidden FROM lake.sales.orders": {
+        "prices": ["orders.hour SORT", "orders.price AGGREGATION"],
+        "dearest": ["orders.price SORT", "orders.supplier AGGREGATION"],
+        "m": ["orders.price AGGREGATION", "orders.supplier AGGREGATION"],
+        "names": ["orders.hour SORT", "orders.supplier AGGREGATION"],
+        "hidden": ["orders.supplier AGGREGATION"],
+        "*": [],
+    },
+    "SELECT supplier, grouping(supplier, hour) AS g, max(price) AS top FROM lake.sales.orders"
+    " GROUP BY CUBE (supplier, hour) HAVING count(order_id) > 1": {
+        "supplier": ["orders.supplier IDENTITY"],
+        "g": [],
+        "top": ["orders.price AGGREGATION"],
+        "*": ["orders.hour GROUP_BY", "orders.order_id FILTER", "orders.supplier GROUP_BY"],
+    },
+    'SELECT t.tag, t.name, t.n FROM lake.sales."Odd Name" AS o'
+    " CROSS JOIN UNNEST(o.tags, o.names) WITH ORDINALITY AS t (tag, name, n)": {
+        "tag": ["odd name.tags TRANSFORMATION"],
+        "name": ["odd name.names TRANSFORMATION"],
+        "n": [],
+        "*": [],
+    },
+    'SELECT t.k, t.v FROM lake.sales."Odd Name" CROSS JOIN UNNEST(tags) AS t (k, v)': {
+        "k": ["odd name.tags TRANSFORMATION"],
+        "v": ["odd name.tags TRANSFORMATION"],
+        "*": [],
+    },
+    'SELECT o."Order" AS "Big Order" FROM lake.sales."Odd Name" AS o WHERE "order" > 1': {
+        "big order": ["odd name.order IDENTITY"],
+        "*": ["odd name.order FILTER"],
+    },
+    "SELECT s.supplier, o.top, o.place FROM lake.sales.suppliers s CROSS JOIN LATERAL"
+    " (SELECT max(price) AS top, s.country AS place FROM lake.sales.orders WHERE orders.supplier = s.supplier) o": {
+        "supplier": ["suppliers.supplier IDENTITY"],
+        "top": ["orders.price AGGREGATION"],
+        "place": ["suppliers.country IDENTITY"],
+        "*": ["orders.supplier JOIN", "suppliers.supplier JOIN"],
+    },
+    "SELECT EXISTS (SELECT country FROM lake.sales.suppliers s WHERE s.supplier = o.supplier) AS e"
+    " FROM lake.sales.orders o": {
+        "e": ["orders.supplier CONDITIONAL", "suppliers.supplier CONDITIONAL"],
+        "*": [],
+    },
+    "WITH RECURSIVE t (id, at) AS (SELECT order_id, hour FROM lake.sales.orders UNION ALL"
+    " SELECT s.orders, t.id FROM t JOIN lake.sales.stats s ON s.supplier = t.at) SELECT id, at FROM t": {
+        "id": ["orders.order_id IDENTITY", "stats.orders IDENTITY"],
+        "at": ["orders.hour IDENTITY", "orders.order_id IDENTITY", "stats.orders IDENTITY"],
+        "*": ["orders.hour JOIN", "orders.order_id JOIN", "stats.orders JOIN", "stats.supplier JOIN"],
+    },
+    "SELECT price FROM lake.sales.orders FOR VERSION AS OF 123 WHERE hour = 1": {
+        "price": ["orders.price IDENTITY"],
+        "*": ["orders.hour FILTER"],
+    },
     "SELECT count(*) AS n FROM lake.sales.orders": {"n": [], "*": []},
     "SELECT lake.sales.orders.price FROM lake.sales.orders": {"price": ["orders.price IDENTITY"], "*": []},
 }
@@ -130,6 +208,34 @@ STATEMENTS = {
         "supplier": ["orders.supplier IDENTITY"],
         "*": [],
     },
+    "MERGE INTO lake.sales.stats t USING lake.sales.orders o ON t.supplier = o.supplier"
+    " WHEN NOT MATCHED THEN INSERT VALUES (o.supplier, o.price, 1)": {
+        "supplier": ["orders.supplier IDENTITY"],
+        "total_price": ["orders.price IDENTITY"],
+        "orders": [],
+        "*": ["orders.supplier JOIN", "stats.supplier JOIN"],
+    },
+    "MERGE INTO lake.sales.stats t USING (VALUES ('a', 1.0)) AS s (k, v) ON t.supplier = s.k"
+    " WHEN MATCHED THEN UPDATE SET total_price = t.total_price + s.v": {
+        "total_price": ["stats.total_price TRANSFORMATION"],
+        "*": ["stats.supplier JOIN"],
+    },
+    "INSERT INTO lake.sales.stats (SELECT supplier, price, 1 FROM lake.sales.orders)": {
+        "supplier": ["orders.supplier IDENTITY"],
+        "total_price": ["orders.price IDENTITY"],
+        "orders": [],
+        "*": [],
+    },
+    "CREATE TABLE IF NOT EXISTS lake.sales.stats AS (SELECT supplier AS s FROM lake.sales.orders) WITH NO DATA": {
+        "s": ["orders.supplier IDENTITY"],
+        "*": [],
+    },
+    "CREATE OR REPLACE TABLE lake.sales.stats (a, b) AS"
+    " SELECT supplier, max(price) FROM lake.sales.orders GROUP BY 1": {
+        "a": ["orders.supplier IDENTITY"],
+        "b": ["orders.price AGGREGATION"],
+        "*": ["orders.supplier GROUP_BY"],
+    },
     "CREATE TABLE lake.sales.stats AS SELECT supplier AS s FROM lake.sales.suppliers": {
         "s": ["suppliers.supplier IDENTITY"],
         "*": [],
@@ -161,6 +267,10 @@ def test_a_star_over_a_table_that_nobody_knows_is_a_gap() -> None:
     assert told("SELECT * FROM lake.sales.unknown").gaps == ("*",)
 
 
+def test_a_column_of_a_function_that_makes_tables_is_a_gap() -> None:
+    assert told("SELECT price FROM TABLE(lake.system.query(query => 'x'))").gaps == ("price",)
+
+
 def test_duckdb_reads_the_same_text_alike() -> None:
     sql = "SELECT supplier, sum(price) AS total FROM lake.sales.orders GROUP BY ALL"
 
@@ -188,6 +298,11 @@ def test_duckdb_reads_the_same_text_alike() -> None:
             "SELECT p FROM lake.sales.orders MATCH_RECOGNIZE (ORDER BY hour MEASURES A.price AS p PATTERN (A)"
             " DEFINE A AS A.price > 1)",
             "MATCH_RECOGNIZE",
+        ),
+        (
+            "MERGE INTO lake.sales.stats t USING lake.sales.orders o ON t.supplier = o.supplier"
+            " WHEN NOT MATCHED THEN INSERT VALUES (o.supplier)",
+            "which columns it inserts",
         ),
         ("GRANT SELECT ON lake.sales.orders TO ann", "moves no columns"),
     ],

@@ -26,8 +26,8 @@ from headwater.capture.dashboards.spec import Dashboard, Dashboards, Rest
 from headwater.model import sql_lineage
 from headwater.model.build import dataset_event, job_event
 from headwater.model.names import DatasetId
-from headwater.sql.flow import How
 from headwater.sql.label import Label
+from headwater.sql.ways import How
 
 _TABLES = "tables"
 """In the place of a query's name: the tables that a dashboard rests on without one."""

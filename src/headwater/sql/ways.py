@@ -1,0 +1,106 @@
+"""How the columns and subqueries in an expression take part in its value, and which clauses decide about rows."""
+
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple
+
+from sqlglot import exp
+
+Kind = Literal["DIRECT", "INDIRECT"]
+Subtype = Literal[  # the first three are direct
+    "IDENTITY", "TRANSFORMATION", "AGGREGATION", "JOIN", "GROUP_BY", "FILTER", "SORT", "WINDOW", "CONDITIONAL"
+]
+
+_MASKING: Final = (
+    *(exp.Count, exp.CountIf, exp.ApproxDistinct, exp.MD5, exp.MD5Digest),
+    *(exp.SHA, exp.SHA1Digest, exp.SHA2, exp.SHA2Digest),
+)
+"""What openlineage-spark counts as masking, too: the value cannot be read back."""
+_WITHOUT_DATA: Final = (exp.Grouping, exp.GroupingId)
+"""They say which grouping set a row is of, whatever is in it."""
+_NEIGHBOURS: Final = (exp.Lag, exp.Lead)
+"""Aggregates to sqlglot, and yet the value of a single row."""
+_OF_AN_ORDER: Final = (exp.PercentileCont, exp.PercentileDisc, exp.Mode)
+"""Aggregates whose operand stands in WITHIN GROUP (ORDER BY …)."""
+_AGGREGATES_UNKNOWN_TO_SQLGLOT: Final = frozenset(
+    [
+        *("approx_most_frequent", "bitwise_and_agg", "bitwise_or_agg", "bitwise_xor_agg", "checksum"),
+        *("geometric_mean", "histogram", "map_agg", "map_union", "merge", "multimap_agg", "numeric_histogram"),
+        *("qdigest_agg", "tdigest_agg"),
+    ]
+)
+"""Of Trino's. Source: https://trino.io/docs/476/functions/aggregate.html"""
+
+
+class How(NamedTuple):
+    """The way in which an input takes part, in OpenLineage's words."""
+
+    kind: Kind
+    subtype: Subtype
+    masking: bool = False
+
+
+def parts(expression: exp.Expr, how: How, windows: dict[str, exp.Expr]) -> Iterator[tuple[exp.Expr, How]]:
+    """The columns and subqueries in an expression, each with the way in which it takes part; no recursion.
+
+    A named window is looked at once, by the first function over it.
+    """
+    waiting: list[tuple[exp.Expr, How]] = [(expression, how)]
+    while waiting:
+        at, way = waiting.pop()
+        if isinstance(at, exp.Column | exp.Query):
+            yield at, way
+            continue
+        if isinstance(at, _WITHOUT_DATA):
+            continue
+        if isinstance(at, exp.Window) and (named := windows.pop(at.alias, None)) is not None:
+            waiting.append((named, way))
+        for name, children in at.args.items():
+            inner = _way(at, name, way)
+            waiting.extend((each, inner) for each in _expressions(children))
+
+
+def conditions(query: exp.Expr) -> Iterator[tuple[Subtype, list[exp.Expr]]]:
+    """What decides the rows of a query, and in which way; which columns DISTINCT is over only the query knows."""
+    for join in query.args.get("joins") or ():
+        yield "JOIN", [each for each in (join.args.get("on"), *(join.args.get("using") or ())) if each is not None]
+    named: tuple[tuple[str, Subtype], ...] = (
+        ("where", "FILTER"),
+        ("group", "GROUP_BY"),
+        ("having", "FILTER"),
+        ("qualify", "FILTER"),
+        ("order", "SORT"),
+        ("distinct", "GROUP_BY"),
+    )
+    for argument, subtype in named:
+        if (clause := query.args.get(argument)) is not None:
+            yield subtype, [clause]
+
+
+def _way(parent: exp.Expr, argument: str, way: How) -> How:
+    if way.kind == "INDIRECT":
+        return way
+    if isinstance(parent, exp.If | exp.Case) and argument == "this":
+        return How("INDIRECT", "CONDITIONAL")
+    if isinstance(parent, exp.Window) and argument in ("partition_by", "order"):
+        return How("INDIRECT", "WINDOW")
+    if isinstance(parent, exp.Filter) and argument == "expression":
+        return How("INDIRECT", "CONDITIONAL")
+    if isinstance(parent, exp.ArgMax | exp.ArgMin) and argument == "expression":
+        return How("INDIRECT", "SORT")
+    if isinstance(parent, exp.Order) and argument == "expressions":
+        is_value = isinstance(parent.parent, exp.WithinGroup) and isinstance(parent.parent.this, _OF_AN_ORDER)
+        return How("DIRECT", "AGGREGATION") if is_value else How("INDIRECT", "SORT")
+    is_masking = way.masking or isinstance(parent, _MASKING)
+    return How("DIRECT", "AGGREGATION" if _aggregates(parent) else way.subtype, is_masking)
+
+
+def _aggregates(function: exp.Expr) -> bool:
+    if isinstance(function, exp.Anonymous):
+        return function.name.lower() in _AGGREGATES_UNKNOWN_TO_SQLGLOT
+    return isinstance(function, exp.AggFunc) and not isinstance(function, _NEIGHBOURS)
+
+
+def _expressions(children: object) -> Iterator[exp.Expr]:
+    for child in children if isinstance(children, list) else (children,):
+        if isinstance(child, exp.Expr):
+            yield child
