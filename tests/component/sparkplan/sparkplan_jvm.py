@@ -1,6 +1,6 @@
 """The lineage of a live plan, its leaves named as `headwater.graph.sparkplan.leaves` says."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame
 
@@ -8,6 +8,17 @@ from headwater.graph.sparkplan.leaves import Leaf
 from headwater.graph.sparkplan.lineage import column_lineage
 from headwater.graph.sparkplan.plan import parse_plan
 from tests.support.lineage_text import Seen, seen
+
+
+class Case(NamedTuple):
+    """A query; `columns` and `rows` in the words of `tests.support.lineage_text`."""
+
+    name: str
+    sql: str
+    columns: dict[str, str]
+    rows: str = ""
+    inputs: str | None = None
+    gaps: tuple[str, ...] = ()
 
 
 def lineage_of_query(frame: DataFrame) -> Seen:

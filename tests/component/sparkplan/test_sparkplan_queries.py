@@ -1,25 +1,12 @@
 """SQL queries and their lineage, written by hand from the SQL."""
 
-from typing import NamedTuple
-
 import pytest
 from pyspark.sql import SparkSession
-from sparkplan_jvm import lineage_of_query
+from sparkplan_jvm import Case, lineage_of_query
 
 from tests.support.lineage_text import expected
 
 pytestmark = pytest.mark.spark
-
-
-class Case(NamedTuple):
-    """A query; `columns` and `rows` in the words of `tests.support.lineage_text`."""
-
-    name: str
-    sql: str
-    columns: dict[str, str]
-    rows: str = ""
-    inputs: str | None = None
-
 
 PROJECTIONS = [
     Case(
@@ -597,4 +584,4 @@ def test_a_query_has_the_lineage_that_its_sql_says(lake: SparkSession, case: Cas
 
     lineage = lineage_of_query(frame)
 
-    assert lineage == expected(case.columns, case.rows, case.inputs)
+    assert lineage == expected(case.columns, case.rows, case.inputs, case.gaps)

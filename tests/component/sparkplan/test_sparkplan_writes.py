@@ -168,3 +168,49 @@ def test_a_view_with_names_of_its_own_is_a_gap_since_the_plan_does_not_tell_them
 
     assert lineage.inputs == {"orders"}
     assert {gap.partition(":")[0] for gap in lineage.gaps} == {"CreateViewCommand"}
+
+
+def test_a_merge_of_stars_over_a_query_takes_what_the_query_is_made_from(lake: SparkSession, target: str) -> None:
+    lineage = lineage_of_command(
+        lake.table(target),
+        """MERGE INTO lineage.shop.target t
+            USING (SELECT order_id AS id, sum(amount) AS total, max(reason) AS note FROM refunds GROUP BY order_id) r
+            ON t.id = r.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *""",
+    )
+
+    found = {"id": "refunds.order_id", "total": "refunds.amount AGGREGATION", "note": "refunds.reason AGGREGATION"}
+    assert lineage == expected(found, "refunds.order_id GROUP_BY, refunds.order_id JOIN, target.id JOIN")
+
+
+def test_an_update_by_a_subquery_and_by_its_own_value(lake: SparkSession, target: str) -> None:
+    lineage = lineage_of_command(
+        lake.table(target),
+        """UPDATE lineage.shop.target SET note = upper(note),
+            total = (SELECT sum(amount) FROM refunds r WHERE r.order_id = target.id)""",
+    )
+
+    columns = {
+        "total": "refunds.amount AGGREGATION, refunds.order_id FILTER, target.id FILTER",
+        "note": "target.note TRANSFORMATION",
+    }
+    assert {name: lineage.columns[name] for name in columns} == expected(columns).columns
+    assert lineage.gaps == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("partition", "query", "day"),
+    [
+        ("(day = 'x')", "SELECT order_id, amount FROM orders", ""),
+        ("(day)", "SELECT order_id, amount, status FROM orders", "orders.status"),
+    ],
+)
+def test_overwriting_partitions_by_value_and_dynamically(
+    lake: SparkSession, partition: str, query: str, day: str
+) -> None:
+    table = "lineage.shop.by_day"
+    lake.sql(f"CREATE TABLE {table} (id BIGINT, total DOUBLE, day STRING) USING iceberg PARTITIONED BY (day)")
+
+    lineage = lineage_of_command(lake.table(table), f"INSERT OVERWRITE {table} PARTITION {partition} {query}")
+
+    lake.sql(f"DROP TABLE {table}")
+    assert lineage == expected({"id": "orders.order_id", "total": "orders.amount", "day": day})

@@ -8,11 +8,13 @@ from headwater.graph.sparkplan.inputs import (
     AGGREGATION,
     CONDITIONAL,
     FILTER,
+    IDENTITY,
     MASKED,
     SORT,
     TRANSFORMATION,
     WINDOW,
     Inputs,
+    alternatives,
     merged,
 )
 from headwater.graph.sparkplan.plan import Entry, Expression, Node, short_class
@@ -92,7 +94,7 @@ def _coalesce(call: Call) -> Inputs:
 
 def _window_expression(call: Call) -> Inputs:
     function, specification = call.operands
-    return merged([function, specification.through(WINDOW)])
+    return function.kept(IDENTITY, specification.through(WINDOW))
 
 
 def _ranked_by(call: Call) -> Inputs:
@@ -101,20 +103,54 @@ def _ranked_by(call: Call) -> Inputs:
 
 def _aggregate_expression(call: Call) -> Inputs:
     function, *condition = call.operands
-    return merged([function.through(AGGREGATION), merged(condition).through(FILTER)])
+    return function.kept(AGGREGATION, merged(condition).through(FILTER))
 
 
 def _parsed(call: Call) -> Inputs:
     return payloads.parsed(call.operands)
 
 
+def _struct(call: Call) -> Inputs:
+    """Names and values in turns."""
+    names = [str(text[0].get("value")) for text in call.texts[0::2]]
+    whole = merged(call.operands).through(TRANSFORMATION)
+    return Inputs(dict(whole.items()), dict(zip(names, call.operands[1::2], strict=True)))
+
+
 def _struct_field(call: Call) -> Inputs:
     return payloads.field_of(call.operands[0], call.entry, call.texts[0])
 
 
+def _field_of_each(call: Call) -> Inputs:
+    """A field of every struct in an array."""
+    (structs,) = call.operands
+    return (structs.fields or {}).get(str(call.entry["field"]["name"]), structs).through(TRANSFORMATION)
+
+
+def _array(call: Call) -> Inputs:
+    return alternatives(call.operands).kept(TRANSFORMATION)
+
+
+def _extreme(call: Call) -> Inputs:
+    """The greatest or least of structs: each field is that of the one that all fields together choose."""
+    (value,) = call.operands
+    kept = value.kept(TRANSFORMATION)
+    if kept.fields is None:
+        return kept
+    others = {name: [each for other, each in kept.fields.items() if other != name] for name in kept.fields}
+    fields = {name: found.kept(IDENTITY, merged(others[name]).through(SORT)) for name, found in kept.fields.items()}
+    return Inputs(dict(kept.items()), fields)
+
+
+def _one_or_more(call: Call) -> Inputs:
+    """Some of the values of the first operand as they are, or one of them."""
+    values, *others = call.operands
+    return values.kept(TRANSFORMATION, merged(others).through(TRANSFORMATION))
+
+
 def _value_at_extreme(call: Call) -> Inputs:
     value, ordering = call.operands
-    return merged([value.through(AGGREGATION), ordering.through(SORT)])
+    return value.kept(AGGREGATION, ordering.through(SORT))
 
 
 def _pivot_first(call: Call) -> Inputs:
@@ -174,18 +210,46 @@ _RULES: Mapping[str, Callable[[Call], Inputs]] = {
         _masked,
     ),
     **dict.fromkeys(
+        (
+            "AnyValue",
+            "ArrayDistinct",
+            "CollectList",
+            "CollectSet",
+            "ElementAt",
+            "Explode",
+            "First",
+            "Flatten",
+            "GetArrayItem",
+            "Inline",
+            "Lag",
+            "Last",
+            "Lead",
+            "NthValue",
+            "PosExplode",
+            "Reverse",
+            "Slice",
+            "SortArray",
+        ),
+        _one_or_more,
+    ),
+    **dict.fromkeys(
         ("AvroDataToCatalyst", "FromAvro", "FromProtobuf", "JsonToStructs", "ProtobufDataToCatalyst"), _parsed
     ),
     "AggregateExpression": _aggregate_expression,
     "CaseWhen": _case,
     "Cast": _cast,
     "Coalesce": _coalesce,
+    "CreateArray": _array,
+    "CreateNamedStruct": _struct,
     "DenseRank": _ranked_by,
     "Exists": _exists,
+    "GetArrayStructFields": _field_of_each,
     "GetStructField": _struct_field,
     "If": _if,
     "ListQuery": _list_query,
+    "Max": _extreme,
     "MaxBy": _value_at_extreme,
+    "Min": _extreme,
     "MinBy": _value_at_extreme,
     "PercentRank": _ranked_by,
     "PivotFirst": _pivot_first,

@@ -4,7 +4,7 @@ An output column may rest on a thousand inputs through a thousand operators. So 
 united, and a change of the transformation moves whole sets instead of touching each column.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -32,12 +32,19 @@ class Source(NamedTuple):
 
 
 class Inputs:
-    """Input columns with their transformations; never changed once made."""
+    """Input columns with their transformations; never changed once made.
 
-    __slots__ = ("_sources",)
+    Of a struct that was put together, and of a collection of such, `fields` has the inputs of each field by its name,
+    in order: who takes one field takes nothing of the others. What changes a value as a whole leaves none.
+    """
 
-    def __init__(self, sources: Mapping[Transformation, frozenset[Source]]) -> None:
+    __slots__ = ("_sources", "fields")
+
+    def __init__(
+        self, sources: Mapping[Transformation, frozenset[Source]], fields: Mapping[str, "Inputs"] | None = None
+    ) -> None:
         self._sources = sources
+        self.fields = fields
 
     @classmethod
     def of(cls, source: Source, transformation: Transformation = IDENTITY) -> "Inputs":
@@ -57,8 +64,16 @@ class Inputs:
         if len(self._sources) == 1:
             ((inner, sources),) = self._sources.items()
             outer = composed(transformation, inner)
-            return self if outer is inner else Inputs({outer: sources})
+            return self if outer is inner and self.fields is None else Inputs({outer: sources})
         return _united((composed(transformation, inner), sources) for inner, sources in self._sources.items())
+
+    def kept(self, transformation: Transformation, *more: "Inputs") -> "Inputs":
+        """These inputs used in this way with others beside them, by a value that still has the fields it had."""
+        whole = merged([self.through(transformation), *more])
+        if self.fields is None:
+            return whole
+        fields = {name: found.kept(transformation, *more) for name, found in self.fields.items()}
+        return Inputs(whole._sources, fields)
 
     def replaced(self, origin: int, columns: Mapping[str, "Inputs"]) -> "Inputs":
         """These inputs with every column of `origin` replaced by what it stands for."""
@@ -87,6 +102,14 @@ def merged(parts: Iterable[Inputs]) -> Inputs:
     if all(part is filled[0] for part in filled):
         return filled[0]
     return _united(item for part in filled for item in part.items())
+
+
+def alternatives(parts: Sequence[Inputs]) -> Inputs:
+    """All inputs of values of which one is taken; fields that all of them have stay known."""
+    whole, first = merged(parts), parts[0].fields if parts else None
+    if first is None or any(part.fields is None or list(part.fields) != list(first) for part in parts):
+        return Inputs(whole._sources) if whole.fields is not None else whole
+    return Inputs(whole._sources, {name: merged(part.fields[name] for part in parts if part.fields) for name in first})
 
 
 @cache

@@ -35,6 +35,8 @@ def parsed(operands: Sequence[Inputs]) -> Inputs:
 def field_of(struct: Inputs, call: Entry, text: Sequence[Entry]) -> Inputs:
     """A field of a struct; `text` is the struct as written."""
     origins, name = _origins(struct, _STRUCT), _name(call, text[0])
+    if struct.fields is not None and name is not None and name in struct.fields:
+        return struct.fields[name]
     return struct.through(TRANSFORMATION) if origins is None or name is None else _columns(origins, name, IDENTITY)
 
 

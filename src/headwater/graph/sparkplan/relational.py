@@ -14,6 +14,7 @@ from headwater.graph.sparkplan.inputs import (
     TRANSFORMATION,
     Inputs,
     Source,
+    alternatives,
     merged,
 )
 from headwater.graph.sparkplan.leaves import Attribute, attributes
@@ -81,9 +82,12 @@ def _generate(operation: Operation) -> Scope:
 
 
 def _generated(operation: Operation, generator: Expression, width: int) -> list[Inputs]:
-    """The inputs of each generated column; `stack` deals its operands out in rows, all others use them all."""
-    if short_class(generator[0]["class"]) != "Stack":
-        return [operation.inputs([generator], TRANSFORMATION)] * width
+    """The inputs of each generated column; `stack` deals its operands out in rows, `inline` a struct in its fields."""
+    kind = short_class(generator[0]["class"])
+    if kind != "Stack":
+        made = operation.reader()(generator).kept(TRANSFORMATION)
+        is_dealt = kind == "Inline" and made.fields is not None and len(made.fields) == width
+        return list(made.fields.values()) if is_dealt and made.fields else [made] * width
     cells = operands(generator)[1:]
     return [operation.inputs(cells[column::width], TRANSFORMATION) for column in range(width)]
 
@@ -147,7 +151,7 @@ def _joined(operation: Operation, left: Scope, right: Scope, condition: Inputs) 
 def _union(operation: Operation) -> Scope:
     """Columns by position, named and numbered after the first child's."""
     rounds = [scope.in_order() for scope in operation.below]
-    inputs = [merged(column) for column in zip(*rounds, strict=True)]
+    inputs = [alternatives(column) for column in zip(*rounds, strict=True)]
     return scope_of(operation.below[0].output, inputs, operation.rows())
 
 
