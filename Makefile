@@ -54,6 +54,13 @@ build/signing-transport.stamp: jvm/signing-transport/pom.xml $(shell find jvm/si
 	mkdir build/signing-transport && cp jvm/signing-transport/target/headwater-signing-transport-*.jar build/signing-transport
 	@touch $@
 
+build/openlineage-spark.stamp: jvm/signing-transport/pom.xml  # the listener that the transport is tested with: 43 MB
+	@mkdir -p build
+	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to fetch OpenLineage's listener for Spark"; exit 1; }
+	rm -rf build/openlineage-spark
+	$(MVN) -f jvm/signing-transport/pom.xml dependency:copy-dependencies -DincludeArtifactIds=openlineage-spark_2.13 -DoutputDirectory=$(CURDIR)/build/openlineage-spark
+	@touch $@
+
 build/lab-connectors.stamp: jvm/lab-connectors/pom.xml $(shell find jvm/lab-connectors/src -type f)
 	@mkdir -p build
 	@command -v mvn >/dev/null || { echo "make: Maven (mvn) is missing; install it to build the lab's connectors"; exit 1; }
@@ -85,7 +92,7 @@ demo: setup  ## run three pipelines over real flights and show their lineage; en
 lab: build/python.stamp build/connect-smt.stamp build/lab-connectors.stamp  ## start Kafka, Connect, a schema registry, S3 and Glue on this machine; `headwater lab down` ends them
 	$(VENV)/headwater lab up kafka
 
-test: setup build/system.stamp build/connect-smt.stamp build/signing-transport.stamp build/lab-connectors.stamp build/lab-suppliers-live.stamp build/lab-flink.stamp build/lab-trino.stamp  ## run every test
+test: setup build/system.stamp build/connect-smt.stamp build/signing-transport.stamp build/openlineage-spark.stamp build/lab-connectors.stamp build/lab-suppliers-live.stamp build/lab-flink.stamp build/lab-trino.stamp  ## run every test
 	$(VENV)/python -m pytest -n 2  # engines in one process, all else in the other
 	$(MVN) -f jvm/connect-smt/pom.xml test
 	$(MVN) -f jvm/signing-transport/pom.xml test

@@ -56,7 +56,7 @@ def main() -> int:
     if options.program:
         print(json.dumps(_program(options.program, Path(options.folder))))
         return 0
-    jar = _agent_jar(Path("build/openlineage").absolute())
+    jar = _agent_jar(Path("build/openlineage-spark").absolute())
     kinds = KINDS if jar else KINDS[:2]
     costs: dict[str, list[Cost]] = {kind: [] for kind in kinds}
     for _ in range(options.rounds):

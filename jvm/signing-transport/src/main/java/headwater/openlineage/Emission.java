@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
@@ -46,6 +47,7 @@ final class Emission {
   private final Thread courier;
   private final AtomicLong accepted = new AtomicLong();
   private final AtomicLong handled = new AtomicLong();
+  private final Semaphore hurry = new Semaphore(0);
   private volatile boolean isEnding;
   private boolean hasBeaten;
   private Long gapToldAtNanos;
@@ -116,12 +118,13 @@ final class Emission {
     return drops.total();
   }
 
-  /** Waits a while until all that was put is delivered. */
+  /** Tries at once what waits for a service, and waits a while until all is delivered. */
   void flush() {
+    hurry.release();
     long until = System.nanoTime() + config.getDrainTimeoutMs() * 1_000_000;
     long wanted = accepted.get();
     try {
-      while (handled.get() < wanted && System.nanoTime() < until) {
+      while (handled.get() < wanted && worker.isAlive() && System.nanoTime() < until) {
         Thread.sleep(5);
       }
       spool.settle(Math.max(0, (until - System.nanoTime()) / 1_000_000));
@@ -137,6 +140,7 @@ final class Emission {
   void close() {
     isEnding = true;
     queue.offer(WAKE_UP);
+    hurry.release();
     try {
       worker.join(config.getDrainTimeoutMs());
       spool.settle(config.getDrainTimeoutMs());
@@ -275,7 +279,9 @@ final class Emission {
         byte[] event = Files.readAllBytes(first);
         Post.Outcome outcome = post.send(event);
         if (outcome == Post.Outcome.UNAVAILABLE) {
-          Thread.sleep(pauseMs);
+          if (hurry.tryAcquire(pauseMs, TimeUnit.MILLISECONDS)) {
+            hurry.drainPermits();
+          }
           pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
           continue;
         }

@@ -18,9 +18,22 @@ final class Emissions {
         List.of(config.getUrl(), config.folder().toString()),
         target -> {
           Emission emission = new Emission(config, System::getenv);
-          Runtime.getRuntime()
-              .addShutdownHook(new Thread(emission::close, "headwater-lineage-end"));
+          atTheEnd(emission::close);
           return emission;
         });
+  }
+
+  /**
+   * Spark ends its context, and tells of that, in one of Hadoop's shutdown hooks, which run in an
+   * order of their own: this one comes after all of them.
+   */
+  private static void atTheEnd(Runnable last) {
+    try {
+      Class<?> hooks = Class.forName("org.apache.hadoop.util.ShutdownHookManager");
+      Object hadoop = hooks.getMethod("get").invoke(null);
+      hooks.getMethod("addShutdownHook", Runnable.class, int.class).invoke(hadoop, last, 0);
+    } catch (ReflectiveOperationException withoutHadoop) {
+      Runtime.getRuntime().addShutdownHook(new Thread(last, "headwater-lineage-end"));
+    }
   }
 }
