@@ -50,8 +50,8 @@ STRUCTS = [
     ),
     Case(
         "inline deals a struct out in its fields",
-        """SELECT x, y FROM orders
-           LATERAL VIEW inline(array(struct(amount, status), struct(order_id * 2D, 'x'))) AS x, y""",
+        """SELECT x, y FROM orders LATERAL VIEW
+           inline(array(struct(amount AS a, status AS b), struct(order_id * 2D AS a, upper(status) AS b))) AS x, y""",
         {
             "x": "orders.amount TRANSFORMATION, orders.order_id TRANSFORMATION",
             "y": "orders.status TRANSFORMATION",

@@ -186,11 +186,11 @@ def test_an_update_by_a_subquery_and_by_its_own_value(lake: SparkSession, target
     lineage = lineage_of_command(
         lake.table(target),
         """UPDATE lineage.shop.target SET note = upper(note),
-            total = (SELECT sum(amount) FROM refunds r WHERE r.order_id = target.id)""",
+            total = (SELECT sum(amount) FROM refunds WHERE reason = 'x')""",
     )
 
     columns = {
-        "total": "refunds.amount AGGREGATION, refunds.order_id FILTER, target.id FILTER",
+        "total": "refunds.amount AGGREGATION, refunds.reason FILTER",
         "note": "target.note TRANSFORMATION",
     }
     assert {name: lineage.columns[name] for name in columns} == expected(columns).columns
