@@ -145,7 +145,9 @@ def _edges_without_columns(graph: Graph) -> Iterator[Step]:
     """Where a job reads and writes, and nobody tells which column of the one becomes which of the other."""
     for job, known in [*graph.jobs.items()]:
         yield None
-        read = graph.reads(job) if known.writes and not graph.hides(job) else {}
+        if all(graph.datasets[name].evidence for name in known.writes):
+            continue  # as nearly everywhere; also where it writes nothing
+        read = graph.reads(job) if not graph.hides(job) else {}
         for target, edge in graph.writes(job).items() if read else ():
             if not (_tells_columns(graph, target) or graph.hides(target)):
                 sources = f"{len(read)} dataset{'s' * (len(read) != 1)}"
@@ -160,10 +162,12 @@ def _tells_columns(graph: Graph, name: DatasetId) -> bool:
 
 
 def _datasets_without_schema(graph: Graph) -> Iterator[Step]:
-    for name in [*graph.datasets]:
+    for name, known in [*graph.datasets.items()]:
         yield None
+        if "schema" in known.facets:
+            continue  # whatever name it is shown by
         if graph.is_shown(name) and not _SCHEMA_OR_NONE & graph.facets_of(name).keys():
-            last_us = max(known.seen.last_us for known in _known(graph, name))
+            last_us = max(each.seen.last_us for each in _known(graph, name))
             words = "no event tells its columns and their types"
             yield Gap("dataset-without-schema", name.node_id, name.namespace, words, last_us)
 

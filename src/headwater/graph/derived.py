@@ -85,6 +85,13 @@ class Derivations:
         written = (name for job in known for name in job.writes)
         self._touched.update((name, None) for each in (members, written) for name in each if name in candidates)
 
+    def look_at_read(self) -> None:
+        """Find who may have such edges by facets that were read since; called after every few of them."""
+        for name in self._graph.newly_read():
+            if name not in self._graph.told_directly and may_be_derived(self._graph, name):
+                self._graph.told_directly.add(name)
+                self._touched[name] = None
+
     def touch_also(self, names: Iterable[DatasetId]) -> None:
         """These were told of directly in another graph whose facets this one shares, and may be here."""
         self._graph.told_directly.update(names)
@@ -96,12 +103,8 @@ class Derivations:
         self._touched.update(dict.fromkeys(self._sources))
 
     def catch_up(self) -> Iterator[None]:
-        """Look at who was touched, and at whose facets were read since, one with each step."""
-        for name in self._graph.newly_read():
-            if name not in self._graph.told_directly and may_be_derived(self._graph, name):
-                self._graph.told_directly.add(name)
-                self._touched[name] = None
-            yield
+        """Look at who was touched, one with each step."""
+        self.look_at_read()
         while self._touched:
             name = next(iter(self._touched))
             for each in {name, self._graph.shown(name)}:

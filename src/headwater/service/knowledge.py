@@ -80,7 +80,10 @@ class Knowledge:
 
     def read_ahead(self) -> Iterator[None]:
         """Read what facets tell of columns, some with each step."""
-        while self.graph.column_edges.read_some(_SLICE):
+        is_more = True
+        while is_more:
+            is_more = self.graph.column_edges.read_some(_SLICE)
+            self.derivations.look_at_read()
             yield
 
     def learn(self, facts: Sequence[Fact]) -> Touched:

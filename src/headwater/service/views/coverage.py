@@ -1,7 +1,7 @@
 """The gaps that are known: in numbers by namespace, and one by one."""
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from typing import Final, NamedTuple, get_args
@@ -179,9 +179,9 @@ def _signatures(verdicts: Counter[str]) -> shapes.VerdictCounts:
 
 def _signers(signed: Iterable[_Signed]) -> list[shapes.Signer]:
     """By key, those without one last."""
-    by_key: dict[str | None, Counter[str]] = {}
+    by_key: dict[str | None, Counter[str]] = defaultdict(Counter)
     for told in signed:
-        by_key.setdefault(told.key_id, Counter())[told.verdict] += told.events
+        by_key[told.key_id][told.verdict] += told.events
     keys = sorted(by_key, key=lambda key_id: (key_id is None, key_id or ""))
     return [shapes.Signer(keyId=key_id, signatures=_signatures(by_key[key_id])) for key_id in keys]
 
