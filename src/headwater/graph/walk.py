@@ -158,11 +158,15 @@ class ColumnWalk:
     def _laid_out(self, name: DatasetId) -> dict[str, list[ColumnStep]]:
         steps: dict[str, list[ColumnStep]] = {}
         ends = cache(ColumnId)
-        for edge in self._graph.column_edges_into(name):
+        edges = self._graph.column_edges_into(name)
+        in_detail = {edge.source for edge in edges if edge.target_column is not None or edge.source_column is not None}
+        for edge in edges:
             if edge.target_column is not None and edge.source_column is not None:  # as nearly all are
                 step = ColumnStep(ends(edge.source, edge.source_column), ends(name, edge.target_column), edge)
                 steps.setdefault(edge.target_column, []).append(step)
                 continue
+            if edge.target_column is None and edge.source_column is None and edge.source in in_detail:
+                continue  # that one dataset is made from the other says nothing of columns where others say more
             targets = self._columns_of(name) if edge.target_column is None else (edge.target_column,)
             sources = self._columns_of(edge.source) if edge.source_column is None else (edge.source_column,)
             for target in targets:

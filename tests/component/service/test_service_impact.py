@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.support.app import Body, dataset, facet, get, post, served
-from tests.support.flights import FLIGHTS, columns, ran, source
+from tests.support.flights import FLIGHTS, columns, ran, schema, source
 
 
 @pytest.fixture
@@ -296,3 +296,30 @@ def test_what_one_job_tells_of_a_dataset_says_nothing_of_what_another_makes_it_f
     uses = {name: {short(each["id"]): each["use"] for each in places} for name, places in reached.items()}
     assert uses["b"] == {"shared": "unknown", "job silent": "unknown"}
     assert uses["a"] == {"shared:x": "direct", "shared": "direct", "job telling": "direct"}
+
+
+def test_lineage_of_a_dataset_says_nothing_of_columns_where_that_of_its_fields_does(client: TestClient) -> None:
+    def of(name: str, **members: object) -> dict[str, object]:
+        return {"namespace": "lake", "name": name, "type": "DATASET", **members}
+
+    # the example of "Mixed granularity" in the guide to the explicit lineage facets
+    grouped = of("input_a", field="group_by_col", transformations=[{"type": "INDIRECT", "subtype": "GROUP_BY"}])
+    fields = {"col1": {"inputs": [of("input_a", field="col_a")]}, "col2": {"inputs": [of("lookup")]}}
+    entry = of("output_x", inputs=[of("input_a"), of("lookup"), grouped], fields=fields)
+    read = [
+        dataset("input_a", schema=schema(col_a="int", group_by_col="int")),
+        dataset("lookup", schema=schema(z="int")),
+    ]
+    made = dataset("output_x", schema=schema(col1="int", col2="int"))
+    post(client, ran("mixed", "r9", 9, read, [made], lineage=facet(entries=[entry])))
+
+    of_a, of_z, of_group = (
+        {short(each["id"]) for each in ask(client, nodeId=f"datasetField:lake:{column}")["reached"]}
+        for column in ("input_a:col_a", "lookup:z", "input_a:group_by_col")
+    )
+    graph = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:output_x:col1")["graph"]
+
+    assert of_a == {"output_x:col1", "output_x", "job mixed"}
+    assert of_z == {"output_x:col2", "output_x", "job mixed"}
+    assert of_group == {"output_x:col1", "output_x:col2", "output_x", "job mixed"}
+    assert {short(node["id"]) for node in graph} == {"output_x:col1", "input_a:col_a", "input_a:group_by_col"}

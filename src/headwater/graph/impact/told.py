@@ -29,9 +29,20 @@ class ToldBetween:
         return sorted(map(self._name, self._by_column), key=lambda name: name or "")
 
     def edges(self, source_column: str | None) -> list[ColumnEdge]:
-        """The edges that start at the column, in an order that does not hang on what came first."""
+        """The edges that start at the column, in an order that does not hang on what came first.
+
+        That the one dataset is made from the other says nothing of columns where others say more.
+        """
         number = WHOLE if source_column is None else self._graph.column_edges.columns.number(source_column)
-        return sorted(self._read(source_column, self._by_column.get(number, {})), key=_order)
+        found = self._by_column.get(number, {})
+        if source_column is None and self._tells_of_columns():
+            found = {edge: None for edge in found if edge[0] != WHOLE}
+        return sorted(self._read(source_column, found), key=_order)
+
+    def _tells_of_columns(self) -> bool:
+        return any(
+            out_of != WHOLE or any(into != WHOLE for into, _ in found) for out_of, found in self._by_column.items()
+        )
 
     def _read(self, source_column: str | None, edges: Mapping[_Edge, None]) -> Iterator[ColumnEdge]:
         hows = self._graph.column_edges.hows.things
