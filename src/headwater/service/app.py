@@ -26,6 +26,7 @@ from headwater.service.intake import Intake
 from headwater.service.keys import is_about_keys, rely_on_directory
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
+from headwater.service.news import noticing
 from headwater.service.pages import page_app, specification_app
 from headwater.service.past import DEFAULT_KEPT_MB, Pasts
 from headwater.service.proofs import Proofs
@@ -150,8 +151,9 @@ def _service(
 
     def learn(stored: Stored) -> None:
         pasts.about_to_learn(stored.facts)
+        news = noticing(graph, stored.facts) if feed.was_asked else None
         touched = knowledge.learn(stored.facts)
-        feed.publish(stored.log_index, touched)
+        feed.publish(stored.log_index, touched, news and news())
         pasts.learned(stored.log_index, stored.facts)
         if any(map(is_about_keys, stored.facts)):
             rely_on_directory(service)

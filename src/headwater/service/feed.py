@@ -11,7 +11,9 @@ from typing import Final, NamedTuple
 
 import orjson
 
+from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge import Touched
+from headwater.service.news import News
 
 _KEPT: Final = 1_000
 """Changes kept for listeners that come back."""
@@ -35,10 +37,12 @@ class Feed:
     def __init__(self) -> None:
         self._kept: deque[_Change] = deque(maxlen=_KEPT)
         self._listeners: set[_Listener] = set()
+        self.was_asked = False
+        """Whether anybody ever listened: until then nobody looks what is new, which takes a quarter of learning it."""
 
-    def publish(self, log_index: int, touched: Touched) -> None:
-        """Tell every listener."""
-        change = _Change(log_index, _event(log_index, touched))
+    def publish(self, log_index: int, touched: Touched, news: News | None = None) -> None:
+        """Tell every listener; no news where nobody looked for it."""
+        change = _Change(log_index, _event(log_index, touched, news))
         self._kept.append(change)
         for listener in [*self._listeners]:
             try:
@@ -46,20 +50,28 @@ class Feed:
             except asyncio.QueueFull:
                 self._cut_off(listener)
 
-    async def listen(self, after: int | None) -> AsyncIterator[bytes]:
+    async def listen(self, after: int | None, log_size: int = 0) -> AsyncIterator[bytes]:
         """Server-sent events: what was kept after that number, then each change as it comes.
+
+        Where not all of the log, of that size, is kept from there on, `missed` comes first and says which places it is.
 
         Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
         """
+        self.was_asked = True
         listener: _Listener = asyncio.Queue(_UNREAD)
         missed = [change for change in self._kept if after is not None and change.number > after]
         self._listeners.add(listener)
         try:
-            yield b"retry: 1000\n\n" + b"".join(change.text for change in missed)
+            gone = b"" if after is None else self._missed(after + 1, log_size)
+            yield b"retry: 1000\n\n" + gone + b"".join(change.text for change in missed)
             while (news := await _news(listener)) is not None:
                 yield news
         finally:
             self._listeners.discard(listener)
+
+    def _missed(self, first: int, log_size: int) -> bytes:
+        end = self._kept[0].number if self._kept else log_size
+        return b"event: missed\ndata: %b\n\n" % orjson.dumps({"first": first, "last": end - 1}) if first < end else b""
 
     def close(self) -> None:
         """End every listener's stream, after what it has not read yet."""
@@ -94,11 +106,19 @@ async def _news(listener: _Listener) -> bytes | None:
     return b"".join(texts)
 
 
-def _event(log_index: int, touched: Touched) -> bytes:
+def _event(log_index: int, touched: Touched, news: News | None) -> bytes:
     data = {
         "index": log_index,
         "jobs": sorted(job.node_id for job in touched.jobs),
         "datasets": sorted(name.node_id for name in touched.datasets),
         "run": touched.run,
+        "state": news and news.state,
+        "edges": news and [_edge(job, dataset, reads=way == "input") for job, way, dataset in news.edges],
+        "schemas": news and [name.node_id for name in news.schemas],
     }
     return b"event: change\nid: %d\ndata: %b\n\n" % (log_index, orjson.dumps(data))
+
+
+def _edge(job: JobId, dataset: DatasetId, *, reads: bool) -> dict[str, str]:
+    origin, destination = (dataset, job) if reads else (job, dataset)
+    return {"origin": origin.node_id, "destination": destination.node_id}

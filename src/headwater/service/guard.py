@@ -109,8 +109,11 @@ class _Veiled:
         if not data:
             return event
         change: dict[str, Any] = json.loads(told)
-        for key in ("jobs", "datasets"):
-            change[key] = [node_id for node_id in change[key] if self._veil.hidden(node_id) is None]
-        if not change["jobs"] and not change["datasets"]:
-            change["run"] = None
+        if "jobs" in change:  # else it says no more than that changes were missed
+            for key in ("jobs", "datasets", "schemas"):
+                change[key] = change[key] and [node_id for node_id in change[key] if self._veil.hidden(node_id) is None]
+            shown = {*change["jobs"], *change["datasets"]}
+            change["edges"] = change["edges"] and [edge for edge in change["edges"] if {*edge.values()} <= shown]
+            if not shown:
+                change["run"] = change["state"] = None
         return head + data + json.dumps(change, separators=(",", ":")).encode()

@@ -156,13 +156,16 @@ def test_a_change_is_on_the_stream_before_its_event_is_a_second_old(tmp_path: Pa
         assert next(lines) == "retry: 1000"
         began = time.monotonic()
 
-        answer = httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
+        told = event(inputs=[{"namespace": "lake", "name": "orders"}])
+        answer = httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(told))
 
         heard = [next(lines) for _ in range(4)][1:]
         assert time.monotonic() - began < 1
     assert answer.status_code == 201
     assert heard[:2] == ["event: change", "id: 0"]
-    assert json.loads(heard[2].removeprefix("data: "))["jobs"] == ["job:etl:load"]
+    change = json.loads(heard[2].removeprefix("data: "))
+    assert (change["jobs"], change["state"]) == (["job:etl:load"], "RUNNING")
+    assert change["edges"] == [{"origin": "dataset:lake:orders", "destination": "job:etl:load"}]
 
 
 @pytest.mark.parametrize("is_announced", [True, False])

@@ -39,7 +39,7 @@ def test_a_listener_hears_what_comes_after_it_began() -> None:
     assert changes(greeting) == []
     assert heard == (
         b'event: change\nid: 1\ndata: {"index":1,"jobs":["job:etl:a","job:etl:b"],"datasets":["dataset:lake:t"],'
-        b'"run":"run-1"}\n\n'
+        b'"run":"run-1","state":null,"edges":null,"schemas":null}\n\n'
     )
 
 
@@ -54,6 +54,22 @@ def test_a_listener_that_comes_back_hears_what_it_missed() -> None:
         return greeting
 
     assert [change["index"] for change in changes(asyncio.run(scene()))] == [3, 4]
+
+
+def test_a_listener_that_comes_back_late_hears_that_it_missed_what_is_not_kept() -> None:
+    async def greeting(kept: int, after: int, log_size: int) -> bytes:
+        feed = Feed()
+        for number in range(log_size - kept, log_size):
+            feed.publish(number, TOUCHED)
+        stream = feed.listen(after, log_size)
+        text = await first(stream)
+        await stream.aclose()  # type: ignore[attr-defined]
+        return text
+
+    assert b'event: missed\ndata: {"first":3,"last":5}\n\n' in asyncio.run(greeting(kept=2, after=2, log_size=8))
+    assert b'event: missed\ndata: {"first":3,"last":7}\n\n' in asyncio.run(greeting(kept=0, after=2, log_size=8))
+    assert b"missed" not in asyncio.run(greeting(kept=2, after=5, log_size=8))
+    assert b"missed" not in asyncio.run(greeting(kept=0, after=7, log_size=8))
 
 
 def test_what_came_together_is_sent_together() -> None:

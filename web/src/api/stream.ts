@@ -41,6 +41,7 @@ export function listen(options: StreamOptions, listener: Listener): () => void {
       if (poll.stop()) listener.onChange(undefined) // some may have been missed
     })
     source.addEventListener('change', (event) => listener.onChange(changeOf(event)))
+    source.addEventListener('missed', () => listener.onChange(undefined))
     source.addEventListener('error', () => {
       clearTimeout(reopening)
       reopening = setTimeout(open, options.reopenEveryMs)

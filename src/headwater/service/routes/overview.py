@@ -36,7 +36,14 @@ async def get_stream(
     service: ServiceHere,
     last_event_id: Annotated[str | None, Header(description="The last change that was seen, after a break.")] = None,
 ) -> Response:
-    """Server-sent events: a `change` for each stored event, with the node ids that it touched."""
+    """Server-sent events: a `change` for each stored event.
+
+    It says which nodes the event touched, its run's state by now, which edges are new and which datasets have another
+    schema; these three are null for what came before anybody listened. `missed` comes first where changes since
+    `Last-Event-ID` are no longer kept: the last thousand are.
+    """
     after = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdigit() else None
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(service.feed.listen(after), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(
+        service.feed.listen(after, service.knowledge.store.size()), media_type="text/event-stream", headers=headers
+    )
