@@ -40,6 +40,7 @@ from headwater.agent.store import AgentStore, Job
 from headwater.agent.worker_settings import WorkerSettings
 from headwater.errors import InvalidInputError, InvalidPipelineError, NotFoundError, UnavailableError
 from headwater.pipeline.execution import fetched_folder
+from headwater.pipeline.s3 import bucket_reached_otherwise
 from headwater.pipeline.spec import PipelineSpec
 
 log = logging.getLogger(__name__)
@@ -51,6 +52,7 @@ _YOUNG_S: Final = 10.0
 """A worker that dies before is started again later and later."""
 _LONGEST_WAIT_S: Final = 60.0
 _DISK_AGAIN_S: Final = 1.0
+_ONE_WAY: Final = "one Spark opens a bucket once, so give both the same credentials, endpoint and region"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +91,11 @@ class Agent:
         """Make this the current version of its job; an execution of an older one ends, superseded.
 
         Raises:
-            InvalidPipelineError: the pipeline is wrong, or names an endpoint that is not allowed.
+            InvalidPipelineError: the pipeline is wrong, names an endpoint that is not allowed, or reaches a bucket
+                otherwise than another job.
         """
         spec = checked(pipeline, self.around.config.allowed)
+        self._refuse_other_access(spec)
         job = self.store.deploy(spec.namespace, spec.name, pipeline, self.around.now(), by)
         log.info("job deployed", extra={"job": job.name, "version": job.version})
         for one in self._unfinished(job):
@@ -99,6 +103,19 @@ class Agent:
                 self._stop(one, Stop(SUPERSEDED))
         self._news.set()
         return job
+
+    def _refuse_other_access(self, spec: PipelineSpec) -> None:
+        """All pipelines share one Spark, which opens a bucket once."""
+        if (bucket := bucket_reached_otherwise(spec, spec)) is not None:
+            raise InvalidPipelineError(f"job {spec.name!r} reaches the bucket {bucket!r} in two ways: {_ONE_WAY}")
+        for job in self.store.jobs():
+            is_other = job.wanted != "deleted" and (job.namespace, job.name) != (spec.namespace, spec.name)
+            other = self.spec_of(job) if is_other else None
+            if isinstance(other, PipelineSpec) and (bucket := bucket_reached_otherwise(spec, other)) is not None:
+                raise InvalidPipelineError(
+                    f"job {spec.name!r} reaches the bucket {bucket!r} otherwise than job {job.name!r} of "
+                    f"{job.namespace!r}: {_ONE_WAY}, or run one of them under another agent"
+                )
 
     def stop(self, job: Job, by: str | None, note: str | None) -> Job:
         """End what runs, and start nothing of the job until a person says so."""

@@ -1,13 +1,18 @@
 """Buckets with credentials and endpoints of their own, as Hadoop's S3A takes them: settings by bucket.
 
-S3A opens a bucket once in a JVM: of two pipelines that share one, the first one's credentials for a bucket hold.
+S3A opens a bucket once in a JVM: of two pipelines that share one, the first one's credentials for a bucket hold. So
+who runs several must ask whether they agree.
 """
 
 from collections.abc import Iterator
+from dataclasses import fields
+from typing import Final
 from urllib.parse import urlsplit
 
 from headwater.pipeline.environment import from_environment
-from headwater.pipeline.spec import PipelineSpec, S3Access, S3Input, S3Output
+from headwater.pipeline.spec import FileInput, FileOutput, PipelineSpec, S3Access, S3Input, S3Output
+
+_SCHEMES: Final = ("s3", "s3a", "s3n")
 
 
 def bucket_settings(spec: PipelineSpec) -> dict[str, str]:
@@ -21,6 +26,28 @@ def bucket_settings(spec: PipelineSpec) -> dict[str, str]:
         for key, value in _settings(access).items():
             found[f"spark.hadoop.fs.s3a.bucket.{bucket}.{key}"] = value
     return found
+
+
+def bucket_reached_otherwise(spec: PipelineSpec, other: PipelineSpec) -> str | None:
+    """The first bucket that one of the pipelines reaches otherwise than the other, or than itself elsewhere."""
+    known: dict[str, S3Access] = {}
+    for bucket, access in (*_reached(spec), *_reached(other)):
+        if known.setdefault(bucket, access) != access:
+            return bucket
+    return None
+
+
+def _reached(spec: PipelineSpec) -> Iterator[tuple[str, S3Access]]:
+    """Every bucket of the pipeline's files, and how it is reached; where nothing is said, as the environment says."""
+    ends = [one.reads for one in spec.inputs.values()] + [output.writes for output in spec.outputs]
+    for end in ends:
+        paths = end.paths if isinstance(end, FileInput) else [end.path] if isinstance(end, FileOutput) else []
+        access = _access_of(end) if isinstance(end, S3Access) else S3Access()
+        yield from ((url.netloc, access) for url in map(urlsplit, paths) if url.scheme in _SCHEMES)
+
+
+def _access_of(end: S3Access) -> S3Access:
+    return S3Access(**{each.name: getattr(end, each.name) for each in fields(S3Access)})
 
 
 def _accesses(spec: PipelineSpec) -> Iterator[tuple[str, S3Access]]:

@@ -26,7 +26,7 @@ agent: {schedule: {every: 10m}}
 
 @pytest.fixture
 def agent(tmp_path: Path) -> Iterator[Agent]:
-    config = AgentConfig(allowed_endpoints=("http://localhost:5000",))
+    config = AgentConfig(allowed_endpoints=("http://localhost:5000", "s3://landing"))
     with AgentStore(tmp_path / "agent.db") as store:
         yield Agent(store, Around(home=tmp_path, config=config, now=lambda: datetime.now(UTC), new_run_id=new_run_id))
 
@@ -52,6 +52,41 @@ def test_a_deployed_job_is_listed_and_described_with_its_text(api: TestClient) -
     assert listed == [job]
     assert (described["source"], described["restart"], described["schedule"]) == (PIPELINE, "never", "every 600 s")
     assert (described["version"], described["deployed"]["deployedBy"]) == (1, "ann")
+
+
+OF_BUCKET = """
+name: {name}
+namespace: edge
+input: {{s3: {{paths: ["s3://landing/{name}/*.json"], format: json, access_key_env: {key}, secret_key_env: SECRET}}}}
+output: {{stdout: {{rows: 1}}}}
+agent: {{schedule: {{every: 10m}}}}
+"""
+
+
+def test_two_jobs_that_reach_one_bucket_with_two_credentials_are_refused_by_name(api: TestClient) -> None:
+    ours = deployed(api, OF_BUCKET.format(name="ours", key="OUR_ID"))
+
+    refused = api.post("/jobs", json={"source": OF_BUCKET.format(name="theirs", key="THEIR_ID")})
+    same = deployed(api, OF_BUCKET.format(name="also", key="OUR_ID"))
+    api.delete(f"/jobs/{ours['id']}")
+    api.delete(f"/jobs/{same['id']}")
+    alone = deployed(api, OF_BUCKET.format(name="theirs", key="THEIR_ID"))
+
+    assert refused.status_code == 400
+    assert all(word in refused.text for word in ("theirs", "landing", "ours", "credentials"))
+    assert "OUR_ID" not in refused.text
+    assert alone["name"] == "theirs"
+
+
+def test_a_job_that_reaches_one_bucket_in_two_ways_is_refused(api: TestClient) -> None:
+    text = OF_BUCKET.format(name="ours", key="OUR_ID").replace(
+        "{stdout: {rows: 1}}", "{file: {path: s3://landing/out, format: json}}"
+    )
+
+    refused = api.post("/jobs", json={"source": text})
+
+    assert refused.status_code == 400
+    assert "in two ways" in refused.text
 
 
 def test_a_pipeline_that_is_wrong_is_refused_with_every_problem(api: TestClient) -> None:
