@@ -11,46 +11,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import attrs
-from openlineage.client.event_v2 import StaticDataset
-from openlineage.client.facet_v2 import DatasetFacet
-
 from headwater.capture import kept
 from headwater.capture.outlet import Outlet
 from headwater.capture.schemas import Field, Registry, TopicSchema, read_subject, types
 from headwater.capture.topics import topic_dataset
 from headwater.errors import NotFoundError, UnavailableError
 from headwater.graph.drift import ColumnChange, column_changes
-from headwater.model.build import dataset_event
-from headwater.model.producer import HEADWATER_FACETS
+from headwater.model.slim import Facet, dataset_event, own_facet
 
 log = logging.getLogger(__name__)
 
 _OF_VALUES: Final = "-value"
 _SETTLE_S: Final = 30.0
-
-
-@attrs.define(kw_only=True)
-class HeadwaterSubjectFacet(DatasetFacet):
-    """The version of a subject that a topic's schema is from, and what it changed: the facet `headwater_subject`.
-
-    `changes` has an object for each field that came, went or has another type: `field`, `change` (`added`, `removed`,
-    `retyped`), `from` and `to` (types), `isBreaking` for who reads the field. `fitsRule` is what the registry says of
-    it and the version before, by the subject's own rule.
-    """
-
-    subject: str
-    version: int
-    schemaId: int | None
-    schemaType: str
-    compatibility: str
-    fitsRule: bool | None
-    isBreaking: bool
-    changes: list[dict[str, object]]
-
-    @staticmethod
-    def _get_schema() -> str:
-        return f"{HEADWATER_FACETS}/headwater_subject.json"
 
 
 class Told(NamedTuple):
@@ -126,22 +98,24 @@ class RegistryWatcher:
         old = read_subject(self._registry.version(subject, before)) if before is not None else None
         schema = read_subject(found) or TopicSchema(())
         changed = [] if old is None else changes(old.fields, schema.fields)
-        facet = HeadwaterSubjectFacet(
+        is_breaking = any(change["isBreaking"] for change in changed)
+        facet = own_facet(
+            "headwater_subject",
             subject=subject,
             version=number,
             schemaId=found.get("id"),
             schemaType=found.get("schemaType", "AVRO"),
             compatibility=self._registry.rule(subject),
             fitsRule=None if before is None else self._registry.fits(subject, found, before),
-            isBreaking=any(change["isBreaking"] for change in changed),
+            isBreaking=is_breaking,
             changes=changed,
         )
-        self._outlet.put(self._event(subject.removesuffix(_OF_VALUES), schema, facet))
-        return Told(subject, number, facet.isBreaking)
+        self._outlet.put(self._event(subject.removesuffix(_OF_VALUES), schema._replace(version=number), facet))
+        return Told(subject, number, is_breaking)
 
-    def _event(self, topic: str, schema: TopicSchema, facet: HeadwaterSubjectFacet) -> bytes:
-        name, facets = topic_dataset(self._bootstrap, topic, schema._replace(version=facet.version))
-        dataset = StaticDataset(namespace=name.namespace, name=name.name, facets={**facets, "headwater_subject": facet})
+    def _event(self, topic: str, schema: TopicSchema, facet: Facet) -> bytes:
+        dataset = topic_dataset(self._bootstrap, topic, schema)
+        dataset.facets["headwater_subject"] = facet
         return dataset_event(self._now(), dataset)
 
 

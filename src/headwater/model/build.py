@@ -4,12 +4,11 @@ The caller fills `Run`, `Job`, `InputDataset`, `OutputDataset` and the facets of
 written here is the envelope: the time, the schema, and us as the producer of the event and of every facet in it.
 
 Importing this module imports the official client, which takes 0.3 to 0.5 s: code that may run with lineage off imports
-it only once it is on.
+it only once it is on, and programs that must stay small write their events by `slim`.
 """
 
-import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum
 from typing import Any, Final
 
@@ -27,8 +26,8 @@ from openlineage.client.event_v2 import (
 )
 from openlineage.client.facet_v2 import RunFacet
 
-from headwater.errors import InvalidEventError
 from headwater.model.producer import HEADWATER_FACETS, PRODUCER
+from headwater.model.slim import ascii_json, timestamp
 
 _FACET_MAPS: Final = frozenset({"facets", "inputFacets", "outputFacets"})
 
@@ -93,7 +92,7 @@ def run_event(  # the spec's own parts of a run event; a dataclass around them w
     return _written(
         RunEvent(
             eventType=state,
-            eventTime=_timestamp(time),
+            eventTime=timestamp(time),
             run=run,
             job=job,
             inputs=list(inputs),
@@ -114,7 +113,7 @@ def job_event(
     Source: OpenLineage 2.0.2 `JobEvent`, https://openlineage.io/spec/2-0-2/OpenLineage.json
     """
     return _written(
-        JobEvent(eventTime=_timestamp(time), job=job, inputs=list(inputs), outputs=list(outputs), producer=PRODUCER)
+        JobEvent(eventTime=timestamp(time), job=job, inputs=list(inputs), outputs=list(outputs), producer=PRODUCER)
     )
 
 
@@ -126,30 +125,18 @@ def dataset_event(time: datetime, dataset: StaticDataset) -> bytes:
 
     Source: OpenLineage 2.0.2 `DatasetEvent`, https://openlineage.io/spec/2-0-2/OpenLineage.json
     """
-    return _written(DatasetEvent(eventTime=_timestamp(time), dataset=dataset, producer=PRODUCER))
-
-
-def _timestamp(time: datetime) -> str:
-    """RFC 3339 in UTC, always with six digits of a second, so that text order is time order."""
-    if time.tzinfo is None:
-        raise InvalidEventError("eventTime: the time has no zone")
-    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return _written(DatasetEvent(eventTime=timestamp(time), dataset=dataset, producer=PRODUCER))
 
 
 def _written(event: RunEvent | JobEvent | DatasetEvent) -> bytes:
     """The event's JSON.
 
     The client's own `Serde` would write the empty lists and maps that stand for "not said", and put a placeholder
-    where a value cannot be written. Text is escaped to ASCII: a lone surrogate, as in the name of a file that is not
-    UTF-8, then still makes JSON.
+    where a value cannot be written.
     """
     body = attrs.asdict(event, filter=_is_said, value_serializer=_plain)
     _stamp(body)
-    try:
-        return json.dumps(body, allow_nan=False, separators=(",", ":")).encode("ascii")
-    except (TypeError, ValueError, RecursionError) as unwritable:
-        # The library's message may hold the value, so only its kind is passed on.
-        raise InvalidEventError(f"event: JSON cannot carry it ({type(unwritable).__name__})") from None
+    return ascii_json(body)
 
 
 def _is_said(field: "attrs.Attribute[Any]", value: object) -> bool:

@@ -3,6 +3,9 @@
 Addresses hold secrets: user names, passwords, tokens, signed queries. Nothing passes from an address into a name but
 what the rules below take out of it by an exact grammar; what does not fit is refused, without being repeated.
 
+The official client has classes for some of these names; to import one is to import all of it, which small programs
+cannot afford (`slim`).
+
 Source: OpenLineage naming conventions, https://openlineage.io/docs/spec/naming
 """
 
@@ -11,9 +14,6 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 from urllib.parse import unquote
-
-from openlineage.client.naming.dataset import GCS, S3, Kafka, LocalFileSystem, RemoteFileSystem
-from openlineage.client.naming.dataset import DatasetNaming as OfficialNaming
 
 from headwater.errors import InvalidNameError
 from headwater.model.names import DatasetId
@@ -51,15 +51,15 @@ def file_dataset(location: str) -> DatasetId:
     """
     found = _URL.match(location)
     if found is None:
-        return _dataset(LocalFileSystem(_absolute(location)))
+        return DatasetId("file", _absolute(location))
     at = _Location(found["scheme"].lower(), found["authority"] or "", found["path"])
     match at.scheme:
         case "file":
             return _file_url(at)
         case "s3" | "s3a" | "s3n":
-            return _dataset(S3(_bucket(at.authority), _object_key(at.path)))
+            return DatasetId(f"s3://{_bucket(at.authority)}", _object_key(at.path))
         case "gs":
-            return _dataset(GCS(_bucket(at.authority), _object_key(at.path)))
+            return DatasetId(f"gs://{_bucket(at.authority)}", _object_key(at.path))
         case "abfs" | "abfss" | "wasb" | "wasbs":
             return DatasetId(f"{at.scheme}://{_azure_container(at.authority)}", _object_key(at.path))
         case _:
@@ -96,7 +96,7 @@ def kafka_dataset(bootstrap_servers: str | Iterable[str], topic: str) -> Dataset
         raise InvalidNameError("bootstrap servers: expected host[:port] first")
     if not topic:
         raise InvalidNameError("topic: expected a name, found nothing")
-    return _dataset(Kafka(found["host"].lower(), found["port"] or str(DEFAULT_KAFKA_PORT), topic))
+    return DatasetId(f"kafka://{found['host'].lower()}:{found['port'] or DEFAULT_KAFKA_PORT}", topic)
 
 
 def without_secrets(url: str) -> str:
@@ -134,8 +134,8 @@ def _host_and_port(text: str, default_port: int | None) -> str:
 def _file_url(at: _Location) -> DatasetId:
     path = _absolute(unquote(at.path))
     if at.authority in ("", "localhost"):
-        return _dataset(LocalFileSystem(path))
-    return _dataset(RemoteFileSystem(authority(at.authority), path))
+        return DatasetId("file", path)
+    return DatasetId(f"file://{authority(at.authority)}", path)
 
 
 def _path_on_host(at: _Location) -> DatasetId:
@@ -165,7 +165,3 @@ def _azure_container(text: str) -> str:
 
 def _object_key(path: str) -> str:
     return path.strip("/") or "/"
-
-
-def _dataset(official: OfficialNaming) -> DatasetId:
-    return DatasetId(official.get_namespace(), official.get_name())

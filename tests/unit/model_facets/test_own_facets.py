@@ -125,7 +125,7 @@ def test_what_emitters_add_is_valid_by_our_schemas(shared: Path, tmp_path: Path)
 
 def test_every_schema_that_python_or_java_names_is_there_and_no_other() -> None:
     sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "jvm").glob("*/src/main/**/*.java")]
-    named = re.compile(r'(?:HEADWATER_FACETS\}/|facets/1-0-0/|OURS \+ ")(\w+|\{DECLARED\})\.json"')
+    named = re.compile(r'(?:HEADWATER_FACETS\}/|facets/1-0-0/|OURS \+ "|own_facet\(\s*")(\w+|\{DECLARED\})(?:\.json)?"')
 
     found = {name for source in sources for name in named.findall(source.read_text())}
 

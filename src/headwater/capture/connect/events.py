@@ -4,69 +4,16 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-import attrs
-from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunState
-from openlineage.client.facet_v2 import (
-    DatasetFacet,
-    RunFacet,
-    catalog_dataset,
-    column_lineage_dataset,
-    dataset_type_dataset,
-    dataset_version_dataset,
-    error_message_run,
-    job_type_job,
-    processing_engine_run,
-    symlinks_dataset,
-)
-
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
 from headwater.capture.connect.classes import Place, Places, fields_written, kind_of, places
 from headwater.capture.connect.life import Commit, Told
 from headwater.capture.schemas import SchemaOf, TopicSchema, types
-from headwater.capture.topics import Described, topic_dataset
+from headwater.capture.topics import topic_dataset
 from headwater.capture.traces import kinds, without_values
-from headwater.model.build import HeadwaterRunFacet, run_event
-from headwater.model.names import DatasetId
+from headwater.model.names import DatasetId, JobId
 from headwater.model.naming import kafka_dataset
-from headwater.model.producer import HEADWATER_FACETS, VERSION
-
-
-@attrs.define(kw_only=True)
-class HeadwaterConnectFacet(RunFacet):
-    """A connector and the state of its tasks: the run facet `headwater_connect`.
-
-    `tasks` has an object for each task: `id`, `state`, `worker`, and for one that failed `message`.
-    `isInferred` says that no worker told the end; it was concluded from their silence.
-    """
-
-    connector: str
-    connectorClass: str | None
-    kind: str
-    state: str
-    tasks: list[dict[str, object]]
-    plannedTasks: int | None = None
-    isInferred: bool | None = None
-
-    @staticmethod
-    def _get_schema() -> str:
-        return f"{HEADWATER_FACETS}/headwater_connect.json"
-
-
-@attrs.define(kw_only=True)
-class HeadwaterIcebergCommitsFacet(RunFacet):
-    """What an Iceberg sink committed last: the run facet `headwater_iceberg_commits`.
-
-    `commits` has an object for each table: `table`, `snapshotId` (text, as it does not fit into a JSON number's 53
-    bits), `commitId` (as in the snapshot's summary), `committedAt`, and `offsets`, the next one of each partition by
-    `TOPIC/PARTITION`: all before them is in the table.
-    """
-
-    commits: list[dict[str, object]]
-
-    @staticmethod
-    def _get_schema() -> str:
-        return f"{HEADWATER_FACETS}/headwater_iceberg_commits.json"
-
+from headwater.model.producer import VERSION
+from headwater.model.slim import Described, Facet, Facets, facet, own_facet, run_event, said
 
 CONNECTORS: Final = kinds(
     r"java\.io\.IOException", r"org\.apache\.kafka\.connect\.errors\.(?:Connect|NotFound|AlreadyExists)Exception"
@@ -99,29 +46,31 @@ def event_of(told: Told, around: Surroundings) -> bytes:
         _add_sources(topics, beyond, told, around)
         read, written = others, topics
     return run_event(
-        RunState[told.state],
+        told.state,
         datetime.fromtimestamp(told.time_ms / 1000, UTC),
-        Run(runId=told.run_id, facets=_run_facets(told, around)),
-        Job(namespace=around.namespace, name=told.connector, facets={"jobType": _job_type(around.heartbeat_s)}),
-        inputs=[InputDataset(namespace=each.id.namespace, name=each.id.name, facets=each.facets) for each in read],
-        outputs=[OutputDataset(namespace=each.id.namespace, name=each.id.name, facets=each.facets) for each in written],
+        told.run_id,
+        JobId(around.namespace, told.connector),
+        run_facets=_run_facets(told, around),
+        job_facets={"jobType": _job_type(around.heartbeat_s)},
+        inputs=read,
+        outputs=written,
     )
 
 
-def _job_type(heartbeat_s: int) -> job_type_job.JobTypeJobFacet:
-    return job_type_job.JobTypeJobFacet(
+def _job_type(heartbeat_s: int) -> Facet:
+    return facet(
+        "2-0-4/JobTypeJobFacet",
         processingType="STREAMING",
         integration="KAFKA_CONNECT",
         jobType="CONNECTOR",
-        emissionPattern=job_type_job.EmissionPattern(
-            eventTrigger="PERIODIC", eventContentMode="COMPLETE", windowDuration=heartbeat_s
-        ),
+        emissionPattern={"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE", "windowDuration": heartbeat_s},
     )
 
 
-def _run_facets(told: Told, around: Surroundings) -> dict[str, RunFacet]:
-    facets: dict[str, RunFacet] = {
-        "headwater_connect": HeadwaterConnectFacet(
+def _run_facets(told: Told, around: Surroundings) -> Facets:
+    facets = {
+        "headwater_connect": own_facet(
+            "headwater_connect",
             connector=told.connector,
             connectorClass=told.properties.get("connector.class"),
             kind=kind_of(told.properties),
@@ -130,11 +79,8 @@ def _run_facets(told: Told, around: Surroundings) -> dict[str, RunFacet]:
             plannedTasks=told.planned_tasks,
             isInferred=told.is_inferred or None,
         ),
-        "headwater_run": HeadwaterRunFacet(
-            recordsIn=None,
-            recordsOut=None,
-            bytesIn=None,
-            bytesOut=None,
+        "headwater_run": own_facet(
+            "headwater_run",
             errorCount=sum(task.state == "FAILED" for task in told.tasks.values()),
             durationMs=told.time_ms - told.started_ms,
             stopReason=told.stop_reason,
@@ -142,16 +88,22 @@ def _run_facets(told: Told, around: Surroundings) -> dict[str, RunFacet]:
     }
     if told.commits:
         commits = [_commit(table, commit) for table, commit in told.commits.items()]
-        facets["headwater_iceberg_commits"] = HeadwaterIcebergCommitsFacet(commits=commits)
+        facets["headwater_iceberg_commits"] = own_facet("headwater_iceberg_commits", commits=commits)
     if around.version is not None:
-        facets["processing_engine"] = processing_engine_run.ProcessingEngineRunFacet(
-            version=around.version, name="kafka-connect", openlineageAdapterVersion=VERSION
+        facets["processing_engine"] = facet(
+            "1-1-1/ProcessingEngineRunFacet",
+            version=around.version,
+            name="kafka-connect",
+            openlineageAdapterVersion=VERSION,
         )
     if told.state == "FAIL":
         trace = without_values(told.trace or "", CONNECTORS)
         message = told.stop_reason if told.is_inferred and told.stop_reason else trace.message
-        facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(
-            message=message, programmingLanguage="JAVA", stackTrace=trace.text or None
+        facets["errorMessage"] = facet(
+            "1-0-1/ErrorMessageRunFacet",
+            message=message,
+            programmingLanguage="JAVA",
+            stackTrace=trace.text or None,
         )
     return facets
 
@@ -184,18 +136,13 @@ def _distinct(beyond: Places) -> list[Place]:
 
 
 def _place(place: Place, commits: Mapping[str, Commit]) -> Described:
-    facets: dict[str, DatasetFacet] = {
-        "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType=place.type)
-    }
+    facets = {"datasetType": facet("1-0-1/DatasetTypeDatasetFacet", datasetType=place.type)}
     if place.symlinks:
-        facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet(
-            identifiers=[
-                symlinks_dataset.Identifier(namespace=link.namespace, name=link.name, type="TABLE")
-                for link in place.symlinks
-            ]
-        )
+        links = [{"namespace": link.namespace, "name": link.name, "type": "TABLE"} for link in place.symlinks]
+        facets["symlinks"] = facet("1-0-1/SymlinksDatasetFacet", identifiers=links)
     if place.catalog is not None:
-        facets["catalog"] = catalog_dataset.CatalogDatasetFacet(
+        facets["catalog"] = facet(
+            "1-1-0/CatalogDatasetFacet",
             framework="iceberg",
             type=place.catalog.type,
             name=place.catalog.name,
@@ -203,7 +150,7 @@ def _place(place: Place, commits: Mapping[str, Commit]) -> Described:
             source="kafka-connect",
         )
         if commit := commits.get(place.catalog.table):
-            facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=commit.snapshot)
+            facets["version"] = facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=commit.snapshot)
     return Described(place.id, facets)
 
 
@@ -212,7 +159,8 @@ def _place(place: Place, commits: Mapping[str, Commit]) -> Described:
 _WITHOUT_FIELDS: Final = (".StringConverter", ".ByteArrayConverter")
 """A connector with one of these sees each value as a whole, whatever its producer had put into it."""
 
-_Inputs = dict[str, list[column_lineage_dataset.InputField]]
+_Inputs = dict[str, list[dict[str, Any]]]
+"""Where each column comes from."""
 
 
 def _add_columns(written: Sequence[Described], beyond: Places, told: Told, around: Surroundings) -> None:
@@ -263,25 +211,14 @@ def _unwrapped(column: Column) -> Column:
 def _collect(into: _Inputs, columns: Sequence[Column], source: DatasetId) -> None:
     for column in columns:
         if column.source is not None:
-            into.setdefault(column.name, []).append(
-                column_lineage_dataset.InputField(
-                    namespace=source.namespace,
-                    name=source.name,
-                    field=column.source,
-                    transformations=[
-                        column_lineage_dataset.Transformation(
-                            type="DIRECT",
-                            subtype="TRANSFORMATION" if column.is_changed else "IDENTITY",
-                            masking=column.is_masked,
-                        )
-                    ],
-                )
-            )
+            kind = "TRANSFORMATION" if column.is_changed else "IDENTITY"
+            step = said(type="DIRECT", subtype=kind, masking=column.is_masked)
+            end = {"namespace": source.namespace, "name": source.name, "field": column.source}
+            into.setdefault(column.name, []).append({**end, "transformations": [step]})
 
 
 def _attach(datasets: Sequence[Described], found: Mapping[DatasetId, _Inputs]) -> None:
     for each in datasets:
         if inputs := found.get(each.id):
-            each.facets["columnLineage"] = column_lineage_dataset.ColumnLineageDatasetFacet(
-                fields={column: column_lineage_dataset.Fields(inputFields=fields) for column, fields in inputs.items()}
-            )
+            columns = {column: {"inputFields": fields} for column, fields in inputs.items()}
+            each.facets["columnLineage"] = facet("1-2-0/ColumnLineageDatasetFacet", fields=columns)
