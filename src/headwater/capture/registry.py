@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from headwater.capture import kept
+from headwater.capture.fields import Field, TopicSchema, types
 from headwater.capture.outlet import Outlet
-from headwater.capture.schemas import Field, Registry, TopicSchema, read_subject, types
+from headwater.capture.schemas import LANGUAGES, Registry
 from headwater.capture.topics import topic_dataset
 from headwater.errors import NotFoundError, UnavailableError
 from headwater.graph.drift import ColumnChange, column_changes
@@ -95,16 +96,17 @@ class RegistryWatcher:
 
     def _tell(self, subject: str, number: int, before: int | None) -> Told:
         found = self._registry.version(subject, number)
-        old = read_subject(self._registry.version(subject, before)) if before is not None else None
-        schema = read_subject(found) or TopicSchema(())
-        changed = [] if old is None else changes(old.fields, schema.fields)
+        old = self._registry.read(self._registry.version(subject, before)) if before is not None else None
+        schema = self._registry.read(found) or TopicSchema(())
+        language = found.get("schemaType") or "AVRO"
+        changed = [] if old is None else changes(old.fields, schema.fields, language)
         is_breaking = any(change["isBreaking"] for change in changed)
         facet = own_facet(
             "headwater_subject",
             subject=subject,
             version=number,
             schemaId=found.get("id"),
-            schemaType=found.get("schemaType", "AVRO"),
+            schemaType=language,
             compatibility=self._registry.rule(subject),
             fitsRule=None if before is None else self._registry.fits(subject, found, before),
             isBreaking=is_breaking,
@@ -119,18 +121,20 @@ class RegistryWatcher:
         return dataset_event(self._now(), dataset)
 
 
-def changes(before: tuple[Field, ...], after: tuple[Field, ...]) -> list[dict[str, object]]:
+def changes(before: tuple[Field, ...], after: tuple[Field, ...], language: str = "AVRO") -> list[dict[str, object]]:
     """The fields that came, went or have another type, nested ones by dotted paths.
 
     >>> changes((Field("price", "int"), Field("note", "string")), (Field("price", "long"), Field("note", "boolean")))
     [{'field': 'price', 'change': 'retyped', 'from': 'int', 'to': 'long', 'isBreaking': False},
      {'field': 'note', 'change': 'retyped', 'from': 'string', 'to': 'boolean', 'isBreaking': True}]
     """
-    return [_told(change) for change in column_changes(types(before), types(after))]
+    return [_told(change, language) for change in column_changes(types(before), types(after))]
 
 
-def _told(change: ColumnChange) -> dict[str, object]:
+def _told(change: ColumnChange, language: str) -> dict[str, object]:
     ends = {"from": change.before, "to": change.after}
-    is_breaking = change.is_breaking is not False  # Avro's readers take no other bounds
+    is_breaking = change.is_breaking is not False
+    if change.before is not None and change.after is not None and (known := LANGUAGES.get(language)):
+        is_breaking = known.breaks(change.before, change.after)
     named = {"field": change.column, "change": change.change}
     return {**named, **{end: of for end, of in ends.items() if of is not None}, "isBreaking": is_breaking}

@@ -1,50 +1,39 @@
 """Subjects, their schemas and the fields in them, from a registry that speaks Confluent's API."""
 
-import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 import httpx
 
+from headwater.capture.fields import Field, TopicSchema
+from headwater.capture.languages import avro, json_schema, protobuf
 from headwater.errors import NotFoundError, UnavailableError
 
 log = logging.getLogger(__name__)
 
 _TIMEOUT_S: Final = 3.0
 _FRESH_S: Final = 30.0
-_DEEPEST: Final = 16
-"""Schemas may name themselves within themselves."""
+_MOST_REFERENCED: Final = 100
+"""Other schemas that one may refer to, so that a circle of them ends."""
 
 
-class Field(NamedTuple):
-    """A field of a record."""
+class Language(NamedTuple):
+    """What is known of a language of schemas."""
 
-    name: str
-    type: str
-    fields: tuple["Field", ...] = ()
-
-
-class TopicSchema(NamedTuple):
-    """The fields of a topic's values, and the version of the subject they are from, if they are from a registry."""
-
-    fields: tuple[Field, ...]
-    version: int | None = None
+    fields: Callable[[str, Mapping[str, str]], tuple[Field, ...]]
+    breaks: Callable[[str, str], bool]
+    """Whether who reads a field of one type cannot read it with another."""
 
 
-SchemaOf = Callable[[str], TopicSchema | None]
-"""Gives the schema of a topic, as far as it is known."""
-
-
-def types(fields: Iterable[Field], prefix: str = "") -> dict[str, str]:
-    """The types of fields by dotted path, those of nested ones behind their parent's."""
-    found: dict[str, str] = {}
-    for field in fields:
-        found[f"{prefix}{field.name}"] = field.type
-        found |= types(field.fields, f"{prefix}{field.name}.")
-    return found
+LANGUAGES: Final[Mapping[str, Language]] = {
+    "AVRO": Language(avro.fields, avro.breaks),
+    "JSON": Language(json_schema.fields, json_schema.breaks),
+    "PROTOBUF": Language(protobuf.fields, protobuf.breaks),
+}
 
 
 class Registry:
@@ -75,6 +64,21 @@ class Registry:
         found: Mapping[str, Any] = self._get(f"subjects/{_quoted(subject)}/versions/{version}")
         return found
 
+    def read(self, version: Mapping[str, Any]) -> TopicSchema | None:
+        """The fields of a version, with those of the schemas that it refers to."""
+        return read_subject(version, self._referenced(version))
+
+    def _referenced(self, version: Mapping[str, Any]) -> dict[str, str]:
+        texts: dict[str, str] = {}
+        waiting = [*(version.get("references") or ())]
+        while waiting and len(texts) < _MOST_REFERENCED:
+            reference = waiting.pop(0)
+            if reference["name"] not in texts:
+                found = self.version(reference["subject"], reference["version"])
+                texts[reference["name"]] = found["schema"]
+                waiting += found.get("references") or ()
+        return texts
+
     def rule(self, subject: str) -> str:
         """The rule by which versions of the subject must fit together, for example BACKWARD."""
         found = self._get(f"config/{_quoted(subject)}?defaultToGlobal=true")
@@ -82,7 +86,9 @@ class Registry:
 
     def fits(self, subject: str, schema: Mapping[str, Any], other: int) -> bool:
         """Whether a schema fits to a version of the subject, by its rule."""
-        body = {"schema": schema["schema"], "schemaType": schema.get("schemaType", "AVRO")}
+        body = {"schema": schema["schema"], "schemaType": schema.get("schemaType") or "AVRO"}
+        if schema.get("references"):
+            body["references"] = schema["references"]
         path = f"compatibility/subjects/{_quoted(subject)}/versions/{other}"
         return bool(_answered(lambda: self._client.post(path, json=body))["is_compatible"])
 
@@ -102,7 +108,7 @@ class Registry:
 
     def _asked(self, topic: str) -> TopicSchema | None:
         try:
-            found = read_subject(self._get(f"subjects/{_quoted(topic)}-value/versions/latest"))
+            found = self.read(self._get(f"subjects/{_quoted(topic)}-value/versions/latest"))
             self._fails = False
         except NotFoundError:
             return None
@@ -140,59 +146,18 @@ def _quoted(subject: str) -> str:
     return quote(subject, safe="")
 
 
-def read_subject(version: Mapping[str, Any]) -> TopicSchema | None:
-    """The fields of a subject's version, as a registry gives it; None for a schema that has no fields."""
-    kind = version.get("schemaType", "AVRO")
-    schema = json.loads(version["schema"]) if kind in ("AVRO", "JSON") else None
-    if not isinstance(schema, dict):
+def read_subject(
+    version: Mapping[str, Any], referenced: Mapping[str, str] = MappingProxyType({})
+) -> TopicSchema | None:
+    """The fields of a subject's version, as a registry gives it; None for a schema that has none, or is none.
+
+    `referenced` has the texts of the schemas that it refers to, by the names it has for them.
+    """
+    language = LANGUAGES.get(version.get("schemaType") or "AVRO")
+    try:
+        fields = language.fields(version["schema"], referenced) if language else ()
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
+        told = {"subject": version.get("subject"), "version": version.get("version"), "fault": type(fault).__name__}
+        log.warning("a schema cannot be read", extra=told)
         return None
-    fields = _avro_fields(schema, {}, 0) if kind == "AVRO" else _json_fields(schema, 0)
     return TopicSchema(fields, version.get("version")) if fields else None
-
-
-def _avro_fields(schema: Mapping[str, Any], named: dict[str, Any], depth: int) -> tuple[Field, ...]:
-    if schema.get("type") != "record" or depth > _DEEPEST:
-        return ()
-    named[schema.get("name", "")] = schema
-    return tuple(_avro_field(field, named, depth) for field in schema.get("fields", ()))
-
-
-def _avro_field(field: Mapping[str, Any], named: dict[str, Any], depth: int) -> Field:
-    kind = field["type"]
-    if isinstance(kind, list):  # a union: with null it is an optional field of the other type
-        others = [each for each in kind if each != "null"]
-        kind = others[0] if len(others) == 1 else "union"
-    kind = named.get(kind, kind) if isinstance(kind, str) else kind
-    if isinstance(kind, str):
-        return Field(field["name"], kind)
-    nested = _avro_fields(kind, named, depth + 1)
-    return Field(field["name"], _avro_type(kind), nested)
-
-
-def _avro_type(kind: Mapping[str, Any]) -> str:
-    match kind.get("logicalType"), kind.get("type"):
-        case "decimal", _:
-            return f"decimal({kind.get('precision')},{kind.get('scale', 0)})"
-        case str(logical), _:
-            return logical
-        case _, "array":
-            items = kind.get("items")
-            return f"array<{items if isinstance(items, str) else _avro_type(items or {})}>"
-        case _, "map":
-            values = kind.get("values")
-            return f"map<string,{values if isinstance(values, str) else _avro_type(values or {})}>"
-        case _, "record":
-            return "struct"
-        case _, other:
-            return str(other)
-
-
-def _json_fields(schema: Mapping[str, Any], depth: int) -> tuple[Field, ...]:
-    properties = schema.get("properties")
-    if not isinstance(properties, dict) or depth > _DEEPEST:
-        return ()
-    return tuple(
-        Field(name, str(body.get("type", "object")), _json_fields(body, depth + 1))
-        for name, body in properties.items()
-        if isinstance(body, dict)
-    )

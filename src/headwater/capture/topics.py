@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from headwater.capture.schemas import Field, TopicSchema
+from headwater.capture.fields import Field, TopicSchema
 from headwater.model.naming import kafka_dataset
 from headwater.model.slim import Described, Facet, facet, said
 

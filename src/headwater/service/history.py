@@ -1,6 +1,6 @@
 """The past as the walk to a root cause asks for it, read from graph and store."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any, Final
@@ -167,7 +167,18 @@ class KnownHistory:
 def _schema_news(changes: tuple[ColumnChange, ...], logged: LoggedEvent) -> SchemaNews:
     subject = declared_subject(logged)
     version = None if subject is None else f"version {subject.version} of {subject.subject}"
-    return SchemaNews(logged.event_us, changes, version, EventRef(logged.log_index, logged.digest))
+    return SchemaNews(logged.event_us, judged(changes, subject), version, EventRef(logged.log_index, logged.digest))
+
+
+def judged(changes: Iterable[ColumnChange], subject: SubjectFacet | None) -> tuple[ColumnChange, ...]:
+    """The changes, with whether each breaks who reads the column as the registry's watcher tells.
+
+    It knows the language of the schema: an `int32` that becomes a `double` is read on in Avro, and not in Protobuf.
+    """
+    told = {(each.field, each.change): each.is_breaking for each in (subject and subject.changes) or ()}
+    return tuple(
+        change._replace(is_breaking=told.get((change.column, change.change), change.is_breaking)) for change in changes
+    )
 
 
 def declared_subject(logged: LoggedEvent) -> SubjectFacet | None:

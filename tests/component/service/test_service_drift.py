@@ -80,6 +80,18 @@ def test_every_version_of_a_subject_is_told_with_what_hangs_on_it(client: TestCl
     assert [(change["column"], change["change"]) for change in second["changes"]] == [("note", "added")]
 
 
+def test_whether_a_change_breaks_is_told_as_who_knows_the_schemas_language_told_it(client: TestClient) -> None:
+    before, after = version(1, 8, fits=None, price="int32"), version(2, 10, fits=False, price="double")
+    change = {"field": "price", "change": "retyped", "from": "int32", "to": "double", "isBreaking": True}
+    after["dataset"]["facets"]["headwater_subject"] |= {"schemaType": "PROTOBUF", "changes": [change]}
+    post(client, reading("r1", 9), before, after)
+
+    (second,) = ask(client)
+
+    assert (second["breaking"], second["changes"][0]["breaking"]) == (True, True)
+    assert second["subject"]["fitsRule"] is False
+
+
 def test_the_versions_of_a_declared_dataset_stay_when_the_next_is_declared(client: TestClient) -> None:
     post(client, version(2, 10, id="long", note="string"), version(1, 8, id="long"))
 

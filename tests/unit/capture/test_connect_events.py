@@ -7,7 +7,7 @@ from headwater.capture.connect.classes import deciding_properties
 from headwater.capture.connect.events import Surroundings, event_of
 from headwater.capture.connect.life import Lives, Told
 from headwater.capture.connect.records import Committed, Configured, Delivered, Flowing, Planned, Record, Status
-from headwater.capture.schemas import Field, TopicSchema
+from headwater.capture.fields import Field, TopicSchema
 
 ORDERS = TopicSchema((Field("order_id", "long"), Field("price", "double")))
 AROUND = Surroundings("kafka-connect", "broker:9092", {"orders": ORDERS}.get, 60)

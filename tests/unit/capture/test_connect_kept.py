@@ -7,7 +7,7 @@ import pytest
 from headwater.capture import kept
 from headwater.capture.connect.kept import Kept, read
 from headwater.capture.connect.life import Commit, Connector, Run, Task
-from headwater.capture.schemas import Field, TopicSchema
+from headwater.capture.fields import Field, TopicSchema
 from headwater.errors import SetupError
 
 RUN = Run("0190b6c3-6f2e-7a3c-8a55-4d0f9d4f6f11", 1, 2, commits={"db.t": Commit("c", 3, "8", {"orders/0": 4})})

@@ -1,5 +1,5 @@
+from headwater.capture.fields import Field
 from headwater.capture.registry import changes
-from headwater.capture.schemas import Field
 
 BEFORE = (
     Field("id", "long"),
@@ -35,3 +35,12 @@ def test_a_decimal_of_other_bounds_is_breaking() -> None:
     (change,) = changes((Field("price", "decimal(10,2)"),), (Field("price", "decimal(12,4)"),))
 
     assert change["isBreaking"] is True
+
+
+def test_whether_it_breaks_is_judged_by_the_language_of_the_schema() -> None:
+    judged = {
+        language: changes((Field("a", "int32"),), (Field("a", "double"),), language)[0]["isBreaking"]
+        for language in ("AVRO", "PROTOBUF")
+    }
+
+    assert judged == {"AVRO": False, "PROTOBUF": True}  # Avro promotes an int; on Protobuf's wire they differ

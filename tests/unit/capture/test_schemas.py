@@ -4,7 +4,8 @@ import json
 
 import httpx
 
-from headwater.capture.schemas import Field, Registry, TopicSchema, read_subject, types
+from headwater.capture.fields import Field, TopicSchema, types
+from headwater.capture.schemas import Registry, read_subject
 
 ORDER = {
     "type": "record",
@@ -45,13 +46,65 @@ def test_a_json_schema_has_its_properties() -> None:
     schema = {"type": "object", "properties": {"id": {"type": "integer"}, "who": {"properties": {"name": {}}}}}
 
     assert read_subject({"schemaType": "JSON", "version": 1, "schema": json.dumps(schema)}) == TopicSchema(
-        (Field("id", "integer"), Field("who", "object", (Field("name", "object"),))), 1
+        (Field("id", "integer"), Field("who", "object", (Field("name", "any"),))), 1
     )
 
 
 def test_what_has_no_fields_has_no_schema() -> None:
     assert read_subject({"schema": '"string"', "version": 1}) is None
     assert read_subject({"schemaType": "PROTOBUF", "schema": "syntax = ...", "version": 1}) is None
+    assert read_subject({"schemaType": "XML", "schema": "<a/>", "version": 1}) is None
+    assert read_subject({"schema": "{", "version": 1}) is None
+
+
+def test_records_in_lists_and_maps_have_their_fields_and_one_within_itself_is_told_once() -> None:
+    line = {"type": "record", "name": "shop.Line", "fields": [{"name": "sku", "type": "string"}]}
+    tree = {
+        "type": "record",
+        "name": "Tree",
+        "fields": [
+            {"name": "lines", "type": ["null", {"type": "array", "items": line}]},
+            {"name": "by_sku", "type": {"type": "map", "values": "shop.Line"}},
+            {"name": "kind", "type": {"type": "enum", "name": "Kind", "symbols": ["A"]}},
+            {"name": "left", "type": ["null", "Tree"]},
+            {"name": "either", "type": ["long", "string"]},
+        ],
+    }
+
+    found = read_subject({"version": 1, "schema": json.dumps(tree)})
+
+    sku = (Field("sku", "string"),)
+    assert found == TopicSchema(
+        (
+            Field("lines", "array<struct>", sku),
+            Field("by_sku", "map<string,struct>", sku),
+            Field("kind", "enum"),
+            Field("left", "struct"),
+            Field("either", "union"),
+        ),
+        1,
+    )
+
+
+def test_a_version_is_read_with_the_schemas_that_it_refers_to() -> None:
+    customer = {"type": "record", "name": "Customer", "fields": [{"name": "name", "type": "string"}]}
+    order = {"type": "record", "name": "Order", "fields": [{"name": "customer", "type": "Customer"}]}
+    reference = {"name": "Customer", "subject": "customer", "version": 3}
+    answers = {
+        "/subjects/orders-value/versions/latest": {
+            "version": 2,
+            "schema": json.dumps(order),
+            "references": [reference],
+        },
+        "/subjects/customer/versions/3": {"version": 3, "schema": json.dumps(customer), "references": [reference]},
+    }
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, json=answers[request.url.path]))
+
+    registry = Registry("http://registry", transport)
+    found = registry.schema_of("orders")
+    registry.close()
+
+    assert found == TopicSchema((Field("customer", "struct", (Field("name", "string"),)),), 2)
 
 
 def test_the_registry_is_asked_again_after_half_a_minute_and_what_is_known_outlasts_its_silence() -> None:

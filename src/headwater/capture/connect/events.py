@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from headwater.capture.connect.chain import Column, columns_before, columns_behind
 from headwater.capture.connect.classes import Place, Places, fields_written, kind_of, places
 from headwater.capture.connect.life import Commit, Told
-from headwater.capture.schemas import SchemaOf, TopicSchema, types
+from headwater.capture.fields import SchemaOf, TopicSchema, types
 from headwater.capture.topics import topic_dataset
 from headwater.capture.traces import kinds, without_values
 from headwater.model.names import DatasetId, JobId

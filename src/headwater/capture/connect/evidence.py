@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from headwater.capture.schemas import Field, SchemaOf, TopicSchema
+from headwater.capture.fields import Field, SchemaOf, TopicSchema
 
 
 class Evidence:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headwater.capture.connect.life import Commit, Connector, Run, Task
-from headwater.capture.schemas import Field, TopicSchema
+from headwater.capture.fields import Field, TopicSchema
 
 
 @dataclass(slots=True)

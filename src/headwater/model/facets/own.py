@@ -123,6 +123,14 @@ class EngineCatalogFacet(View):
     prefix: str | None = None
 
 
+class SubjectChange(Part):
+    """A field that came, went or has another type; `is_breaking` by the rules of the schema's own language."""
+
+    field: str
+    change: str
+    is_breaking: bool
+
+
 class SubjectFacet(View):
     """The version of a schema registry's subject that a dataset's schema is from.
 
@@ -134,3 +142,4 @@ class SubjectFacet(View):
     version: int
     compatibility: str | None = None
     fits_rule: bool | None = None
+    changes: Items[SubjectChange] | None = None

@@ -10,11 +10,12 @@ from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.impact.reach import Flow, Place, reach
 from headwater.model.events import Stamp
+from headwater.model.facets.own import SubjectFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes_drift as shapes
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.answers import iso
-from headwater.service.history import declared_subject
+from headwater.service.history import declared_subject, judged
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.impact import any_breaking
 from headwater.service.views.names import name_of
@@ -134,7 +135,8 @@ def _is_between(found: _Drift, asked: Asked) -> bool:
 
 async def _shown(knowledge: Knowledge, found: _Drift, logged: LoggedEvent) -> shapes.SchemaDrift:
     told = found.told
-    changes = [await _column(knowledge, told.name, change) for change in found.changes]
+    subject = declared_subject(logged) if told.run_id is None else None
+    changes = [await _column(knowledge, told.name, change) for change in judged(found.changes, subject)]
     return shapes.SchemaDrift(
         nodeId=told.name.node_id,
         at=iso(told.stamp.time_us),
@@ -142,7 +144,7 @@ async def _shown(knowledge: Knowledge, found: _Drift, logged: LoggedEvent) -> sh
         runId=told.run_id,
         index=logged.log_index,
         digest=f"sha256:{logged.digest.hex()}",
-        subject=_subject(logged) if told.run_id is None else None,
+        subject=None if subject is None else _version(subject),
         breaking=any_breaking(change["breaking"] for change in changes),
         changes=changes,
     )
@@ -168,10 +170,10 @@ def _count(places: Sequence[Place], kind: str) -> int:
     return sum(place.kind == kind for place in places)
 
 
-def _subject(logged: LoggedEvent) -> shapes.SubjectVersion | None:
-    facet = declared_subject(logged)
-    if facet is None:
-        return None
+def _version(subject: SubjectFacet) -> shapes.SubjectVersion:
     return shapes.SubjectVersion(
-        subject=facet.subject, version=facet.version, compatibility=facet.compatibility, fitsRule=facet.fits_rule
+        subject=subject.subject,
+        version=subject.version,
+        compatibility=subject.compatibility,
+        fitsRule=subject.fits_rule,
     )

@@ -1,0 +1,81 @@
+"""Fields of an Avro schema.
+
+Source: Apache Avro 1.12 specification, Schema Declaration and Schema Resolution
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from headwater.capture.fields import Field
+from headwater.graph.impact.change import fit
+
+
+def fields(text: str, referenced: Mapping[str, str]) -> tuple[Field, ...]:
+    """The fields of a record, those of types of other subjects included; none where the schema is no record."""
+    reader = _Reader()
+    for other in referenced.values():
+        reader.learn(json.loads(other))
+    schema = json.loads(text)
+    reader.learn(schema)
+    return reader.nested(schema, ())
+
+
+def breaks(before: str, after: str) -> bool:
+    """Whether who expects a type cannot read another: all but what Avro promotes; it takes no other bounds."""
+    return fit(before, after) not in ("same", "promoted")
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._named: dict[str, Any] = {}
+
+    def learn(self, schema: object) -> None:
+        """Know all types that a schema names, wherever they stand in it."""
+        if isinstance(schema, list):
+            for each in schema:
+                self.learn(each)
+        elif isinstance(schema, dict):
+            if isinstance(schema.get("name"), str) and schema.get("type") in ("record", "enum", "fixed", "error"):
+                self._named[schema["name"].rpartition(".")[2]] = schema
+            for key in ("type", "items", "values", "fields"):
+                self.learn(schema.get(key))
+
+    def nested(self, kind: object, within: tuple[str, ...]) -> tuple[Field, ...]:
+        """The fields of a record, or of those in a list or a map; those of a record within itself are not told anew."""
+        match self._plain(kind):
+            case {"type": "record", "name": str(name), "fields": [*told]} if name not in within:
+                return tuple(self._field(each, (*within, name)) for each in told)
+            case {"type": "array", "items": inner} | {"type": "map", "values": inner}:
+                return self.nested(inner, within)
+        return ()
+
+    def _field(self, field: Mapping[str, Any], within: tuple[str, ...]) -> Field:
+        return Field(field["name"], self._type(field["type"]), self.nested(field["type"], within))
+
+    def _type(self, kind: object) -> str:
+        match self._plain(kind):
+            case {"logicalType": "decimal", **more}:
+                return f"decimal({more.get('precision')},{more.get('scale', 0)})"
+            case {"logicalType": str(logical)}:
+                return logical
+            case {"type": "array", "items": items}:
+                return f"array<{self._type(items)}>"
+            case {"type": "map", "values": values}:
+                return f"map<string,{self._type(values)}>"
+            case {"type": "record"}:
+                return "struct"
+            case {"type": other} | other:
+                return "union" if isinstance(other, list) else str(other)
+        raise AssertionError("the last case takes everything")
+
+    def _plain(self, kind: object) -> object:
+        """What a name, an optional, or a type within a type stands for; a union of several stays one."""
+        if isinstance(kind, list):  # with null it is an optional of the other type
+            others = [each for each in kind if each != "null"]
+            return self._plain(others[0]) if len(others) == 1 else kind
+        if isinstance(kind, str):
+            return self._named.get(kind.rpartition(".")[2], kind)
+        if isinstance(kind, dict) and not isinstance(kind.get("type"), str):
+            return self._plain(kind.get("type"))
+        return kind

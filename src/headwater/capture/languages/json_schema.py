@@ -1,0 +1,116 @@
+"""Fields of a JSON Schema.
+
+Source: JSON Schema 2020-12, core (`$ref`, `allOf`, `anyOf`, `oneOf`, `properties`) and validation (`type`)
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from headwater.capture.fields import Field
+
+_DEEPEST: Final = 16
+"""Schemas may name themselves within themselves."""
+_ANY: Final = "any"
+
+
+def fields(text: str, referenced: Mapping[str, str]) -> tuple[Field, ...]:
+    """The properties of an object; none where the schema has none."""
+    root = json.loads(text)
+    others = {name: json.loads(other) for name, other in referenced.items()}
+    return _Reader(root, others).nested(root, ())
+
+
+def breaks(before: str, after: str) -> bool:
+    """Whether values of a type may be none of those that a reader of another was made for, narrowed ones included.
+
+    A type that takes more than before is what a new version may come with, as a number where there was an integer.
+    """
+    return not all(any(_takes(new, old) for new in _kinds(after)) for old in _kinds(before))
+
+
+def _takes(new: str, old: str) -> bool:
+    if new.startswith("array<") and old.startswith("array<"):
+        return not breaks(old[6:-1], new[6:-1])
+    return new in (old, _ANY) or (new, old) == ("number", "integer") or (new == "array" and old.startswith("array<"))
+
+
+def _kinds(type_: str) -> Iterator[str]:
+    """The types of which a value may have any; what stands in brackets is one."""
+    depth, begin = 0, 0
+    for place, character in enumerate(type_):
+        depth += (character == "<") - (character == ">")
+        if character == "|" and not depth:
+            yield type_[begin:place]
+            begin = place + 1
+    yield type_[begin:]
+
+
+class _Reader:
+    def __init__(self, root: object, others: Mapping[str, object]) -> None:
+        self._root = root
+        self._others = others
+
+    def nested(self, schema: object, within: tuple[int, ...]) -> tuple[Field, ...]:
+        """The properties of an object, or of those in an array; those of an object within itself are not told anew."""
+        plain = self._plain(schema)
+        if id(plain) in within or len(within) > _DEEPEST:
+            return ()
+        properties = self._properties(plain, 0)
+        if properties:
+            return tuple(
+                Field(name, self._type(body, 0), self.nested(body, (*within, id(plain))))
+                for name, body in properties.items()
+            )
+        return self.nested(plain["items"], (*within, id(plain))) if isinstance(plain.get("items"), dict) else ()
+
+    def _properties(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        found = schema.get("properties")
+        properties = dict(found) if isinstance(found, dict) else {}
+        for part in schema.get("allOf", ()) if depth < _DEEPEST else ():
+            properties |= self._properties(self._plain(part), depth + 1)
+        return properties
+
+    def _type(self, schema: object, depth: int) -> str:
+        plain = self._plain(schema)
+        told = plain.get("type")
+        kinds = {str(kind) for kind in (told if isinstance(told, list) else [told] if told is not None else [])}
+        for choice in self._choices(plain) if depth < _DEEPEST else ():
+            kinds |= set(_kinds(self._type(choice, depth + 1)))
+        if not kinds and self._properties(plain, 0):
+            kinds = {"object"}
+        if "array" in kinds and "items" in plain and depth < _DEEPEST:
+            kinds = (kinds - {"array"}) | {f"array<{self._type(plain['items'], depth + 1)}>"}
+        return "|".join(sorted(kinds - {"null"})) or ("null" if kinds else _ANY)
+
+    @staticmethod
+    def _choices(schema: Mapping[str, Any]) -> Iterator[object]:
+        if "type" not in schema:
+            yield from schema.get("oneOf", ())
+            yield from schema.get("anyOf", ())
+
+    def _plain(self, schema: object) -> Mapping[str, Any]:
+        """What a reference, a choice between null and one other, or a single `allOf` stands for."""
+        for _ in range(_DEEPEST):
+            match schema:
+                case {"$ref": str(reference)}:
+                    schema = self._at(reference)
+                case {"type": _}:
+                    break
+                case {"oneOf": [*choices]} | {"anyOf": [*choices]}:
+                    others = [each for each in choices if each != {"type": "null"}]
+                    if len(others) != 1:
+                        break
+                    schema = others[0]
+                case {"allOf": [only], **more} if "properties" not in more:
+                    schema = only
+                case _:
+                    break
+        return schema if isinstance(schema, dict) else {}
+
+    def _at(self, reference: str) -> object:
+        document, _, pointer = reference.partition("#")
+        place = self._others.get(document) if document else self._root
+        for step in pointer.split("/")[1:]:
+            place = place.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(place, dict) else None
+        return place

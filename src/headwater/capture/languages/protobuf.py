@@ -1,0 +1,139 @@
+"""Fields of a Protobuf schema: those of the first message, which a record is of unless it says otherwise.
+
+Source: Protocol Buffers, language guides of proto2, proto3 and editions; Updating A Message Type
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater.capture.fields import Field
+
+if TYPE_CHECKING:
+    from proto_schema_parser import ast
+
+_KNOWN: Final = {"google.protobuf.Timestamp": "timestamp", "google.type.Date": "date"}
+"""Types that every compiler brings along, so that no registry has them; others of these go by their full name."""
+
+_ALIKE: Final = (
+    {"int32", "uint32", "int64", "uint64", "bool", "enum"},
+    {"sint32", "sint64"},
+    {"string", "bytes"},
+    {"fixed32", "sfixed32"},
+    {"fixed64", "sfixed64"},
+)
+"""One can be read as the other, in both directions; a number that is too large is cut, as by a cast."""
+
+_REPEATED_OR_NOT: Final = {"string", "bytes", "struct"}
+"""Of these a reader of one takes the last of several; numbers are packed, so that it takes none."""
+
+
+def fields(text: str, referenced: Mapping[str, str]) -> tuple[Field, ...]:
+    """The fields of the first message, those of a `oneof` among them; none where there is no message."""
+    reader = _Reader()
+    for other in referenced.values():
+        reader.learn(_parsed(other))
+    first = reader.learn(_parsed(text))
+    return () if first is None else reader.nested(first, ())
+
+
+def breaks(before: str, after: str) -> bool:
+    """Whether who was compiled with one type cannot read a field that has another."""
+    old, new = before.removeprefix("array<"), after.removeprefix("array<")
+    is_relabelled = (old == before) != (new == after)
+    old, new = old.removesuffix(">") if old != before else old, new.removesuffix(">") if new != after else new
+    is_alike = old == new or any({old, new} <= alike for alike in _ALIKE)
+    return not is_alike or (is_relabelled and not {old, new} <= _REPEATED_OR_NOT)
+
+
+def _parsed(text: str) -> "ast.File":
+    """The syntax tree.
+
+    Raises:
+        ValueError: the text is no Protobuf.
+    """
+    # The parser's tables take 29 MB, which a watcher shall not keep unless there is a schema to read with them.
+    from antlr4.error.ErrorListener import ErrorListener
+    from proto_schema_parser.parser import Parser
+
+    class _Strict(ErrorListener):  # type: ignore[misc]  # antlr4 has no types
+        def syntaxError(self, _recognizer: Any, _symbol: Any, line: int, column: int, *_: Any) -> None:  # noqa: ANN401
+            raise ValueError(f"no Protobuf: line {line}, column {column}")
+
+    def strictly(recognizer: Any) -> None:  # noqa: ANN401  a lexer or a parser of ANTLR's
+        recognizer.removeErrorListeners()
+        recognizer.addErrorListener(_Strict())
+
+    return Parser(setup_lexer=strictly, setup_parser=strictly).parse(text)
+
+
+class _Reader:
+    """Messages and enums of files, by their full names."""
+
+    def __init__(self) -> None:
+        self._messages: dict[str, Any] = {}
+        self._enums: set[str] = set()
+
+    def learn(self, file: "ast.File") -> str | None:
+        """Know all that a file declares; gives the full name of its first message."""
+        from proto_schema_parser import ast
+
+        package = next((each.name for each in file.file_elements if isinstance(each, ast.Package)), "")
+        named = [*self._declared(file.file_elements, package)]
+        return named[0] if named else None
+
+    def _declared(self, elements: list[Any], scope: str) -> Iterator[str]:
+        from proto_schema_parser import ast
+
+        for each in elements:
+            if isinstance(each, ast.Enum):
+                self._enums.add(_within(scope, each.name))
+            elif isinstance(each, ast.Message | ast.Group):
+                name = _within(scope, each.name)
+                self._messages[name] = each
+                yield name
+                yield from self._declared(each.elements, name)
+            elif isinstance(each, ast.OneOf):
+                yield from self._declared(each.elements, scope)
+
+    def nested(self, message: str, within: tuple[str, ...]) -> tuple[Field, ...]:
+        """The fields of a message; those of a message within itself are not told anew."""
+        if message in within or message not in self._messages:
+            return ()
+        return tuple(self._fields(self._messages[message].elements, message, (*within, message)))
+
+    def _fields(self, elements: list[Any], scope: str, within: tuple[str, ...]) -> Iterator[Field]:
+        from proto_schema_parser import ast
+
+        for each in elements:
+            match each:
+                case ast.OneOf():
+                    yield from self._fields(each.elements, scope, within)
+                case ast.Field():
+                    name, kind = self._resolved(each.type, scope)
+                    yield Field(each.name, _several(kind, each.cardinality), self.nested(name, within))
+                case ast.Group():  # its field has the name in lower case
+                    fields = self.nested(_within(scope, each.name), within)
+                    yield Field(each.name.lower(), _several("struct", each.cardinality), fields)
+                case ast.MapField():
+                    name, kind = self._resolved(each.value_type, scope)
+                    yield Field(each.name, f"map<{each.key_type},{kind}>", self.nested(name, within))
+
+    def _resolved(self, written: str, scope: str) -> tuple[str, str]:
+        """The full name of a type, and how it is shown; names are looked for from the innermost scope outwards."""
+        steps = [] if written.startswith(".") else scope.split(".")
+        for end in range(len(steps), -1, -1):
+            name = _within(".".join(steps[:end]), written.removeprefix("."))
+            if name in self._messages:
+                return name, "struct"
+            if name in self._enums:
+                return name, "enum"
+        name = written.removeprefix(".")
+        return name, _KNOWN.get(name, name)
+
+
+def _within(scope: str, name: str) -> str:
+    return f"{scope}.{name}" if scope else name
+
+
+def _several(kind: str, cardinality: object) -> str:
+    return f"array<{kind}>" if cardinality == "REPEATED" else kind
