@@ -6,18 +6,19 @@ Receipts and heads are put together when they are asked for; what they say was f
 import re
 from base64 import b64encode
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Final
 
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.service.cosignatures import Cosignatures, Enrolled
 from headwater.service.shapes_log import ConsistencyProof, InclusionProof, Receipt
 from headwater.signing.checkpoint import Checkpoint
-from headwater.signing.merkle import Frontier, Growth, consistency_proof, inclusion_proof
+from headwater.signing.merkle import Frontier, Growth, Node, consistency_proof, inclusion_proof
 from headwater.signing.note import NoteSigner
 from headwater.store.tree import TILE_WIDTH, ReadTree
 
 _KEPT_NOTES: Final = 64
+_KEPT_NODES: Final = 1_024
 _TILE: Final = re.compile(
     r"(?P<level>entries|0|[1-9]\d?)/(?P<place>(?:x\d{3}/)*\d{3})(?:\.p/(?P<width>[1-9]\d{0,2}))?", re.ASCII
 )
@@ -56,7 +57,7 @@ class Proofs:
 
     def receipt(self, index: int, growth: Growth) -> Receipt:
         """What proves that the log has an event in that place, at the size that it had when this was said."""
-        node = partial(self._node_of, growth)
+        node = self._nodes_of(growth)
         return Receipt(
             index=index,
             leafHash=_named(node(0, index)),
@@ -64,11 +65,16 @@ class Proofs:
             inclusionProof=_encoded(inclusion_proof(index, growth.size, node)),
         )
 
-    def _node_of(self, growth: Growth, height: int, place: int) -> bytes:
-        try:
-            return growth.node(height, place)
-        except IndexError:  # it stood in the tree before
-            return self._tree.node(height, place)
+    def _nodes_of(self, growth: Growth) -> Node:
+        known = growth.node
+
+        def node(height: int, place: int) -> bytes:
+            try:
+                return known(height, place)
+            except IndexError:  # it stood in the tree before
+                return self._tree.node(height, place)
+
+        return node
 
     def inclusion(self, index: int, size: int | None) -> InclusionProof:
         """Prove where an entry stands in the log, as it was when it had that size.
@@ -141,4 +147,9 @@ def _named(digest: bytes) -> str:
 
 
 def _encoded(proof: Sequence[bytes]) -> list[str]:
-    return [b64encode(each).decode() for each in proof]
+    return [_in_base64(each) for each in proof]
+
+
+@lru_cache(maxsize=_KEPT_NODES)  # receipts of one batch share most nodes
+def _in_base64(node: bytes) -> str:
+    return b64encode(node).decode()

@@ -83,8 +83,10 @@ def inclusion_proof(index: int, size: int, node: Node) -> list[bytes]:
     proof = []
     for height in range((size - 1).bit_length()):
         beside = (index >> height) ^ 1
-        if beside << height < size:
-            proof.append(_root_between(beside << height, min((beside + 1) << height, size), node))
+        if (beside + 1) << height <= size:
+            proof.append(node(height, beside))
+        elif beside << height < size:
+            proof.append(_root_between(beside << height, size, node))
     return proof
 
 
