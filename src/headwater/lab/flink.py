@@ -113,6 +113,7 @@ JOBMANAGER: Final = Part(
     name="jobmanager",
     title="Flink JobManager, a session cluster",
     port=8091,
+    further_ports=1,
     address=f"http://{HOST}:{{port}}",
     pom=FLINK,
     python=FLINK,

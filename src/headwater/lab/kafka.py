@@ -85,6 +85,7 @@ BROKER: Final = Part(
     name="broker",
     title="Kafka broker",
     port=9092,
+    further_ports=1,
     address=f"{HOST}:{{port}}",
     pom="lab-broker",
     prepare=_format_storage,

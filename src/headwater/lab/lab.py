@@ -173,8 +173,10 @@ class Lab:
         if found:
             progress(f"{part.name}: half dead, clearing away what is left of it")
             processes.kill(found)
-        if not processes.is_free(self.ports[part.name]):
-            raise SetupError(self._taken(part))
+        first = self.ports[part.name]
+        for port in range(first, first + 1 + part.further_ports):
+            if not processes.is_free(port):
+                raise SetupError(_taken(part, port))
         site.folder.mkdir(parents=True, exist_ok=True)
         progress(f"{part.name}: starting {part.title}")
         begun.append(part)
@@ -196,13 +198,6 @@ class Lab:
         seconds = round(time.monotonic() - since, 1)
         self._note(part, seconds)
         progress(f"{part.name}: ready after {seconds} s at {self.address(part.name)}")
-
-    def _taken(self, part: Part) -> str:
-        port = self.ports[part.name]
-        return (
-            f"port {port}, where {part.name} is to listen, is taken by {processes.owner_of(port)}:"
-            f" stop that, or choose another with --port {part.name}=PORT"
-        )
 
     def _status(self, part: Part) -> PartStatus:
         site = self._site(part)
@@ -245,6 +240,13 @@ def _waves(parts: Sequence[Part]) -> Iterator[list[Part]]:
     """First the parts that need none of the others, all at once, then those that do."""
     yield [part for part in parts if not part.needs]
     yield [part for part in parts if part.needs]
+
+
+def _taken(part: Part, port: int) -> str:
+    return (
+        f"port {port}, where {part.name} is to listen, is taken by {processes.owner_of(port)}:"
+        f" stop that, or choose another with --port {part.name}=PORT"
+    )
 
 
 def _tail(log: Path) -> str:

@@ -48,6 +48,7 @@ class Part:
         name: what it is called on the command line; the name of its folder, too.
         title: what it is, for people.
         port: where it listens unless the user says otherwise.
+        further_ports: how many ports behind that one it listens on, too, for parts of its own kind.
         address: how clients name it, with `{port}`.
         needs: parts that must be ready before this one is started.
         pom: the folder under `jvm/` with what Maven fetches for it.
@@ -63,6 +64,7 @@ class Part:
     name: str
     title: str
     port: int
+    further_ports: int = 0
     address: str
     needs: tuple[str, ...] = ()
     pom: str | None = None

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import uuid
 from pathlib import Path
 
@@ -78,6 +79,19 @@ def test_a_port_that_is_taken_is_told_with_the_process_that_has_it(kafka: Lab, t
         other.up(["s3"], lambda _: None)
 
     assert [one.state for one in other.status()] == ["down"] * 4
+
+
+def test_a_port_behind_a_parts_own_that_is_taken_is_told_too(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        taken = holder.getsockname()[1]
+        lab = Lab("kafka", tmp_path, {"broker": taken - 1})
+
+        with pytest.raises(
+            SetupError, match=rf"port {taken}, where broker .*process {os.getpid()} .*--port broker=PORT"
+        ):
+            lab.up(["broker"], lambda _: None)
+
+    assert [one.state for one in lab.status()] == ["down"] * 4
 
 
 def test_what_is_half_dead_is_started_anew_and_down_leaves_nothing_behind(tmp_path: Path) -> None:
