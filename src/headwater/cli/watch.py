@@ -47,6 +47,7 @@ def connect(
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
     namespace: Annotated[str, typer.Option(help="The namespace of the connectors' jobs.")] = "kafka-connect",
     registry: Annotated[str | None, typer.Option(help="A schema registry's URL, for the fields of topics.")] = None,
+    rest: Annotated[str | None, typer.Option(help="A worker's REST API, for the version of Kafka Connect.")] = None,
     status_topic: Annotated[str, typer.Option(help="Connect's status.storage.topic.")] = "connect-status",
     config_topic: Annotated[str, typer.Option(help="Connect's config.storage.topic.")] = "connect-configs",
     evidence_topic: Annotated[
@@ -67,6 +68,7 @@ def connect(
     """
     try:
         from headwater.capture.connect.events import Surroundings
+        from headwater.capture.connect.rest import version_at
         from headwater.capture.connect.watcher import WatchConfig, Watcher
     except ModuleNotFoundError as missing:
         raise SetupError(f"{missing.name} is not installed: pip install 'headwater[connect]'") from missing
@@ -83,7 +85,8 @@ def connect(
         heartbeat_s=heartbeat,
         lost_after_s=lost_after,
     )
-    around = Surroundings(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat)
+    version = version_at(rest) if rest else None
+    around = Surroundings(namespace, bootstrap, schemas.schema_of if schemas else lambda _: None, heartbeat, version)
     with _until_told() as stop, _emission(home, endpoint, token_env, file) as outlet:
         Watcher(config, around, outlet).run(stop, _said("connectors", bootstrap))
 

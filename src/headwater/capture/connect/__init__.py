@@ -8,6 +8,7 @@ commits    what Iceberg's sink tells of its commits
 avro       the encoding it tells that in
 evidence   what a transform in the chain saw of topics
 events     what is told, as OpenLineage events
+rest       what the REST API tells that those topics do not
 kept       what the watcher knows, on disk
 watcher    the topics, the group and the clock
 """

@@ -1,0 +1,23 @@
+"""What Connect's own REST API tells that its topics do not."""
+
+import logging
+
+import httpx
+
+log = logging.getLogger(__name__)
+
+_TIMEOUT_S = 3.0
+
+
+def version_at(url: str, network: httpx.BaseTransport | None = None) -> str | None:
+    """The version of Kafka Connect that a worker says it is of; None where it does not answer, as events go on without.
+
+    Source: Kafka documentation, Connect REST API, `GET /`
+    """
+    try:
+        with httpx.Client(transport=network, timeout=_TIMEOUT_S) as client:
+            told = client.get(url).raise_for_status().json()["version"]
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError) as fault:
+        log.warning("Connect's REST API does not tell its version", extra={"fault": type(fault).__name__})
+        return None
+    return told if isinstance(told, str) else None
