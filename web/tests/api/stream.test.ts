@@ -66,6 +66,14 @@ describe('while the stream is open', () => {
     },
   )
 
+  test('changes that were missed may be any', () => {
+    const { changes, say } = listening()
+
+    say('missed', '{"first": 3, "last": 5}')
+
+    expect(changes).toEqual([undefined])
+  })
+
   test('nothing is polled', async () => {
     const asked = vi.fn(async () => 0)
     const { say } = listening(asked)
