@@ -145,6 +145,17 @@ def test_flow_of_control_is_told_from_both_ends_and_is_no_flow_of_data(client: T
     assert [(node["id"], node["inEdges"], node["outEdges"]) for node in around] == [("job:etl:load", [], [])]
 
 
+def test_flow_of_control_is_told_of_a_job_that_never_spoke(client: TestClient) -> None:
+    post(client, depending("r1", "load", upstream="extract"))
+
+    extract = get(client, "/api/v1/control-flow?nodeId=job:etl:extract")
+
+    assert (extract["job"], extract["upstream"]) == ({"namespace": "etl", "name": "extract"}, [])
+    assert [each["job"]["name"] for each in extract["downstream"]] == ["load"]
+    wrong = [client.get(f"/api/v1/control-flow?nodeId={node}").status_code for node in ("job:etl:none", "job:x", "x")]
+    assert wrong == [404, 404, 404]
+
+
 # Streams
 
 

@@ -1,5 +1,6 @@
 """Evidence: which names are one and why, quality over time, what waits for what, and who has fallen silent."""
 
+from contextlib import suppress
 from itertools import islice
 from typing import Annotated, Final
 
@@ -55,10 +56,7 @@ async def get_flow(knowledge: Known, node_id: NodeId) -> Response:
 @router.get("/control-flow", response_model=shapes_evidence.ControlFlow, responses=NOT_FOUND | WRONG)
 async def get_control_flow(knowledge: Known, node_id: NodeId) -> Response:
     """The jobs that come before and after a job by `jobDependencies`, which are no flow of data."""
-    node = knowledge.node(node_id)
-    if not isinstance(node, JobId):
-        raise NotFoundError(f"Job '{node_id}' not found.")
-    return answer(control_flow(knowledge, node))
+    return answer(control_flow(knowledge, _job_in_control(knowledge, node_id)))
 
 
 @router.get("/silent-streams", response_model=shapes_evidence.SilentStreams, responses=WRONG)
@@ -75,6 +73,21 @@ def _very_name(knowledge: Knowledge, node_id: str | None) -> DatasetId:
         if isinstance(reading.node, DatasetId) and knowledge.graph.identities.knows(reading.node):
             return reading.node
     raise NotFoundError(f"Dataset '{node_id}' not found.")
+
+
+def _job_in_control(knowledge: Knowledge, node_id: str) -> JobId:
+    """The job that is meant, which need not be known but as one that others wait for."""
+    try:
+        if isinstance(node := knowledge.node(node_id), JobId):
+            return node
+    except NotFoundError:
+        graph = knowledge.graph
+        with suppress(InvalidNameError):
+            for reading in islice(readings(node_id), _MAX_READINGS):
+                job = reading.node
+                if isinstance(job, JobId) and graph.named_in_control.get(job) and not graph.hides(job):
+                    return job
+    raise NotFoundError(f"Job '{node_id}' not found.")
 
 
 def _dataset(knowledge: Knowledge, node_id: str) -> DatasetId:
