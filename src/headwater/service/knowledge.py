@@ -278,9 +278,14 @@ class Knowledge:
                 return job
             case DatasetId() as name if self.is_dataset(name) or self._told_of(name) is not None:
                 return self.graph.shown(name)
-            case ColumnId(dataset, column) if not self.graph.hides(dataset) and column in self.all_columns(dataset):
+            case ColumnId(dataset, column) if not self.graph.hides(dataset) and self._has_column(dataset, column):
                 return ColumnId(self.graph.shown(dataset), column)
         return None
+
+    def _has_column(self, dataset: DatasetId, column: str) -> bool:
+        """Whether the dataset has the column, or its schema one inside others by that path."""
+        _, schema = self.graph.facets_of(dataset).get("schema", (None, None))
+        return column in self.all_columns(dataset) or _has_path(self.fields(schema), column)
 
     def _told_of(self, name: DatasetId) -> Seen | None:
         """When another dataset was said to be made from this one, of which nobody told anything itself."""
@@ -420,6 +425,14 @@ def _fields(entries: object) -> Iterable[Field]:
             if nested := tuple(_fields(entry.get("fields"))):
                 field["fields"] = nested
             yield field
+
+
+def _has_path(fields: Iterable[Field], path: str) -> bool:
+    return any(
+        path == field["name"]
+        or (path.startswith(f"{field['name']}.") and _has_path(field.get("fields", ()), path[len(field["name"]) + 1 :]))
+        for field in fields
+    )
 
 
 def _in_place(entries: list[Any]) -> list[Any]:

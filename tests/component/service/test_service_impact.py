@@ -323,3 +323,19 @@ def test_lineage_of_a_dataset_says_nothing_of_columns_where_that_of_its_fields_d
     assert of_z == {"output_x:col2", "output_x", "job mixed"}
     assert of_group == {"output_x:col1", "output_x:col2", "output_x", "job mixed"}
     assert {short(node["id"]) for node in graph} == {"output_x:col1", "input_a:col_a", "input_a:group_by_col"}
+
+
+def test_a_field_inside_a_column_reaches_what_the_whole_column_does(client: TestClient) -> None:
+    inner = facet(fields=[{"name": "s", "type": "struct", "fields": [{"name": "a.b", "type": "int"}]}])
+    told = columns([], x=[source("nested", "s", "DIRECT", "TRANSFORMATION")])
+    post(client, ran("flat", "r9", 9, [dataset("nested", schema=inner)], [dataset("out", columnLineage=told)]))
+
+    answer = ask(client, nodeId="datasetField:lake:nested:s.a.b", change="drop")
+
+    assert {short(each["id"]): each["use"] for each in answer["reached"]} == {
+        "out:x": "direct",
+        "out": "direct",
+        "job flat": "direct",
+    }
+    assert client.get("/api/v1/impact?nodeId=datasetField:lake:nested:s.a").status_code == 404
+    assert get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:nested:s.a.b")["graph"][0]["inEdges"] == []
