@@ -78,6 +78,12 @@ class Backlog:
         """Whether nothing waits, neither here nor with a dead process."""
         return self._has_adopted_all and len(self) == 0
 
+    @property
+    def is_safe(self) -> bool:
+        """Whether a kill of this process would lose nothing that waits: all of it is on disk."""
+        with self._lock:
+            return self._memory.event_count == 0
+
     def adopt(self) -> None:
         """Take over what dead processes left for the target, as far as it is not more than can be open at once."""
         if self._directory is None:

@@ -57,6 +57,11 @@ class Courier:
         self._backlog.add(events)
         self._arrived.set()
 
+    @property
+    def is_safe(self) -> bool:
+        """Whether what waits would outlive this process, however it ends."""
+        return self._backlog.is_safe
+
     def hurry(self) -> None:
         """Try now rather than after the pause; a pause that the service asked for is kept."""
         self._hurried.set()

@@ -206,7 +206,7 @@ class Emitter:
             except Exception:
                 self._metrics.dropped("failed", len(signed))
                 log.exception("fault in a lineage spool")
-        if self._chain is not None and self._metrics.lost == lost:
+        if self._chain is not None and self._metrics.lost == lost and all(each.is_safe for each in self._couriers):
             self._chain.settle()
         if self._pulse is not None:
             self._pulse.spoke()

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.emit.chain import MAX_FOLLOWED, Chain
-from headwater.emit.config import EmitConfig, FileConfig
+from headwater.emit.config import EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.errors import InvalidEventError
 from headwater.signing.chain import Checkpoint
@@ -299,3 +299,21 @@ def test_an_emitter_of_a_node_chains_what_it_sends(tmp_path: Path) -> None:
         "payloadHash": facet(events[2], "signature")["payloadHash"],
     }
     assert {verify_event(event, {KEY.key_id: KEY.public_key}).verdict for event in events} == {"ok"}
+
+
+def test_what_an_epoch_follows_is_forgotten_only_once_the_event_that_says_so_is_on_disk(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    with Emitter.of_node(EmitConfig(file=FileConfig(path=tmp_path / "events.jsonl"), spool=spool), KEY) as former:
+        former.put(EVENT)
+    nobody = HttpConfig(endpoint="http://127.0.0.1:9/api/v1/lineage")
+
+    kept = {}
+    for spool_max_mb in (0.0001, 256.0):
+        config = EmitConfig(http=nobody, spool=spool, spool_max_mb=spool_max_mb, drain_timeout_s=0.1)
+        with Emitter.of_node(config, KEY) as emitter:
+            emitter.put(EVENT)
+            assert emitter.settle(60.0)
+            kept[spool_max_mb] = len([*spool.glob("chain-*/*/head")])
+
+    assert kept[0.0001] == 2  # a kill now would take the event with it
+    assert kept[256.0] == 1
