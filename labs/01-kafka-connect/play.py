@@ -7,6 +7,7 @@ python labs/01-kafka-connect/play.py --keep    # leaves it running; `headwater l
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -115,6 +116,24 @@ def break_it() -> None:
     until(lambda: runs("archive") == ["ABORTED"], "the run was aborted")
     ask_connect("PUT", "/archive/resume")
     until(lambda: "RUNNING" in runs("archive"), "it runs again")
+    say("the worker is killed: half a minute later its connectors' runs have failed")
+    kill_the_worker()
+    until(lambda: runs("archive")[:1] == ["FAILED"], "the service knows that the workers are lost")
+    headwater("lab", "up", "kafka")
+    until(lambda: runs("archive")[:1] == ["RUNNING"], "they go on, as new runs")
+    say("deleted, and created again with one topic of two")
+    ask_connect("DELETE", "/archive")
+    until(lambda: runs("archive")[:1] == ["ABORTED"], "the run was aborted")
+    ask_connect("PUT", "/archive/config", configuration("archive", topics="orders"))
+    until(lambda: runs("archive")[:1] == ["RUNNING"], "another run, which has nothing of the old one")
+
+
+def kill_the_worker() -> None:
+    """As a machine that fails would: it says nothing."""
+    command = [sys.executable, "-m", "headwater.cli.main", "lab", "status", "--json"]
+    told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)  # noqa: S603
+    for pid in (pid for part in told if part["name"] == "connect" for pid in part["pids"]):
+        os.kill(pid, signal.SIGKILL)
 
 
 def states(connector: str) -> list[str]:

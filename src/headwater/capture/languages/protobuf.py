@@ -38,11 +38,15 @@ def fields(text: str, referenced: Mapping[str, str]) -> tuple[Field, ...]:
 
 def breaks(before: str, after: str) -> bool:
     """Whether who was compiled with one type cannot read a field that has another."""
-    old, new = before.removeprefix("array<"), after.removeprefix("array<")
-    is_relabelled = (old == before) != (new == after)
-    old, new = old.removesuffix(">") if old != before else old, new.removesuffix(">") if new != after else new
+    old, new = _of_one(before), _of_one(after)
     is_alike = old == new or any({old, new} <= alike for alike in _ALIKE)
+    is_relabelled = (old == before) != (new == after)
     return not is_alike or (is_relabelled and not {old, new} <= _REPEATED_OR_NOT)
+
+
+def _of_one(type_: str) -> str:
+    """The type of one of those that are repeated."""
+    return type_.removeprefix("array<").removesuffix(">") if type_.startswith("array<") else type_
 
 
 def _parsed(text: str) -> "ast.File":
