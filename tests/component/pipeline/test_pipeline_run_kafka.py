@@ -1,6 +1,8 @@
 """Batches over topics of a real broker. What is expected stands in the records that Confluent's clients wrote."""
 
 import json
+import time
+from datetime import UTC, datetime
 
 import pytest
 from confluent_kafka.schema_registry import Schema
@@ -232,6 +234,37 @@ def test_a_pattern_reads_all_topics_that_match_and_each_column_leads_to_the_topi
         "price": {first},
         "supplier": {second},
     }
+
+
+def test_a_batch_begins_at_the_offsets_or_the_time_that_it_is_given(bench: Bench, topics: Topics) -> None:
+    first, second, third = (topics.named(name) for name in ("first", "second", "third"))
+    for topic in (first, second, third):
+        topics.put(topic, f"{topic[:3]}-0".encode())
+    time.sleep(0.05)
+    since = datetime.now(UTC)
+    time.sleep(0.05)
+    for topic in (first, second, third):
+        topics.put(topic, f"{topic[:3]}-1".encode())
+
+    def read(start: str) -> list[str]:
+        ran = bench.run(f"""
+            input:
+              kafka:
+                addresses: ["{topics.broker}"]
+                topics: [{first}, {second}, {third}]
+                format: raw
+                {start}
+            pipeline: {{processors: [{{mapping: {{columns: {{value: CAST(value AS STRING)}}}}}}]}}
+            output: {{iceberg: {{table: lake.sales.raw, mode: overwrite}}}}
+        """)
+        assert ran.result.error is None
+        return [row[0] for row in bench.rows("lake.sales.raw")]
+
+    by_offset = read(f"start_offsets: {{{first}: {{0: 1}}, {third}: {{0: -1}}}}")
+    by_time = read(f"start_time: {since.isoformat()}")
+
+    assert by_offset == ["fir-1", "sec-0", "sec-1"]  # the one that is not named, from its first record
+    assert by_time == ["fir-1", "sec-1", "thi-1"]
 
 
 def test_what_is_written_as_avro_is_read_by_confluents_deserializer(bench: Bench, topics: Topics) -> None:

@@ -10,7 +10,7 @@ from headwater.graph.sparkplan.leaves import leaves
 from headwater.graph.sparkplan.plan import parse_plan
 from headwater.pipeline.kafka.connection import client_properties, spark_options
 from headwater.pipeline.kafka.evolution import READ_MARK, reader_schema
-from headwater.pipeline.kafka.read import PAYLOAD
+from headwater.pipeline.kafka.read import PAYLOAD, beginnings
 from headwater.pipeline.kafka.registry import Version
 from headwater.pipeline.spec import KafkaInput, KafkaSecurity
 from headwater.pipeline.telling.topics import cut_at_payloads
@@ -43,6 +43,15 @@ def test_one_version_is_read_as_it_is() -> None:
     read = json.loads(reader_schema([version(1, ORDER_ID, PRICE)]))
 
     assert read["fields"][:-1] == [ORDER_ID, PRICE]
+
+
+def test_every_partition_has_a_beginning_and_that_of_a_batch_is_never_told_as_the_latest() -> None:
+    wanted, ends = {"a": {"0": 17, "1": -1}}, {"a": {"0": 40, "1": 50, "2": 60}, "b": {"0": 7}}
+
+    batch, stream = (beginnings(wanted, ends, follow=follow) for follow in (False, True))
+
+    assert batch == {"a": {"0": 17, "1": 50, "2": -2}, "b": {"0": -2}}
+    assert stream == {"a": {"0": 17, "1": -1, "2": -2}, "b": {"0": -2}}
 
 
 def test_user_and_password_come_from_the_environment_and_quotes_in_them_do_no_harm(

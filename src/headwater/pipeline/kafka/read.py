@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from headwater.errors import InvalidInputError
-from headwater.pipeline.kafka.broker import ends_of, topics_of
+from headwater.pipeline.kafka.broker import Offsets, ends_of, topics_of
 from headwater.pipeline.kafka.connection import spark_options
 from headwater.pipeline.kafka.evolution import check_evolution, reader_schema
 from headwater.pipeline.kafka.json_schema import columns_of
@@ -31,6 +31,8 @@ from headwater.pipeline.spec import KafkaInput
 PAYLOAD: Final = "__headwater_kafka_"
 """Prefix of the alias around an input's rows: below it is how records are read, above it what is done with them."""
 
+_LATEST: Final = -1
+_EARLIEST: Final = -2
 _REASON: Final = "__headwater_reason"
 _RECORD: Final = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
 
@@ -76,21 +78,22 @@ def read_kafka(spark: SparkSession, name: str, reads: KafkaInput, known: KnownTo
 
 
 def _source(spark: SparkSession, reads: KafkaInput, topics: Sequence[str], *, follow: bool) -> DataFrame:
-    options = {**spark_options(reads), "includeHeaders": "true", **_start(reads)}
+    # Of a batch written down now: a frame that is read twice, and a topic that grows meanwhile, would give other rows.
+    ends = ends_of(spark, reads, topics) if reads.start_offsets or not follow else {}
+    options = {**spark_options(reads), "includeHeaders": "true", **_start(reads, ends, follow=follow)}
     grows = reads.pattern is not None and follow and reads.format != "raw"
     options |= {"subscribePattern": str(reads.pattern)} if grows else {"subscribe": ",".join(topics)}
     if follow:
         frame = spark.readStream.format("kafka").options(**options).load()
     else:
-        # Written down now: a frame that is read twice, and a topic that grows meanwhile, would give other rows.
-        options["endingOffsets"] = json.dumps(ends_of(spark, reads, topics))
+        options["endingOffsets"] = json.dumps(ends)
         if options["startingOffsets"] == "latest":  # a stream's word: there is nothing after the end of a batch
             options["startingOffsets"] = options["endingOffsets"]
         frame = spark.read.format("kafka").options(**options).load()
     return frame.select(*_RECORD)
 
 
-def _start(reads: KafkaInput) -> Mapping[str, str]:
+def _start(reads: KafkaInput, ends: Offsets, *, follow: bool) -> Mapping[str, str]:
     if reads.start_time is not None:
         milliseconds = round(reads.start_time.timestamp() * 1000)
         # A partition with nothing since then would otherwise fail the query.
@@ -99,7 +102,25 @@ def _start(reads: KafkaInput) -> Mapping[str, str]:
             "startingOffsetsByTimestampStrategy": "latest",
             "startingOffsets": "earliest",
         }
-    return {"startingOffsets": json.dumps(reads.start_offsets) if reads.start_offsets else reads.start}
+    if reads.start_offsets:
+        return {"startingOffsets": json.dumps(beginnings(reads.start_offsets, ends, follow=follow))}
+    return {"startingOffsets": reads.start}
+
+
+def beginnings(wanted: Mapping[str, Mapping[str, int]], ends: Offsets, *, follow: bool) -> Offsets:
+    """Where every partition begins, since Spark wants to be told of all: one that is not named, with its first record.
+
+    In a batch there is nothing behind the latest record, so Spark takes no `-1` for its beginning; it is the end.
+    """
+
+    def at(topic: str, partition: str, end: int) -> int:
+        offset = wanted.get(topic, {}).get(partition, _EARLIEST)
+        return end if offset == _LATEST and not follow else offset
+
+    return {
+        topic: {partition: at(topic, partition, end) for partition, end in partitions.items()}
+        for topic, partitions in ends.items()
+    }
 
 
 def _readings(
