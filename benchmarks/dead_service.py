@@ -1,0 +1,89 @@
+"""What pipelines do while the lineage service is dead, held against alive: the demo's three over the real flights.
+
+    .venv/bin/python benchmarks/dead_service.py [--pairs 9] [--least 0.98]
+
+One JVM runs everything, after two rounds of each kind that are not counted. A pair is each of the three pipelines with
+a service that takes its events and with none at the endpoint, one right after the other; who begins changes from pair
+to pair. Timed is the run, from its start to its end as it tells it; beyond it a process waits `drain_timeout` for what
+has not gone out, which is on disk by then. Exit status 1 where the median of the pairs' throughputs, dead to alive, is
+below the least. Other work on the machine shows as ratios that scatter: measure on a quiet one.
+"""
+
+import argparse
+import contextlib
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from openlineage.client.uuid import generate_new_uuid
+from pyspark.sql import SparkSession
+from served import free_port, served
+
+from headwater.cli.demo.data import lay_out
+from headwater.emit.config import EmitConfig, HttpConfig
+from headwater.emit.emitter import Emitter
+from headwater.pipeline.check import load_pipeline
+from headwater.pipeline.run import Surroundings, run_pipeline
+from headwater.pipeline.session import open_session
+from headwater.signing.keyfile import load_or_create
+
+WARM_UP_ROUNDS: Final = 2
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--least", type=float, default=0.98)
+    options = parser.parse_args()
+    ratios = []
+    with contextlib.ExitStack() as open_things:
+        home = Path(open_things.enter_context(tempfile.TemporaryDirectory()))
+        alive = f"{open_things.enter_context(served(home)).url}/api/v1/lineage"
+        dead = f"http://127.0.0.1:{free_port()}/api/v1/lineage"
+        files = lay_out(home / "demo")
+        spark = open_session(home, master="local[2]", options={"spark.driver.memory": "2g"})
+        for number in range(WARM_UP_ROUNDS + options.pairs):
+            kinds = (alive, dead) if number % 2 else (dead, alive)
+            took = {kind: sum(_seconds(file, home, spark, kind) for file in files) for kind in kinds}
+            print(f"  alive {took[alive]:.2f} s, dead {took[dead]:.2f} s", flush=True)
+            ratios.append(took[alive] / took[dead])
+        spark.stop()
+    median = statistics.median(ratios[WARM_UP_ROUNDS:])
+    print(f"throughput with the service dead, held against alive, median of {options.pairs} pairs: {median:.3f}")
+    return 0 if median >= options.least else 1
+
+
+def _seconds(file: Path, home: Path, spark: SparkSession, endpoint: str) -> float:
+    """How long the pipeline's run takes; what an endpoint did not take waits in a spool of its own."""
+    spool = home / f"spool-{endpoint.split(':')[2].partition('/')[0]}"
+    config = EmitConfig(http=HttpConfig(endpoint=endpoint), spool=spool, drain_timeout_s=0.2)
+    with Emitter.of_node(config, load_or_create(home)) as emitter:
+        return _timed(file, home, spark, emitter.put)
+
+
+def _timed(file: Path, home: Path, spark: SparkSession, put: Callable[[bytes], None]) -> float:
+    begun = time.perf_counter()
+    result = run_pipeline(
+        load_pipeline(file, {}),
+        spark,
+        Surroundings(
+            home=home,
+            put=put,
+            now=lambda: datetime.now(UTC),
+            new_run_id=lambda: str(generate_new_uuid()),
+            node_id="bench",
+        ),
+    )
+    if result.state != "COMPLETE":
+        raise SystemExit(f"{file.stem}: {result.error}")
+    return time.perf_counter() - begun
+
+
+if __name__ == "__main__":
+    sys.exit(main())
