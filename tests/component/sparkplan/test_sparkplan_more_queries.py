@@ -49,6 +49,15 @@ STRUCTS = [
         },
     ),
     Case(
+        "inline deals a struct out in its fields",
+        """SELECT x, y FROM orders LATERAL VIEW
+           inline(array(struct(amount AS a, status AS b), struct(order_id * 2D AS a, upper(status) AS b))) AS x, y""",
+        {
+            "x": "orders.amount TRANSFORMATION, orders.order_id TRANSFORMATION",
+            "y": "orders.status TRANSFORMATION",
+        },
+    ),
+    Case(
         "the first struct over a window",
         """SELECT f.amount AS a FROM (
              SELECT first(struct(amount, status)) OVER (PARTITION BY customer_id ORDER BY placed_at) AS f

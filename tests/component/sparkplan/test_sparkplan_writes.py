@@ -182,6 +182,21 @@ def test_a_merge_of_stars_over_a_query_takes_what_the_query_is_made_from(lake: S
     assert lineage == expected(found, "refunds.order_id GROUP_BY, refunds.order_id JOIN, target.id JOIN")
 
 
+def test_an_update_by_a_subquery_and_by_its_own_value(lake: SparkSession, target: str) -> None:
+    lineage = lineage_of_command(
+        lake.table(target),
+        """UPDATE lineage.shop.target SET note = upper(note),
+            total = (SELECT sum(amount) FROM refunds WHERE reason = 'x')""",
+    )
+
+    columns = {
+        "total": "refunds.amount AGGREGATION, refunds.reason FILTER",
+        "note": "target.note TRANSFORMATION",
+    }
+    assert {name: lineage.columns[name] for name in columns} == expected(columns).columns
+    assert lineage.gaps == frozenset()
+
+
 @pytest.mark.parametrize(
     ("partition", "query", "day"),
     [
