@@ -1,6 +1,6 @@
 """What telling costs a stream: a topic into an Iceberg table, with lineage on and off, in turns.
 
-    .venv/bin/python benchmarks/stream_overhead.py [--records 600000] [--pairs 5] [--limit 0.98]
+    .venv/bin/python benchmarks/stream_overhead.py [--records 600000] [--pairs 6] [--limit 0.98]
 
 A real broker holds JSON records in one topic of two partitions. Each run reads all of it from its start, in thirty
 micro-batches, with a fresh stream checkpoint into a table of its own, and ends when it has caught up. A pair is a run
@@ -35,7 +35,7 @@ from headwater.pipeline.check import load_pipeline
 from headwater.pipeline.session import open_session
 
 _WARM_UP_RECORDS: Final = 200_000
-_WARM_UP_PAIRS: Final = 2
+_WARM_UP_PAIRS: Final = 4
 _SHORT_PAIRS: Final = 3
 _MICRO_BATCHES: Final = 30
 
@@ -113,7 +113,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--records", type=int, default=600_000, help="in the topic")
-    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=6, help="even: each side begins as often")
     parser.add_argument("--limit", type=float, default=0.98)
     return parser.parse_args()
 
