@@ -21,13 +21,16 @@ settings.load_profile("headwater")
 _ROOMS = ("capture", "lab", "pipeline", "sparkplan")
 _WITH_ENGINES = tuple(f"tests/{part}" for part in ("e2e", *(f"component/{room}" for room in _ROOMS)))
 """Tests that start Spark, Kafka, Connect or a browser."""
+_APART = tuple(f"tests/e2e/test_{name}.py" for name in ("agent", "kill_service", "two_services"))
+"""Those among them that start all they need for themselves, and share it with nobody."""
 
 
 class _EnginesTogether(LoadScopeScheduling):
-    """Gives all tests with engines to one process, so that each is started once; of the others one file at a time."""
+    """Gives tests that share engines to one process, so that each is started once; of all others one file at a time."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "engines" if nodeid.startswith(_WITH_ENGINES) else nodeid.partition("::")[0]
+        shares_engines = nodeid.startswith(_WITH_ENGINES) and not nodeid.startswith(_APART)
+        return "engines" if shares_engines else nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
