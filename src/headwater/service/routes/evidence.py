@@ -1,8 +1,9 @@
 """Evidence: which names are one and why, quality over time, what waits for what, and who has fallen silent."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 from fastapi import APIRouter, Query, Response
 
@@ -20,6 +21,8 @@ from headwater.service.views.silence import silent_streams
 from headwater.service.views.timeline import quality_timeline
 
 router = APIRouter(tags=["evidence"])
+
+NodeT = TypeVar("NodeT", JobId, DatasetId)
 
 _MAX_READINGS: Final = 1_000
 """Of one node id: there are as many as it has pairs of colons."""
@@ -69,9 +72,9 @@ def _very_name(knowledge: Knowledge, node_id: str | None) -> DatasetId:
     """The name that is meant, which need not be the one that the dataset is shown under."""
     if node_id is None:
         raise InvalidNameError("nodeId: give a node id, or namespace and name")
-    for reading in islice(readings(node_id), _MAX_READINGS):
-        if isinstance(reading.node, DatasetId) and knowledge.graph.identities.knows(reading.node):
-            return reading.node
+    for name in _meant(node_id, DatasetId):
+        if knowledge.graph.identities.knows(name):
+            return name
     raise NotFoundError(f"Dataset '{node_id}' not found.")
 
 
@@ -83,11 +86,16 @@ def _job_in_control(knowledge: Knowledge, node_id: str) -> JobId:
     except NotFoundError:
         graph = knowledge.graph
         with suppress(InvalidNameError):
-            for reading in islice(readings(node_id), _MAX_READINGS):
-                job = reading.node
-                if isinstance(job, JobId) and graph.named_in_control.get(job) and not graph.hides(job):
+            for job in _meant(node_id, JobId):
+                if graph.named_in_control.get(job) and not graph.hides(job):
                     return job
     raise NotFoundError(f"Job '{node_id}' not found.")
+
+
+def _meant(node_id: str, kind: type[NodeT]) -> Iterator[NodeT]:
+    """The nodes of a kind that a node id may mean."""
+    nodes = (reading.node for reading in islice(readings(node_id), _MAX_READINGS))
+    return (node for node in nodes if isinstance(node, kind))
 
 
 def _dataset(knowledge: Knowledge, node_id: str) -> DatasetId:
