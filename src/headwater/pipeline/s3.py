@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from headwater.pipeline.environment import from_environment
-from headwater.pipeline.spec import FileInput, FileOutput, PipelineSpec, S3Access, S3Input, S3Output
+from headwater.pipeline.spec import FileInput, FileOutput, PipelineSpec, S3Access
 
 _SCHEMES: Final = ("s3", "s3a", "s3n")
 
@@ -22,7 +22,7 @@ def bucket_settings(spec: PipelineSpec) -> dict[str, str]:
         SetupError: an environment variable that the pipeline names is not set.
     """
     found: dict[str, str] = {}
-    for bucket, access in _accesses(spec):
+    for bucket, access in _reached(spec):
         for key, value in _settings(access).items():
             found[f"spark.hadoop.fs.s3a.bucket.{bucket}.{key}"] = value
     return found
@@ -48,15 +48,6 @@ def _reached(spec: PipelineSpec) -> Iterator[tuple[str, S3Access]]:
 
 def _access_of(end: S3Access) -> S3Access:
     return S3Access(**{each.name: getattr(end, each.name) for each in fields(S3Access)})
-
-
-def _accesses(spec: PipelineSpec) -> Iterator[tuple[str, S3Access]]:
-    for one in spec.inputs.values():
-        if isinstance(one.reads, S3Input):
-            yield from ((urlsplit(path).netloc, one.reads) for path in one.reads.paths)
-    for output in spec.outputs:
-        if isinstance(output.writes, S3Output):
-            yield urlsplit(output.writes.path).netloc, output.writes
 
 
 def _settings(access: S3Access) -> dict[str, str]:
