@@ -5,8 +5,8 @@
 
 Starts a service on an empty home, sends it events of about 10 kB with the load generator of the shared folder
 ($HEADWATER_SHARED, or ../shared beside the checkout), over 1 and 8 connections, then the same events signed, one by
-one and in batches of 64 (there a wait is that of a whole batch). Printed beside it: what the peer was measured to take
-on such a machine, and the bare cost of the disk in this very run.
+one, at half of the rate that this gave, and in batches of 64 (there a wait is that of a whole batch). Printed beside
+it: what the peer was measured to take on such a machine, and the bare cost of the disk in this very run.
 
 With `--evidence N` it says what evidence costs instead: so many events as they are, and as many signed, chained and
 answered with receipts, in N pairs on one service, who begins changing from pair to pair; the median of the pairs'
@@ -70,9 +70,11 @@ def main() -> None:
                 figures = _generated(olload, url, connections, count, start)
                 _print(f"{connections} connections", figures, PEER_EVENTS_PER_S[connections])
         with _service(home / "signed") as url:
-            events = _signed(olload, count, home / "signed")
-            single = _posted(f"{url}/api/v1/lineage", events, 8)
-            _print("8 connections, signed", asyncio.run(single), PEER_EVENTS_PER_S[8])
+            events = _signed(olload, 2 * count, home / "signed")
+            single = asyncio.run(_posted(f"{url}/api/v1/lineage", events[:count], 8))
+            _print("8 connections, signed", single, PEER_EVENTS_PER_S[8])
+            calm = _posted(f"{url}/api/v1/lineage", events[count:], 8, per_s=single.events_per_s / 2)
+            _print("the same at half the rate", asyncio.run(calm), PEER_EVENTS_PER_S[8])
             _expect_verified(url, len(set(events)))
         with _service(home / "batches") as url:
             events = _signed(olload, count, home / "batches")
@@ -173,13 +175,17 @@ def _events(olload: Path, count: int, start: int) -> list[bytes]:
     return subprocess.run(generate, capture_output=True, check=True).stdout.splitlines()
 
 
-async def _posted(url: str, bodies: Sequence[bytes], connections: int, *, receipts: bool = False) -> Figures:
+async def _posted(
+    url: str, bodies: Sequence[bytes], connections: int, *, receipts: bool = False, per_s: float = float("inf")
+) -> Figures:
+    """Post the bodies as fast as the connections allow, at most so many a second, evenly."""
     waited: list[float] = []
-    waiting = iter(bodies)
+    waiting = iter(enumerate(bodies))
     headers = {"content-type": "application/x-ndjson", **({"prefer": "receipt"} if receipts else {})}
 
     async def post() -> None:
-        for body in waiting:
+        for number, body in waiting:
+            await asyncio.sleep(start + number / per_s - time.perf_counter())
             begin = time.perf_counter()
             async with session.post(url, data=body, headers=headers) as answer:
                 await answer.read()
@@ -187,9 +193,9 @@ async def _posted(url: str, bodies: Sequence[bytes], connections: int, *, receip
             waited.append((time.perf_counter() - begin) * 1000)
 
     async with aiohttp.ClientSession() as session:
-        begin = time.perf_counter()
+        start = time.perf_counter()
         await asyncio.gather(*(post() for _ in range(connections)))
-        took = time.perf_counter() - begin
+        took = time.perf_counter() - start
     waited.sort()
     return Figures(len(waited) / took, waited[len(waited) // 2], waited[len(waited) * 99 // 100])
 

@@ -1,10 +1,11 @@
-"""What a read of the past costs: the first one, that makes it, and then each read beside the same read of now.
+"""What a read of the past costs: the first one of a time, and each one after it, beside the same read of now.
 
     .venv/bin/python benchmarks/past.py [--events 8000]
 
 Starts a service on an empty home, sends it events of about 10 kB from the load generator of the shared folder
-($HEADWATER_SHARED, or ../shared beside the checkout). Each first read is of another time in the last tenth of the log;
-the reads after it are `asOf` a time that only the last event is after: so the answers are of equal size.
+($HEADWATER_SHARED, or ../shared beside the checkout), and waits until it has rendered what it knows. Each first read is
+of another time in the last tenth of the log; the reads after it are `asOf` a time that only the last event is after: so
+the answers are of equal size.
 """
 
 import argparse
@@ -12,14 +13,26 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import httpx
 from served import generated, served
 
-READS = ("summary", "namespaces", "jobs?limit=25", "lineage?nodeId={node}&depth=20", "column-lineage?nodeId={node}")
+READS = (
+    "lineage?nodeId={node}&depth=20",
+    "column-lineage?nodeId={node}",
+    "impact?nodeId={node}",
+    "{dataset}",
+    "{job}",
+    "jobs?limit=25",
+    "namespaces",
+    "summary",
+)
 TIMES_EACH = 60
+SETTLED_S = 60.0
 
 
 def main() -> None:
@@ -28,31 +41,40 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=8000, help="in the log (default 8000)")
     count = parser.parse_args().events
     with tempfile.TemporaryDirectory() as home, served(Path(home)) as service:
-        measure(httpx.Client(base_url=f"{service.url}/api/v1/", timeout=600), count)
+        client = httpx.Client(base_url=f"{service.url}/api/v1/", timeout=600)
+        events = list(generated(["--events", str(count)]))
+        for event in events:
+            client.post("lineage", content=event).raise_for_status()
+        service.settle(SETTLED_S)
+        measure(client, [json.loads(event) for event in events])
 
 
-def measure(client: httpx.Client, count: int) -> None:
-    """Fill the log, make the past, and compare reads of it with reads of now."""
-    events = list(generated(["--events", str(count)]))
-    for event in events:
-        client.post("lineage", content=event).raise_for_status()
-    times = sorted({json.loads(event)["eventTime"] for event in events})
-    output = next(name for event in events[::-1] for name in json.loads(event).get("outputs", ()))
-    node = f"dataset:{output['namespace']}:{output['name']}"
-    firsts = [_took_ms(client, READS[3].format(node=node), times[-each]) for each in range(2, len(times) // 10, 7)]
-    print(
-        f"lineage, first read of {len(firsts)} pasts: {statistics.median(firsts):.1f} ms p50, {max(firsts):.1f} at most"
-    )
+def measure(client: httpx.Client, events: Sequence[Mapping[str, Any]]) -> None:
+    """Compare reads of pasts with reads of now; then replay one."""
+    times = sorted({event["eventTime"] for event in events})
+    job, output = next((event["job"], name) for event in events[::-1] for name in event.get("outputs", ()))
+    paths = {
+        "node": f"dataset:{output['namespace']}:{output['name']}",
+        "dataset": _path("datasets", output),
+        "job": _path("jobs", job),
+    }
+    print(f"{'ms':32}{'now p50':>9}{'first p50':>11}{'ratio':>7}{'at most':>9}{'again p50':>11}{'ratio':>7}")
+    for number, read in enumerate(READS):
+        path = read.format_map(paths)
+        now = _p50_ms(client, path, {})
+        mine = range(2 + number, len(times) // 10, 2 * len(READS))
+        firsts = [_took_ms(client, path, times[-each]) for each in mine]
+        first, again = statistics.median(firsts), _p50_ms(client, path, {"asOf": times[-2]})
+        ratios = f"{first:11.1f}{first / now:7.1f}{max(firsts):9.1f}{again:11.1f}{again / now:7.1f}"
+        print(f"{read:32}{now:9.1f}{ratios}")
     begin = time.perf_counter()
-    client.get("summary", params={"logSize": count - 1}).raise_for_status()
+    client.get("summary", params={"logSize": len(events) - 1}).raise_for_status()
     took = time.perf_counter() - begin
-    print(f"replay of {count} events: {took:.1f} s, {count / took:.0f} events/s")
-    past = {"asOf": times[-2]}
-    print(f"{'p50 ms':40}{'now':>8}{'asOf':>8}{'ratio':>8}")
-    for read in READS:
-        path = read.format(node=node)
-        now, then = _p50_ms(client, path, {}), _p50_ms(client, path, past)
-        print(f"{read:40}{now:8.2f}{then:8.2f}{then / now:8.2f}")
+    print(f"replay of {len(events)} events: {took:.1f} s, {len(events) / took:.0f} events/s")
+
+
+def _path(kind: str, name: Mapping[str, str]) -> str:
+    return f"namespaces/{quote(name['namespace'], safe='')}/{kind}/{quote(name['name'], safe='')}"
 
 
 def _took_ms(client: httpx.Client, path: str, as_of: str) -> float:

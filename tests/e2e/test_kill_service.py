@@ -61,7 +61,7 @@ class Load:
                     try:
                         status = client.post(f"{self._url}/api/v1/lineage", content=raw).status_code
                     except httpx.TransportError:
-                        time.sleep(0.005)
+                        time.sleep(0.05)  # many tries a second would keep the service from starting
                         continue
                     if status in (200, 201):
                         self.acknowledged.append(hashlib.sha256(raw).digest())

@@ -91,13 +91,16 @@ _job = st.builds(
     st.sampled_from(JOBS),
     _job_facets,
 )
+_whole = st.builds(
+    lambda run, name: {"run": {"runId": run}, "job": {"namespace": "etl", "name": name}},
+    st.sampled_from([*RUN_IDS, "a silent run"]),
+    st.sampled_from(["dag", "other-dag"]),
+)
 _run_facets = st.fixed_dictionaries(
     {},
     optional={
         "parent": st.builds(
-            lambda run, name: _facet(run={"runId": run}, job={"namespace": "etl", "name": name}),
-            st.sampled_from(RUN_IDS),
-            st.sampled_from(["dag", "other-dag"]),
+            lambda parent, root: _facet(**parent, **({"root": root} if root else {})), _whole, st.none() | _whole
         ),
         "errorMessage": st.just(_facet(message="boom", programmingLanguage="PYTHON")) | _gone,
         "jobDependencies": _dependencies,

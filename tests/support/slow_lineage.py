@@ -6,7 +6,7 @@ from typing import Any
 from headwater.graph.flow import sources_of
 from headwater.graph.records import Edge
 from headwater.graph.walk import reachable
-from headwater.model.facts import STRENGTH, Seen
+from headwater.model.facts import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
@@ -60,15 +60,12 @@ def _around(
 
 
 def _derived(knowledge: Knowledge) -> list[_Edge]:
-    """Edges between datasets that no job stands between, of targets of which somebody said so outright."""
+    """Edges between datasets that no job stands between."""
     graph = knowledge.graph
     edges: list[_Edge] = []
     names = {graph.shown(name) for name in graph.datasets}
     for target in sorted((name for name in names if not graph.hides(name)), key=lambda name: name.node_id):
-        known = [graph.datasets[member] for member in graph.members(target) if member in graph.datasets]
-        is_declared = any(each.evidence for dataset in known for each in dataset.declared.values())
-        is_explicit = any(strength == STRENGTH["lineage"] for dataset in known for strength, _ in dataset.evidence)
-        if not target.is_complete or not (is_declared or is_explicit or not graph.writers(target)):
+        if not target.is_complete:
             continue
         told = {
             source: edge for source, edge in sources_of(graph, target).items() if "outputs" not in source.derivation

@@ -14,7 +14,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -40,6 +40,8 @@ _INNER: Final = frozenset({"id", "data", "job", "run"})
 """Objects that say which thing it is; what else is within a hidden thing is not shown."""
 _BY_COLUMN: Final = frozenset({"fields", "columnMetrics", "columns"})
 """Objects whose keys are columns."""
+_TOLD: Final = frozenset({"facets", "inputFacets", "outputFacets", "args", "runArgs", "jobContext"})
+"""What producers told, in objects with keys of their own."""
 _OURS: Final = frozenset(
     {
         *("at", "column", "columns", "code", "data", "dataset", "datasets", "description", "events"),
@@ -49,7 +51,7 @@ _OURS: Final = frozenset(
         *("type", "value", "version", "words"),
     }
 )
-"""Keys that are words of the format where they stand in any other object."""
+"""Keys that are words of any format: they stand in what producers tell, too."""
 _SHORTEST: Final = 3
 """Letters of a name beyond the scopes that is looked for in texts: shorter ones stand in everything."""
 
@@ -66,11 +68,13 @@ class Veil:
     """What a node id may mean, of what is known; the likeliest first, and at least one."""
     secret: bytes = field(repr=False)
     """Without it nobody can check a guess at what a stand-in stands for."""
+    words: frozenset[str] = frozenset()
+    """Keys that the format of answers has, outside of what producers told in their own."""
 
     def over(self, answer: Json) -> Json:
         """The answer as this reader may see it."""
         names = {name for namespace, name in self._hidden_in(answer) for name in (namespace, name)}
-        return _Laid(self, _words(name for name in names if len(name) >= _SHORTEST)).seen(answer)
+        return _Laid(self, _words(name for name in names if len(name) >= _SHORTEST), self.words).seen(answer)
 
     def is_clear(self, written: bytes) -> bool:
         """Whether an answer, as JSON, has nothing to hide and may go out as it is; False where it must be read.
@@ -137,13 +141,16 @@ class _Laid:
 
     veil: Veil
     hidden_words: re.Pattern[str] | None
+    words: frozenset[str]
+    """Keys that stand as they are, where the answer is in our own format."""
 
     def seen(self, value: Json, parent: str = "") -> Json:
         match value:
             case dict():
-                return self._object(value, parent)
+                laid = replace(self, words=frozenset()) if parent in _TOLD else self
+                return laid._object(value, parent)
             case list():
-                return [self.seen(each, parent) for each in value]
+                return [self.seen(each, parent if parent in _TOLD else "") for each in value]
             case str():
                 return self._text(value)
         return value
@@ -171,7 +178,7 @@ class _Laid:
         return None
 
     def _key(self, key: str, parent: str) -> str:
-        if key in _OURS and parent not in _BY_COLUMN:
+        if parent not in _BY_COLUMN and (key in self.words or key in _OURS):
             return key
         return self._text(key)
 

@@ -4,6 +4,7 @@ Over the socket whoever may open it may do all; over HTTP a bearer token is aske
 """
 
 import hmac
+import logging
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Annotated, Final
@@ -19,6 +20,8 @@ from headwater.agent.logs import last_lines, log_of
 from headwater.agent.loop import Agent
 from headwater.agent.messages import Pipeline
 from headwater.errors import HeadwaterError, InvalidInputError, NotFoundError
+
+log = logging.getLogger(__name__)
 
 _STATUS_OF_ERROR: Final = (
     (NotFoundError, HTTPStatus.NOT_FOUND),
@@ -121,6 +124,7 @@ def _bearer_of(token: str) -> Callable[[Request], Awaitable[None]]:
     async def ask(request: Request) -> None:
         given = request.headers.get("authorization", "").encode()
         if not hmac.compare_digest(given, expected):
+            log.warning("a request was refused", extra={"route": request.url.path, "rule": "http.token_env"})
             raise HTTPException(
                 HTTPStatus.UNAUTHORIZED, "expected the agent's bearer token", {"WWW-Authenticate": "Bearer"}
             )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
 from headwater.errors import InvalidInputError, InvalidNameError
 from headwater.model.naming_jdbc import jdbc_dataset
@@ -24,7 +25,17 @@ _SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
 _LOCAL_SCHEMES: Final = frozenset({"file", "sqlite"})
 _ANY: Final = ""
 _PUT_TOGETHER: Final = frozenset({"inputs", "processors", "outputs", "lineage", "source", "name", "namespace"})
-_OF_S3: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+_OF_AWS: Final = {
+    "s3": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
+    "glue": ("AWS_ENDPOINT_URL_GLUE", "AWS_ENDPOINT_URL"),
+}
+"""By scheme: the variables that say where it is, the first that is set."""
+_ALL_PROXY: Final = ("all_proxy", "ALL_PROXY")
+_PROXIES: Final = {
+    "http": ("http_proxy", "HTTP_PROXY", *_ALL_PROXY),
+    "https": ("https_proxy", "HTTPS_PROXY", *_ALL_PROXY),
+}
+"""By scheme: the variables that say through which proxy it is reached, the first that is set."""
 _NO_REGION: Final = "default"
 
 
@@ -112,8 +123,7 @@ def refusals(
 ) -> list[str]:
     """A line for every endpoint that is not allowed, with its place in the file; never a URL's query."""
     found = [*named(spec)]
-    if any(each.endpoint.scheme == "s3" for each in found):
-        found += _of_environment(environment or {})
+    found += dict.fromkeys(meant for each in found for meant in _of_environment(each.endpoint, environment or {}))
     refused = [each for each in found if not is_allowed(each.endpoint, allowed)]
     return [f"{each.path}: {each.endpoint} is not among the agent's allowed_endpoints" for each in refused]
 
@@ -173,10 +183,19 @@ def _implied(value: object, path: str) -> Iterator[Named]:
         yield Named(path, Endpoint("glue", value.options.get("client.region", _NO_REGION)))
 
 
-def _of_environment(environment: Mapping[str, str]) -> Iterator[Named]:
-    variable = next((name for name in _OF_S3 if environment.get(name)), None)
-    if variable is not None:
+def _of_environment(one: Endpoint, environment: Mapping[str, str]) -> Iterator[Named]:
+    """Where it really is, or what lies on the way to it, as environment variables say."""
+    if (variable := _first_set(_OF_AWS.get(one.scheme, ()), environment)) is not None:
         yield from _in_text(environment[variable], variable)
+    if (variable := _first_set(_PROXIES.get(one.scheme, ()), environment)) is not None:
+        around = _first_set(("no_proxy", "NO_PROXY"), environment)
+        if around is None or not proxy_bypass_environment(one.authority, {"no": environment[around]}):
+            proxy = environment[variable]
+            yield from _in_text(proxy if "://" in proxy else f"http://{proxy}", variable)
+
+
+def _first_set(variables: Iterable[str], environment: Mapping[str, str]) -> str | None:
+    return next((name for name in variables if environment.get(name)), None)
 
 
 def _database(url: str) -> Endpoint | None:

@@ -10,23 +10,22 @@ from typing import Final
 
 from headwater.audit.core import Report
 from headwater.graph.nodes import Epoch, Nodes, Trouble, troubles
-from headwater.model.facts import ChainLink, Fact
+from headwater.model.facts import ChainLink
 
 _CONTRADICTIONS: Final = ("fork", "broken")
 _MOST_EPOCHS: Final = 3
 """Named one by one; of more, how many there are."""
 
 
-def check_chains(facts: Iterable[Fact], report: Report) -> None:
+def check_chains(links: Iterable[ChainLink], report: Report) -> None:
     """Tell of each node which places of its record the entries fill; two events for one place are a finding.
 
     A hole is none: the log cannot help what never came to it, and a bundle may be about a part of the log. It is told
     among what is not known.
     """
     nodes = Nodes()
-    for fact in facts:
-        if isinstance(fact, ChainLink):
-            nodes.add(fact)
+    for link in links:
+        nodes.add(link)
     for node_id, epochs in sorted(nodes.epochs.items()):
         found = list(troubles(epochs, now_us=0))  # without silence, which is about today
         report.checked.append(f"chain: node {node_id}: {_standing(epochs)}; {_summed(found)}")

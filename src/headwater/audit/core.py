@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import BufferedReader
+from itertools import islice
 from typing import IO, Any, NamedTuple
 
 from nacl.exceptions import BadSignatureError
@@ -33,8 +34,8 @@ from nacl.signing import VerifyKey
 
 FORMAT = "headwater audit bundle/1"
 MOST_FINDINGS = 100
+TOGETHER = 256  # entries that go through each check together: a processor that does one thing often does it faster
 ENCODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-DECODE = json.JSONDecoder().raw_decode
 ERASED = b'{"_deleted":true}'
 Entry = dict[str, Any]
 Look = Callable[[Entry, bytes], None]
@@ -216,12 +217,17 @@ def _check_entries(
         tree.add(b64decode(node), height)
     place = begin
     with BufferedReader(bundle.open("entries.jsonl"), 1 << 20) as lines:  # type: ignore[type-var]
-        for line in lines:
-            entry = trust.read_json(line)
-            if entry["index"] != place:
-                report.find("inclusion", place, f"the next entry in the bundle says that it is {entry['index']}")
-            tree.add(_checked_leaf(entry, keys, trust.read_json, report, look), 0)
-            place += 1
+        while some := [trust.read_json(line) for line in islice(lines, TOGETHER)]:
+            for entry in some:
+                if entry["index"] != place:
+                    report.find("inclusion", place, f"the next entry in the bundle says that it is {entry['index']}")
+                tree.add(_checked_leaf(entry, report), 0)
+                place += 1
+            shown = [(entry, entry["raw"].encode()) for entry in some if "raw" in entry]
+            for entry, raw in (each for each in shown if each[0]["kind"] == "event"):
+                _check_signature(entry, raw, keys, trust.read_json, report)
+            for entry, raw in shown:
+                look(entry, raw)
     if place != manifest["to"]:
         report.find("inclusion", place, f"the bundle ends here, and says that it ends at {manifest['to']}")
     for height, node in zip(_heights(place, head.size), beside["right"], strict=False):
@@ -245,22 +251,18 @@ def _tell_of_entries(begin: int, end: int, report: Report) -> None:
         report.not_known.append(f"what stood in {count['erased']:,} facets that were erased, and what signed them")
 
 
-def _checked_leaf(entry: Entry, keys: Mapping[str, Key], read: ReadJson, report: Report, look: Look) -> bytes:
+def _checked_leaf(entry: Entry, report: Report) -> bytes:
     """The leaf of an entry, as its own bytes give it."""
     claimed, index = b64decode(entry["leaf"]), entry["index"]
     if "raw" not in entry:
         report.counts["withheld"] += 1
         return claimed
     report.counts["shown"] += 1
-    raw = entry["raw"].encode()
-    leaf = leaf_of(entry, raw)
+    leaf = leaf_of(entry, entry["raw"].encode())
     if leaf != claimed:
         report.find("entry", index, "its bytes, or what is said of it, do not give its leaf: it was altered")
     if (entry["kind"] == "event") == (entry["type"] == "EDIT"):  # only the kind is in the leaf
         report.find("entry", index, f"its leaf says {entry['kind']}, and the bundle {entry['type']}")
-    if entry["kind"] == "event":
-        _check_signature(entry, raw, keys, read, report)
-    look(entry, raw)
     return leaf
 
 
@@ -365,14 +367,11 @@ def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson = json.
 
 
 def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    begin = raw.find(b'"signature":{"_producer":"')
-    if begin >= 0:
-        text = raw[begin + len(b'"signature":') :].decode()
-        facet, length = DECODE(text)
-        end = begin + len(b'"signature":') + len(text[:length].encode())
-        begin, end = (begin - 1, end) if raw[begin - 1 : begin] == b"," else (begin, end + (raw[end : end + 1] == b","))
-        if read(raw)["run"]["facets"].get("signature") == facet:  # else it stands elsewhere, unsigned itself
-            yield raw[:begin] + raw[end:], facet
+    facet = read(raw)["run"]["facets"].get("signature", {})
+    text = b'"signature":' + ENCODE(facet).encode(errors="surrogatepass")
+    before, found, after = raw.partition(text)
+    if found:  # should it stand elsewhere, too, then what is left holds its own signature, which nobody can sign
+        yield before[:-1] + after if before.endswith(b",") else before + after.removeprefix(b","), facet
     event = json.loads(raw, parse_int=_Literal, parse_float=_Literal)
     facet = event["run"]["facets"].pop("signature", {})
     yield canonical(event).encode(), facet

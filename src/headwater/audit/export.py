@@ -1,5 +1,6 @@
 """Put a bundle together: a part of the log with all that is needed to check it elsewhere."""
 
+import time
 import zipfile
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.audit.core import FORMAT
-from headwater.audit.graph import Folding, graph_of
+from headwater.audit.graph import Folding, graph_of, rows_of
 from headwater.audit.keys import key_set
 from headwater.errors import InvalidEventError, InvalidInputError, UnavailableError
 from headwater.model.edits import EditEntry, named
@@ -32,6 +33,7 @@ _TOGETHER: Final = 512
 _ZIP_LEVEL: Final = 1
 """The fastest: events are a sixth of their size, and one core writes some 100 MB of them a second."""
 _TRIES: Final = 5
+_PAUSE_S: Final = 0.1
 
 Advance = Callable[[int, int], None]
 """Told how many of how many entries are through."""
@@ -76,8 +78,8 @@ def export(
         _write_consistency(bundle, reader, signer, asked.since, size)
         folding = Folding()
         with bundle.open("entries.jsonl", "w", force_zip64=True) as lines:
-            for line in _lines(reader, places, asked.dataset, None if is_whole else folding, advance):
-                lines.write(line)
+            for some in _lines(reader, places, asked.dataset, None if is_whole else folding, advance):
+                lines.write(some)
         bundle.writestr("tree.json", orjson.dumps(_beside(reader, places, size)))
         bundle.writestr("keys.json", key_set(reader, keys))
         bundle.writestr("graph.json", orjson.dumps(shown_graph if is_whole else folding.graph()))
@@ -98,11 +100,24 @@ def export(
 def _graph_of_log(reader: Reader) -> tuple[int, Mapping[str, Any]]:
     """The graph as the store has it, which is what is shown, and of how many entries."""
     for _ in range(_TRIES):
-        before = reader.folded()
-        graph = graph_of(reader.facts())
-        if reader.folded() == before:
-            return before, graph
+        folded = _folded(reader)
+        graph = graph_of(rows_of(reader))
+        if reader.size() == folded:
+            return folded, graph
     raise UnavailableError("the log is written to all the time: export from a copy, or while fewer events come")
+
+
+def _folded(reader: Reader) -> int:
+    """How many entries the log has, once the facts of all of them are stored: those of some may be there in part."""
+    for _ in range(_TRIES):
+        size, folded = reader.size(), reader.folded()
+        if size == folded:
+            return size
+        time.sleep(_PAUSE_S)
+    raise UnavailableError(
+        f"the facts of {size - folded:,} entries are not stored yet: export while fewer events come, or, where no "
+        "service runs, start it once"
+    )
 
 
 def _signed(reader: Reader, signer: NoteSigner, size: int) -> str:
@@ -138,17 +153,19 @@ def _beside(reader: Reader, places: range, size: int) -> Mapping[str, Sequence[s
 def _lines(
     reader: Reader, places: range, dataset: DatasetId | None, folding: Folding | None, advance: Advance
 ) -> Iterator[bytes]:
+    """The lines of the entries, some hundreds at a time."""
     runs = None if dataset is None else _runs_of(reader, places, dataset)
     for begin in range(places.start, places.stop, _TOGETHER):
-        some = range(begin, min(begin + _TOGETHER, places.stop))
+        some, lines = range(begin, min(begin + _TOGETHER, places.stop)), []
         for logged, sealed in zip(reader.logged(some), reader.tree.seals(some), strict=True):
             if dataset is not None and runs is not None and not _is_about(logged, dataset, runs):
-                yield _line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()})
+                lines.append(_line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()}))
                 continue
             if folding is not None:
                 arrival = Arrival(logged.received_us, logged.verdict)
                 folding.take(logged.event_type, logged.raw, logged.log_index, arrival)
-            yield _line(_entry(logged, sealed))
+            lines.append(_line(_entry(logged, sealed)))
+        yield b"".join(lines)
         advance(some.stop - places.start, len(places))
 
 
@@ -171,7 +188,7 @@ def _opening(raw: bytes, salt: bytes, kind: Kind) -> Mapping[str, Any]:
     """What opens the commitment of an entry: its salt, or those that are left."""
     if len(salt) != SALT_BYTES:
         return openings(raw, salt)._asdict()
-    places = facet_places(raw, orjson.loads(raw)) if kind == "event" else []
+    places = facet_places(raw) if kind == "event" else []
     facets = [at for place in places for at in (place.begin, place.end)]
     return {"salt": b64encode(salt).decode(), "facets": facets}
 

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 import uvicorn
 from fastapi import FastAPI
 
 from headwater.access.config import read_config
-from headwater.access.entrance import Entrance, entrance
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.graph.lineage import Graph
@@ -30,6 +29,9 @@ from headwater.service.past import DEFAULT_KEPT_MB
 from headwater.signing.keyfile import tokens_path, trusted_keys
 from headwater.signing.notefile import log_key
 from headwater.store.opening import open_store
+
+if TYPE_CHECKING:
+    from headwater.access.entrance import Entrance
 
 _GRACE_S: Final = 10
 """How long requests under way may still take once the service is told to stop."""
@@ -152,10 +154,12 @@ def _tls(certificate: Path | None, key: Path | None) -> _Tls | None:
     return _Tls(certificate, key)
 
 
-def _entrance(home: Path, *, is_wanted: bool) -> Entrance | None:
+def _entrance(home: Path, *, is_wanted: bool) -> "Entrance | None":
     path = home / "access.yaml"
     if not is_wanted and not path.exists():
         return None
+    from headwater.access.entrance import entrance  # here, not above: it brings joserfc, which few services need
+
     return entrance(read_config(path), home / "access" / "jwks.json", _now_us)
 
 
@@ -198,7 +202,7 @@ def _url(listener: socket.socket, tls: _Tls | None) -> str:
     return f"{scheme}://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"{scheme}://{host}:{port}"
 
 
-def _refuse_strangers(listener: socket.socket, entrance: Entrance | None, tls: _Tls | None) -> None:
+def _refuse_strangers(listener: socket.socket, entrance: "Entrance | None", tls: _Tls | None) -> None:
     """Let nobody from another machine in unasked.
 
     Raises:

@@ -10,6 +10,7 @@ columns    column edges out of facets
 column_edges  the same kept as numbers
 growth     how facts become a graph
 lineage    the graph itself: what may be asked of it
+cut        the graph as it was at a time, out of that of now; again: what of it is folded again; lazy: made when asked
 flow       which datasets a dataset is made from, and how that is known
 control    which jobs come before and after a job; no data need pass
 walk       what lies around a node, what feeds a column and what it reaches

@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from headwater.graph.columns import ColumnEdge, Kind, edges_into, said_of_columns
@@ -79,9 +78,14 @@ class ColumnEdges:
             self._unread[target, digest] = None
 
     def read_some(self, at_most: int) -> bool:
-        """Read a few facets; says whether more are left."""
-        for target, digest in list(islice(self._unread, at_most)):
-            self._read(target, digest)
+        """Read a few facets, those that came last first; says whether more are left."""
+        for _ in range(min(at_most, len(self._unread))):
+            # Not from the front: a dict walks past all that was taken out there, each time.
+            target, digest = self._unread.popitem()[0]
+            try:
+                self._read(target, digest)
+            finally:
+                self.note(target, digest)  # where it could not be read
         return bool(self._unread)
 
     def read_all(self) -> None:

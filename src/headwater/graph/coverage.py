@@ -1,14 +1,15 @@
 """Gaps that we know of: what events should have told and did not, or what could not be taken as it was told."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+from headwater.graph.column_edges import ContentReader
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Run
+from headwater.graph.records import Dataset, Run
 from headwater.model.facets.own import EngineCatalogFacet
 from headwater.model.facets.run import ExtractionErrorFacet
 from headwater.model.facts import Quarantined
-from headwater.model.names import DatasetId, JobId
+from headwater.model.names import DatasetId, JobId, readings
 
 GapKind = Literal[
     "quarantined-name",
@@ -45,93 +46,73 @@ class Expected(NamedTuple):
     silence_us: int
 
 
-class Looking(NamedTuple):
-    """What is needed to see a gap, beside the graph."""
-
-    started: Collection[str]
-    """Runs of which an event told the START."""
-    expected: Callable[[JobId], Expected]
-    content: Callable[[bytes], Mapping[str, Any]]
-    now_us: int
-
-
-Step = Gap | None
-"""What a step of the search finds."""
-
-
-def gaps(graph: Graph, looking: Looking) -> Iterator[Step]:
-    """Every gap, in no order, and None after each node or run that was looked at.
-
-    The graph may grow between two steps; what comes then may be passed over.
-    """
-    yield from _quarantined(graph)
-    yield from _unfinished_runs(graph, looking)
-    yield from _edges_without_columns(graph)
-    yield from _datasets_without_schema(graph)
+def gap_of_name(graph: Graph, fact: Quarantined) -> Iterator[Gap]:
+    """A name that could not be taken, unless it has been resolved since."""
+    if graph.shown(DatasetId(fact.namespace, fact.name)).is_complete:
+        return
+    job = _job_of(graph, fact)
+    yield Gap(
+        "quarantined-name",
+        fact.subject if job else "",
+        job.namespace if job else fact.namespace,
+        f"{fact.direction} {fact.name!r} has no namespace" if fact.name else f"an {fact.direction} has no name",
+        fact.seen.last_us,
+        (job.node_id,) if job else (),
+    )
 
 
-def _quarantined(graph: Graph) -> Iterator[Gap]:
-    jobs = {job.node_id: job for job in graph.jobs} if graph.quarantined else {}
-    for fact in graph.quarantined.values():
-        if not graph.shown(DatasetId(fact.namespace, fact.name)).is_complete:
-            job = _job_of(graph, jobs, fact)
-            yield Gap(
-                "quarantined-name",
-                fact.subject if job else "",
-                job.namespace if job else fact.namespace,
-                f"{fact.direction} {fact.name!r} has no namespace" if fact.name else f"an {fact.direction} has no name",
-                fact.seen.last_us,
-                (job.node_id,) if job else (),
-            )
-
-
-def _job_of(graph: Graph, jobs: Mapping[str, JobId], fact: Quarantined) -> JobId | None:
+def _job_of(graph: Graph, fact: Quarantined) -> JobId | None:
     """The job that mentioned the name; None for a dataset event."""
     kind, _, run_id = fact.subject.partition(":")
     run = graph.runs.get(run_id) if kind == "run" else None
-    return run.of_job.job if run is not None and run.of_job is not None else jobs.get(fact.subject)
+    if run is not None and run.of_job is not None:
+        return run.of_job.job
+    meant = readings(fact.subject) if kind == "job" else ()
+    return next((each.node for each in meant if isinstance(each.node, JobId) and each.node in graph.jobs), None)
 
 
-def _unfinished_runs(graph: Graph, looking: Looking) -> Iterator[Step]:
-    longest_us: dict[JobId, int] = {}
-    runs = [*graph.runs.items()]
-    for _, run in runs:
-        _note_length(longest_us, run)
-        yield None
-    for run_id, run in runs:
-        yield None
-        end = graph.end_of(run)
-        if end is None or run.times is None or run.of_job is None:
-            continue
-        job, seen = run.of_job.job, run.times.seen
-        about = f"run:{run_id}", job.namespace
-        if run_id not in looking.started:
-            words = f"a run of {job.name} told no START, so nobody knows when it began"
-            yield Gap("run-without-start", *about, words, seen.first_us, (job.node_id,))
-        if end.event_type not in ("COMPLETE", "FAIL", "ABORT"):
-            yield from _silent(looking, about, job, seen.last_us, longest_us.get(job, 0))
-        trouble = run.told.facets.get(ExtractionErrorFacet.key) if run.told else None
-        if trouble is not None and not graph.is_deleted(trouble.content):
-            words = f"a run of {job.name}: {_failed_tasks(looking.content(trouble.content))}"
-            yield Gap("extraction-error", *about, words, trouble.stamp.time_us, (job.node_id,))
+def gaps_of_run(graph: Graph, run_id: str, *, told_start: bool, content: ContentReader) -> Iterator[Gap]:
+    """What a run has not told, but for an end: that hangs on the time."""
+    run = graph.runs[run_id]
+    if run.times is None or run.of_job is None:
+        return
+    job, seen = run.of_job.job, run.times.seen
+    about = f"run:{run_id}", job.namespace
+    if not told_start:
+        words = f"a run of {job.name} told no START, so nobody knows when it began"
+        yield Gap("run-without-start", *about, words, seen.first_us, (job.node_id,))
+    trouble = run.told.facets.get(ExtractionErrorFacet.key) if run.told else None
+    if trouble is not None and not graph.is_deleted(trouble.content):
+        words = f"a run of {job.name}: {_failed_tasks(content(trouble.content))}"
+        yield Gap("extraction-error", *about, words, trouble.stamp.time_us, (job.node_id,))
 
 
-def _silent(looking: Looking, about: tuple[str, str], job: JobId, last_us: int, longest_us: int) -> Iterator[Gap]:
-    expected = looking.expected(job)
-    silent_us = looking.now_us - last_us
-    if expected.is_stream and silent_us > expected.silence_us:
-        words = f"{job.name} streams and has said nothing since"
-        yield Gap("silent-stream", *about, words, last_us, (job.node_id,))
-    if not expected.is_stream and silent_us > max(_SILENCE_US, _TIMES_LONGEST * longest_us):
+def goes_on(graph: Graph, run: Run) -> bool:
+    """Whether the run has told that it lives, and no end."""
+    end = graph.end_of(run)
+    return end is not None and run.of_job is not None and end.event_type not in ("COMPLETE", "FAIL", "ABORT")
+
+
+def gap_of_silence(run_id: str, run: Run, expected: Expected, longest_us: int, now_us: int) -> Gap | None:
+    """What it means, if anything, that a run which goes on said nothing until now; its job's longest took so long."""
+    if run.times is None or run.of_job is None:
+        return None
+    job, last_us = run.of_job.job, run.times.seen.last_us
+    about = f"run:{run_id}", job.namespace
+    if expected.is_stream and now_us - last_us > expected.silence_us:
+        words = f"{job.name} runs on and on, and has said nothing since"
+        return Gap("silent-stream", *about, words, last_us, (job.node_id,))
+    if not expected.is_stream and now_us - last_us > max(_SILENCE_US, _TIMES_LONGEST * longest_us):
         words = f"a run of {job.name} told no end and has said nothing since"
-        yield Gap("run-without-end", *about, words, last_us, (job.node_id,))
+        return Gap("run-without-end", *about, words, last_us, (job.node_id,))
+    return None
 
 
-def _note_length(longest_us: dict[JobId, int], run: Run) -> None:
-    """Keep by job how long its longest run that completed took."""
-    if run.of_job is not None and run.times is not None and run.times.state[2] == "COMPLETE":
-        took_us = run.times.state[1].time_us - run.times.seen.first_us
-        longest_us[run.of_job.job] = max(longest_us.get(run.of_job.job, 0), took_us)
+def took_us(run: Run) -> int:
+    """How long a run that completed took; 0 for all others."""
+    if run.times is None or run.times.state[2] != "COMPLETE":
+        return 0
+    return run.times.state[1].time_us - run.times.seen.first_us
 
 
 def _failed_tasks(facet: Mapping[str, Any]) -> str:
@@ -141,19 +122,17 @@ def _failed_tasks(facet: Mapping[str, Any]) -> str:
     return "its lineage could not be worked out"
 
 
-def _edges_without_columns(graph: Graph) -> Iterator[Step]:
-    """Where a job reads and writes, and nobody tells which column of the one becomes which of the other."""
-    for job, known in [*graph.jobs.items()]:
-        yield None
-        if all(graph.datasets[name].evidence for name in known.writes):
-            continue  # as nearly everywhere; also where it writes nothing
-        read = graph.reads(job) if not graph.hides(job) else {}
-        for target, edge in graph.writes(job).items() if read else ():
-            if not (_tells_columns(graph, target) or graph.hides(target)):
-                sources = f"{len(read)} dataset{'s' * (len(read) != 1)}"
-                words = f"{job.name} makes it from {sources}, and no event tells of columns"
-                related = (job.node_id, *sorted(name.node_id for name in read))
-                yield Gap("edge-without-columns", target.node_id, target.namespace, words, edge.seen.last_us, related)
+def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:
+    """Where the job reads and writes, and nobody tells which column of the one becomes which of the other."""
+    if all(graph.datasets[name].evidence for name in graph.jobs[job].writes):
+        return  # as nearly everywhere; also where it writes nothing
+    read = graph.reads(job) if not graph.hides(job) else {}
+    for target, edge in graph.writes(job).items() if read else ():
+        if not (_tells_columns(graph, target) or graph.hides(target)):
+            sources = f"{len(read)} dataset{'s' * (len(read) != 1)}"
+            words = f"{job.name} makes it from {sources}, and no event tells of columns"
+            related = (job.node_id, *sorted(name.node_id for name in read))
+            yield Gap("edge-without-columns", target.node_id, target.namespace, words, edge.seen.last_us, related)
 
 
 def _tells_columns(graph: Graph, name: DatasetId) -> bool:
@@ -161,17 +140,17 @@ def _tells_columns(graph: Graph, name: DatasetId) -> bool:
     return any(graph.datasets[member].evidence for member in graph.members(name) if member in graph.datasets)
 
 
-def _datasets_without_schema(graph: Graph) -> Iterator[Step]:
-    for name, known in [*graph.datasets.items()]:
-        yield None
-        if "schema" in known.facets:
-            continue  # whatever name it is shown by
-        if graph.is_shown(name) and not _SCHEMA_OR_NONE & graph.facets_of(name).keys():
-            last_us = max(each.seen.last_us for each in _known(graph, name))
-            words = "no event tells its columns and their types"
-            yield Gap("dataset-without-schema", name.node_id, name.namespace, words, last_us)
+def gap_of_dataset(graph: Graph, name: DatasetId) -> Iterator[Gap]:
+    """A dataset, by its shown name, of which no event tells the columns."""
+    dataset = graph.datasets.get(name)
+    if dataset is None or "schema" in dataset.facets:
+        return  # whatever name it is shown by
+    if graph.is_shown(name) and not _SCHEMA_OR_NONE & graph.facets_of(name).keys():
+        last_us = max(each.seen.last_us for each in _known(graph, name))
+        words = "no event tells its columns and their types"
+        yield Gap("dataset-without-schema", name.node_id, name.namespace, words, last_us)
 
 
-def _known(graph: Graph, name: DatasetId) -> Iterator[Any]:
+def _known(graph: Graph, name: DatasetId) -> Iterator[Dataset]:
     datasets = (graph.datasets.get(member) for member in graph.members(name))
     yield from (dataset for dataset in datasets if dataset is not None and dataset.is_known)

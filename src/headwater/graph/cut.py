@@ -1,21 +1,23 @@
-"""A past cut out of the graph of now: what is known of a run that spoke for the last time before then is the same.
+"""A past cut out of the graph of now: each job, dataset and run when somebody first looks at it.
 
-Only of runs that spoke both before and after it must events be read again. What many runs tell of one thing, the last
-one holding (the facets of jobs and datasets), is read when it is first looked at.
+What is known of a run that spoke for the last time before then is the same now, and so is a job or dataset that only
+such runs spoke of: it is the very same object. Any other one is put together from its runs of that time. Only what runs
+told that spoke both before and after it, and what stands in the log without a run, is folded again (`Again`).
 """
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Literal, Protocol, TypeVar
 
-from headwater.graph.growth import between
+from headwater.graph.again import Again, CutIdentities
+from headwater.graph.lazy import Later, LazyItems
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Dataset, Job, Run, ToldOfRun
-from headwater.model.events import Stamp
-from headwater.model.facts import Fact, JobFacet, RunOfJob
+from headwater.graph.records import Dataset, Edge, Job, Run
+from headwater.model.events import Direction, Stamp
+from headwater.model.facts import Fact, JobFacet, Seen, Target
 from headwater.model.names import DatasetId, JobId
 
 KeyT = TypeVar("KeyT")
-ValueT = TypeVar("ValueT")
 
 Side = Literal["before", "across", "after"]
 _RUN = "run:"
@@ -39,94 +41,324 @@ def side(run: Run, until_us: int) -> Side:
 
 
 class CutGraph(Graph):
-    """The graph as it was at a time, once it was given what is the same, and what events across that time told."""
+    """The graph as it was at a time.
+
+    It never changes by what happens to `now`: whoever adds to that says before which run it is about (`keep`), and
+    afterwards which jobs and datasets (`forget`).
+    """
 
     def __init__(self, now: Graph, until_us: int, older: Older) -> None:
         super().__init__(now._content, now.column_edges)
-        self._now = now
+        self.now = now
         self._until_us = until_us
         self._older = older
+        self.again = Again(now._content, now.column_edges)
+        self.identities: CutIdentities = CutIdentities(now.identities, self._is_named)
+        self.again.identities = self.identities
+        self.quarantined = self.again.quarantined
+        self.edits, self.nodes = self.again.edits, self.again.nodes
+        self.told_directly = self.again.told_directly
+        self.runs: LazyItems[str, Run] = LazyItems(self._cut_run, lambda: (now.runs, self.again.runs))
+        self.jobs: LazyItems[JobId, Job] = LazyItems(self._cut_job, lambda: (now.jobs, self.again.jobs))
+        self.datasets: LazyItems[DatasetId, Dataset] = LazyItems(
+            self._cut_dataset, lambda: (now.datasets, self.again.datasets)
+        )
+        self.child_runs = LazyItems(self._cut_children, lambda: (now.child_runs, self.again.child_runs))
+        self.named_in_control = LazyItems(
+            self._cut_control, lambda: (now.named_in_control, self.again.named_in_control)
+        )
+        self._cuts = (self.runs, self.jobs, self.datasets, self.child_runs, self.named_in_control)
 
-    def same(self, run_id: str, run: Run) -> None:
-        """Take over a run that spoke before only; it stays the same object, until `keep`."""
-        self.runs[run_id] = run
-        if run.of_job is not None:
-            self._belongs(run_id, run.of_job)
-        for (direction, dataset), seen in run.observed.items():
-            self._observe(dataset, seen)
-            if run.of_job is not None:
-                self._count_edge(run.of_job.job, direction, dataset, seen, is_new_run=True)
-        for target, evidence in run.evidence.items():
-            strongest = max(strength for strength, _ in evidence)
-            for key, seen in evidence.items():
-                self._observe(target, seen)
-                if key[0] == strongest:
-                    self._count_evidence(target, key, seen, is_new_run=True)
-        if run.told is not None:
-            self._flows_of(run_id, run.told, run.of_job)
+    # Keeping in step
+
+    def add(self, fact: Fact) -> None:
+        """Add one fact as `add_all` does."""
+        self.add_all((fact,))
+
+    def add_all(self, facts: Iterable[Fact]) -> None:
+        """Add what was told by then, of runs that are folded again or without a run."""
+        self.again.add_all(facts)
+        self._forget_all()
+        self._shown.clear()
+
+    def hand_over(self) -> None:
+        """As of any graph that shares its column edges."""
+        self.again.hand_over()
 
     def keep(self, run_id: str) -> None:
         """Keep what is known of a run as it is now: somebody is about to add to it."""
-        run = self.runs.get(run_id)
-        if run is not None and run is self._now.runs.get(run_id):
-            self.runs[run_id] = run.copy()
+        run = self.now.runs.get(run_id)
+        if run is not None and run_id not in self.again.runs and side(run, self._until_us) == "before":
+            self.again.take(run_id, run.copy())
+            self._forget_all()
 
-    def _flows_of(self, run_id: str, told: ToldOfRun, of_job: RunOfJob | None) -> None:
-        for _, job, _ in told.control:
-            self.named_in_control[job].add(run_id)
-        for flow, seen in told.flows.items():
-            if None not in flow:
-                self._tell_flow(run_id, flow, seen)
-            elif of_job is not None:
-                self._tell_flow(run_id, between(flow, of_job.job), seen)
+    def forget(self, jobs: Iterable[JobId], datasets: Iterable[DatasetId]) -> None:
+        """These may have changed in `now`: what they were like then is looked for anew."""
+        for job in jobs:
+            self.jobs.forget(job)
+        for name in datasets:
+            self.datasets.forget(name)
+
+    def _forget_all(self) -> None:
+        for cut in self._cuts:
+            cut.forget_all()
+
+    @property
+    def size(self) -> int:
+        """How many jobs and datasets are held, and runs that are not those of `now`."""
+        return self.jobs.size + self.datasets.size + len(self.again.runs)
+
+    # As then
+
+    def is_job_as_then(self, name: JobId) -> bool:
+        """Whether all that was ever said of the job, was said by then."""
+        job = self.jobs.get(name)
+        return job is not None and job is self.now.jobs.get(name)
+
+    def is_dataset_as_then(self, name: DatasetId) -> bool:
+        """Whether all that was ever said of the dataset under this very name, if anything, was said by then."""
+        return self.datasets.get(name) is self.now.datasets.get(name)
+
+    def is_named_as_then(self, name: DatasetId) -> bool:
+        """Whether the dataset has the same full names and shown name as then, and nothing of it is folded again."""
+        now, then = self.now.identities, self.identities
+        if not name.is_complete:
+            return False
+        if now.is_alone(name) and then.is_alone(name):
+            return name not in self.again.datasets
+        members = {*then.members(name)}
+        is_again = any(member in self.again.datasets for member in members)
+        return not is_again and members == {*now.members(name)} and self.now.shown(name) == self.shown(name)
+
+    def edited_since(self) -> frozenset[Target]:
+        """The jobs and datasets that somebody said something about over the API since."""
+        return frozenset(self.now.edits.nodes_said_after(self._until_us))
+
+    def _is_before(self, run_id: str) -> bool:
+        """Whether what `now` has of the run is what was known of it then."""
+        return run_id not in self.again.runs and side(self.now.runs[run_id], self._until_us) == "before"
+
+    def _is_told_before(self, teller: object) -> bool:
+        """The same of who told of a flow; declarations are all folded again."""
+        return isinstance(teller, str) and self._is_before(teller)
+
+    def _is_job_same(self, job: Job) -> bool:
+        if job.declaration is not None or job.declared_over is not None:
+            return False
+        tellers = (told for side in (job.told, job.feeds, job.fed_by) for told in side.values())
+        return (
+            all(map(self._is_before, job.runs))
+            and all(facet.stamp.time_us <= self._until_us for facet in job.facets.values())
+            and self._are_children_same(job)
+            and all(self._is_told_before(teller) for told in tellers for teller in told)
+        )
+
+    def _are_children_same(self, job: Job) -> bool:
+        """Whether the runs that are told to be parts of the job's spoke by then only.
+
+        And so did the runs that these are parts of, and all their other parts: by then those may have been another's.
+        """
+        if not all(map(self._is_before, job.children)):
+            return False
+        told = (self.now.runs[run_id].of_job for run_id in job.children)
+        whole = {each.run_id for of_job in told if of_job is not None for each in of_job.parts_of}
+        claims = (runs for run_id in whole for runs in self.now.child_runs[run_id].values())
+        known = (run_id for run_id in whole if run_id in self.now.runs)
+        return all(map(self._is_before, known)) and all(self._is_before(part) for runs in claims for part in runs)
+
+    def _is_dataset_same(self, dataset: Dataset) -> bool:
+        if dataset.observed is None or dataset.declared or dataset.declared_over is not None:
+            return False
+        told = (stamp.time_us for stamp, _ in dataset.facets.values())
+        return dataset.observed.last_us <= self._until_us and all(time_us <= self._until_us for time_us in told)
+
+    def _is_named(self, name: DatasetId) -> bool:
+        """Whether a run used the name by then, of those that are not folded again."""
+        dataset = self.now.datasets.get(name)
+        return dataset is not None and dataset.observed is not None and dataset.observed.first_us <= self._until_us
+
+    # Cutting
+
+    def _cut_run(self, run_id: str) -> Run | None:
+        run = self.again.runs.get(run_id) or self.now.runs.get(run_id)
+        return run if run is not None and (run_id in self.again.runs or self._is_before(run_id)) else None
+
+    def _cut_children(self, run_id: str) -> dict[JobId, set[str]]:
+        then = {job: {*filter(self._is_before, runs)} for job, runs in self.now.child_runs.get(run_id, {}).items()}
+        for job, runs in self.again.child_runs.get(run_id, {}).items():
+            then.setdefault(job, set()).update(runs)
+        return {job: runs for job, runs in then.items() if runs}
+
+    def _cut_control(self, job: JobId) -> set[str]:
+        before = filter(self._is_before, self.now.named_in_control.get(job, ()))
+        return {*before, *self.again.named_in_control.get(job, ())}
+
+    def _cut_job(self, name: JobId) -> Job | None:
+        now, again = self.now.jobs.get(name), self.again.jobs.get(name)
+        if again is None and (now is None or self._is_job_same(now)):
+            return now
+        job = Job(facets=self._job_facets(name))
+        if again is not None:
+            _take_over(job, again)
+        if now is not None:
+            self._cut_into(job, now)
+        return job if job.is_known or again is not None else None
+
+    def _cut_into(self, job: Job, now: Job) -> None:
+        """Add what a job's runs did, and others told of it, that are not folded again."""
+        before = {*filter(self._is_before, now.runs)}
+        job.runs |= before
+        job.children.update(filter(self._is_before, now.children))
+        for run_id in before:
+            for (direction, dataset), seen in self.now.runs[run_id].observed.items():
+                _count(job.reads if direction == "input" else job.writes, dataset, seen)
+        for (direction, dataset), tellers in now.told.items():
+            for teller, seen in tellers.items():
+                if self._is_told_before(teller):
+                    job.told.setdefault((direction, dataset), {})[teller] = seen
+                    _count(job.reads if direction == "input" else job.writes, dataset, seen)
+        for mine, theirs in ((job.feeds, now.feeds), (job.fed_by, now.fed_by)):
+            for other, tellers in theirs.items():
+                if told := {teller: seen for teller, seen in tellers.items() if self._is_told_before(teller)}:
+                    mine.setdefault(other, {}).update(told)
+
+    def _cut_dataset(self, name: DatasetId) -> Dataset | None:
+        now, again = self.now.datasets.get(name), self.again.datasets.get(name)
+        if again is None and (now is None or not self._is_named(name)):
+            return None
+        if again is None and now is not None and self._is_dataset_same(now):
+            return now
+        dataset = Dataset(facets=self._dataset_facets(name))
+        if again is not None:
+            dataset.observed, dataset.declared_over = again.observed, again.declared_over
+            dataset.readers, dataset.writers, dataset.declared = {*again.readers}, {*again.writers}, again.declared
+            dataset.evidence = {key: Edge(edge.seen, edge.runs) for key, edge in again.evidence.items()}
+        if now is not None:
+            self._cut_into_dataset(name, dataset, now)
+        return dataset
+
+    def _cut_into_dataset(self, name: DatasetId, dataset: Dataset, now: Dataset) -> None:
+        """Add what runs did to a dataset that are not folded again."""
+        for jobs, side in ((now.readers, dataset.readers), (now.writers, dataset.writers)):
+            way: Direction = "input" if side is dataset.readers else "output"
+            for job in jobs:
+                then = self.jobs.get(job)
+                if then is not None and name in (then.reads if way == "input" else then.writes):
+                    side.add(job)
+                    for seen in self._seen_by(then, (way, name)):
+                        dataset.observe(seen)
+        for run_id in self.now.runs_telling_of(name) if now.evidence else ():
+            if self._is_before(run_id):
+                told = self.now.runs[run_id].evidence[name]
+                strongest = max(strength for strength, _ in told)
+                for key, seen in told.items():
+                    dataset.observe(seen)
+                    if key[0] == strongest:
+                        _count(dataset.evidence, key, seen)
+
+    def _seen_by(self, job: Job, end: tuple[Direction, DatasetId]) -> Iterator[Seen]:
+        """When runs touched the dataset on that side of a job, of those that are not folded again."""
+        for run_id in job.runs:
+            if run_id not in self.again.runs and (seen := self.now.runs[run_id].observed.get(end)) is not None:
+                yield seen
+        yield from (seen for teller, seen in job.told.get(end, {}).items() if isinstance(teller, str))
+
+    # Facets, by their digests: where all tellings since then said the same, nothing older is looked up
+
+    def digests_of(self, name: DatasetId) -> dict[str, bytes]:
+        """As of any graph."""
+        dataset = self._told_alone(name)
+        if dataset is None or not all(map(partial(self._is_alike, dataset), dataset.facets)):
+            return super().digests_of(name)
+        return {facet: digest for facet, (_, digest) in dataset.facets.items()}
+
+    def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
+        """As of any graph."""
+        dataset = self._told_alone(name)
+        if dataset is not None and facet not in dataset.facets:
+            return None
+        if dataset is None or not self._is_alike(dataset, facet):
+            return super().digest_of(name, facet)
+        return dataset.facets[facet][1]
+
+    def job_digests(self, job: JobId) -> dict[str, bytes]:
+        """As of any graph."""
+        known = None if job in self.again.jobs else self.now.jobs.get(job)
+        if known is None or not all(map(partial(self._is_job_alike, known), known.facets)):
+            return super().job_digests(job)
+        return {name: facet.content for name, facet in known.facets.items()}
+
+    def job_digest(self, job: JobId, facet: str) -> bytes | None:
+        """As of any graph."""
+        known = None if job in self.again.jobs else self.now.jobs.get(job)
+        if known is not None and facet not in known.facets:
+            return None
+        if known is None or not self._is_job_alike(known, facet):
+            return super().job_digest(job, facet)
+        return known.facets[facet].content
+
+    def _told_alone(self, name: DatasetId) -> Dataset | None:
+        """What `now` has of a dataset that goes by one name, of which nothing is folded again."""
+        is_alone = name not in self.again.datasets and self.now.identities.is_alone(name)
+        return self.now.datasets.get(name) if is_alone else None
+
+    def _is_alike(self, dataset: Dataset, facet: str) -> bool:
+        """Whether a facet says what it said then."""
+        stamp, _ = dataset.facets[facet]
+        return dataset.alike_since.get(facet, stamp.time_us) <= self._until_us
+
+    def _is_job_alike(self, job: Job, facet: str) -> bool:
+        return job.alike_since.get(facet, job.facets[facet].stamp.time_us) <= self._until_us
 
     def quarantined_before(self) -> Iterator[Fact]:
         """The quarantined names that runs gave which spoke before only."""
-        for fact in [*self._now.quarantined.values()]:
-            run = self._now.runs.get(fact.subject.removeprefix(_RUN)) if fact.subject.startswith(_RUN) else None
+        for fact in [*self.now.quarantined.values()]:
+            run = self.now.runs.get(fact.subject.removeprefix(_RUN)) if fact.subject.startswith(_RUN) else None
             if run is not None and side(run, self._until_us) == "before":
                 yield fact
 
-    def _new_job(self, name: JobId) -> Job:
-        return Job(facets=_Later(lambda: self._job_facets(name)))
-
-    def _new_dataset(self, name: DatasetId) -> Dataset:
-        return Dataset(facets=_Later(lambda: self._dataset_facets(name)))
-
-    def _job_facets(self, name: JobId) -> dict[str, JobFacet]:
-        known = self._now.jobs[name].facets if name in self._now.jobs else {}
+    def _job_facets(self, name: JobId) -> Later[JobFacet]:
+        known = self.now.jobs[name].facets if name in self.now.jobs else {}
         then = {facet: told for facet, told in known.items() if told.stamp.time_us <= self._until_us}
-        return {**then, **self._older.job_facets(name, known.keys() - then)} if len(then) < len(known) else then
+        again = self.again.jobs[name].facets if name in self.again.jobs else {}
 
-    def _dataset_facets(self, name: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
-        known = self._now.datasets[name].facets if name in self._now.datasets else {}
+        def older(names: set[str]) -> dict[str, JobFacet]:
+            told = {**self._older.job_facets(name, names)}
+            for facet in names & again.keys():
+                told[facet] = told[facet].merge(again[facet]) if facet in told else again[facet]
+            return told
+
+        return Later(then, {*known, *again} - then.keys(), older)
+
+    def _dataset_facets(self, name: DatasetId) -> Later[tuple[Stamp, bytes]]:
+        known = self.now.datasets[name].facets if name in self.now.datasets else {}
         then = {facet: told for facet, told in known.items() if told[0].time_us <= self._until_us}
-        return {**then, **self._older.dataset_facets(name, known.keys() - then)} if len(then) < len(known) else then
+        again = self.again.datasets[name].facets if name in self.again.datasets else {}
+
+        def older(names: set[str]) -> dict[str, tuple[Stamp, bytes]]:
+            told = {**self._older.dataset_facets(name, names)}
+            for facet in names & again.keys():
+                told[facet] = max(told.get(facet, again[facet]), again[facet])
+            return told
+
+        return Later(then, {*known, *again} - then.keys(), older)
 
 
-class _Later(MutableMapping[KeyT, ValueT]):
-    """A mapping that is read when somebody first looks into it."""
+def _take_over(job: Job, again: Job) -> None:
+    """Begin with what is folded again; the edges are counted on, so they are copied."""
+    job.runs, job.children = {*again.runs}, {*again.children}
+    job.declaration, job.declared_over = again.declaration, again.declared_over
+    job.reads = {name: Edge(edge.seen, edge.runs) for name, edge in again.reads.items()}
+    job.writes = {name: Edge(edge.seen, edge.runs) for name, edge in again.writes.items()}
+    job.told = {end: {**tellers} for end, tellers in again.told.items()}
+    job.feeds = {other: {**tellers} for other, tellers in again.feeds.items()}
+    job.fed_by = {other: {**tellers} for other, tellers in again.fed_by.items()}
 
-    def __init__(self, read: Callable[[], dict[KeyT, ValueT]]) -> None:
-        self._read = read
-        self._known: dict[KeyT, ValueT] | None = None
 
-    def _all(self) -> dict[KeyT, ValueT]:
-        if self._known is None:
-            self._known = self._read()
-        return self._known
-
-    def __getitem__(self, key: KeyT) -> ValueT:
-        return self._all()[key]
-
-    def __setitem__(self, key: KeyT, value: ValueT) -> None:
-        self._all()[key] = value
-
-    def __delitem__(self, key: KeyT) -> None:
-        del self._all()[key]
-
-    def __iter__(self) -> Iterator[KeyT]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
+def _count(edges: dict[KeyT, Edge], key: KeyT, seen: Seen) -> None:
+    """Count one more run."""
+    edge = edges.get(key)
+    if edge is None:
+        edges[key] = Edge(seen, 1)
+    else:
+        edge.count(seen, is_new_run=True)

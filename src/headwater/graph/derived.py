@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from typing import NamedTuple
 
+from headwater.errors import HeadwaterError
 from headwater.graph.flow import DERIVATION, Derivation
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Edge
@@ -106,11 +107,14 @@ class Derivations:
         """Look at who was touched, one with each step."""
         self.look_at_read()
         while self._touched:
-            name = next(iter(self._touched))
-            for each in {name, self._graph.shown(name)}:
-                is_shown = self._graph.shown(each) == each
-                self._change(each, derived_from(self._graph, each) if is_shown else NONE)
-            del self._touched[name]
+            name = self._touched.popitem()[0]
+            try:
+                for each in {name, self._graph.shown(name)}:
+                    is_shown = self._graph.shown(each) == each
+                    self._change(each, derived_from(self._graph, each) if is_shown else NONE)
+            except HeadwaterError:  # the disk does not answer: whoever asks next tries again
+                self._touched[name] = None
+                raise
             yield
 
     def _change(self, name: DatasetId, sources: Mapping[DatasetId, Derived]) -> None:

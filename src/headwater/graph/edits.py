@@ -1,8 +1,18 @@
 """What people said over the API, as it holds now: tags, descriptions, and what is deleted."""
 
+from collections.abc import Iterator
+from typing import Final
+
 from headwater.model.edits import APART, DELETED, tag_of
 from headwater.model.facts import Edit, Target
 from headwater.model.names import DatasetId
+
+_NODES: Final = frozenset({"job", "dataset", "field"})
+
+
+def node_of(target: Target) -> Target | None:
+    """The job or dataset that a target is, or whose column it is; None: it is neither."""
+    return ("job" if target[0] == "job" else "dataset", *target[1:3]) if target[0] in _NODES else None
 
 
 class Edits:
@@ -37,6 +47,13 @@ class Edits:
         """Whether anything may have been deleted until then."""
         deletions = (about[DELETED] for about in self._said.values() if DELETED in about)
         return any(edit.seen.first_us <= time_us for edit in deletions)
+
+    def nodes_said_after(self, time_us: int) -> Iterator[Target]:
+        """The jobs and datasets of which, or of whose columns, anything was said after then."""
+        for target, about in self._said.items():
+            node = node_of(target)
+            if node is not None and any(edit.seen.last_us > time_us for edit in about.values()):
+                yield node
 
     def said(self, target: Target, what: str) -> Edit | None:
         """What holds, or None where nobody ever said it."""

@@ -5,7 +5,7 @@ evidence comes), what was counted from it is counted anew.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from headwater.graph.column_edges import ColumnEdges, ContentReader
@@ -25,7 +25,7 @@ from headwater.graph.records import (
     ToldOfRun,
 )
 from headwater.model.edits import APART
-from headwater.model.events import Direction
+from headwater.model.events import Direction, Stamp
 from headwater.model.facts import (
     STRENGTH,
     TROUBLE,
@@ -65,16 +65,17 @@ class Growth:
         `column_edges` are those of another graph: what a facet tells is the same in both. This graph may then be filled
         in another thread, and `hand_over` tells them of the facets that it heard of.
         """
-        self.runs: dict[str, Run] = {}
-        self.jobs: dict[JobId, Job] = {}
-        self.datasets: dict[DatasetId, Dataset] = {}
+        self.runs: MutableMapping[str, Run] = {}
+        self.jobs: MutableMapping[JobId, Job] = {}
+        self.datasets: MutableMapping[DatasetId, Dataset] = {}
         self.quarantined: dict[tuple[object, ...], Quarantined] = {}
-        self.child_runs: dict[str, dict[JobId, set[str]]] = defaultdict(dict)
-        """By the id of a run, which may be silent itself: the runs whose parent facets name it, by its job there."""
+        self.child_runs: MutableMapping[str, dict[JobId, set[str]]] = defaultdict(dict)
+        """By the id of a run, which may be silent itself: the runs whose parent facets name it, also as root, by the
+        job that it has there."""
         self.identities = Identities()
         self.edits = Edits()
         self.nodes = Nodes()
-        self.named_in_control: dict[JobId, set[str]] = defaultdict(set)
+        self.named_in_control: MutableMapping[JobId, set[str]] = defaultdict(set)
         """By job: the runs whose `jobDependencies` facets name it."""
         self._content = content
         self.column_edges = ColumnEdges(content) if column_edges is None else column_edges
@@ -146,7 +147,7 @@ class Growth:
     def _job(self, job: JobId) -> Job:
         known = self.jobs.get(job)
         if known is None:
-            known = self.jobs[job] = self._new_job(job)
+            known = self.jobs[job] = Job()
         return known
 
     def _told(self, run_id: str) -> ToldOfRun:
@@ -158,22 +159,19 @@ class Growth:
     def _dataset(self, name: DatasetId) -> Dataset:
         dataset = self.datasets.get(name)
         if dataset is None:
-            dataset = self.datasets[name] = self._new_dataset(name)
+            dataset = self.datasets[name] = Dataset()
         return dataset
-
-    def _new_job(self, _: JobId) -> Job:
-        return Job()
-
-    def _new_dataset(self, _: DatasetId) -> Dataset:
-        return Dataset()
 
     def _add_run_times(self, fact: RunTimes) -> None:
         run = self._run(fact.run_id)
         run.times = fact if run.times is None else run.times.merge(fact)
 
     def _add_job_facet(self, fact: JobFacet) -> None:
-        facets = self._job(fact.job).facets
-        facets[fact.name] = facets[fact.name].merge(fact) if fact.name in facets else fact
+        job = self._job(fact.job)
+        known = job.facets.get(fact.name)
+        if known is not None:
+            _tell_again(job.alike_since, fact.name, (known.stamp, known.content), (fact.stamp, fact.content))
+        job.facets[fact.name] = fact if known is None else known.merge(fact)
 
     def _add_alias(self, fact: Alias) -> None:
         self.identities.add_alias(fact)
@@ -208,16 +206,17 @@ class Growth:
         now = run.of_job = fact if before is None else before.merge(fact)
         if now is before:
             return
-        if before is not None and before.parent is not None:
-            self._drop_child(before.parent, fact.run_id)
+        for whole in before.parts_of if before is not None else ():
+            self._drop_child(whole, fact.run_id)
         self._belongs(fact.run_id, now)
         if before is not None and before.job == now.job:
             return
-        for flow, seen in run.told.flows.items() if run.told else ():
-            if None in flow:
-                if before is not None:
-                    self._retract_flow(fact.run_id, between(flow, before.job))
-                self._tell_flow(fact.run_id, between(flow, now.job), seen)
+        flows = run.told.flows if run.told else {}
+        for flow in flows:
+            if None in flow and before is not None:
+                self._retract_flow(fact.run_id, between(flow, before.job))
+        for flow, seen in flows.items():  # all, for one that names the job may be the same as one that was taken back
+            self._tell_flow(fact.run_id, between(flow, now.job), seen)
         for (direction, dataset), seen in run.observed.items():
             self._count_edge(now.job, direction, dataset, seen, is_new_run=True)
         if before is not None:
@@ -225,18 +224,18 @@ class Growth:
             self._rebuild_edges(before.job)
 
     def _belongs(self, run_id: str, of_job: RunOfJob) -> None:
-        """Note a run with its job, and with its parent's."""
+        """Note a run with its job, and with those of the runs that it is a part of."""
         self._job(of_job.job).runs.add(run_id)
-        if (parent := of_job.parent) is not None:
-            self._job(parent.job).children.add(run_id)
-            self.child_runs[parent.run_id].setdefault(parent.job, set()).add(run_id)
+        for whole in of_job.parts_of:
+            self._job(whole.job).children.add(run_id)
+            self.child_runs[whole.run_id].setdefault(whole.job, set()).add(run_id)
 
-    def _drop_child(self, parent: ParentRun, run_id: str) -> None:
-        self._job(parent.job).children.discard(run_id)
-        claims = self.child_runs[parent.run_id]
-        claims[parent.job].discard(run_id)
-        if not claims[parent.job]:
-            del claims[parent.job]
+    def _drop_child(self, whole: ParentRun, run_id: str) -> None:
+        self._job(whole.job).children.discard(run_id)
+        claims = self.child_runs[whole.run_id]
+        claims[whole.job].discard(run_id)
+        if not claims[whole.job]:
+            del claims[whole.job]
 
     def _rebuild_edges(self, job_id: JobId) -> None:
         """Count a job's edges anew, after a run turned out to belong elsewhere or a declaration was replaced."""
@@ -346,8 +345,11 @@ class Growth:
         if fact.slot != "facets":
             return  # statistics of one run: read from the store where the run is shown
         stamped = (fact.stamp, fact.content)
-        facets = self._dataset(fact.dataset).facets
-        facets[fact.name] = max(facets.get(fact.name, stamped), stamped)
+        dataset = self._dataset(fact.dataset)
+        known = dataset.facets.get(fact.name)
+        if known is not None:
+            _tell_again(dataset.alike_since, fact.name, known, stamped)
+        dataset.facets[fact.name] = stamped if known is None else max(known, stamped)
 
     def _add_evidence(self, fact: ColumnEvidence) -> None:
         mine = self._run(fact.run_id).evidence.setdefault(fact.target, {})
@@ -363,7 +365,7 @@ class Growth:
         elif fact.strength >= strongest:
             self._count_evidence(fact.target, key, fact.seen, is_new_run=known is None)
 
-    def _runs_telling_of(self, target: DatasetId) -> Iterable[str]:
+    def runs_telling_of(self, target: DatasetId) -> Iterable[str]:
         """The runs that gave evidence for the target; only where somebody ever asks, an index of them is kept."""
         if self._tellers is None:
             self._tellers = defaultdict(dict)
@@ -389,7 +391,7 @@ class Growth:
     def _rebuild_evidence(self, target: DatasetId) -> None:
         """Count the target's evidence anew, after a run gave stronger evidence than it had given before."""
         self.datasets[target].evidence.clear()
-        for run_id in self._runs_telling_of(target):
+        for run_id in self.runs_telling_of(target):
             mine = self.runs[run_id].evidence[target]
             strongest = max((strength for strength, _ in mine), default=0)
             for key, seen in mine.items():
@@ -492,6 +494,21 @@ def _end_of(end: list[str] | None) -> JobId | DatasetId | None:
 def between(flow: Flow, own: JobId) -> Flow:
     """The flow with the teller's own job in its place."""
     return Flow(*(own if end is None else end for end in flow))
+
+
+def _tell_again(
+    alike_since: dict[str, int], facet: str, newest: tuple[Stamp, bytes], told: tuple[Stamp, bytes]
+) -> None:
+    """Note that a facet was told again, later than the newest that is known of it or earlier.
+
+    Whatever the order, nothing else was told of it from the time that is noted until its newest stamp.
+    """
+    since_us = alike_since.get(facet, newest[0].time_us)
+    if told[1] == newest[1]:
+        if told > newest:
+            alike_since[facet] = since_us
+    elif told > newest or told[0].time_us >= since_us:
+        alike_since.pop(facet, None)
 
 
 def _widened(known: Seen | None, seen: Seen) -> Seen:

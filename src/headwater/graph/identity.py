@@ -11,6 +11,7 @@ which a union-find keeps. Two rules can take a class apart again; they are worke
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.spelling import normal, normal_uri
@@ -65,8 +66,7 @@ class Identities:
         self._parent: dict[DatasetId, DatasetId] = {}
         self._members: dict[DatasetId, set[DatasetId]] = {}
         self._links: dict[DatasetId, dict[tuple[DatasetId, Reason], Seen]] = defaultdict(dict)
-        self.names: dict[DatasetId, None] = {}
-        """Every name that was ever used, in the order in which they came."""
+        self._names: dict[DatasetId, None] = {}
         self._known: set[DatasetId] = set()
         """Those of them that are used now."""
         self._lasting: set[DatasetId] = set()
@@ -95,7 +95,7 @@ class Identities:
         if name in self._known:
             return
         self._known.add(name)
-        self.names.setdefault(name)
+        self._names.setdefault(name)
         if not name.is_complete:
             self._incomplete.add(name)
             self._work_out_anew()
@@ -218,6 +218,24 @@ class Identities:
         self.changes += 1
 
     # Asking
+
+    @property
+    def names(self) -> Mapping[DatasetId, None]:
+        """Every name that was ever used, in the order in which they came."""
+        return self._names
+
+    @property
+    def has_engines(self) -> bool:
+        """Whether an engine ever said what it means by a word."""
+        return bool(self._engines)
+
+    def joined(self) -> Iterator[DatasetId]:
+        """The names that evidence ever joined with others."""
+        return chain.from_iterable(self._members.values())
+
+    def spellings_of(self, name: DatasetId) -> Iterable[DatasetId]:
+        """The names in use that are this one but for their spelling, itself perhaps among them."""
+        return self._spellings.get(normal(name), ())
 
     def members(self, name: DatasetId) -> Iterable[DatasetId]:
         """Every name of the dataset that somebody uses; no order. One that nobody uses has those of its spellings."""

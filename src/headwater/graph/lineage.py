@@ -32,6 +32,8 @@ class Graph(Growth):
 
     def members(self, name: DatasetId) -> tuple[DatasetId, ...]:
         """Every name of the dataset, the shown one first."""
+        if self.identities.is_alone(name):
+            return (name,)
         return tuple(sorted(self.identities.members(name), key=self._showing_order))
 
     def shown(self, name: DatasetId) -> DatasetId:
@@ -83,6 +85,24 @@ class Graph(Growth):
                     if facet not in newest or newest[facet] < stamped:
                         newest[facet] = stamped
         return newest
+
+    def digests_of(self, name: DatasetId) -> dict[str, bytes]:
+        """The same by their digests alone."""
+        return {facet: digest for facet, (_, digest) in self.facets_of(name).items()}
+
+    def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
+        """The digest of one of them; None where nobody told it."""
+        _, digest = self.facets_of(name).get(facet, (None, None))
+        return digest
+
+    def job_digests(self, job: JobId) -> dict[str, bytes]:
+        """The newest facets of a job, by facet name."""
+        return {name: facet.content for name, facet in self.jobs[job].facets.items()}
+
+    def job_digest(self, job: JobId, facet: str) -> bytes | None:
+        """The digest of one of them; None where nobody told it."""
+        told = self.jobs[job].facets.get(facet)
+        return None if told is None else told.content
 
     # Runs
 

@@ -86,13 +86,15 @@ class Job:
 
     runs: set[str] = field(default_factory=set)
     facets: MutableMapping[str, JobFacet] = field(default_factory=dict)
+    alike_since: dict[str, int] = field(default_factory=dict)
+    """By facet since when it was told over and over with the same content; not there: it is new, or was told once."""
     reads: dict[DatasetId, Edge] = field(default_factory=dict)
     writes: dict[DatasetId, Edge] = field(default_factory=dict)
     declaration: Declaration | None = None
     declared_over: Seen | None = None
     """When it was declared first and last: `declaration` is the last."""
     children: set[str] = field(default_factory=set)
-    """Runs whose parent facet names this job."""
+    """Runs whose parent facet names this job, be it as the root's."""
     told: dict[tuple[Direction, DatasetId], dict[Teller, Seen]] = field(default_factory=dict)
     """What others say that this job reads and writes."""
     feeds: dict[JobId, dict[Teller, Seen]] = field(default_factory=dict)
@@ -129,6 +131,8 @@ class Dataset:
     readers: set[JobId] = field(default_factory=set)
     writers: set[JobId] = field(default_factory=set)
     facets: MutableMapping[str, tuple[Stamp, bytes]] = field(default_factory=dict)
+    alike_since: dict[str, int] = field(default_factory=dict)
+    """As of a job."""
     declared: dict[FactKey, DeclaredFacets] = field(default_factory=dict)
     """Facets by the declaration that gave them; a later declaration with the same key replaces them whole."""
     evidence: dict[EvidenceKey, Edge] = field(default_factory=dict)

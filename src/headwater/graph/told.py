@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from headwater.graph.columns import edges_into
 from headwater.graph.diff import (
@@ -36,8 +36,17 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 
 NameOf = Callable[[DatasetId], DatasetId]
 """The name under which a dataset is told of, from any of its names."""
-RunsBefore = Callable[[JobId], AbstractSet[str]]
 Contents = Mapping[bytes, Mapping[str, Any]]
+
+_DIRECTIONS: Final[Mapping[str, Direction]] = {"reads": "input", "writes": "output"}
+
+
+class Runs(NamedTuple):
+    """The runs of a graph, as far as it hangs on them which event did a change."""
+
+    of_job: Callable[[JobId], AbstractSet[str]]
+    met: Callable[[str], AbstractSet[tuple[Direction, DatasetId]]]
+    """What a run read and wrote; datasets by the names that changes have."""
 
 
 class Told(NamedTuple):
@@ -64,8 +73,8 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
     schemas: dict[DatasetId, bytes] = {}
     for fact in event_facts:
         match fact:
-            case RunOfJob(job=job, parent=parent):
-                layout.update({Element("job", (node,)): None for node in (job, *((parent.job,) if parent else ()))})
+            case RunOfJob(job=job, parts_of=whole):
+                layout.update({Element("job", (node,)): None for node in (job, *(each.job for each in whole))})
             case RunFacet(name=name) if name not in ABOUT_THE_EVENT:
                 layout[Element("runFacet", (), name)] = said(contents[fact.content])
             case JobFacet(job=job, name=name):
@@ -154,11 +163,12 @@ def merged(events: Iterable[Told]) -> tuple[Layout, dict[Element, int]]:
     return layout, since
 
 
-def did(change: Change, events: Iterable[Told], runs_before: RunsBefore) -> int | None:
+def did(change: Change, events: Sequence[Told], runs_before: Runs, runs_after: Runs) -> int | None:
     """Which event made the change, out of those that only the graph after it knows, in order of time.
 
     That is the first that told of what came; the first of the last ones that agree on a value; the last that took away
-    an edge or a job: by declaring it anew, giving one of its runs (`runs_before`) to another, or deleting it.
+    an edge or a job: by declaring it anew, giving one of its runs (`runs_before`) to another, or deleting it. An edge
+    that no event told of whole came with the second of two: one gave the job the run, one told what the run met.
     """
     found: int | None = None
     for event in events:
@@ -167,14 +177,36 @@ def did(change: Change, events: Iterable[Told], runs_before: RunsBefore) -> int 
                 found = event.log_index
             case False:
                 found = None
+    if found is None and change.way == "came" and change.element.kind == "edge":
+        return _completed(change.element, events, runs_after)
     return found
+
+
+def _completed(edge: Element, events: Sequence[Told], runs_after: Runs) -> int | None:
+    """The first event after which a run is the job's and has met the dataset."""
+    job = next(end for end in edge.ends if isinstance(end, JobId))
+    dataset = next(end for end in edge.ends if isinstance(end, DatasetId))
+    met = (_DIRECTIONS[edge.what], dataset)
+    theirs = {run_id for run_id in runs_after.of_job(job) if met in runs_after.met(run_id)}
+    halves: dict[tuple[str, bool], int] = {}
+    for place, event in enumerate(events):
+        for run_id, of_job in event.runs.items():
+            if run_id in theirs and of_job == job:
+                halves.setdefault((run_id, True), place)
+            ends = tuple(of_job if isinstance(end, JobId) else end for end in edge.ends)  # a dataset may equal it
+            if run_id in theirs and edge._replace(ends=ends) in event.layout:
+                halves.setdefault((run_id, False), place)
+    whole: dict[str, int] = {}
+    for (run_id, _), place in halves.items():
+        whole[run_id] = max(place, whole.get(run_id, 0))
+    return events[min(whole.values())].log_index if whole else None
 
 
 def _is_taken_away(change: Change) -> bool:
     return change.way == "went" and change.element.kind in ("job", "edge")
 
 
-def _verdict(change: Change, event: Told, runs_before: RunsBefore) -> bool | None:
+def _verdict(change: Change, event: Told, runs_before: Runs) -> bool | None:
     """Whether the event says what is so after the change; None: it does not speak of it."""
     element, layout = change.element, event.layout
     if change.way == "went" and any(node.node_id in event.deleted for end in element.ends for node in _whole(end)):
@@ -183,7 +215,7 @@ def _verdict(change: Change, event: Told, runs_before: RunsBefore) -> bool | Non
         case "job" | "edge" if change.way == "went":
             job = next(end for end in element.ends if isinstance(end, JobId))
             lost = (run_id for run_id, of_job in event.runs.items() if of_job != job)
-            return event.declared == job or any(run_id in runs_before(job) for run_id in lost) or None
+            return event.declared == job or any(run_id in runs_before.of_job(job) for run_id in lost) or None
         case "column" if element not in layout and change.way == "went":
             (column,) = element.ends
             assert isinstance(column, ColumnId)  # noqa: S101  what the kind means

@@ -13,9 +13,9 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from headwater.model.events import EventType
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import API_PRODUCER, HEADWATER_FACETS, OPENLINEAGE_SCHEMA
+from headwater.model.wire import EventType
 
 DECLARED: Final = "headwater_declared"
 _FACETS: Final = "https://openlineage.io/spec/facets"

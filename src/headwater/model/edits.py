@@ -164,8 +164,8 @@ def named(event: Event, said: Iterable[Fact]) -> tuple[Node, ...]:
     if isinstance(event, DatasetEvent):
         return (event.dataset.id,)
     datasets = (dataset.id for dataset in (*event.inputs, *event.outputs))
-    parents = (fact.parent.job for fact in said if isinstance(fact, RunOfJob) and fact.parent is not None)
-    return (event.job, *datasets, *parents)
+    whole = (each.job for fact in said if isinstance(fact, RunOfJob) for each in fact.parts_of)
+    return (event.job, *datasets, *whole)
 
 
 class _WireEdit(BaseModel):

@@ -5,19 +5,20 @@ whatever a facet holds stays in `facets` as it was written, and an unknown membe
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, cast
-
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from typing import Any, Literal, NamedTuple, cast
 
 from headwater.errors import InvalidEventError
-from headwater.model import plain, strict_json
+from headwater.model import strict_json
+from headwater.model.facet_texts import FacetTexts
 from headwater.model.names import DatasetId, JobId, run_id_of
+from headwater.model.outline import FacetPlace, Path, outline
+from headwater.model.plain import PlainName, plain_run_event
 from headwater.model.value import value
+from headwater.model.wire import EventType, WireDatasetEvent, WireJobEvent, WireRunEvent, event_time
 
-EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
 Direction = Literal["input", "output"]
 Facets = Mapping[str, Mapping[str, Any]]
 
@@ -52,6 +53,7 @@ class RunEvent:
 
     raw: bytes
     stamp: Stamp
+    producer: str
     event_type: EventType
     run_id: str
     """As it was sent; a UUID in lower case."""
@@ -60,7 +62,8 @@ class RunEvent:
     job_facets: Facets
     inputs: tuple[DatasetRef, ...]
     outputs: tuple[DatasetRef, ...]
-    body: Mapping[str, Any]
+    places: tuple[FacetPlace, ...] | None = None
+    """Where its facets stand, if that was found out as it was read."""
 
 
 @value
@@ -73,7 +76,6 @@ class JobEvent:
     job_facets: Facets
     inputs: tuple[DatasetRef, ...]
     outputs: tuple[DatasetRef, ...]
-    body: Mapping[str, Any]
 
 
 @value
@@ -83,7 +85,6 @@ class DatasetEvent:
     raw: bytes
     stamp: Stamp
     dataset: DatasetRef
-    body: Mapping[str, Any]
 
 
 Event = RunEvent | JobEvent | DatasetEvent
@@ -101,18 +102,55 @@ def parse_event(raw: bytes) -> Event:
 
     Source: OpenLineage 2.0.2, https://openlineage.io/spec/2-0-2/OpenLineage.json
     """
+    return _plain(raw) or _any(raw)
+
+
+def _plain(raw: bytes) -> RunEvent | None:
+    """The event, if it is one like nearly all."""
+    found = outline(raw)
+    event = None if found is None else plain_run_event(found.shell)
+    time = None if event is None else event.time
+    if found is None or event is None or time is None:
+        return None
+    return RunEvent(
+        raw=raw,
+        stamp=_stamp(time, raw),
+        producer=event.producer,
+        event_type=event.eventType or "OTHER",
+        run_id=run_id_of(event.run.runId),
+        job=JobId(event.job.namespace, event.job.name),
+        run_facets=found.facets.get(("run", "facets"), NO_FACETS),
+        job_facets=found.facets.get(("job", "facets"), NO_FACETS),
+        inputs=_plain_refs("inputs", event.inputs, found.facets),
+        outputs=_plain_refs("outputs", event.outputs, found.facets),
+        places=found.places,
+    )
+
+
+def _plain_refs(
+    side: str, names: Sequence[PlainName] | None, facets: Mapping[Path, FacetTexts]
+) -> tuple[DatasetRef, ...]:
+    refs = []
+    for number, name in enumerate(names or ()):
+        path = (side, str(number))
+        of_direction = facets.get((*path, "inputFacets")) or facets.get((*path, "outputFacets")) or NO_FACETS
+        refs.append(
+            DatasetRef(DatasetId(name.namespace, name.name), facets.get((*path, "facets"), NO_FACETS), of_direction)
+        )
+    return tuple(refs)
+
+
+def _any(raw: bytes) -> Event:
     body = strict_json.parse(raw)
     if not isinstance(body, dict):
         raise InvalidEventError("event: expected an object")
-    digest = hashlib.sha256(raw).digest()
     if body.get("run") is not None:
-        time = plain.time_of_run_event(body) or _validated(_WireRunEvent, body).eventTime
-        return _run_event(raw, _stamp(time, digest), body)
+        return _run_event(raw, _stamp(event_time(WireRunEvent, body), raw), body)
     if body.get("job") is not None:
-        return _job_event(raw, _stamp(_validated(_WireJobEvent, body).eventTime, digest), body)
+        return _job_event(raw, _stamp(event_time(WireJobEvent, body), raw), body)
     if body.get("dataset") is not None:
-        time = _validated(_WireDatasetEvent, body).eventTime
-        return DatasetEvent(raw, _stamp(time, digest), _ref(cast(Mapping[str, Any], body["dataset"])), body)
+        stamp = _stamp(event_time(WireDatasetEvent, body), raw)
+        return DatasetEvent(raw, stamp, _ref(cast(Mapping[str, Any], body["dataset"])))
     raise InvalidEventError("event: expected one of run (with job), job or dataset")
 
 
@@ -122,6 +160,7 @@ def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:
     return RunEvent(
         raw=raw,
         stamp=stamp,
+        producer=body["producer"],
         event_type=body.get("eventType") or "OTHER",
         run_id=run_id_of(run["runId"]),
         job=JobId(job["namespace"], job["name"]),
@@ -129,7 +168,6 @@ def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:
         job_facets=job.get("facets") or NO_FACETS,
         inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
         outputs=tuple([_ref(dataset) for dataset in body.get("outputs") or ()]),
-        body=body,
     )
 
 
@@ -142,7 +180,6 @@ def _job_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> JobEvent:
         job_facets=job.get("facets") or NO_FACETS,
         inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
         outputs=tuple([_ref(dataset) for dataset in body.get("outputs") or ()]),
-        body=body,
     )
 
 
@@ -156,99 +193,7 @@ def _ref(dataset: Mapping[str, Any]) -> DatasetRef:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _stamp(time: datetime, digest: bytes) -> Stamp:
+def _stamp(time: datetime, raw: bytes) -> Stamp:
     since = time - _EPOCH
-    return Stamp((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds, digest)
-
-
-def _only_text(value: object) -> object:
-    if not isinstance(value, str):
-        raise ValueError("expected an RFC 3339 date-time string")
-    return value
-
-
-def _no_nul(value: str) -> str:
-    if "\0" in value:
-        raise ValueError("must not hold the character NUL")
-    return value
-
-
-# Pydantic reads bare numbers as Unix times; the standard knows date-time strings only.
-_Time = Annotated[AwareDatetime, BeforeValidator(_only_text), Field(strict=False)]
-_Name = Annotated[
-    str, StringConstraints(min_length=1), BeforeValidator(lambda v: _no_nul(v) if isinstance(v, str) else v)
-]
-_DatasetName = Annotated[str, BeforeValidator(lambda v: _no_nul(v) if isinstance(v, str) else v)]
-_RunId = _Name  # a UUID says the standard, but its own examples have others; they are kept as they are
-_Facets = dict[str, dict[str, Any]]
-
-
-class _Wire(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
-
-
-class _WireDataset(_Wire):
-    namespace: _DatasetName
-    name: _DatasetName
-    facets: _Facets | None = None
-    inputFacets: _Facets | None = None
-    outputFacets: _Facets | None = None
-
-
-class _WireJob(_Wire):
-    namespace: _Name
-    name: _Name
-    facets: _Facets | None = None
-
-
-class _WireRun(_Wire):
-    runId: _RunId
-    facets: _Facets | None = None
-
-
-class _WireBase(_Wire):
-    eventTime: _Time
-    producer: str
-    schemaURL: str | None = None
-
-
-class _WireRunEvent(_WireBase):
-    eventType: EventType | None = None
-    run: _WireRun
-    job: _WireJob
-    inputs: list[_WireDataset] | None = None
-    outputs: list[_WireDataset] | None = None
-
-
-class _WireJobEvent(_WireBase):
-    job: _WireJob
-    inputs: list[_WireDataset] | None = None
-    outputs: list[_WireDataset] | None = None
-
-
-class _WireDatasetEvent(_WireBase):
-    dataset: _WireDataset
-
-
-_WORDING = {
-    "dict_type": "expected an object",
-    "model_type": "expected an object",
-    "list_type": "expected an array",
-    "string_type": "expected a string",
-    "missing": "is required",
-    "string_too_short": "must not be empty",
-    "timezone_aware": "expected a time with its offset from UTC, such as 2026-05-22T14:23:11Z",
-}
-
-
-_W = TypeVar("_W", bound=_WireBase)
-
-
-def _validated(wire: type[_W], body: Mapping[str, Any]) -> _W:
-    try:
-        return wire.model_validate(body)
-    except ValidationError as invalid:
-        first = invalid.errors(include_url=False, include_input=False)[0]
-        path = ".".join(str(step) for step in first["loc"])
-        what = _WORDING.get(first["type"], first["msg"].removeprefix("Value error, "))
-        raise InvalidEventError(f"{path}: {what}") from None
+    time_us = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    return Stamp(time_us, hashlib.sha256(raw).digest())

@@ -1,13 +1,11 @@
 """Extract facts from an event: pure, and equal events give equal facts."""
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
-
-from headwater.model.events import DatasetEvent, DatasetRef, Direction, Event, JobEvent, RunEvent, Stamp
+from headwater.model.events import DatasetEvent, DatasetRef, Direction, Event, Facets, JobEvent, RunEvent, Stamp
+from headwater.model.facet_texts import FacetTexts, sorted_json
 from headwater.model.facets.own import ChainFacet, HeadwaterRunFacet
 from headwater.model.facts import (
     INFERRED_RANK,
@@ -43,11 +41,18 @@ from headwater.model.trino import as_meant
 
 def content_of(value: object) -> Content:
     """The JSON value as content: keys sorted, so that equal values have one digest."""
-    try:
-        body = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # integers beyond 64 bits, which JSON allows and orjson does not write
-        body = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    body = sorted_json(value)
     return Content(hashlib.sha256(body).digest(), body)
+
+
+def contents_of(facets: Facets) -> Iterator[tuple[str, Content, bool]]:
+    """Each facet's name, its content, and whether it says that it is taken back."""
+    if isinstance(facets, FacetTexts):
+        for name, facet in facets.texts.items():
+            yield name, Content(facet.digest, facet.body), facet.is_deleted
+    else:
+        for name, value in facets.items():
+            yield name, content_of(value), value.get("_deleted") is True
 
 
 def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
@@ -67,6 +72,13 @@ def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
             return tuple(_dataset_facts(event))
 
 
+def job_facets(event: RunEvent) -> Iterator[JobFacet]:
+    """What `facts` has of the facets of the event's job, without the rest."""
+    meant = as_meant(event)
+    told = _job_facets(meant.job, meant.job_facets, meant.stamp)
+    return (fact for fact in told if isinstance(fact, JobFacet))
+
+
 def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]:
     stamp, run_id = event.stamp, event.run_id
     seen = Seen(stamp.time_us, stamp.time_us)
@@ -75,11 +87,10 @@ def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]
     yield RunTimes(run_id, seen, (rank, stamp, event.event_type))
     if event.event_type in TERMINAL_STATES and not is_inferred:
         yield Ending(run_id, event.event_type, seen)
-    yield RunOfJob(run_id, event.job, _parent(event.run_facets.get("parent")), stamp)
-    for name, value in event.run_facets.items():
+    yield RunOfJob(run_id, event.job, *_part_of(event), stamp)
+    for name, content, _ in contents_of(event.run_facets):
         if link is not None and name == ChainFacet.key:
             continue  # the link says it: of the run itself it says nothing
-        content = content_of(value)
         yield content
         yield RunFacet(run_id, name, content.digest, stamp)
     if "jobDependencies" in event.run_facets:
@@ -94,13 +105,13 @@ def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]
 
 def _is_inferred(event: RunEvent) -> bool:
     """Whether it tells an end that somebody has concluded from the run's silence."""
-    said = event.run_facets.get(HeadwaterRunFacet.key, {})
-    return event.event_type in TERMINAL_STATES and said.get("isInferred") is True
+    if event.event_type not in TERMINAL_STATES:
+        return False
+    return event.run_facets.get(HeadwaterRunFacet.key, {}).get("isInferred") is True
 
 
-def _job_facets(job: JobId, facets: Mapping[str, Mapping[str, Any]], stamp: Stamp) -> Iterator[Fact]:
-    for name, value in facets.items():
-        content = content_of(value)
+def _job_facets(job: JobId, facets: Facets, stamp: Stamp) -> Iterator[Fact]:
+    for name, content, _ in contents_of(facets):
         yield content
         yield JobFacet(job, name, content.digest, stamp)
 
@@ -111,16 +122,15 @@ def _observed(event: RunEvent, direction: Direction, dataset: DatasetRef, seen: 
         if not dataset.id.name:
             return
     yield Observation(event.run_id, direction, dataset.id, seen)
-    slots: tuple[tuple[Slot, Mapping[str, Mapping[str, Any]]], ...] = (
+    slots: tuple[tuple[Slot, Facets], ...] = (
         ("facets", dataset.facets),
         ("direction_facets", dataset.direction_facets),
     )
     for slot, facets_of_slot in slots:
-        for name, value in facets_of_slot.items():
-            content = content_of(value)
+        for name, content, is_deleted in contents_of(facets_of_slot):
             yield content
             yield ObservedFacet(event.run_id, direction, dataset.id, slot, name, content.digest, event.stamp)
-            if slot == "facets" and name in STRENGTH and value.get("_deleted") is not True:
+            if slot == "facets" and name in STRENGTH and not is_deleted:
                 yield ColumnEvidence(event.run_id, dataset.id, STRENGTH[name], content.digest, seen)
     yield from identity_facts(dataset, seen)
 
@@ -145,10 +155,18 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
             yield JobFlow(event.run_id, source, target, seen)
 
 
-def _parent(facet: Mapping[str, Any] | None) -> ParentRun | None:
-    if facet is None:
+def _part_of(event: RunEvent) -> tuple[ParentRun | None, ParentRun | None]:
+    """The parent that the event names, and the root."""
+    facet = event.run_facets.get("parent", {})
+    parent = _parent(facet)
+    root = None if parent is None else _parent(facet.get("root"))
+    return parent, parent if root == parent else root  # one object, as it is for most runs
+
+
+def _parent(named: object) -> ParentRun | None:
+    if not isinstance(named, Mapping):
         return None
-    run, job = facet.get("run"), facet.get("job")
+    run, job = named.get("run"), named.get("job")
     if not isinstance(run, dict) or not isinstance(job, dict):
         return None
     run_id, namespace, name = run.get("runId"), job.get("namespace"), job.get("name")
@@ -217,6 +235,6 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
 
 
 def _declared(dataset: DatasetRef) -> tuple[dict[str, Any], list[Content]]:
-    contents = {name: content_of(value) for name, value in dataset.facets.items()}
+    contents = {name: content for name, content, _ in contents_of(dataset.facets)}
     digests = {name: content.digest.hex() for name, content in contents.items()}
     return {"namespace": dataset.id.namespace, "name": dataset.id.name, "facets": digests}, list(contents.values())

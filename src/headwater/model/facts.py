@@ -7,7 +7,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     fact            key                                    merge
     Content         digest                                 the same by construction
     RunTimes        run                                    min and max of times, greatest (rank, stamp) of states
-    RunOfJob        run                                    last writer; naming a parent beats not naming one
+    RunOfJob        run                                    last writer; naming a parent, and a root, beats not
     RunFacet        run, facet name                        last writer
     JobFacet        job, facet name                        last writer
     Observation     run, direction, dataset                union: min and max of times
@@ -161,7 +161,7 @@ class RunTimes(Merging):
 
 @value
 class ParentRun:
-    """The run and job that a run's `parent` facet names."""
+    """A run and its job, as a run's `parent` facet names them: that which it is a part of, or the root of all these."""
 
     run_id: str
     job: JobId
@@ -169,17 +169,27 @@ class ParentRun:
 
 @value
 class RunOfJob(Merging):
-    """Which job a run belongs to, and its parent; an event that names the parent beats one that does not."""
+    """Which job a run belongs to, its parent, and the root of the runs that it is a part of, which may be its parent.
+
+    An event that names the parent beats one that does not; of those that do, one that names the root the others.
+    """
 
     KEY = ("run_id",)
     run_id: str
     job: JobId
     parent: ParentRun | None
+    root: ParentRun | None
     stamp: Stamp
 
+    @property
+    def parts_of(self) -> tuple[ParentRun, ...]:
+        """The other runs that it is told to be a part of: its parent, then the root."""
+        told = (each for each in (self.parent, self.root) if each is not None and each.run_id != self.run_id)
+        return tuple(dict.fromkeys(told))
+
     def merge(self, other: Self) -> Self:
-        """Return the one that names a parent, else the later one."""
-        return max(self, other, key=lambda fact: (fact.parent is not None, fact.stamp))
+        """Return the one that names a parent, the one that names a root, else the later one."""
+        return max(self, other, key=lambda fact: (fact.parent is not None, fact.root is not None, fact.stamp))
 
 
 @value

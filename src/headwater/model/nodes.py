@@ -74,6 +74,7 @@ class _Told(NamedTuple):
 
 
 _TEXTS: Final = ("nodeId", "epoch", "previousHash", "_producer", "_schemaURL")
+_CHECKPOINT: Final = (dict, type(None))
 _CHAIN: Final = frozenset({*_TEXTS, "sequence"})
 _SIGNATURE: Final = frozenset({"algorithm", "keyId", "payloadHash", "signature", "_producer", "_schemaURL"})
 
@@ -85,10 +86,9 @@ def _told_plainly(run_facets: Facets) -> _Told | None:
         signature is not None
         and chain.keys() - {"lastCheckpoint"} == _CHAIN
         and signature.keys() == _SIGNATURE
-        and isinstance(chain.get("lastCheckpoint"), dict | None)
+        and type(chain.get("lastCheckpoint")) in _CHECKPOINT
         and type(chain["sequence"]) is int
-        and all([isinstance(chain[member], str) for member in _TEXTS])
-        and all([isinstance(member, str) for member in signature.values()])
+        and {type(chain[member]) for member in _TEXTS} == {*map(type, signature.values())} == {str}
     )
     if signature is None or not is_plain:
         return None

@@ -67,6 +67,11 @@ def escaped(text: bytes) -> bytes:
     return text
 
 
+def is_deeper(raw: bytes, value: object, levels: int) -> bool:
+    """Whether more objects and arrays stand inside one another; `raw` is how the value was written."""
+    return raw.count(b"{") + raw.count(b"[") > levels and _is_deeper(value, levels)
+
+
 def _read_back(raw: bytes) -> object:
     """The value, if written again it gives these bytes but for white space: no key stood twice, no number changed.
 
@@ -80,8 +85,7 @@ def _read_back(raw: bytes) -> object:
         )
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return _DIFFERENT
-    is_flat = raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH
-    return value if is_same and (is_flat or not _is_too_deep(value)) else _DIFFERENT
+    return value if is_same and not is_deeper(raw, value, MAX_DEPTH) else _DIFFERENT
 
 
 def _is_signers(text: bytes, raw: bytes) -> bool:
@@ -116,7 +120,7 @@ def reader(parse_int: NumberReader, parse_float: NumberReader) -> Callable[[byte
             value = _decode(decoder, text)
         except ValueError:
             raise _first_fault(text, parse_int, parse_float) from None
-        if text.count("{") + text.count("[") > MAX_DEPTH and _is_too_deep(value):
+        if text.count("{") + text.count("[") > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
             raise _depth_fault(text)
         return value
 
@@ -156,9 +160,9 @@ def _decode(decoder: JSONDecoder, text: str) -> object:
         raise _depth_fault(text) from None
 
 
-def _is_too_deep(value: object) -> bool:
+def _is_deeper(value: object, levels: int) -> bool:
     level = _containers([value])
-    for _ in range(MAX_DEPTH):
+    for _ in range(levels):
         if not level:
             return False
         level = _containers(child for node in level for child in (node.values() if isinstance(node, dict) else node))

@@ -37,8 +37,7 @@ _QUERIES: Final = frozenset({"SELECT", "WITH", "TABLE", "VALUES"})
 
 def is_trinos(event: RunEvent) -> bool:
     """Whether Trino's own listener sent the event."""
-    producer = event.body.get("producer")
-    return isinstance(producer, str) and producer.endswith(_PRODUCER)
+    return event.producer.endswith(_PRODUCER)
 
 
 def as_meant(event: RunEvent) -> RunEvent:

@@ -11,16 +11,18 @@ bodies      what may be sent to be written, as types
 writing     what is written over the API: events of our own, or edits
 feed        tells listeners what each stored event touched
 knowledge   graph and store as the reading routes use them: who is known, by which name
+facet_views what facets say, each read once
 as_of       which events a read counts: its parameters asOf and logSize
-past        what would be known, had only those come
-mentions    whom the facts of an event are about
+past        what would be known, had only those come; cut: out of what is known now; replay: out of the log
+then        what was known, beside what is known now; older: what was told anew since
+mentions    whom the facts of an event are about; touched: who that is in a graph
 activity    a job's runs, newest first
 versions    the versions of a dataset and of a job
 history     the past of runs, as the walk to a root cause asks for it
 shapes      the JSON that goes out, as types; shapes_lineage: graphs; shapes_overview: numbers; others: of questions
 listing     names by the texts in them
 tallies     what all jobs and all datasets come to: numbers, orders, namespaces, sources
-ordered     sets in their order, times by group
+ordered     sets in their order, times by group; spoken: when runs spoke
 rendered    parts of answers, kept until what they tell of changes
 views       from knowledge to shapes, one file a resource
 graphql     the graph as GraphQL, read only

@@ -14,10 +14,11 @@ from headwater.service.ahead import Ahead, in_turns
 from headwater.service.as_of import AsOf, AsOfTime, LogSize, written
 from headwater.service.feed import Feed
 from headwater.service.intake import Intake
-from headwater.service.knowledge import Knowledge, Touched
+from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
 from headwater.service.past import Pasts
 from headwater.service.proofs import Proofs
+from headwater.service.touched import Touched
 
 _SAID: Final = "headwater.as_of"
 """Where a request's scope has what its answer is for."""
@@ -96,6 +97,16 @@ async def _counted(knowledge: Known) -> Knowledge:
     return knowledge
 
 
+async def _jobs_counted(knowledge: Known) -> Knowledge:
+    await in_turns(knowledge.job_tallies.count_up())
+    return knowledge
+
+
+async def _datasets_counted(knowledge: Known) -> Knowledge:
+    await in_turns(knowledge.dataset_tallies.count_up())
+    return knowledge
+
+
 async def _read_through(knowledge: Known) -> Knowledge:
     await in_turns(knowledge.read_ahead())
     return knowledge
@@ -103,6 +114,10 @@ async def _read_through(knowledge: Known) -> Knowledge:
 
 Counted = Annotated[Knowledge, Depends(_counted)]
 """The same, once all jobs and datasets are counted; others have their turn meanwhile."""
+JobsCounted = Annotated[Knowledge, Depends(_jobs_counted)]
+"""The same for whom jobs alone are enough."""
+DatasetsCounted = Annotated[Knowledge, Depends(_datasets_counted)]
+"""The same for whom datasets alone are enough."""
 ReadThrough = Annotated[Knowledge, Depends(_read_through)]
 """The same, once all facets that tell of columns are read, as who asks what a column feeds must know."""
 

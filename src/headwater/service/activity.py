@@ -1,13 +1,13 @@
-"""Runs as they are known: by their own events, or only because other runs name them as their parent."""
+"""Runs as they are known: by their own events, or only because other runs name them as their parent or root."""
 
 from collections.abc import Iterable, Iterator
 from functools import reduce
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from headwater.graph.lineage import Graph
 from headwater.graph.mending import End
 from headwater.graph.records import Job, Run
-from headwater.model.events import Stamp
 from headwater.model.facts import ParentRun, RunOfJob, RunTimes, Seen
 from headwater.model.names import JobId
 from headwater.service.shapes import RunState
@@ -21,6 +21,7 @@ _STATE: Final[dict[str, RunState]] = {
     "ABORT": "ABORTED",
 }
 _ENDED: Final = frozenset({"COMPLETED", "FAILED", "ABORTED"})
+_STAMP: Final = attrgetter("stamp")
 
 
 class KnownRun(NamedTuple):
@@ -29,12 +30,13 @@ class KnownRun(NamedTuple):
     run_id: str
     job: JobId
     parent: ParentRun | None
+    root: ParentRun | None
     seen: Seen
     state: RunState
     started_us: int | None
     ended_us: int | None
     has_events: bool
-    """False for a run that other runs name as their parent, and that has not spoken itself."""
+    """False for a run that other runs name as their parent or root, and that has not spoken itself."""
 
 
 class Activity(NamedTuple):
@@ -63,6 +65,7 @@ def _heard_of(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
         times.run_id,
         of_job.job,
         of_job.parent,
+        of_job.root,
         times.seen,
         state,
         None if state == "NEW" else times.seen.first_us,
@@ -72,23 +75,30 @@ def _heard_of(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
 
 
 def _named_by(run_id: str, children: list[Run]) -> KnownRun | None:
-    claims = [(child.of_job.stamp, child.of_job.parent) for child in children if child.of_job and child.of_job.parent]
+    """What its children say of a run that says nothing itself; of what they claim the newest holds.
+
+    There may be thousands of them, at each read: so nothing is made of what does not hold.
+    """
     times = [child.times.seen for child in children if child.times]
+    claims = [child.of_job for child in children if child.of_job]
     if not claims or not times:
         return None
-    _, parent = max(claims, key=_by_stamp)
-    seen = reduce(Seen.union, times)
-    return KnownRun(run_id, parent.job, None, seen, "RUNNING", seen.first_us, None, has_events=False)
+    newest = max(claims, key=_STAMP)
+    seen = Seen(min(each.first_us for each in times), max(each.last_us for each in times))
+    job, root = _claimed(run_id, newest)
+    return KnownRun(run_id, job, None, root, seen, "RUNNING", seen.first_us, None, has_events=False)
 
 
-def _by_stamp(claim: tuple[Stamp, ParentRun]) -> Stamp:
-    return claim[0]
+def _claimed(run_id: str, child: RunOfJob) -> tuple[JobId, ParentRun | None]:
+    """The job and the root that a run gives the one that it is a part of: a parent has the root of its children."""
+    whole = next(each for each in child.parts_of if each.run_id == run_id)
+    return whole.job, None if child.root is None or child.root.run_id == run_id else child.root
 
 
 def activity(graph: Graph, job_id: JobId) -> Activity:
     """What the job did; the job is one that the graph knows."""
     job = graph.jobs[job_id]
-    named = {parent.run_id for child in job.children if (parent := _parent_of(graph, child)) is not None}
+    named = _named_as_of(graph, job_id, job.children)
     runs = [run for run_id in job.runs | named if (run := known_run(graph, run_id)) is not None and run.job == job_id]
     runs.sort(key=lambda run: (-run.seen.first_us, run.run_id))
     times = [run.seen for run in runs]
@@ -110,9 +120,15 @@ def _times_told(job: Job) -> Iterator[Seen]:
         yield from tellers.values()
 
 
-def _parent_of(graph: Graph, run_id: str) -> ParentRun | None:
-    of_job = graph.runs[run_id].of_job
-    return None if of_job is None else of_job.parent
+def _named_as_of(graph: Graph, job_id: JobId, children: Iterable[str]) -> set[str]:
+    """The runs of the job that others are told to be parts of; these may be thousands."""
+    named: set[str] = set()
+    for child in children:
+        if (of_job := graph.runs[child].of_job) is not None:
+            for whole in (of_job.parent, of_job.root):
+                if whole is not None and whole.job == job_id and whole.run_id != child:
+                    named.add(whole.run_id)
+    return named
 
 
 def _times_of(graph: Graph, run_ids: Iterable[str]) -> list[Seen]:

@@ -3,15 +3,14 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.routing import BaseRoute
 from starlette.types import Lifespan
 
-from headwater.access.entrance import Entrance
 from headwater.graph.lineage import Graph
 from headwater.model.producer import VERSION
 from headwater.service import paths
@@ -20,8 +19,6 @@ from headwater.service.ahead import Ahead
 from headwater.service.cosignatures import Enrolled
 from headwater.service.failures import handle_failures
 from headwater.service.feed import Feed
-from headwater.service.gate import Gate
-from headwater.service.guard import Guard
 from headwater.service.intake import Intake
 from headwater.service.keys import is_about_keys, rely_on_directory
 from headwater.service.knowledge import Knowledge
@@ -64,19 +61,20 @@ from headwater.signing.note import NoteSigner
 from headwater.store.entries import Stored
 from headwater.store.store import Store
 
+if TYPE_CHECKING:
+    from headwater.access.entrance import Entrance
+    from headwater.service.gate import Gate
+    from headwater.service.guard import Guard
+
 _QUIET_S: Final = 1.0
 """How long no event may have come before answers are rendered ahead of questions."""
 
 
 def _routes() -> list[BaseRoute]:
-    api, whole = APIRouter(prefix="/api/v1"), APIRouter()
     answered = (lineage, namespaces, datasets, runs, jobs, events, search, tags, sources, stats, overview)
-    resources = (*answered, questions, evidence, diff, log, nodes)
-    for resource in (*resources, writes, edits, keys, access, actions):
-        api.include_router(resource.router)
-    for router in (api, graphql.router, health.router):
-        whole.include_router(router)
-    return whole.routes
+    resources = (*answered, questions, evidence, diff, log, nodes, writes, edits, keys, access, actions)
+    # Not included in another router, which would work out the parameters and answers of each once more.
+    return [route for resource in (*resources, graphql, health) for route in resource.router.routes]
 
 
 _ROUTES: Final = _routes()
@@ -97,7 +95,7 @@ def create_app(
     readers: int = 0,
     retain_raw_days: int | None = None,
     tokens: Path | None = None,
-    entrance: Entrance | None = None,
+    entrance: "Entrance | None" = None,
     witnesses: Enrolled | None = None,
 ) -> FastAPI:
     """Make the app over an open store and an empty graph.
@@ -111,7 +109,7 @@ def create_app(
     reading = Readers(Trust(trusted_keys, require_signed), readers)
     proofs = Proofs(store.tree, log_key, witnesses or Enrolled())
     service = _service(store, graph, proofs, reading, KeyStore(trusted_keys, tokens), body_limit, now_us, kept_mb)
-    gate = None if entrance is None else Gate(service, entrance, log_key)
+    gate = None if entrance is None else _gate(service, entrance, log_key)
     app = FastAPI(
         title="Headwater",
         version=VERSION,
@@ -128,7 +126,7 @@ def create_app(
     handle_failures(app)
     intake.add_intake(app)  # after what else stands before the routes, so that it stands before them all
     if gate is not None:
-        app.add_middleware(Guard, gate=gate)
+        app.add_middleware(_guard(), gate=gate)
     app.mount("/spec", specification_app())
     app.router.default = page_app(page)
     return app
@@ -154,7 +152,7 @@ def _service(
         news = noticing(graph, stored.facts) if feed.was_asked else None
         touched = knowledge.learn(stored.facts)
         feed.publish(stored.log_index, touched, news and news())
-        pasts.learned(stored.log_index, stored.facts)
+        pasts.learned(stored.log_index, stored.facts, touched)
         if any(map(is_about_keys, stored.facts)):
             rely_on_directory(service)
         for tell in service.told:
@@ -169,7 +167,19 @@ def _service(
     return service
 
 
-def _lifespan(service: Service, retention: Retention, gate: Gate | None) -> Lifespan[FastAPI]:
+def _gate(service: Service, entrance: "Entrance", log_key: NoteSigner) -> "Gate":
+    from headwater.service.gate import Gate  # here, not above: tokens and GraphQL's words take a third of a second
+
+    return Gate(service, entrance, log_key)
+
+
+def _guard() -> "type[Guard]":
+    from headwater.service.guard import Guard
+
+    return Guard
+
+
+def _lifespan(service: Service, retention: Retention, gate: "Gate | None") -> Lifespan[FastAPI]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.knowledge.load()

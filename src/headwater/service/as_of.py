@@ -83,6 +83,7 @@ LogSize = Annotated[
 ]
 
 _SIZE: Final = re.compile(r"log:(\d{1,15})", re.ASCII)
+_RUN: Final = "run:"
 
 
 def end_of_comparison(name: str, text: str) -> AsOf:
@@ -91,6 +92,10 @@ def end_of_comparison(name: str, text: str) -> AsOf:
     Raises:
         InvalidInputError: it is neither; the message names the parameter.
     """
+    if text.startswith(_RUN):
+        raise InvalidInputError(
+            f"query param {name} cannot be read: expected a time or log:N; compare two runs by fromRun=ID and toRun=ID"
+        )
     if size := _SIZE.fullmatch(text):
         return AsOf(log_size=int(size[1]))
     try:

@@ -1,9 +1,9 @@
-"""A past that is cut out of what is known now: only the runs that spoke across that time are read again.
+"""A past that is cut out of what is known now: only what runs said that spoke across that time is read again.
 
 What stands in memory and in rows is as it was for every run that spoke for the last time before then
-(`headwater.graph.cut`, `headwater.store.until`). Made on the event loop's thread, in slices, and kept in step from then
-on: an event that happened earlier and comes late belongs to this past, and one that is heard of a run that is in it
-makes that run's rows say more than was known then.
+(`headwater.graph.cut`, `headwater.store.until`), and is looked at when a read comes to it. Lives on the event loop's
+thread, and is kept in step: an event that happened earlier and comes late belongs to this past, and one that is heard
+of a run that is in it makes that run's rows say more than was known then.
 """
 
 import asyncio
@@ -18,16 +18,21 @@ from headwater.model.facts import Fact, RunOfJob, happened_us
 from headwater.service.ahead import groups, in_turns
 from headwater.service.knowledge import Knowledge
 from headwater.service.older import OlderFacets
+from headwater.service.then import KnowledgeThen
+from headwater.service.touched import Touched
 from headwater.store.entries import LoggedEvent
-from headwater.store.memory import MemoryStore
 from headwater.store.reader import Reader
 from headwater.store.until import ReaderUntil
 
-_SLICE: Final = 50
-"""Runs that are taken over in one go: a millisecond's work."""
+_FEW: Final = 16
+"""Events that are folded again at once, where more are folded in a thread."""
+_FACTS: Final = 200
+"""Facts that are added in one go: a millisecond's work."""
 _GROUP: Final = 64
 """Events that are folded again in one go."""
-_BYTES_OF_A_RUN: Final = 3_000
+_BYTES_OF_A_PAST: Final = 4_000_000
+"""Its caches; and each that is kept is told of every event that comes."""
+_BYTES_OF_A_NODE: Final = 1_500
 _BYTES_OF_AN_EVENT: Final = 13_000
 """Of one that was folded again: its facts in a store in memory, and in the graph."""
 
@@ -35,22 +40,24 @@ _BYTES_OF_AN_EVENT: Final = 13_000
 class CutPast:
     """What was known as of `until_us`, kept in step with what comes."""
 
-    def __init__(self, now: Knowledge, until_us: int) -> None:
+    def __init__(self, now: Knowledge, until_us: int, another_reader: Callable[[], Reader], thread: Executor) -> None:
         self._now = now
+        self._another_reader = another_reader
+        self._thread = thread
         self._until_us = until_us
-        self._beside = MemoryStore(now.store)
-        self._store = ReaderUntil(now.store, until_us, self._beside)
+        self._store = ReaderUntil(now.store, until_us)
         older = OlderFacets(self._store)
         self._graph = older.graph = CutGraph(now.graph, until_us, older)
-        self.knowledge = Knowledge(self._store, self._graph)
+        self.knowledge = KnowledgeThen(self._store, self._graph, now, self._read_nodes)
         self._heard_again: dict[str, None] = {}
         self._heard_late: list[int] = []
         self._turn = asyncio.Lock()
+        self._has_nodes = False
 
     @property
     def size_bytes(self) -> int:
         """About how much memory it takes."""
-        return len(self._graph.runs) * _BYTES_OF_A_RUN + len(self._beside) * _BYTES_OF_AN_EVENT
+        return _BYTES_OF_A_PAST + self._graph.size * _BYTES_OF_A_NODE + self._store.folded_again * _BYTES_OF_AN_EVENT
 
     def close(self) -> None:
         """Give the memory back now: the caches of a knowledge refer to it."""
@@ -59,42 +66,47 @@ class CutPast:
 
     # Making
 
-    async def make(self, another_reader: Callable[[], Reader], thread: Executor) -> None:
-        """Fill it; called once, and before anything is asked of its knowledge."""
-        across: list[str] = []
-        await in_turns(self._take_over(across))
+    async def make(self) -> None:
+        """Make it ready; called once, and before anything is asked of its knowledge."""
+        await in_turns(self._now.spoken.catch_up())
+        across = [*self._now.spoken.across(self._until_us)]
         await in_turns(self._add(self._store.identity_facts()))
         await in_turns(self._add(list(self._graph.quarantined_before())))
         self._store.runs.update(across)
-        loop = asyncio.get_running_loop()
-        told = await loop.run_in_executor(thread, self._fold_again, another_reader, across)
+        if self._now.store.count_told_of(across) <= _FEW:
+            told = self._fold_again(self._now.store, across)
+        else:
+            told = await self._apart(lambda reader: self._fold_again(reader, across))
         await in_turns(self._add(told))
+        self._graph.identities.note_joined()
         self._graph.hand_over()
-        self.knowledge.count_anew()
         self.knowledge.share_derivations(self._now)
         await self.catch_up()
 
-    def _take_over(self, across: list[str]) -> Iterator[None]:
-        for runs in groups(list(self._now.graph.runs.items()), _SLICE):
-            for run_id, run in runs:
-                match side(run, self._until_us):
-                    case "before":
-                        self._graph.same(run_id, run)
-                    case "across":
-                        across.append(run_id)
-            yield
-
     def _add(self, facts: Sequence[Fact]) -> Iterator[None]:
-        for group in groups(facts, _SLICE * 4):
+        for group in groups(facts, _FACTS):
             self._graph.add_all(group)
             yield
 
-    def _fold_again(self, another_reader: Callable[[], Reader], run_ids: Sequence[str]) -> list[Fact]:
-        """Fold what runs said by then, and what was said without a run; and find the nodes' links; in a thread."""
-        with closing(another_reader()) as reader:
-            logged = sorted(reader.told_of(run_ids, self._until_us), key=_place)
-            links = reader.chain_links(self._until_us)
-        return links + [fact for group in groups(logged, _GROUP) for fact in self._beside.add_logged(group)]
+    def _fold_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
+        """Fold what runs said by then, and what was said without a run."""
+        logged = sorted(reader.told_of(run_ids, self._until_us), key=_place)
+        return [fact for group in groups(logged, _GROUP) for fact in self._store.add_again(group)]
+
+    async def _read_nodes(self) -> None:
+        async with self._turn:
+            if not self._has_nodes:
+                await in_turns(self._add(await self._apart(lambda reader: reader.chain_links(self._until_us))))
+                self._has_nodes = True
+
+    async def _apart(self, read: Callable[[Reader], list[Fact]]) -> list[Fact]:
+        """What is read in another thread, by a reader of its own."""
+
+        def reading() -> list[Fact]:
+            with closing(self._another_reader()) as reader:
+                return read(reader)
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, reading)
 
     # Keeping in step
 
@@ -103,14 +115,21 @@ class CutPast:
         if (run_id := _run_of(facts)) is not None:
             self._graph.keep(run_id)
 
-    def hear(self, log_index: int, facts: Sequence[Fact]) -> None:
-        """Note that `now` learned an event."""
+    def hear(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
+        """Note that `now` learned an event, and whom it touched, datasets by all their names."""
+        self._graph.forget(touched.jobs, touched.datasets)
+        self.knowledge.hear_edits(facts)
         is_late = happened_us(facts) <= self._until_us
         run_id = _run_of(facts)
         if run_id is None and is_late:
             self._heard_late.append(log_index)
-        elif run_id is not None and (is_late or side(self._now.graph.runs[run_id], self._until_us) != "after"):
+        elif run_id is not None and (is_late or self._is_news(run_id)):
             self._heard_again[run_id] = None
+
+    def _is_news(self, run_id: str) -> bool:
+        """Whether what `now` has of a run that spoke since is no longer what was known then, and was till now."""
+        is_of_then = side(self._now.graph.runs[run_id], self._until_us) != "after"
+        return is_of_then and run_id not in self._store.runs
 
     async def catch_up(self) -> None:
         """Take in what was heard of since; runs that spoke again are from now on read from their events."""
@@ -122,7 +141,7 @@ class CutPast:
                 logged += self._store.at(places).values()
                 self._store.runs.update(run_ids)
                 self._store.heard_late()
-                self.knowledge.learn(self._beside.add_logged(sorted(logged, key=_place)))
+                self.knowledge.learn(self._store.add_again(sorted(logged, key=_place)))
                 self._graph.hand_over()
                 del self._heard_late[: len(places)]
                 for run_id in run_ids:

@@ -7,13 +7,15 @@ of the last change it saw.
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 import orjson
 
 from headwater.model.names import DatasetId, JobId
-from headwater.service.knowledge import Touched
 from headwater.service.news import News
+from headwater.service.touched import Touched
 
 _KEPT: Final = 1_000
 """Changes kept for listeners that come back."""
@@ -23,9 +25,18 @@ _ALIVE_EVERY_S: Final = 15.0
 _ALIVE: Final = b": alive\n\n"
 
 
-class _Change(NamedTuple):
+@dataclass
+class _Change:
+    """What an event touched, put into words once somebody listens: where nobody does, that is most of the work."""
+
     number: int
-    text: bytes
+    touched: Touched
+    news: News | None
+
+    @cached_property
+    def text(self) -> bytes:
+        """As listeners are told it."""
+        return _event(self.number, self.touched, self.news)
 
 
 _Listener = asyncio.Queue[_Change | None]
@@ -42,7 +53,7 @@ class Feed:
 
     def publish(self, log_index: int, touched: Touched, news: News | None = None) -> None:
         """Tell every listener; no news where nobody looked for it."""
-        change = _Change(log_index, _event(log_index, touched, news))
+        change = _Change(log_index, touched, news)
         self._kept.append(change)
         for listener in [*self._listeners]:
             try:

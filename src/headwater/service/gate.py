@@ -19,10 +19,11 @@ from headwater.model.heartbeat import NODES
 from headwater.model.names import ColumnId, DatasetId, JobId, readings
 from headwater.service.access import Service
 from headwater.service.api_keys import holding, is_about_api_keys
-from headwater.service.knowledge import Touched
 from headwater.service.restricted import Restricted
 from headwater.service.rules import Matched, Rule
 from headwater.service.sight import Sight
+from headwater.service.touched import Touched
+from headwater.service.words import WORDS
 from headwater.signing.directory import node_of
 from headwater.signing.note import NoteSigner
 from headwater.store.entries import Entry
@@ -79,7 +80,7 @@ class Gate:
         if asked.rule.action is not None:
             self._check(caller, asked, asked.rule, asked.rule.action, request)
         sight = self._sight(caller, asked)
-        self._hide_columns(request, sight)
+        self._hide_columns(request, asked.route, sight)
         return sight
 
     async def _caller(self, request: Request) -> Caller:
@@ -130,7 +131,7 @@ class Gate:
         knows, _ = self._may(caller, "know-restricted", asked.route, "", covered=False)
         covers = None if sees_all else caller.grant.covers
         restricted = frozenset() if knows else self._restricted.names
-        veil = Veil(covers, restricted, self._nodes, self._secret) if covers or restricted else None
+        veil = Veil(covers, restricted, self._nodes, self._secret, WORDS) if covers or restricted else None
 
         def may_bring(entry: Entry) -> ForbiddenError | None:
             return self._why_not(caller, asked.route, entry)
@@ -210,7 +211,7 @@ class Gate:
         name = node.dataset if isinstance(node, ColumnId) else node
         return name in graph.datasets or graph.identities.knows(name)
 
-    def _hide_columns(self, request: Request, sight: Sight) -> None:
+    def _hide_columns(self, request: Request, route: str, sight: Sight) -> None:
         """What is hidden from somebody is not there for them, in the same words as a column that nobody told of."""
         if sight.veil is None or sight.veil.columns is None:
             return
@@ -221,6 +222,7 @@ class Gate:
         columns += [ColumnId(dataset, column) for column in asked.getlist("column") for dataset in datasets]
         for dataset, column in columns:
             if sight.veil.column(column) != column:
+                self._refuse(sight.caller, route, "nothing permits know-restricted", dataset.namespace)
                 raise NotFoundError(f"Field '{column}' of dataset '{dataset.name}' not found.")
 
 

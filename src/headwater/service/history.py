@@ -46,6 +46,10 @@ class KnownHistory:
         self.declared_anew = cache(self._declared_anew)
         self._job_type = cache(self._read_job_type)
 
+    def close(self) -> None:
+        """Give back what was read: its caches refer to it, and would keep it until somebody collects garbage."""
+        vars(self).clear()
+
     def writers(self, name: DatasetId) -> Sequence[JobId]:
         """The jobs that write a dataset, by name; deleted ones are left out."""
         return sorted(job for job in self._graph.writers(name) if not self._graph.hides(job))
@@ -80,9 +84,9 @@ class KnownHistory:
         return sources if edges else None
 
     def is_stream(self, job: JobId) -> bool:
-        """Whether the job says of itself that it streams."""
+        """Whether the job says of itself that it streams, or is a service: neither comes to an end by itself."""
         kind = self._job_type(job)
-        return kind is not None and kind.processing_type == "STREAMING"
+        return kind is not None and kind.processing_type in ("STREAMING", "SERVICE")
 
     def silence_us(self, job: JobId) -> int:
         """How long a running stream may say nothing: twice the window it names, else an hour."""
@@ -151,7 +155,7 @@ class KnownHistory:
 
     def _versions(self, row: ObservedFacetRow) -> Iterator[str]:
         if row.name == VersionFacet.key:
-            told = self._knowledge.view(VersionFacet, {VersionFacet.key: row.content})
+            told = self._knowledge.facets.read(VersionFacet, row.content)
             if told is not None:
                 yield told.dataset_version
         elif row.name == IcebergCommitReportFacet.key and row.body is not None:
@@ -160,8 +164,8 @@ class KnownHistory:
                 yield str(report.snapshot_id)
 
     def _read_job_type(self, job: JobId) -> JobTypeFacet | None:
-        digests = {name: facet.content for name, facet in self._graph.jobs[job].facets.items()}
-        return self._knowledge.view(JobTypeFacet, digests)
+        told = self._graph.job_digest(job, JobTypeFacet.key)
+        return self._knowledge.facets.read(JobTypeFacet, told)
 
 
 def _schema_news(changes: tuple[ColumnChange, ...], logged: LoggedEvent) -> SchemaNews:

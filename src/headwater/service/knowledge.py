@@ -1,37 +1,37 @@
 """What the service knows: graph and store, as the reading routes use them. Lives on the event loop's thread."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache, reduce
+from functools import reduce
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final
 
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.derived import Derivations
+from headwater.graph.last_told import dataset_last_told_us, job_last_told_us
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset
 from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
 from headwater.model.facets.dataset import DataSourceFacet
-from headwater.model.facets.view import View
-from headwater.model.facts import Declaration, Edit, EngineCatalog, Fact, ObservedFacet, Seen
+from headwater.model.facts import Edit, EngineCatalog, Fact, Seen
 from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings, run_id_of
 from headwater.service.activity import Activity, KnownRun, activity, known_run
+from headwater.service.facet_views import FacetViews
+from headwater.service.gaps import KnownGaps
 from headwater.service.listing import NameIndex
-from headwater.service.mentions import Mentions, mentions
+from headwater.service.mentions import mentions
 from headwater.service.rendered import Rendered
 from headwater.service.shapes import Field
-from headwater.service.tallies import DatasetTallies, DatasetTally, JobTallies, JobTally, Source
+from headwater.service.spoken import Spoken
+from headwater.service.tallies import NEVER_US, DatasetTallies, DatasetTally, JobTallies, JobTally, Source
+from headwater.service.touched import Touched, hidden_of, reshaped_by, touched_by, unused_of
+from headwater.service.verdicts import Verdicts
 from headwater.store.reader import Reader
 
-ViewT = TypeVar("ViewT", bound=View)
-
+SCHEMA: Final = "schema"
 _RUN: Final = "run:"
 _MAX_READINGS: Final = 1_000
 """Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
-
-_PLACE: Final = "ordinal_position"
-_KEPT_READ: Final = 2_000
-"""Facets kept as they were read."""
 
 _SLICE: Final = 8
 """Facets that are read ahead in one go: about a millisecond's work."""
@@ -40,30 +40,24 @@ _FEW: Final = 32
 """Facets that are read for whoever asks for jobs and datasets: as many are unread but right after a start."""
 
 
-class Touched(NamedTuple):
-    """The nodes that facts were about, datasets by their shown names."""
-
-    jobs: frozenset[JobId]
-    datasets: frozenset[DatasetId]
-    run: str | None
-
-
 class Knowledge:
     """The graph and the store it was folded from."""
 
     def __init__(self, store: Reader, graph: Graph) -> None:
         self.store = store
         self.graph = graph
+        self.facets = FacetViews(store.content)
         self._activity: dict[JobId, Activity] = {}
         self.derivations = Derivations(graph)
         self.name_index = NameIndex(graph)
         self.job_tallies = JobTallies(self._job_tally)
         self.dataset_tallies = DatasetTallies(self._dataset_tally)
-        self._rendered = Rendered()
+        self.gaps = KnownGaps(graph, store.content)
+        self.verdicts = Verdicts(graph)
+        self.spoken = Spoken(graph.runs)
+        self._rendered = self._nothing_rendered()
         self._rendered_as_of = 0
         """How often classes of names had changed when it was rendered."""
-        self._fields_in = lru_cache(maxsize=_KEPT_READ)(self._read_fields)
-        self._view = lru_cache(maxsize=_KEPT_READ)(self._read_view)
 
     # Learning
 
@@ -89,29 +83,47 @@ class Knowledge:
     def learn(self, facts: Sequence[Fact]) -> Touched:
         """Add what a stored event says; says what it touched, also what it moved away from."""
         told = mentions(facts)
-        before, changes = self._touched(told), self.graph.identities.changes
-        only_joined = self.graph.identities.only_joins and not any(isinstance(fact, EngineCatalog) for fact in facts)
-        reshaped, hidden = self._reshaped(facts), self._hidden(before)
+        before, changes = touched_by(self.graph, told), self.graph.identities.changes
+        kinds = {type(fact) for fact in facts}
+        only_joined = self.graph.identities.only_joins and EngineCatalog not in kinds
+        reshaped, hidden = reshaped_by(self.graph, facts), hidden_of(self.graph, before)
+        unused = unused_of(self.graph, told)
+        spoke = {run_id: self.spoken.seen(run_id) for run_id in told.runs}
         self.graph.add_all(facts)
+        for run_id, seen in spoke.items():
+            self.spoken.change(run_id, seen, self.spoken.seen(run_id))
         joins = changes != self.graph.identities.changes
-        after = self._touched(told)
+        after = touched_by(self.graph, told)
         touched = Touched(before.jobs | after.jobs, before.datasets | after.datasets, after.run)
         for job in touched.jobs:
             self._activity.pop(job, None)
         self.job_tallies.touch(touched.jobs)
+        # A dataset that an event is the first to name may be shown by this name from now on, and by another until now.
+        for name in after.datasets - before.datasets:
+            self.dataset_tallies.touch(self.graph.identities.members(name))
         self.dataset_tallies.touch(touched.datasets)
         self.derivations.touch(touched.datasets, touched.jobs)
-        if joins or before.jobs - after.jobs:
+        is_moved = bool(before.jobs - after.jobs)
+        # Others of its spelling, of which only facets tell, are called by it now.
+        for name in (*unused, *(after.datasets if told.declared_jobs else ())):
+            self.dataset_tallies.touch(map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(name)))
+        if joins or is_moved:
             self.derivations.touch_all()
         if joins:
             self._count_again(touched, only_joined=only_joined and self.graph.identities.only_joins)
         if joins and self._rendered_as_of == changes and only_joined and self.graph.identities.only_joins:
             self._rendered_as_of = self.graph.identities.changes  # it is among those touched that names were joined
         is_renamed = joins or before.datasets != after.datasets or bool(told.declared_jobs)
-        is_renamed |= hidden != self._hidden(before)
+        is_renamed |= hidden != hidden_of(self.graph, before)
         self._forget(touched, touched.datasets if is_renamed else reshaped)
-        if any(isinstance(fact, Edit) for fact in facts):  # people are slow, and may say anything about anything
-            self._rendered = Rendered()
+        if Edit in kinds:  # people are slow, and may say anything about anything
+            self._rendered = self._nothing_rendered()
+            self.gaps.touch_all()
+        self.gaps.hear(facts, told.runs)
+        self.gaps.touch(touched.jobs, touched.datasets, is_renamed=is_renamed, is_moved=joins or is_moved)
+        self.verdicts.hear(told.runs)
+        if is_moved:
+            self.verdicts.begin_again()
         return touched
 
     def _count_again(self, touched: Touched, *, only_joined: bool) -> None:
@@ -123,6 +135,7 @@ class Knowledge:
         if not only_joined:
             self.job_tallies.touch_all()
             self.dataset_tallies.touch_all()
+            self.gaps.touch_all()
             return
         for name in touched.datasets:
             members = tuple(self.graph.identities.members(name))
@@ -136,28 +149,6 @@ class Knowledge:
         yield from self.job_tallies.count_up()
         yield from self.dataset_tallies.count_up()
 
-    def _reshaped(self, facts: Iterable[Fact]) -> set[DatasetId]:
-        """The datasets of which it may now be another version that some run has met, called before the facts are added.
-
-        That is none where the newest is just told again.
-        """
-        reshaped: set[DatasetId] = set()
-        for fact in facts:
-            match fact:
-                case ObservedFacet(dataset=name, slot="facets", name="schema" | "version" as facet):
-                    dataset = self.graph.datasets.get(name)
-                    stamp, content = dataset.facets.get(facet, (None, b"")) if dataset else (None, b"")
-                    if stamp is None or content != fact.content or fact.stamp < stamp:
-                        reshaped.add(name)
-                case Declaration(node=DatasetId() as name):
-                    reshaped.add(name)
-                case _:
-                    pass
-        return reshaped
-
-    def _hidden(self, touched: Touched) -> list[DatasetId]:
-        return [name for name in touched.datasets if self.graph.hides(name)]
-
     def _forget(self, touched: Touched, reshaped: Iterable[DatasetId]) -> None:
         """Forget what is kept of what was touched, and of the jobs whose runs may have met other versions."""
         around = (self.graph.readers(name) | self.graph.writers(name) for name in reshaped)
@@ -169,29 +160,11 @@ class Knowledge:
         """Parts of answers that still hold; all are forgotten when it may have changed anywhere which names are one."""
         if self._rendered_as_of != self.graph.identities.changes:
             self._rendered_as_of = self.graph.identities.changes
-            self._rendered = Rendered()
+            self._rendered = self._nothing_rendered()
         return self._rendered
 
-    def _touched(self, told: Mentions) -> Touched:
-        jobs = told.jobs | told.declared_jobs
-        datasets = told.datasets.union(*told.aliases)
-        for run_id in told.runs:
-            jobs.update(self._jobs_of(run_id))
-        for job in (self.graph.jobs[name] for name in told.declared_jobs if name in self.graph.jobs):
-            datasets.update(job.reads, job.writes)
-        for end in (end for name in told.declared_jobs for end in self.graph.declared_ends(name)):
-            (jobs if isinstance(end, JobId) else datasets).add(end)  # type: ignore[arg-type]
-        shown = frozenset(name for name in map(self.graph.shown, datasets) if name.is_complete)
-        return Touched(frozenset(jobs), shown, next(iter(told.runs), None))
-
-    def _jobs_of(self, run_id: str) -> Iterator[JobId]:
-        """The job of a run and that of its parent, each also as other runs have it that name these as their parents."""
-        yield from self.graph.child_runs.get(run_id, ())
-        run = self.graph.runs.get(run_id)
-        if run is not None and run.of_job is not None:
-            yield run.of_job.job
-            if run.of_job.parent is not None:
-                yield from self.graph.child_runs[run.of_job.parent.run_id]
+    def _nothing_rendered(self) -> Rendered:
+        return Rendered()
 
     # Who is known
 
@@ -284,8 +257,8 @@ class Knowledge:
 
     def _has_column(self, dataset: DatasetId, column: str) -> bool:
         """Whether the dataset has the column, or its schema one inside others by that path."""
-        _, schema = self.graph.facets_of(dataset).get("schema", (None, None))
-        return column in self.all_columns(dataset) or _has_path(self.fields(schema), column)
+        fields = self.facets.fields(self.graph.digest_of(dataset, SCHEMA))
+        return column in self.all_columns(dataset) or _has_path(fields, column)
 
     def _told_of(self, name: DatasetId) -> Seen | None:
         """When another dataset was said to be made from this one, of which nobody told anything itself."""
@@ -334,7 +307,8 @@ class Knowledge:
             return None
         edges = len(self.graph.reads(name)) + len(self.graph.writes(name))
         tags = tuple(dict.fromkeys(self.told_job_tags(name)))
-        return JobTally(self.activity(name).seen, not self.graph.hides(name), edges, tags)
+        seen, is_shown = self.activity(name).seen, not self.graph.hides(name)
+        return JobTally(seen, is_shown, edges, tags, self._last_told_us(name))
 
     def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
         if self.graph.shown(name) != name or not self.names(name):
@@ -342,41 +316,43 @@ class Knowledge:
         namespaces = {member.namespace for member in self.graph.identities.members(name) if member.is_complete}
         dataset = self.graph.datasets.get(name)
         is_shown = dataset is not None and dataset.is_known and name.is_complete and not self.graph.hides(name)
-        digests = {facet: digest for facet, (_, digest) in self.graph.facets_of(name).items()} if is_shown else {}
         columns, edges = self._column_counts(name) if is_shown else (0, 0)
-        facet = self.view(DataSourceFacet, digests)
-        source = None if facet is None or not facet.name else Source(facet.name, facet.uri or "")
+        source = self._source(name) if is_shown else None
         tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
-        return DatasetTally(self.seen(name), is_shown, tuple(sorted(namespaces)), columns, edges, source, tags)
+        seen, places = self.seen(name), tuple(sorted(namespaces))
+        return DatasetTally(seen, is_shown, places, columns, edges, source, tags, self._last_told_us(name))
+
+    def _source(self, name: DatasetId) -> Source | None:
+        told = self.graph.digest_of(name, DataSourceFacet.key)
+        facet = self.facets.read(DataSourceFacet, told)
+        return None if facet is None or not facet.name else Source(facet.name, facet.uri or "")
+
+    def _last_told_us(self, node: JobId | DatasetId) -> int:
+        """Until when anybody told what its tally hangs on: for pasts, which take over the tallies of now."""
+        if isinstance(node, JobId):
+            told_us = job_last_told_us(self.graph, node)
+        else:
+            told_us = dataset_last_told_us(self.graph, node)
+        return NEVER_US if told_us is None else told_us
+
+    async def read_nodes(self) -> None:
+        """See to it that the graph has the records of the nodes."""
 
     # Facets and columns
 
-    def view(self, kind: type[ViewT], digests: Mapping[str, bytes]) -> ViewT | None:
-        """A facet out of digests by facet name, or None where it is absent, deleted or cannot be read."""
-        digest = digests.get(kind.key)
-        read = None if digest is None else self._view(kind, digest)
-        return read if isinstance(read, kind) else None
-
     def told_job_tags(self, job: JobId) -> Iterator[str]:
         """The tags that producers told of a known job, in their order."""
-        digests = {name: facet.content for name, facet in self.graph.jobs[job].facets.items() if name == TagsFacet.key}
-        facet = self.view(TagsFacet, digests)
+        facet = self.facets.read(TagsFacet, self.graph.job_digest(job, TagsFacet.key))
         yield from (tag.word for tag in (facet and facet.tags) or ())
 
     def told_tags(self, name: DatasetId) -> Iterator[tuple[str | None, str]]:
         """The tags that producers told of a dataset, in their order, each with the column that it is on, if any."""
-        _, digest = self.graph.facets_of(name).get(DatasetTagsFacet.key, (None, None))
-        facet = None if digest is None else self.view(DatasetTagsFacet, {DatasetTagsFacet.key: digest})
+        facet = self.facets.read(DatasetTagsFacet, self.graph.digest_of(name, DatasetTagsFacet.key))
         yield from ((tag.field or None, tag.word) for tag in (facet and facet.tags) or ())
-
-    def fields(self, schema: bytes | None) -> tuple[Field, ...]:
-        """The columns that a schema facet lists, from its digest; parts that cannot be read are passed over."""
-        return () if schema is None else self._fields_in(schema)
 
     def columns(self, name: DatasetId) -> tuple[str, ...]:
         """The columns of a dataset by its newest schema, then others that column edges end at, by name."""
-        facets = self.graph.facets_of(name)
-        fields = self.fields(facets["schema"][1] if "schema" in facets else None)
+        fields = self.facets.fields(self.graph.digest_of(name, SCHEMA))
         fed = {edge.target_column for edge in self.graph.column_edges_into(name) if edge.target_column is not None}
         return tuple(dict.fromkeys((*(field["name"] for field in fields), *sorted(fed))))
 
@@ -396,16 +372,9 @@ class Knowledge:
 
     def _column_counts(self, name: DatasetId) -> tuple[int, int]:
         """How many columns a dataset has, and how many column edges end at it."""
-        facets = self.graph.facets_of(name)
-        fields = self.fields(facets["schema"][1] if "schema" in facets else None)
+        fields = self.facets.fields(self.graph.digest_of(name, SCHEMA))
         fed, edges = self.graph.count_column_edges_into(name)
         return len(fed.union(field["name"] for field in fields)), edges
-
-    def _read_view(self, kind: type[View], digest: bytes) -> object:
-        return kind.read({kind.key: self.store.content(digest)})
-
-    def _read_fields(self, schema: bytes) -> tuple[Field, ...]:
-        return tuple(_fields(self.store.content(schema).get("fields")))
 
 
 def _readings(node_id: str) -> Iterator[NodeReading]:
@@ -416,31 +385,9 @@ def _readings(node_id: str) -> Iterator[NodeReading]:
             yield from readings(whole)
 
 
-def _fields(entries: object) -> Iterable[Field]:
-    for entry in _in_place(entries) if isinstance(entries, list) else ():
-        if isinstance(entry, dict) and isinstance(entry.get("name"), str) and entry["name"]:
-            field = Field(
-                name=entry["name"], type=_text(entry, "type"), description=_text(entry, "description"), tags=()
-            )
-            if nested := tuple(_fields(entry.get("fields"))):
-                field["fields"] = nested
-            yield field
-
-
 def _has_path(fields: Iterable[Field], path: str) -> bool:
     return any(
         path == field["name"]
         or (path.startswith(f"{field['name']}.") and _has_path(field.get("fields", ()), path[len(field["name"]) + 1 :]))
         for field in fields
     )
-
-
-def _in_place(entries: list[Any]) -> list[Any]:
-    """The fields by their ordinal position, where each of them has one; else as they were told."""
-    places = [place for each in entries if isinstance(each, dict) and isinstance(place := each.get(_PLACE), int)]
-    return sorted(entries, key=lambda each: int(each[_PLACE])) if len(places) == len(entries) else entries
-
-
-def _text(entry: Mapping[str, Any], key: str) -> str | None:
-    value = entry.get(key)
-    return value if isinstance(value, str) else None

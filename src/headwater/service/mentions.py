@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from headwater.model.facts import (
     Alias,
@@ -38,17 +39,20 @@ class Mentions:
     aliases: set[tuple[DatasetId, DatasetId]] = field(default_factory=set)
 
 
+_NAME_NOBODY: Final[frozenset[type[Fact]]] = frozenset(
+    {Content, ObservedFacet, RunFacet, Quarantined, Ending, CatalogEntry, ControlFlow, ChainLink, EngineCatalog}
+)
+"""Other facts of the same event name what they are about; nodes are looked at when somebody asks; and what an engine
+is set up for may be about any of its names."""
+
+
 def mentions(facts: Iterable[Fact]) -> Mentions:
     """Collect whom the facts are about."""
     found = Mentions()
     for fact in facts:
+        if type(fact) in _NAME_NOBODY:  # most of them
+            continue
         match fact:
-            case Content() | ObservedFacet() | RunFacet() | Quarantined() | Ending() | CatalogEntry() | ControlFlow():
-                pass  # other facts of the same event name what these are about
-            case ChainLink():
-                pass  # nodes are looked at when somebody asks
-            case EngineCatalog():
-                pass  # it may be about any of its engine's names
             case (
                 Observation(dataset=name)
                 | ColumnEvidence(target=name)

@@ -9,8 +9,8 @@ from typing import Final
 
 from headwater.errors import InvalidEventError
 from headwater.graph.lineage import Graph
-from headwater.model.events import Stamp, parse_event
-from headwater.model.extract import facts
+from headwater.model.events import RunEvent, Stamp, parse_event
+from headwater.model.extract import job_facets
 from headwater.model.facts import JobFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.store.entries import LoggedEvent
@@ -79,7 +79,8 @@ class OlderFacets:
 def _job_facets(raw: bytes) -> list[JobFacet]:
     """The facets of its job that an event tells; none where it was taken once and would be refused today."""
     try:
-        return [fact for fact in facts(parse_event(raw)) if isinstance(fact, JobFacet)]
+        event = parse_event(raw)
+        return [*job_facets(event)] if isinstance(event, RunEvent) else []
     except InvalidEventError:
         return []
 

@@ -1,7 +1,8 @@
 """Things in order, and times by group: kept in step with changes, and brought up to date when they are asked for."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from headwater.model.facts import Seen
@@ -22,6 +23,12 @@ class Ordered(Generic[ThingT]):
         self._order: list[Any] = []
         self._changes: dict[ThingT, bool] = {}
         """What came (true) or went since."""
+
+    def copy(self) -> "Ordered[ThingT]":
+        """The same things."""
+        same: Ordered[ThingT] = Ordered()
+        same._order, same._changes = [*self._order], {**self._changes}
+        return same
 
     def add(self, thing: ThingT) -> None:
         """Take it in."""
@@ -52,41 +59,42 @@ class Ordered(Generic[ThingT]):
             del self._order[place]
 
 
-class Spans:
-    """For each group from when to when its members were heard of.
+class Spans(Generic[ThingT]):
+    """For each group from when to when its members were heard of."""
 
-    `members` gives every member's groups and times, now: what a group loses at its ends is worked out anew from these.
-    """
-
-    def __init__(self, members: Callable[[], Iterable[Membership]]) -> None:
-        self._members = members
+    def __init__(self) -> None:
+        self._firsts: dict[str, Ordered[tuple[int, ThingT]]] = defaultdict(Ordered)
+        self._lasts: dict[str, Ordered[tuple[int, ThingT]]] = defaultdict(Ordered)
         self._times: dict[str, Seen] = {}
-        self._shrunk: set[str] = set()
+        self._changed: dict[str, None] = {}
+        """The groups of which the times are to be looked up again."""
 
-    def change(self, before: Membership | None, after: Membership | None) -> None:
+    def take_over(self, others: "Spans[ThingT]") -> None:
+        """Know what others know of the same members."""
+        for mine, theirs in ((self._firsts, others._firsts), (self._lasts, others._lasts)):
+            mine.update((group, order.copy()) for group, order in theirs.items())
+        self._times, self._changed = {**others._times}, {**others._changed}
+
+    def change(self, member: ThingT, before: Membership | None, after: Membership | None) -> None:
         """A member is in other groups by now, or was heard of at other times; None: there is no such member."""
-        if before is not None:
-            groups, seen = before
-            kept = () if after is None or after[1].union(seen) != after[1] else after[0]
-            self._shrunk.update(group for group in groups if group not in kept and self._is_at_end(group, seen))
-        if after is not None:
-            groups, seen = after
+        for groups, seen in (before,) if before is not None else ():
             for group in groups:
-                known = self._times.get(group)
-                self._times[group] = seen if known is None else known.union(seen)
+                self._firsts[group].remove((seen.first_us, member))
+                self._lasts[group].remove((seen.last_us, member))
+                self._changed[group] = None
+        for groups, seen in (after,) if after is not None else ():
+            for group in groups:
+                self._firsts[group].add((seen.first_us, member))
+                self._lasts[group].add((seen.last_us, member))
+                self._changed[group] = None
 
-    def _is_at_end(self, group: str, seen: Seen) -> bool:
-        known = self._times[group]
-        return seen.first_us <= known.first_us or seen.last_us >= known.last_us
-
-    def times(self) -> dict[str, Seen]:
+    def times(self) -> Mapping[str, Seen]:
         """By group; not to be changed."""
-        if self._shrunk:
-            for group in self._shrunk:
+        while self._changed:
+            group, _ = self._changed.popitem()
+            firsts, lasts = self._firsts[group].items(), self._lasts[group].items()
+            if firsts:
+                self._times[group] = Seen(firsts[0][0], lasts[-1][0])
+            else:
                 self._times.pop(group, None)
-            for groups, seen in self._members():
-                for group in self._shrunk.intersection(groups):
-                    known = self._times.get(group)
-                    self._times[group] = seen if known is None else known.union(seen)
-            self._shrunk.clear()
         return self._times

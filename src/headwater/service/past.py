@@ -18,8 +18,10 @@ from headwater.model.facts import Edit, Fact, happened_us
 from headwater.service.as_of import AsOf
 from headwater.service.cut import CutPast
 from headwater.service.knowledge import Knowledge
+from headwater.service.mentions import mentions
 from headwater.service.metrics import Metrics
 from headwater.service.replay import ReplayedPast
+from headwater.service.touched import Touched
 from headwater.store.reader import Reader
 
 DEFAULT_KEPT_MB: Final = 128
@@ -75,14 +77,22 @@ class Pasts:
         for kept in self._kept.values():
             kept.past.keep(facts)
 
-    def learned(self, log_index: int, facts: Sequence[Fact]) -> None:
-        """Note that `now` has learned an event."""
+    def learned(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
+        """Note that `now` has learned an event, which touched these."""
         event_us, (newest_us, size) = happened_us(facts), self._newest
         self._newest = AsOf(event_us if newest_us is None else max(newest_us, event_us), max(size or 0, log_index + 1))
+        if not self._kept:
+            return
+        touched = self._by_all_names(facts, touched)
         for kept in self._kept.values():
-            kept.past.hear(log_index, facts)
+            kept.past.hear(log_index, facts, touched)
         if any(isinstance(fact, Edit) and fact.what == DELETED for fact in facts):
             self._give_up([key for key in self._kept if key.is_cut and not self._can_be_cut(key.bounds)])
+
+    def _by_all_names(self, facts: Sequence[Fact], touched: Touched) -> Touched:
+        """Whom an event touched, datasets by all their names, also those that are in quarantine."""
+        members = (self._now.graph.identities.members(name) for name in touched.datasets)
+        return touched._replace(datasets=touched.datasets.union(mentions(facts).datasets, *members))
 
     def stop(self) -> None:
         """Let a replay that is under way end soon; requests that wait for it are told to come back."""
@@ -130,8 +140,8 @@ class Pasts:
         self._making += 1
         past: CutPast | ReplayedPast
         if key.is_cut and key.bounds.time_us is not None:
-            past = CutPast(self._now, key.bounds.time_us)
-            making = past.make(self.another_reader, self._cutting)
+            past = CutPast(self._now, key.bounds.time_us, self.another_reader, self._cutting)
+            making = past.make()
         else:
             past = ReplayedPast(self._now, key.bounds, size, self._is_stopping)
             making = past.make(self.another_reader, self._replaying, self._metrics)

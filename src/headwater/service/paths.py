@@ -4,10 +4,14 @@ Servers hand the path over decoded, where such a name would fall apart at its sl
 path as it was sent, and a parameter `{name:encoded}` is decoded once it is cut out.
 """
 
+from typing import Final
 from urllib.parse import quote, unquote
 
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+API: Final = "/api/v1"
+"""Where the API's paths begin."""
 
 
 class EncodedName(Convertor[str]):

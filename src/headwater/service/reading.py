@@ -14,13 +14,14 @@ from headwater.model.events import DatasetEvent, Event, RunEvent, parse_event
 from headwater.model.heartbeat import NODES
 from headwater.signing.directory import node_of
 from headwater.signing.facet import SIGNATURE
-from headwater.signing.verify import Verification, verify_event
+from headwater.signing.verify import Claim, Verification, verify_event
 from headwater.store.entries import Entry, entry_of
 
 Refusal = InvalidEventError | UntrustedEventError
 """Why an event is not taken."""
 
 _NEVER_US: Final = 2**62
+_SIGNATURE: Final = ("run", "facets", SIGNATURE)
 _UNSIGNED: Final = Verification("unsigned", None, "run.facets.signature: missing")
 
 
@@ -74,9 +75,15 @@ def _refuse_false_names(event: Event, verified: Verification) -> None:
         )
 
 
+def _begin_of_signature(event: RunEvent) -> int | None:
+    of_run = (place.begin for place in reversed(event.places or ()) if place.path == _SIGNATURE)  # it stands at the end
+    return next(of_run, None)
+
+
 def _verified(event: Event, trust: Trust, received_us: int) -> Verification:
-    is_signed = isinstance(event, RunEvent) and SIGNATURE in event.run_facets
-    verified = verify_event(event.raw, trust.keys, event.body) if is_signed else _UNSIGNED
+    verified = _UNSIGNED
+    if isinstance(event, RunEvent) and (facet := event.run_facets.get(SIGNATURE)) is not None:
+        verified = verify_event(event.raw, trust.keys, Claim(facet, event.producer, _begin_of_signature(event)))
     if verified.verdict == "ok" and max(event.stamp.time_us, received_us) >= trust.revoked_us.get(
         verified.key_id or "", _NEVER_US
     ):  # by arrival too: who has stolen a key may write any event time

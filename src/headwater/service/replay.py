@@ -19,6 +19,7 @@ from headwater.service.ahead import groups
 from headwater.service.as_of import AsOf
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
+from headwater.service.touched import Touched
 from headwater.store.memory import MemoryStore
 from headwater.store.reader import Reader
 
@@ -74,7 +75,7 @@ class ReplayedPast:
     def keep(self, facts: Sequence[Fact]) -> None:
         """Nothing is shared with `now`."""
 
-    def hear(self, log_index: int, facts: Sequence[Fact]) -> None:
+    def hear(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
         """Nothing is noted: the log itself is looked through."""
 
     async def catch_up(self) -> None:

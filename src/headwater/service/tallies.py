@@ -4,13 +4,17 @@ Each job and dataset is looked at once, and again when an event touched it: so t
 long as what is new since the last one. Who was touched is kept until somebody asks.
 """
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from itertools import chain
+from operator import itemgetter
+from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
 from headwater.errors import HeadwaterError
 from headwater.model.facts import Seen
 from headwater.model.names import DatasetId, JobId
+from headwater.service.ahead import groups
 from headwater.service.ordered import Membership, Ordered, Spans
 
 NodeT = TypeVar("NodeT", JobId, DatasetId)
@@ -18,6 +22,10 @@ TallyT = TypeVar("TallyT", "JobTally", "DatasetTally")
 
 _SLICE: Final = 16
 """Nodes that are looked at in one go: a millisecond's work where columns must be counted."""
+
+
+NEVER_US: Final = 2**62
+"""In the place of a time, after all others: nobody can tell."""
 
 
 class JobTally(NamedTuple):
@@ -29,6 +37,8 @@ class JobTally(NamedTuple):
     edges: int
     tags: tuple[str, ...] = ()
     """Those that producers told."""
+    last_told_us: int = NEVER_US
+    """Until when anybody told what this hangs on, or some time after that."""
 
 
 class Source(NamedTuple):
@@ -49,6 +59,8 @@ class DatasetTally(NamedTuple):
     source: Source | None
     tags: tuple[str, ...] = ()
     """Those that producers told, of the dataset or of its columns."""
+    last_told_us: int = NEVER_US
+    """As of a job."""
 
 
 class Tallies(Generic[NodeT, TallyT]):
@@ -58,8 +70,11 @@ class Tallies(Generic[NodeT, TallyT]):
         self._look: Callable[[NodeT], TallyT | None] = look
         self._known: dict[NodeT, TallyT] = {}
         self._touched: dict[NodeT, None] = {}
-        self._namespaces = Spans(lambda: (self._in_namespaces(node, self._known[node]) for node in self._known))
+        self._begin: Callable[[], Iterator[None]] | None = None
+        self._beginning: Iterator[None] | None = None
+        self._namespaces: Spans[NodeT] = Spans()
         self._first_heard: Ordered[tuple[int, NodeT]] = Ordered()
+        self._last_told: Ordered[tuple[int, NodeT]] = Ordered()
         self._tagged: dict[str, dict[NodeT, None]] = {}
         self._shown = 0
 
@@ -67,16 +82,65 @@ class Tallies(Generic[NodeT, TallyT]):
         """These may add something else by now."""
         self._touched.update(dict.fromkeys(nodes))
 
+    def begin_with(
+        self, others: Self, until_us: int, is_same: Callable[[NodeT], bool], doubtful: Callable[[], Iterable[NodeT]]
+    ) -> None:
+        """Once somebody asks, begin with what others know; look only at nodes that were not the same by that time.
+
+        `doubtful` are nodes that may not have been although all that was told of them was told by then, and nodes that
+        the others may not know.
+        """
+        self._begin = lambda: self._begun(others, until_us, is_same, doubtful)
+
+    def _begun(
+        self, others: Self, until_us: int, is_same: Callable[[NodeT], bool], doubtful: Callable[[], Iterable[NodeT]]
+    ) -> Iterator[None]:
+        yield from others.count_up()
+        self._take_over(others)
+        order = others._last_told.items()
+        later, nobody_knows = (bisect_right(order, time_us, key=itemgetter(0)) for time_us in (until_us, NEVER_US - 1))
+        self.touch(node for _, node in order[later:nobody_knows])
+        perhaps = chain((node for _, node in order[nobody_knows:]), doubtful())
+        for group in groups(list(dict.fromkeys(perhaps)), _SLICE):
+            self.touch(node for node in group if node not in self._known or not is_same(node))
+            yield
+
+    def get(self, node: NodeT) -> TallyT | None:
+        """What a node adds, as it was last counted; None for one that was touched since, or is none."""
+        return None if node in self._touched else self._known.get(node)
+
+    def _take_over(self, others: Self) -> None:
+        """Know what others know."""
+        self._known = {**others._known}
+        self._namespaces.take_over(others._namespaces)
+        self._first_heard = others._first_heard.copy()
+        self._tagged = {tag: {**nodes} for tag, nodes in others._tagged.items()}
+        self._shown = others._shown
+
     def touch_all(self) -> None:
         """Whoever was looked at may add something else by now."""
         self.touch(self._known)
 
     def count_up(self) -> Iterator[None]:
         """Look at who was touched, some with each step."""
+        while self._begin is not None:
+            self._go_on_beginning(self._begin)
+            yield
         while self._touched:
             for _ in range(min(_SLICE, len(self._touched))):
                 self._look_at(self._touched.popitem()[0])
             yield
+
+    def _go_on_beginning(self, begin: Callable[[], Iterator[None]]) -> None:
+        """Another step of the one beginning that all who ask meanwhile go on with."""
+        self._beginning = self._beginning or begin()
+        try:
+            next(self._beginning)
+        except StopIteration:
+            self._begin = self._beginning = None
+        except HeadwaterError:  # the disk does not answer: whoever asks next begins anew
+            self._beginning = None
+            raise
 
     def _look_at(self, node: NodeT) -> None:
         try:
@@ -93,13 +157,15 @@ class Tallies(Generic[NodeT, TallyT]):
     def _change(self, node: NodeT, before: TallyT | None, after: TallyT | None) -> None:
         if before == after:
             return
-        self._namespaces.change(
-            before and self._in_namespaces(node, before), after and self._in_namespaces(node, after)
-        )
+        mine = (None if tally is None else self._in_namespaces(node, tally) for tally in (before, after))
+        self._namespaces.change(node, *mine)
+        if before is not None:
+            self._last_told.remove((before.last_told_us, node))
         if after is None:
             del self._known[node]
         else:
             self._known[node] = after
+            self._last_told.add((after.last_told_us, node))
         if before is not None and before.is_shown:
             self._take_out(node, before)
         if after is not None and after.is_shown:
@@ -155,6 +221,11 @@ class JobTallies(Tallies[JobId, JobTally]):
         self._newest: Ordered[tuple[int, JobId]] = Ordered()
         self._newest_in: dict[str, Ordered[tuple[int, JobId]]] = defaultdict(Ordered)
 
+    def _take_over(self, others: Self) -> None:
+        super()._take_over(others)
+        self._edges, self._newest = others._edges, others._newest.copy()
+        self._newest_in.update((namespace, newest.copy()) for namespace, newest in others._newest_in.items())
+
     def _in_namespaces(self, node: JobId, tally: JobTally) -> Membership:
         return (node.namespace,), tally.seen
 
@@ -189,8 +260,15 @@ class DatasetTallies(Tallies[DatasetId, DatasetTally]):
         super().__init__(look)
         self._columns = self._column_edges = 0
         self._in: dict[str, Ordered[tuple[str, DatasetId]]] = defaultdict(Ordered)
-        self._sources = Spans(lambda: (_in_source(tally) for tally in self._known.values() if tally.is_shown))
+        self._sources: Spans[DatasetId] = Spans()
         self._addresses: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def _take_over(self, others: Self) -> None:
+        super()._take_over(others)
+        self._columns, self._column_edges = others._columns, others._column_edges
+        self._in.update((namespace, datasets.copy()) for namespace, datasets in others._in.items())
+        self._sources.take_over(others._sources)
+        self._addresses.update((name, Counter(uris)) for name, uris in others._addresses.items())
 
     def _in_namespaces(self, node: DatasetId, tally: DatasetTally) -> Membership:
         return tally.namespaces, tally.seen
@@ -200,7 +278,7 @@ class DatasetTallies(Tallies[DatasetId, DatasetTally]):
         self._columns += tally.columns
         self._column_edges += tally.column_edges
         self._in[node.namespace].add((node.name, node))
-        self._sources.change(None, _in_source(tally))
+        self._sources.change(node, None, _in_source(tally))
         if tally.source is not None:
             self._addresses[tally.source.name][tally.source.uri] += 1
 
@@ -209,7 +287,7 @@ class DatasetTallies(Tallies[DatasetId, DatasetTally]):
         self._columns -= tally.columns
         self._column_edges -= tally.column_edges
         self._in[node.namespace].remove((node.name, node))
-        self._sources.change(_in_source(tally), None)
+        self._sources.change(node, _in_source(tally), None)
         if tally.source is not None:
             self._addresses[tally.source.name][tally.source.uri] -= 1
 

@@ -74,8 +74,7 @@ def shape_uuid(graph: Graph, name: DatasetId, shape: Shape) -> UUID:
 
 def current_shape(graph: Graph, name: DatasetId) -> Shape | None:
     """The newest schema and version; None for a dataset that was declared without either and that no run touched."""
-    facets = graph.facets_of(name)
-    shape = Shape(*(facets[part][1] if part in facets else None for part in _PARTS))
+    shape = Shape(*(graph.digest_of(name, part) for part in _PARTS))
     was_touched = any(graph.datasets[member].observed for member in graph.members(name) if member in graph.datasets)
     return shape if was_touched or shape != Shape() else None
 

@@ -11,9 +11,9 @@ from headwater.errors import InvalidInputError, NotFoundError
 from headwater.model import declared
 from headwater.model.credentials import without_credentials
 from headwater.model.edits import APART, DELETED, DESCRIBED, Saying, edit_entry, tag, target_of, target_of_names
-from headwater.model.events import EventType
 from headwater.model.facts import Target
 from headwater.model.names import DatasetId, JobId, run_id_of
+from headwater.model.wire import EventType
 from headwater.service import bodies
 from headwater.service.access import Service
 from headwater.service.actions import note_put

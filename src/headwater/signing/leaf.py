@@ -18,8 +18,9 @@ from typing import Final, Literal, NamedTuple
 
 import orjson
 
+from headwater.model.outline import FacetPlace
 from headwater.signing.merkle import leaf_hash
-from headwater.signing.segments import FacetPlace, facet_places
+from headwater.signing.segments import facet_places
 
 SALT_BYTES: Final = 16
 VERSION: Final = 1
@@ -47,13 +48,14 @@ class Seal(NamedTuple):
     """Its hash."""
 
 
-def seal(raw: bytes, found: Found, salt: bytes, body: object = None) -> Seal:
-    """Make an entry's leaf; `salt` are 16 random bytes, `body` is what `raw` says, if it was read already.
+def seal(raw: bytes, found: Found, salt: bytes, places: Sequence[FacetPlace] | None = None) -> Seal:
+    """Make an entry's leaf; `salt` are 16 random bytes, `places` those of its facets, if they are known already.
 
     Raises:
         MalformedJsonError: `raw` is no JSON.
     """
-    places = facet_places(raw, body) if found.kind == "event" else ()
+    if places is None:
+        places = facet_places(raw) if found.kind == "event" else ()
     committed = commitment(raw, places, salts(salt, len(places)))
     return Seal(salt, committed, leaf_hash(leaf_data(committed, found)))
 

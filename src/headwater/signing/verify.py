@@ -24,16 +24,24 @@ class Verification(NamedTuple):
     reason: str | None
 
 
-def verify_event(raw: bytes, trusted: Mapping[str, Ed25519PublicKey], body: object = None) -> Verification:
-    """Verify an event against trusted keys, mapped from their key ids.
+class Claim(NamedTuple):
+    """What an event says that a verifier must know, for a caller who has read it already."""
 
-    `body` is what `raw` says, for a caller who has read it already.
+    facet: object
+    """Its `run.facets.signature`."""
+    producer: object
+    begin: int | None = None
+    """Where the facet's value begins in the event's bytes, for a caller who has found that out too."""
+
+
+def verify_event(raw: bytes, trusted: Mapping[str, Ed25519PublicKey], claim: Claim | None = None) -> Verification:
+    """Verify an event against trusted keys, mapped from their key ids.
 
     An event that says the same in another order, spacing or escaping verifies too, because the signature is over the
     canonical form. Only a text that differs from its own canonical form in a single byte counts as tampered: programs
     do not write that, hands do.
     """
-    return _verify(raw, trusted, body)[0]
+    return _verify(raw, trusted, claim)[0]
 
 
 def verified_payload(raw: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> bytes:
@@ -48,8 +56,8 @@ def verified_payload(raw: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> byt
     return payload
 
 
-def _verify(raw: bytes, trusted: Mapping[str, Ed25519PublicKey], body: object) -> tuple[Verification, bytes]:
-    if (cut := _cut(raw, body)) is not None:
+def _verify(raw: bytes, trusted: Mapping[str, Ed25519PublicKey], claim: Claim | None) -> tuple[Verification, bytes]:
+    if (cut := _cut(raw, claim)) is not None:
         verification = _judged(cut, trusted)
         if verification.verdict == "ok":
             return verification, cut.payload
@@ -69,23 +77,23 @@ class _Signed(NamedTuple):
     is_edited: bool
 
 
-_CUT_HERE: Final = b'"signature":{"_producer":"'
+_KEY: Final = b'"signature":'
+_CUT_HERE: Final = _KEY + b'{"_producer":"'
 """How the facet begins where a signer put it. Inside a string the quotation marks would be escaped."""
 
 
-def _cut(raw: bytes, body: object) -> _Signed | None:
+def _cut(raw: bytes, claim: Claim | None) -> _Signed | None:
     """Cut the facet out of a text in which a signer put it, and nobody wrote anew; None for any other.
 
     A good signature over what is left then says of all of it, byte for byte, that it is what was signed. This is the
     fast way: for 10 kB it takes 3 µs beside the signature's 110, and reading the whole anew 200.
     """
-    begin = raw.find(_CUT_HERE)
-    if begin < 0 or raw.find(_CUT_HERE, begin + 1) >= 0:
+    begin = _only_place(raw) if claim is None or claim.begin is None else claim.begin - len(_KEY)
+    if begin < 0:
         return None
     try:
-        event: Any = orjson.loads(raw) if body is None else body
-        facet, producer = event["run"]["facets"][SIGNATURE], event["producer"]
-        text = b'"signature":' + canonical.write(facet)
+        facet, producer, _ = claim or _claim(raw)
+        text = _KEY + canonical.write(facet)
     except (orjson.JSONDecodeError, orjson.JSONEncodeError, LookupError, TypeError):
         return None
     end = begin + len(text)
@@ -96,6 +104,17 @@ def _cut(raw: bytes, body: object) -> _Signed | None:
     elif raw[end : end + 1] == b",":
         end += 1
     return _Signed(raw[:begin] + raw[end:], facet, producer, is_edited=False)
+
+
+def _only_place(raw: bytes) -> int:
+    """Where the facet begins with its name, or -1 where that is not sure."""
+    begin = raw.find(_CUT_HERE)
+    return -1 if raw.find(_CUT_HERE, begin + 1) >= 0 else begin
+
+
+def _claim(raw: bytes) -> Claim:
+    event: Any = orjson.loads(raw)
+    return Claim(event["run"]["facets"][SIGNATURE], event["producer"])
 
 
 def _read(raw: bytes) -> _Signed | None:

@@ -52,8 +52,8 @@ def entry_of(
     entry = _unsealed(event, verdict, key_id, received_us)
     if salt is None:
         return entry
-    body = event.body if isinstance(event, RunEvent) else None
-    return entry._replace(seal=seal(event.raw, found(entry.event_type, received_us, verdict, key_id), salt, body))
+    places = event.places if isinstance(event, RunEvent) else None
+    return entry._replace(seal=seal(event.raw, found(entry.event_type, received_us, verdict, key_id), salt, places))
 
 
 def found(event_type: str, received_us: int, verdict: str, key_id: str | None) -> Found:
@@ -109,6 +109,15 @@ def parsed(event_type: str, raw: bytes) -> Event | EditEntry:
         InvalidEventError: it was taken once, and would be refused today.
     """
     return parse_edit(raw) if event_type == EDIT else parse_event(raw)
+
+
+def facts_of(logged: LoggedEvent) -> tuple[Fact, ...]:
+    """What an event in the log says; nothing where it was taken once and would be refused today."""
+    try:
+        event = parse_event(logged.raw)
+    except InvalidEventError:
+        return ()
+    return facts(event, Arrival(logged.received_us, logged.verdict))
 
 
 def entry_again(logged: LoggedEvent, sealed: Seal) -> Entry:

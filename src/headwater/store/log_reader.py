@@ -5,7 +5,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from headwater.errors import UnavailableError
 from headwater.store.bounded import END_OF_TIME_US, RUN, Bounded, runs
@@ -20,6 +20,18 @@ _ALL: Final = 2**62
 _IN_ONE_QUESTION: Final = 500
 _IN_ONE_ANSWER: Final = 2_000
 _LOGGED: Final = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"
+
+
+VerdictRow = tuple[str | None, str, str | None, int]
+"""A run (None: events without one), a verdict, the key that is named, if any, and how many events."""
+
+
+class VerdictsRead(NamedTuple):
+    """What came out of signatures in a stretch of the log."""
+
+    begin: int
+    end: int
+    rows: Sequence[VerdictRow]
 
 
 class LogReader(Bounded):
@@ -63,13 +75,20 @@ class LogReader(Bounded):
         edits = "SELECT verdict, count(*) FROM log WHERE event_type = 'EDIT' AND +idx < ? GROUP BY verdict"
         return self._counted - Counter(dict(self._rows(edits, [self._counted.total()])))
 
-    def verdicts(self) -> Iterator[tuple[str | None, str, str | None, int]]:
-        """How many events were stored with each verdict, by run (None: events without one) and by the key they name."""
-        early = self._if_happened.replace("AND", "WHERE", 1)
-        counts = f"SELECT run, verdict, key_id, count(*) AS events FROM log{early} GROUP BY run, verdict, key_id"
+    @property
+    def counted(self) -> int:
+        """How many entries of the log the last `verdict_counts` were about, edits too."""
+        return self._counted.total()
+
+    def verdicts(self, begin: int = 0) -> VerdictsRead:
+        """How many events from that place on were stored with each verdict, by run and by the key they name."""
+        end = int(self._value("SELECT coalesce(max(idx) + 1, 0) FROM log"))
+        place = "idx" if begin else "+idx"  # all of them are counted by the index on runs, which has no raw bytes
+        where = f"WHERE {place} >= ? AND {place} < ?{self._if_happened}"
+        counts = f"SELECT run, verdict, key_id, count(*) AS events FROM log {where} GROUP BY run, verdict, key_id"
         sql = f"SELECT run_id, verdict, key_id, events FROM ({counts}) AS counted LEFT JOIN run ON id = run"
-        for run, verdict, key_id, events in self._rows(sql):
-            yield None if run is None else run_id_of_key(run), verdict, key_id, events
+        rows = self._rows(sql, (begin, end))
+        return VerdictsRead(begin, end, [(run and run_id_of_key(run), *rest) for run, *rest in rows])
 
     def runs_that_told(self, event_type: str) -> Iterator[str]:
         """The runs of which an event of that type is in the log; looks through all of it."""
@@ -118,7 +137,8 @@ class LogReader(Bounded):
 
     def _events_between(self, after_us: int, before_us: int) -> int:
         if -after_us >= END_OF_TIME_US <= before_us:  # all of them: their places tell how many, for there are no holes
-            return self.size() - int(self._value("SELECT count(*) FROM log WHERE event_type = 'EDIT'"))
+            few = "log INDEXED BY log_edits WHERE event_type = 'EDIT'"  # else all of the log is looked through
+            return self.size() - int(self._value(f"SELECT count(*) FROM {few}"))
         where, bounds = "WHERE event_us >= ? AND event_us < ?", (after_us, before_us)
         edits = self._value(f"SELECT count(*) FROM log {where} AND event_type = 'EDIT'", bounds)
         return int(self._value(f"SELECT count(*) FROM log {where}", bounds)) - int(edits)
@@ -181,6 +201,15 @@ class LogReader(Bounded):
             rows = self._rows(of_runs.format(marks=marks(asked)), [self._key(run_id) for run_id in asked])
             yield from map(self._logged, rows)
         yield from map(self._logged, self._rows(f"SELECT {_LOGGED} FROM log WHERE run IS NULL{early}"))
+
+    def count_told_of(self, run_ids: Sequence[str]) -> int:
+        """How many events `told_of` would give at any time."""
+        count = int(self._value("SELECT count(*) FROM log WHERE run IS NULL"))
+        for begin in range(0, len(run_ids), _IN_ONE_QUESTION):
+            keys = [self._key(run_id) for run_id in run_ids[begin : begin + _IN_ONE_QUESTION]]
+            few = f"SELECT id FROM run WHERE run_id IN ({marks(keys)})"
+            count += int(self._value(f"SELECT count(*) FROM log WHERE run IN ({few})", keys))
+        return count
 
     def at(self, places: Sequence[int]) -> dict[int, LoggedEvent]:
         """The events in these places of the log."""

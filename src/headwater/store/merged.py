@@ -1,21 +1,23 @@
-"""Merging facts into their tables, within the transaction of whoever writes."""
+"""Merging facts into their tables, step by step, within the transactions of whoever writes."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Final
 
 from headwater.graph.fold import fold
-from headwater.model.facts import Content, Fact, RunOfJob
+from headwater.model.facts import Content, Edit, Fact, RunOfJob
 from headwater.store.bulk import Insert
 from headwater.store.connection import Connection, Row
 from headwater.store.numbers import GivenNumbers
-from headwater.store.tables import TABLES
+from headwater.store.tables import TABLES, Table
 
 _NAMED_JOB: Final = Insert("named_job", 2, "ON CONFLICT (job, run) DO NOTHING")
 FACT_TABLES: Final = frozenset({table.insert.table.split()[0] for table in TABLES} | {"named_job"})
 """Everything that is made from the log, and can be made again."""
 _KNOWN_CONTENTS: Final = 200_000
 """How many digests of contents are remembered as stored, to skip the insert; 32 bytes each."""
+_IN_A_STEP: Final = 128
+"""Rows that are written with a step at most: about two milliseconds' work."""
 
 
 class MergedFacts:
@@ -31,33 +33,50 @@ class MergedFacts:
         self.numbers.forget()
         self._known_contents.clear()
 
-    def add(self, told: Sequence[Fact]) -> None:
-        """Merge facts into their tables."""
-        self._merge(told)
-        self._note_jobs(fact for fact in told if isinstance(fact, RunOfJob))
+    def add(self, told: Iterable[Fact]) -> Iterator[None]:
+        """Merge facts into their tables, some rows with each step.
 
-    def _merge(self, new_facts: Iterable[Fact]) -> None:
-        unknown = (f for f in new_facts if not (isinstance(f, Content) and f.digest in self._known_contents))
+        What is done may be committed at each step: doing it again changes nothing, and a run's times stand there before
+        all else that the run said. Edits follow the last step, for whoever commits the rest: they must not be there
+        before it is said of how many entries the facts are stored.
+        """
         by_kind: dict[type[Fact], list[Fact]] = defaultdict(list)
-        for fact in fold(unknown).values():
-            by_kind[type(fact)].append(fact)
-        rows = self._rows_of(by_kind)
-        while self.numbers.meet_new():  # what is new in them has its numbers now
-            rows = self._rows_of(by_kind)
+        for fact in told:
+            if not (isinstance(fact, Content) and fact.digest in self._known_contents):
+                by_kind[type(fact)].append(fact)
         for table in TABLES:
-            table.insert.run(self._writer, rows[table.kind])
+            if table.kind is not Edit:
+                yield from self._merge(table, by_kind[table.kind])
+        self._know(fact.digest for fact in by_kind[Content] if isinstance(fact, Content))
+        yield from self._note_jobs(fact for fact in by_kind[RunOfJob] if isinstance(fact, RunOfJob))
+        for table in TABLES:
+            if table.kind is Edit:
+                list(self._merge(table, by_kind[Edit]))
+
+    def _merge(self, table: Table[Any], told: Sequence[Fact]) -> Iterator[None]:
+        yield from self._insert(table.insert, self._rows(table, fold(told).values()))
+
+    def _rows(self, table: Table[Any], told: Collection[Fact]) -> list[Row]:
+        while True:
+            rows = [table.row(fact, self.numbers) for fact in told]
+            if not self.numbers.meet_new():  # else what is new in them has its numbers now
+                return rows
+
+    def _insert(self, insert: Insert, rows: Sequence[Row]) -> Iterator[None]:
+        for begin in range(0, len(rows), _IN_A_STEP):
+            insert.run(self._writer, rows[begin : begin + _IN_A_STEP])
+            yield
+
+    def _know(self, contents: Iterable[bytes]) -> None:
         if len(self._known_contents) > _KNOWN_CONTENTS:
             self._known_contents.clear()
-        self._known_contents.update(fact.digest for fact in by_kind[Content] if isinstance(fact, Content))
+        self._known_contents.update(contents)
 
-    def _note_jobs(self, told: Iterable[RunOfJob]) -> None:
+    def _note_jobs(self, told: Iterable[RunOfJob]) -> Iterator[None]:
         """Note which run named which job; a run may turn out to be another's, and its job facets stay the first's."""
         pairs = {(fact.job, fact.run_id) for fact in told}
         while True:
             rows = [(self.numbers.name(job), self.numbers.run(run_id)) for job, run_id in pairs]
             if not self.numbers.meet_new():  # a job that no merged fact names
                 break
-        _NAMED_JOB.run(self._writer, sorted(rows))
-
-    def _rows_of(self, by_kind: Mapping[type[Fact], Sequence[Fact]]) -> dict[type[Fact], list[Row]]:
-        return {table.kind: [table.row(fact, self.numbers) for fact in by_kind[table.kind]] for table in TABLES}
+        yield from self._insert(_NAMED_JOB, sorted(rows))

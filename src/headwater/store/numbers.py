@@ -89,17 +89,11 @@ class ReadNames:
 
     def __init__(self, reader: Connection) -> None:
         names = reader.many_rows("SELECT id, namespace, name FROM name")
-        self._pairs: dict[int, tuple[str, str]] = {row[0]: (row[1], row[2]) for row in names}
-        runs = reader.many_rows("SELECT id, run_id FROM run")
-        self._run_ids: dict[int, str] = {row[0]: run_id_of_key(row[1]) for row in runs}
-
-    def name(self, number: int) -> tuple[str, str]:
-        """The pair (namespace, name)."""
-        return self._pairs[number]
-
-    def run(self, number: int) -> str:
-        """The run's id."""
-        return self._run_ids[number]
+        # Asked for each row that is read: a dictionary's own method answers in a third of a method's time.
+        self.name = {row[0]: (row[1], row[2]) for row in names}.__getitem__
+        """The pair (namespace, name) that a number stands for."""
+        self.run = {row[0]: run_id_of_key(row[1]) for row in reader.many_rows("SELECT id, run_id FROM run")}.__getitem__
+        """The run's id that a number stands for."""
 
 
 class LookedUpNames:

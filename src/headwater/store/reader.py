@@ -22,7 +22,7 @@ from headwater.model.facts import (
     Seen,
 )
 from headwater.store.bulk import marks
-from headwater.store.connection import Connection
+from headwater.store.connection import Connection, Row
 from headwater.store.facet_reader import FacetReader
 from headwater.store.log_reader import LogReader
 from headwater.store.numbers import LookedUpNames, ReadNames
@@ -58,6 +58,17 @@ class Reader(LogReader, FacetReader):
     def graph_facts(self) -> Iterator[Fact]:
         """The merged facts that a graph is made of: neither contents nor what is read from here when a run is shown."""
         return self._read_facts(False, _OF_GRAPH)
+
+    def named_rows(self) -> Iterator[tuple[type[Fact], Iterator[Row]]]:
+        """Of each kind of fact the rows of all that are merged, with names and runs where the tables have numbers.
+
+        In the order of `facts`; each kind's are to be read before the next kind is asked for.
+        """
+        self._wait_for_facts()
+        with self._reader.one_moment():
+            names = ReadNames(self._reader)
+            for table in TABLES:
+                yield table.kind, table.named(self._reader.many_rows(table.select), names)
 
     def edit_facts(self, kind: str) -> Iterator[Edit]:
         """The edits that hold of targets of that kind, as `key` or `dataset`."""

@@ -174,3 +174,16 @@ CREATE TABLE declared_times (          -- when job events and dataset events nam
 DELETE FROM edit;                      -- what was declared first stands in the log only
 UPDATE folded SET events = 0;
 """
+
+TABLES_5 = """
+DROP TABLE run_of_job;
+CREATE TABLE run_of_job (
+  run INTEGER PRIMARY KEY, job INTEGER NOT NULL,
+  parent_run TEXT, parent_job INTEGER, root_run TEXT, root_job INTEGER,  -- of those that it is told to be a part of
+  stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL
+) STRICT;
+CREATE INDEX run_of_job_by_job ON run_of_job (job);
+
+DELETE FROM edit;                      -- a root that only others name brings back what was deleted
+UPDATE folded SET events = 0;
+"""

@@ -3,7 +3,8 @@
 Events reach the log in transactions that are on disk before they are acknowledged. Their facts follow in larger
 transactions, without a flush of their own: `folded` says of how many entries they are stored, and the rest is folded
 again from the log by whoever opens the database next, or writes to it. Who reads through the store never sees the
-difference, because reading catches up first.
+difference, because reading catches up first. Whoever wants to add events need not wait for all of them: facts of some
+events are there in part then, and are merged again if it does not come to the end.
 
 Facts are worked out entry by entry in the log's order, since an edit means something else before a deletion than after
 it. So each process takes in what stands in the log up to its own entries, also what others wrote.
@@ -15,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import ClassVar, Final
 
@@ -37,11 +39,8 @@ from headwater.store.tree import grown, stored_frontier
 log = logging.getLogger(__name__)
 
 _LOG: Final = Insert("log", 9)
-_FOLDED_TOGETHER: Final = 128
-"""Events whose facts may wait for one transaction; more events are taken only once these are stored.
-
-Twice as many take a fifth less of the disk for each event, and make whoever comes then wait twice as long.
-"""
+_MOST_BEHIND: Final = 256
+"""Events whose facts may wait; more events are taken only once these are stored."""
 _SEALED_TOGETHER: Final = 512
 """Entries whose leaves are made in one transaction, where there was no tree before."""
 IN_SEGMENT: Final = 1024
@@ -52,6 +51,18 @@ _TELLS_EVERY_S: Final = 5.0
 """A log whose facts are told again, for a new shape of the tables, takes a second for about a thousand entries."""
 
 News = Callable[[Sequence[Stored]], None]
+IsWanted = Callable[[], bool]
+"""Whether somebody waits to add something."""
+
+
+@dataclass(slots=True)
+class _Folding:
+    """Facts on their way into the tables."""
+
+    behind: Mapping[int, tuple[Fact, ...]]
+    until: int
+    """Of how many entries the facts are stored after the last step."""
+    steps: Iterator[None]
 
 
 class Store(Reader):
@@ -80,6 +91,7 @@ class Store(Reader):
         self._merged = MergedFacts(self._writer)
         self._behind: dict[int, tuple[Fact, ...]] = {}
         self._waiting_contents: dict[bytes, bytes] = {}
+        self._folding: _Folding | None = None
         self._taken_in: int = rows[0][0]
         self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
         self._seal_what_is_not()
@@ -138,7 +150,7 @@ class Store(Reader):
         """
         with self._writing:
             self._be_ready()
-            if len(self._behind) >= _FOLDED_TOGETHER:
+            if len(self._behind) >= _MOST_BEHIND:
                 self.catch_up()
             with self._transaction(is_acknowledged=True):
                 places, new = self._append(entries)
@@ -150,22 +162,39 @@ class Store(Reader):
                 for place in places
             ]
 
-    def catch_up(self) -> None:
-        """Store the facts of every event that was taken in.
+    def catch_up(self, is_wanted: IsWanted = lambda: False, at_least: int = 1) -> None:
+        """Store the facts of every event that was taken in, if there are so many that wait, or some were begun with.
+
+        Where somebody waits to add something, only some of them; the next call goes on.
 
         Raises:
             UnavailableError: the disk is full, or the database does not answer; the facts go on waiting.
         """
         with self._writing:
-            if not self._behind:
-                return
-            self._be_ready()
-            try:
-                self._store_facts(self._behind, self._taken_in)
-            except InvalidEventError:
-                self._store_what_can_be(self._behind)
-            self._behind.clear()
-            self._waiting_contents.clear()
+            is_done = True
+            while is_done and (self._folding is not None or len(self._behind) >= at_least):
+                is_done = self._fold(is_wanted)
+
+    def _fold(self, is_wanted: IsWanted) -> bool:
+        """Store the facts that wait, or go on with those that were begun with; False if it did not come to the end."""
+        self._be_ready()
+        folding = self._folding = self._folding or self._to_be_folded()
+        try:
+            with self._transaction(is_acknowledged=False):
+                for _ in folding.steps:
+                    if is_wanted():
+                        return False
+        except InvalidEventError:
+            self._store_what_can_be(folding)
+        self._folding = None
+        for place in folding.behind:
+            del self._behind[place]
+        self._waiting_contents = dict(_contents(self._behind))
+        return True
+
+    def _to_be_folded(self) -> _Folding:
+        behind = dict(self._behind)
+        return _Folding(behind, self._taken_in, self._facts_stored(behind, self._taken_in))
 
     def follow(self) -> None:
         """Take in what other processes stored, and tell of it.
@@ -180,21 +209,24 @@ class Store(Reader):
     def _be_ready(self) -> None:
         """Called before anything is written."""
 
-    def _store_what_can_be(self, behind: Mapping[int, tuple[Fact, ...]]) -> None:
+    def _store_what_can_be(self, folding: _Folding) -> None:
         """Store the facts event by event: one that the database does not take must not keep the others out."""
-        for place, event_facts in behind.items():
+        for place, event_facts in folding.behind.items():
             try:
                 self._store_facts({place: event_facts}, place + 1)
             except InvalidEventError as fault:
                 log.error("facts of an event cannot be stored", extra={"log_index": place, "fault": str(fault)})
-        self._store_facts({}, self._taken_in)
+        self._store_facts({}, folding.until)
 
     def _store_facts(self, behind: Mapping[int, tuple[Fact, ...]], until: int) -> None:
         with self._transaction(is_acknowledged=False):
-            [(folded,)] = self._writer.execute("SELECT events FROM folded")
-            told = [fact for place, facts in behind.items() if place >= folded for fact in facts]
-            self._merged.add(told)
-            self._writer.execute("UPDATE folded SET events = ? WHERE events < ?", (until, until))
+            for _ in self._facts_stored(behind, until):
+                pass
+
+    def _facts_stored(self, behind: Mapping[int, tuple[Fact, ...]], until: int) -> Iterator[None]:
+        [(folded,)] = self._writer.execute("SELECT events FROM folded")
+        yield from self._merged.add(fact for place, facts in behind.items() if place >= folded for fact in facts)
+        self._writer.execute("UPDATE folded SET events = ? WHERE events < ?", (until, until))
 
     @contextmanager
     def _transaction(self, *, is_acknowledged: bool) -> Iterator[None]:
@@ -203,6 +235,7 @@ class Store(Reader):
                 yield
         except BaseException:
             self._merged.forget()
+            self._folding = None  # what was begun with may have been undone
             raise
 
     # The log
@@ -394,7 +427,7 @@ class Store(Reader):
     def _fall_behind(self, place: int, event_facts: tuple[Fact, ...]) -> None:
         self._behind[place] = event_facts
         self._taken_in = place + 1
-        self._waiting_contents.update((fact.digest, fact.body) for fact in event_facts if isinstance(fact, Content))
+        self._waiting_contents.update(_contents({place: event_facts}))
 
     def _wait_for_facts(self) -> None:
         with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
@@ -402,6 +435,10 @@ class Store(Reader):
 
     def _read_content_body(self, digest: bytes) -> bytes:
         return self._waiting_contents.get(digest) or super()._read_content_body(digest)
+
+
+def _contents(behind: Mapping[int, tuple[Fact, ...]]) -> Iterator[tuple[bytes, bytes]]:
+    return ((fact.digest, fact.body) for facts in behind.values() for fact in facts if isinstance(fact, Content))
 
 
 def _sealed(entry: Entry) -> Seal:

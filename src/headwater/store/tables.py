@@ -5,9 +5,9 @@ test compares them.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from headwater.model.events import Stamp
 from headwater.model.facts import (
@@ -46,10 +46,10 @@ from headwater.store.packing import content_of_row, held
 class Numbers(Protocol):
     """The numbers that stand for names and runs in this database."""
 
-    def name(self, pair: tuple[str, str]) -> int:
+    def name(self, pair: tuple[str, str]) -> object:
         """The number of a pair (namespace, name)."""
 
-    def run(self, run_id: str) -> int:
+    def run(self, run_id: str) -> object:
         """The number of a run."""
 
 
@@ -63,6 +63,22 @@ class Names(Protocol):
         """The run's id."""
 
 
+class _Themselves:
+    """Names and runs in the place of numbers, for rows that stand in no database."""
+
+    @staticmethod
+    def name(pair: tuple[str, str]) -> tuple[str, str]:
+        """The pair, of no class of its own."""
+        return (pair[0], pair[1])
+
+    @staticmethod
+    def run(run_id: str) -> str:
+        """The run's id."""
+        return run_id
+
+
+THEMSELVES: Final[Numbers] = _Themselves()
+
 FactT = TypeVar("FactT", bound=Fact)
 
 
@@ -75,6 +91,20 @@ class Table(Generic[FactT]):
     select: str
     row: Callable[[FactT, Numbers], Row]
     fact: Callable[[Row, Names], FactT]
+    runs: tuple[int, ...] = ()
+    """The columns that hold numbers of runs, from 0."""
+    names: tuple[int, ...] = ()
+    """Those that hold numbers of names; in them None and 0 stand for none."""
+
+    def named(self, rows: Iterable[Row], names: Names) -> Iterator[Row]:
+        """The rows with what the numbers stand for in their places: what `row` makes with `THEMSELVES`."""
+        for row in rows:
+            cells = list(row)
+            for at in self.runs:
+                cells[at] = names.run(cells[at])
+            for at in self.names:
+                cells[at] = cells[at] and names.name(cells[at])
+            yield tuple(cells)
 
 
 def _last_writer(table: str, columns: int, *key: str) -> Insert:
@@ -116,9 +146,10 @@ _RUN_TIMES = (
 )
 _RUN_OF_JOB = (
     "ON CONFLICT (run) DO UPDATE SET job = excluded.job, parent_run = excluded.parent_run, "
-    "parent_job = excluded.parent_job, stamp_us = excluded.stamp_us, stamp_digest = excluded.stamp_digest "
-    "WHERE (excluded.parent_run IS NOT NULL, excluded.stamp_us, excluded.stamp_digest) "
-    "> (run_of_job.parent_run IS NOT NULL, run_of_job.stamp_us, run_of_job.stamp_digest)"
+    "parent_job = excluded.parent_job, root_run = excluded.root_run, root_job = excluded.root_job, "
+    "stamp_us = excluded.stamp_us, stamp_digest = excluded.stamp_digest WHERE "
+    "(excluded.parent_run IS NOT NULL, excluded.root_run IS NOT NULL, excluded.stamp_us, excluded.stamp_digest) > "
+    "(run_of_job.parent_run IS NOT NULL, run_of_job.root_run IS NOT NULL, run_of_job.stamp_us, run_of_job.stamp_digest)"
 )
 _EDIT = (
     f"ON CONFLICT (target, what) DO UPDATE SET {_wider('edit')}, "
@@ -137,9 +168,15 @@ def target_of_key(key: str) -> Target:
     return tuple(json.loads(key))
 
 
+def _whole(whole: ParentRun | None, numbers: Numbers) -> Row:
+    return (None, None) if whole is None else (whole.run_id, numbers.name(whole.job))
+
+
 def _run_of_job_fact(row: Row, names: Names) -> RunOfJob:
     parent = None if row[2] is None else ParentRun(row[2], JobId(*names.name(row[3])))
-    return RunOfJob(names.run(row[0]), JobId(*names.name(row[1])), parent, Stamp(*row[4:6]))
+    root = None if row[4] is None else ParentRun(row[4], JobId(*names.name(row[5])))
+    whole = parent, parent if root == parent else root  # one object, as it is for most runs
+    return RunOfJob(names.run(row[0]), JobId(*names.name(row[1])), *whole, Stamp(*row[6:8]))
 
 
 def _chain_link_fact(row: Row, names: Names) -> ChainLink:
@@ -150,7 +187,7 @@ def _chain_link_fact(row: Row, names: Names) -> ChainLink:
 _OWN = ("own", 0)
 
 
-def _end(end: JobId | DatasetId | None, numbers: Numbers) -> tuple[str, int]:
+def _end(end: JobId | DatasetId | None, numbers: Numbers) -> tuple[str, object]:
     return _OWN if end is None else ("job" if isinstance(end, JobId) else "dataset", numbers.name(end))
 
 
@@ -179,19 +216,21 @@ TABLES: tuple[Table[Any], ...] = (
             fact.state[2],
         ),
         lambda row, names: RunTimes(names.run(row[0]), Seen(*row[1:3]), (row[3], Stamp(*row[4:6]), row[6])),
+        runs=(0,),
     ),
     Table(
         RunOfJob,
-        Insert("run_of_job", 6, _RUN_OF_JOB),
+        Insert("run_of_job", 8, _RUN_OF_JOB),
         "SELECT * FROM run_of_job",
         lambda fact, numbers: (
             numbers.run(fact.run_id),
             numbers.name(fact.job),
-            fact.parent and fact.parent.run_id,
-            fact.parent and numbers.name(fact.parent.job),
+            *(part for whole in (fact.parent, fact.root) for part in _whole(whole, numbers)),
             *fact.stamp,
         ),
         _run_of_job_fact,
+        runs=(0,),
+        names=(1, 3, 5),
     ),
     Table(
         RunFacet,
@@ -199,6 +238,7 @@ TABLES: tuple[Table[Any], ...] = (
         "SELECT * FROM run_facet",
         lambda fact, numbers: (numbers.run(fact.run_id), fact.name, fact.content, *fact.stamp),
         lambda row, names: RunFacet(names.run(row[0]), row[1], row[2], Stamp(*row[3:])),
+        runs=(0,),
     ),
     Table(
         JobFacet,
@@ -206,6 +246,7 @@ TABLES: tuple[Table[Any], ...] = (
         "SELECT * FROM job_facet",
         lambda fact, numbers: (numbers.name(fact.job), fact.name, fact.content, *fact.stamp),
         lambda row, names: JobFacet(JobId(*names.name(row[0])), row[1], row[2], Stamp(*row[3:])),
+        names=(0,),
     ),
     Table(
         Observation,
@@ -219,6 +260,8 @@ TABLES: tuple[Table[Any], ...] = (
             fact.seen.last_us,
         ),
         lambda row, names: Observation(names.run(row[0]), row[1], DatasetId(*names.name(row[2])), Seen(*row[3:])),
+        runs=(0,),
+        names=(2,),
     ),
     Table(
         ObservedFacet,
@@ -236,6 +279,8 @@ TABLES: tuple[Table[Any], ...] = (
         lambda row, names: ObservedFacet(
             names.run(row[0]), row[1], DatasetId(*names.name(row[2])), row[3], row[4], row[5], Stamp(*row[6:])
         ),
+        runs=(0,),
+        names=(2,),
     ),
     Table(
         ColumnEvidence,
@@ -252,6 +297,8 @@ TABLES: tuple[Table[Any], ...] = (
         lambda row, names: ColumnEvidence(
             names.run(row[0]), DatasetId(*names.name(row[1])), row[2], row[3], Seen(*row[4:])
         ),
+        runs=(0,),
+        names=(1,),
     ),
     Table(
         Declaration,
@@ -261,6 +308,7 @@ TABLES: tuple[Table[Any], ...] = (
         lambda row, names: Declaration(
             (JobId if row[0] == "job" else DatasetId)(*names.name(row[1])), row[2], Stamp(*row[3:])
         ),
+        names=(1,),
     ),
     Table(
         DeclaredTimes,
@@ -270,6 +318,7 @@ TABLES: tuple[Table[Any], ...] = (
         lambda row, names: DeclaredTimes(
             (JobId if row[0] == "job" else DatasetId)(*names.name(row[1])), Seen(*row[2:])
         ),
+        names=(1,),
     ),
     Table(
         DeclaredShape,
@@ -277,6 +326,7 @@ TABLES: tuple[Table[Any], ...] = (
         "SELECT * FROM declared_shape",
         lambda fact, numbers: (numbers.name(fact.dataset), *fact.stamp, fact.schema, fact.version),
         lambda row, names: DeclaredShape(DatasetId(*names.name(row[0])), Stamp(*row[1:3]), *row[3:]),
+        names=(0,),
     ),
     Table(
         Alias,
@@ -292,6 +342,7 @@ TABLES: tuple[Table[Any], ...] = (
         lambda row, names: Alias(
             DatasetId(*names.name(row[0])), DatasetId(*names.name(row[1])), row[2], Seen(*row[3:])
         ),
+        names=(0, 1),
     ),
     Table(
         CatalogEntry,
@@ -305,6 +356,7 @@ TABLES: tuple[Table[Any], ...] = (
             fact.seen.last_us,
         ),
         lambda row, names: CatalogEntry(DatasetId(*names.name(row[0])), Catalog(*row[1:5]), row[5], Seen(*row[6:])),
+        names=(0,),
     ),
     Table(
         EngineCatalog,
@@ -332,6 +384,7 @@ TABLES: tuple[Table[Any], ...] = (
         "SELECT * FROM ending",
         lambda fact, numbers: (numbers.run(fact.run_id), fact.state, fact.seen.first_us, fact.seen.last_us),
         lambda row, names: Ending(names.run(row[0]), row[1], Seen(*row[2:])),
+        runs=(0,),
     ),
     Table(
         ControlFlow,
@@ -346,6 +399,8 @@ TABLES: tuple[Table[Any], ...] = (
             fact.seen.last_us,
         ),
         lambda row, names: ControlFlow(names.run(row[0]), row[1], JobId(*names.name(row[2])), row[3], Seen(*row[4:])),
+        runs=(0,),
+        names=(2,),
     ),
     Table(
         JobFlow,
@@ -361,6 +416,8 @@ TABLES: tuple[Table[Any], ...] = (
         lambda row, names: JobFlow(
             names.run(row[0]), _end_of(row[1], row[2], names), _end_of(row[3], row[4], names), Seen(*row[5:])
         ),
+        runs=(0,),
+        names=(2, 4),
     ),
     Table(
         Quarantined,
@@ -406,6 +463,7 @@ TABLES: tuple[Table[Any], ...] = (
             fact.said,
         ),
         _chain_link_fact,
+        names=(0,),
     ),
 )
 """In this order a graph can be loaded: contents first, runs before what they observed."""

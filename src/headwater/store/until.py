@@ -6,11 +6,13 @@ spoke again later, was written over: it is folded again from the log into a stor
 
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from headwater.model.events import Direction, Stamp
+from headwater.model.facts import Fact, Observation
 from headwater.model.names import DatasetId
-from headwater.store.entries import LoggedEvent
+from headwater.store.entries import EDIT, LoggedEvent, facts_of
 from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet
 from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
@@ -22,21 +24,59 @@ ByName = Mapping[str, tuple[Stamp, bytes]]
 class ReaderUntil(Reader):
     """Answers as a reader that was given only the events until a time; called from the thread that `now` is read in.
 
-    `beside` has what was written over: the events until then of `runs`, and what stands in the log without a run.
+    Beside it is what was written over: the events until then of `runs`, and what stands in the log without a run.
     """
 
-    def __init__(self, now: Reader, until_us: int, beside: MemoryStore) -> None:
+    def __init__(self, now: Reader, until_us: int) -> None:
         super().__init__(now._reader, now._segments, until_us)
         self.until_us = until_us
         self._now = now
-        self.beside = beside
+        self._beside: MemoryStore | None = None
+        self._waiting: list[LoggedEvent] = []
+        """What is to be folded into it before it is asked."""
+        self._places: set[int] = set()
+        self._datasets: set[DatasetId] = set()
+        """The datasets that it may tell of."""
         self.runs: set[str] = set()
         self.content = now.content
         self._verdicts: dict[str, int] | None = None
 
     def close(self) -> None:
         """Give up what was folded again; the connection is that of `now`."""
-        self.beside.close()
+        if self._beside is not None:
+            self._beside.close()
+
+    @property
+    def folded_again(self) -> int:
+        """How many events were folded again."""
+        return len(self._places)
+
+    def add_again(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
+        """Fold events again that are not told by rows; gives what those say that are new here.
+
+        May be called in another thread, as long as nobody reads.
+        """
+        self._waiting += (new := [each for each in logged if each.log_index not in self._places])
+        self._places.update(each.log_index for each in new)
+        is_in_order = any(each.event_type == EDIT for each in new)  # what edits say depends on what stands before them
+        told = self._fold() if is_in_order else [fact for each in new for fact in facts_of(each)]
+        self._datasets.update(fact.dataset for fact in told if isinstance(fact, Observation))
+        return told
+
+    def _fold(self) -> list[Fact]:
+        if self._beside is None:
+            self._beside = MemoryStore(self._now)
+        told = self._beside.add_logged(sorted(self._waiting, key=lambda each: each.log_index))
+        self._waiting.clear()
+        return told
+
+    def _again(self, of: DatasetId | None = None) -> MemoryStore | None:
+        """What was folded again, if it may tell of that dataset; None: of anything."""
+        if of is not None and of not in self._datasets:
+            return None
+        if self._waiting:
+            self._fold()
+        return self._beside
 
     def _wait_for_facts(self) -> None:
         self._now._wait_for_facts()
@@ -51,10 +91,23 @@ class ReaderUntil(Reader):
         return self._now.bodies(digests)
 
     def verdict_counts(self) -> dict[str, int]:
-        """As of then; counted once, until `heard_late`: no index has both what is counted and when it happened."""
+        """As of then; counted once, until `heard_late`: no index has both what is counted and when it happened.
+
+        So the fewer of those until then and of those after it are looked at.
+        """
         if self._verdicts is None:
-            self._verdicts = super().verdict_counts()
+            later = int(self._value("SELECT count(*) FROM log WHERE event_us > ?", (self.until_us,)))
+            is_most = 2 * later > self._now.size()
+            self._verdicts = super().verdict_counts() if is_most else self._all_but_later()
         return self._verdicts
+
+    def _all_but_later(self) -> dict[str, int]:
+        sql = (
+            "SELECT verdict, count(*) FROM log WHERE event_us > ? AND event_type <> 'EDIT' AND +idx < ? "
+            "GROUP BY verdict"
+        )
+        counts = Counter(self._now.verdict_counts())
+        return counts - Counter(dict(self._rows(sql, (self.until_us, self._now.counted))))
 
     def heard_late(self) -> None:
         """Note that events may have come that happened by then."""
@@ -63,41 +116,56 @@ class ReaderUntil(Reader):
     def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
         """As of then."""
         whole, again = self._apart(run_ids)
-        return super().run_facets(whole) | self.beside.run_facets(again)
+        beside = self._again() if again else None
+        return super().run_facets(whole) | (beside.run_facets(again) if beside else {})
 
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
         """As of then."""
         whole, again = self._apart(run_ids)
-        return super().observed_facets(whole) | self.beside.observed_facets(again)
+        beside = self._again() if again else None
+        return super().observed_facets(whole) | (beside.observed_facets(again) if beside else {})
 
     def told_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
         """As of then."""
         whole, again = self._apart(run_ids)
-        told = super().told_facets(whole, dataset, names) + self.beside.told_facets(again, dataset, names)
-        return sorted(told, key=lambda each: (each.stamp, each.name, each.content)) if again else told
+        told = super().told_facets(whole, dataset, names)
+        beside = self._again(dataset) if again else None
+        if not beside:
+            return told
+        told += beside.told_facets(again, dataset, names)
+        return sorted(told, key=lambda each: (each.stamp, each.name, each.content))
 
     def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
         """As of then."""
-        reader = self.beside.dataset_facets if run_id in self.runs else super().dataset_facets
-        return reader(run_id, direction, dataset)
+        if run_id in self.runs:
+            beside = self._again(dataset)
+            return beside.dataset_facets(run_id, direction, dataset) if beside else {}
+        return super().dataset_facets(run_id, direction, dataset)
 
     def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
         """As of then."""
         whole, again = self._apart(run_ids)
-        return _newest(super().newest_facets(whole, dataset), self.beside.newest_facets(again, dataset))
+        beside = self._again(dataset) if again else None
+        told_again = beside.newest_facets(again, dataset) if beside else {}
+        return _newest(super().newest_facets(whole, dataset), told_again)
 
     def facet_at(self, dataset: DatasetId, name: str, time_us: int) -> tuple[Stamp, bytes] | None:
         """As of then. What a row says that is old enough holds, whoever told it: nothing since was newer."""
-        known = super().facet_at(dataset, name, time_us), self.beside.facet_at(dataset, name, time_us)
+        beside = self._again(dataset)
+        told_again = beside.facet_at(dataset, name, time_us) if beside else None
+        known = super().facet_at(dataset, name, time_us), told_again
         return max((each for each in known if each is not None), default=None)
 
     def shapes_told(self, dataset: DatasetId) -> list[ShapeChange]:
         """As of then. A row that is old enough holds, whoever told it."""
-        return [*{*self.beside.shapes_told(dataset), *super().shapes_told(dataset)}]
+        beside = self._again(dataset)
+        told_again = beside.shapes_told(dataset) if beside else ()
+        return [*{*told_again, *super().shapes_told(dataset)}]
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """As of then."""
-        if not self.beside.shapes_told(dataset):
+        beside = self._again(dataset)
+        if not (beside and beside.shapes_told(dataset)):
             return super().shape_changes(dataset)
         changes: list[ShapeChange] = []
         former: dict[str, bytes] = {}
@@ -115,7 +183,8 @@ class ReaderUntil(Reader):
             f"WHERE name.namespace = ?{self._if_happened}"
         )
         self._wait_for_facts()
-        again, _ = self.beside.events_of_namespace(namespace, 2**62, 0)
+        beside = self._again()
+        again = beside.events_of_namespace(namespace, 2**62, 0)[0] if beside else []
         whole = ((place, at) for place, run, at in self._rows(sql, (namespace,)) if run_id_of_key(run) not in self.runs)
         times = {each.log_index: each.event_us for each in again} | dict(whole)
         newest = sorted(times, key=lambda place: (-times[place], -place))

@@ -4,7 +4,6 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from enum import Enum, auto
 from typing import Final, Generic, TypeVar
 
@@ -19,13 +18,16 @@ MAX_GROUP: Final = 256
 QUIET_S: Final = 0.02
 """How long nothing must have come before the facts of what was stored are brought up to date."""
 
+MANY: Final = 128
+"""Events whose facts are brought up to date at once; twice as many take a fifth less of the disk for each event."""
+
 MAX_WAITING: Final = 8192
 """Posts that may wait; beyond it the caller is told to come back later."""
 
 Ticket = TypeVar("Ticket")
 Outcome = Stored | Exception
 Add = Callable[[Sequence[Entry]], list[Stored]]
-CatchUp = Callable[[], None]
+CatchUp = Callable[[Callable[[], bool], int], None]
 Follow = Callable[[], None]
 Deliver = Callable[[Sequence[tuple[Ticket, Outcome]]], None]
 
@@ -41,8 +43,9 @@ class GroupCommit(Generic[Ticket]):
     """One thread that stores what is submitted, in order, in groups.
 
     `deliver` is called in that thread once a group, after the transaction is on disk or has failed, with the ticket and
-    the outcome of each post. `catch_up` is called there when nothing has come for a moment, and `follow` when it was
-    woken: so what other processes stored is told in the one order, too.
+    the outcome of each post. `catch_up` is called there between groups, and when nothing has come for a moment: it is
+    given how to ask whether posts wait, and how much there must be to do. `follow` is called there when it was woken:
+    so what other processes stored is told in the one order, too.
     """
 
     def __init__(self, add: Add, catch_up: CatchUp, deliver: "Deliver[Ticket]", follow: Follow = lambda: None) -> None:
@@ -93,12 +96,20 @@ class GroupCommit(Generic[Ticket]):
                 item = after or self._next()
 
     def _next(self) -> "tuple[Entry, Ticket] | _Sign":
+        self._bring_up(MANY)
         try:
             return self._waiting.get(timeout=QUIET_S)
         except queue.Empty:
-            with suppress(UnavailableError):  # the next event to be stored tries again, and is told
-                self._catch_up()
+            self._bring_up(1)
             return self._waiting.get()
+
+    def _bring_up(self, at_least: int) -> None:
+        try:
+            self._catch_up(lambda: not self._waiting.empty(), at_least)
+        except UnavailableError:
+            pass  # whoever adds more than may be behind tries again, and is told
+        except Exception:  # the thread must outlive any fault
+            log.exception("facts of what was stored cannot be brought up to date")
 
     def _follow_others(self) -> None:
         self._is_woken.clear()

@@ -169,7 +169,7 @@ def test_every_refusal_has_one_shape(api: TestClient, method: str, path: str, bo
     assert answer.json()["code"] == status
 
 
-def test_without_the_token_nothing_is_told_and_nothing_done(agent: Agent) -> None:
+def test_without_the_token_nothing_is_told_and_nothing_done(agent: Agent, caplog: pytest.LogCaptureFixture) -> None:
     guarded = TestClient(create_api(agent, "s3cret"), base_url="http://agent/api/v1")
 
     refused = [guarded.get("/node"), guarded.get("/node", headers={"Authorization": "Bearer s3cre"})]
@@ -177,6 +177,9 @@ def test_without_the_token_nothing_is_told_and_nothing_done(agent: Agent) -> Non
 
     assert [answer.status_code for answer in refused] == [401, 401]
     assert welcome.json()["jobs"] == 0
+    told = [vars(each) for each in caplog.records if each.message == "a request was refused"]
+    assert [each["route"] for each in told] == ["/api/v1/node"] * 2
+    assert "s3cre" not in str(told)
 
 
 def test_a_job_that_the_agents_file_does_not_allow_any_more_is_refused_when_the_agent_starts(

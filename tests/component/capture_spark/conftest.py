@@ -30,6 +30,8 @@ def program(spark: SparkSession, tmp_path: Path, shared: Path) -> Iterator[Progr
     session.sql("CREATE NAMESPACE IF NOT EXISTS lake.sales")
     session.sql("CREATE TABLE lake.sales.orders (id BIGINT, price DOUBLE, supplier STRING) USING iceberg")
     session.sql("INSERT INTO lake.sales.orders VALUES (1, 2.5, 'acme'), (2, 4.0, 'acme'), (3, 1.0, 'brix')")
+    # Spark tells listeners late: what made the lake is no part of what the program is heard to do.
+    session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
     numbers = itertools.count(1)
     around = Surroundings(
         namespace="test",

@@ -16,6 +16,7 @@ from headwater.access.entrance import Entrance
 from headwater.access.operator import operator_token
 from headwater.access.policy import Policy
 from headwater.service.rules import OPEN, RULES
+from headwater.service.words import WORDS
 from headwater.signing.keys import NodeKey
 from headwater.signing.note import NoteSigner
 from headwater.signing.sign import sign_event
@@ -117,8 +118,7 @@ def routes(client: TestClient) -> set[str]:
         if isinstance(route, Mount):
             found.add(f"files {route.path}")
             continue
-        contexts = route.effective_route_contexts() if hasattr(route, "effective_route_contexts") else [route]
-        found |= {f"{method} {each.path_format}" for each in contexts for method in each.methods - {"HEAD"}}
+        found |= {f"{method} {route.path_format}" for method in route.methods - {"HEAD"}}
     return found
 
 
@@ -278,6 +278,17 @@ def test_lists_leave_out_what_is_beyond_the_scopes_and_their_pages_are_full(admi
     assert {hit["name"] for hit in hits["results"]} == {"customers", "report", "tell"}
 
 
+def test_every_key_that_an_answer_may_have_is_a_word_of_the_format(client: TestClient) -> None:
+    app: Any = client.app
+    shapes = app.openapi()["components"]["schemas"]
+
+    of_failures = {"HTTPValidationError", "ValidationError"}  # FastAPI's own, in nobody's answer
+    told = {name: shape for name, shape in shapes.items() if not name.endswith("Body") and name not in of_failures}
+    answers = {name: {*shape.get("properties", {})} for name, shape in told.items()}
+
+    assert {name: words - WORDS for name, words in answers.items() if words - WORDS} == {}
+
+
 def test_lineage_stays_connected_through_what_is_not_named(admin: Asker) -> None:
     holder = asker(admin, "read")
 
@@ -403,6 +414,44 @@ def test_a_column_is_hidden_from_the_moment_that_a_steward_tags_it(admin: Asker)
     assert holder("GET", "/api/v1/namespaces/lake/datasets/report").json()["fields"] == before
 
 
+def test_a_restricted_column_with_a_name_of_our_format_leaves_every_key_of_an_answer_as_it_is(
+    client: TestClient, admin: Asker
+) -> None:
+    holder = asker(admin, "read", scopes=("*",))
+    told = [dataset("moved", "lake", schema=schema("createdAt", "type", "number"))]
+    admin("POST", "/api/v1/lineage", content=json.dumps(event(run={"runId": str(uuid4())}, outputs=told)))
+    asked = [*readable(client), "/api/v1-beta/graphql?query={datasets{name createdAt fields{name type createdAt}}}"]
+    plain = {path: keys_of(holder("GET", path)) for path in asked}
+
+    field = "/api/v1/namespaces/lake/datasets/moved/fields/{}/tags/RESTRICTED"
+    for column in ("createdAt", "type"):
+        assert admin("POST", field.format(column)).status_code == 200
+    veiled = {path: keys_of(holder("GET", path)) for path in asked}
+    shown = holder("GET", "/api/v1/namespaces/lake/datasets/moved").json()["fields"]
+    for column in ("createdAt", "type"):
+        admin("DELETE", field.format(column))
+
+    assert {path: found for path, found in veiled.items() if found != plain[path]} == {}
+    assert [each["name"].partition("-")[0] for each in shown] == ["restricted", "restricted", "number"]
+
+
+def keys_of(answer: Answer) -> list[str]:
+    return sorted(keys(answer.json())) if answer.headers["content-type"] == "application/json" else []
+
+
+def keys(answer: object) -> Iterator[str]:
+    """The keys of an answer, but for what producers told and for tags, which change."""
+    match answer:
+        case dict():
+            yield from answer
+            for key, each in answer.items():
+                if key not in ("facets", "tags", "changes"):
+                    yield from keys(each)
+        case list():
+            for each in answer[:1]:
+                yield from keys(each)
+
+
 def test_a_sender_may_bring_events_of_its_own_namespaces_and_runs_only(admin: Asker) -> None:
     holder = asker(admin, "ingest", scopes=("edge-*",))
 
@@ -460,12 +509,14 @@ def test_every_refusal_is_logged_with_its_rule_counted_and_tells_no_secret(
     with caplog.at_level(logging.WARNING, "headwater.service.gate"):
         holder("GET", "/api/v1/lineage?nodeId=job:rain:fall")
         holder("DELETE", "/api/v1/namespaces/lake")
+        holder("GET", "/api/v1/column-lineage?nodeId=datasetField:lake:customers:zz_ssn")
         Asker(holder._client, f"{holder.token}x")("GET", "/api/v1/jobs")
 
     told = [(vars(each)["route"], vars(each)["rule"]) for each in caplog.records]
     assert told == [
         ("GET /api/v1/lineage", "no-rain"),
         ("DELETE /api/v1/namespaces/{name}", "nothing permits edit"),
+        ("GET /api/v1/column-lineage", "nothing permits know-restricted"),
         ("/api/v1/jobs", "authorization: the key is unknown or was revoked"),
     ]
     assert holder.token is not None

@@ -82,9 +82,10 @@ def test_a_run_may_be_silent_for_twice_as_long_as_the_longest_before_it_took(cli
     assert listed(ask(client, at="2026-05-22T16:01:00Z")) == [("run-without-end", "run:r2", "etl")]
 
 
-def test_a_stream_is_silent_after_twice_the_window_it_names(client: TestClient) -> None:
-    pattern = {"eventTrigger": "TIME", "eventContentMode": "DELTA", "windowDuration": 300}
-    kind = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
+@pytest.mark.parametrize("processing", ["STREAMING", "SERVICE"])
+def test_a_stream_is_silent_after_twice_the_window_it_names(client: TestClient, processing: str) -> None:
+    pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 300}
+    kind = facet(processingType=processing, integration="FLINK", emissionPattern=pattern)
     job = {"namespace": "etl", "name": "stream", "facets": {"jobType": kind}}
     post(client, told("START", "s1", job=job), told("RUNNING", "s1", time="2026-05-22T14:10:00Z", job=job))
 

@@ -107,6 +107,25 @@ def test_the_other_way_round_what_came_went_by_the_same_event(client: TestClient
     assert [each["event"]["index"] for each in answer["changes"]] == [1] * 4
 
 
+@pytest.mark.parametrize("size", [0, 1])
+@pytest.mark.parametrize("is_met_first", [True, False])
+def test_an_edge_came_when_a_run_was_the_jobs_and_had_met_the_dataset(
+    client: TestClient, size: int, is_met_first: bool
+) -> None:
+    parent = {"run": {"runId": "all"}, "job": {"namespace": "etl", "name": "nightly"}}
+    met = at(MONDAY if is_met_first else TUESDAY, "first", outputs=[dataset("raw")])
+    given = at(TUESDAY if is_met_first else MONDAY, "first", job={"namespace": "etl", "name": "other"})
+    given["run"]["facets"]["parent"] = facet(**parent)  # so it is this job's, whenever the other event was
+    post(client, *((met, given) if is_met_first else (given, met)))
+
+    there = get(client, f"/api/v1/diff?from=log:{size}")
+    back = get(client, f"/api/v1/diff?to=log:{size}&from=log:2")
+
+    for answer in (there, back):
+        (edge,) = (each for each in answer["changes"] if each["origin"] == "job:etl:other")
+        assert (edge["destination"], edge["event"]["index"]) == ("dataset:lake:raw", 1)
+
+
 def test_an_edge_that_a_new_declaration_leaves_out_went_by_it(client: TestClient) -> None:
     declared = {key: value for key, value in event().items() if key not in ("run", "eventType")}
     post(client, {**declared, "eventTime": f"{MONDAY}T10:00:00Z", "inputs": [dataset("a"), dataset("b")]})
@@ -223,6 +242,9 @@ def test_nothing_is_different_between_a_time_and_itself(client: TestClient) -> N
         ("from=yesterday", 400, "query param from "),
         ("from=log:-1", 400, "query param from "),
         ("from=log:1&to=log:x", 400, "query param to "),
+        ("from=run:first", 400, "query param from cannot be read: expected a time or log:N; compare two runs by"),
+        ("from=log:1&to=run:second", 400, "query param to cannot be read: expected a time or log:N; compare two"),
+        ("from=run:first&to=run:second", 400, "compare two runs by fromRun=ID and toRun=ID"),
         ("fromRun=first", 400, "toRun"),
         ("from=log:1&toRun=first", 400, "toRun"),
         ("fromRun=first&toRun=nobody", 404, "nobody"),

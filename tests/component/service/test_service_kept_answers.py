@@ -4,8 +4,10 @@ import json
 import re
 from collections.abc import Coroutine, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar, cast
 
 import orjson
 from hypothesis import given, settings
@@ -16,17 +18,23 @@ from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.counts import summary
+from headwater.service.views.coverage import Asked, coverage
 from headwater.service.views.lineage import lineage
 from headwater.service.views.namespaces import datasets_in, jobs_in, namespaces
 from headwater.service.views.search import Query, search
 from headwater.service.views.stats import dataset_stats, job_stats
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
+from tests.support.app import dataset, event, facet
 from tests.support.logs import logs
 from tests.support.slow_lineage import Body, slow_lineage
 from tests.support.slow_overview import EDGES_US, slow_overview
 
+AnswerT = TypeVar("AnswerT")
+
 _HOPS = st.integers(0, 3)
+LATER_US = round(datetime(2026, 5, 22, 18, tzinfo=UTC).timestamp()) * 1_000_000
+"""Hours after all events."""
 
 
 def learn(store: SqliteStore, knowledge: Knowledge, events: Sequence[bytes]) -> None:
@@ -47,13 +55,13 @@ def nodes(knowledge: Knowledge) -> list[DatasetId | JobId]:
     return [*sorted(knowledge.graph.shown_datasets()), *sorted(jobs)]
 
 
-def finished(answer: Coroutine[None, None, bytes]) -> bytes:
+def finished(answer: Coroutine[None, None, AnswerT]) -> AnswerT:
     """What comes of it; each time that it lets others go on, nobody does."""
     while True:
         try:
             answer.send(None)
         except StopIteration as end:
-            return bytes(end.value)
+            return cast(AnswerT, end.value)
 
 
 def quick_answers(knowledge: Knowledge, max_hops: int) -> list[Body]:
@@ -98,6 +106,28 @@ def test_what_is_told_of_all_jobs_and_datasets_is_what_a_look_at_each_of_them_gi
         assert answers == slow_overview(fresh(store))
 
 
+def test_a_dataset_that_is_shown_by_another_name_since_an_event_named_it_is_counted_once(tmp_path: Path) -> None:
+    symlinks = {"identifiers": [{"namespace": "lake", "name": "t1", "type": "TABLE"}]}
+    entries = [{"namespace": "lake", "name": "t1", "type": "DATASET", "inputs": []}]
+    declared = event(job={"namespace": "etl", "name": "load"}, outputs=[dataset("t2", symlinks=facet(**symlinks))])
+    mart = event(job={"namespace": "etl", "name": "mart", "facets": {"lineage": facet(entries=entries)}}, outputs=[])
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        for each in (declared, mart):
+            overview(knowledge)
+            learn(store, knowledge, [json.dumps(_of_a_job(each)).encode()])
+
+        answers = overview(knowledge)
+
+        assert knowledge.graph.shown(DatasetId("lake", "t2")) == DatasetId("lake", "t1")
+        assert answers == slow_overview(fresh(store))
+
+
+def _of_a_job(event: Body) -> Body:
+    """The same without a run: a job event."""
+    return {member: value for member, value in event.items() if member not in ("run", "eventType")}
+
+
 def overview(knowledge: Knowledge) -> Body:
     counted = summary(knowledge, {}, 0)
     listed = namespaces(knowledge, 1_000, 0)["namespaces"]
@@ -131,6 +161,24 @@ def test_search_finds_after_events_what_looking_at_every_name_finds(
         assert {hit["nodeId"] for hit in hits["results"]} == {
             node.node_id for node in nodes(fresh(store)) if any(holds(name, text) for name in names(knowledge, node))
         }
+
+
+@given(logs, logs, st.sampled_from([None, "etl", "lake"]))
+@settings(deadline=None, max_examples=60)
+def test_the_gaps_that_are_known_after_events_are_those_that_a_fresh_look_at_all_finds(
+    log: list[bytes], later: list[bytes], namespace: str | None
+) -> None:
+    asked = Asked(namespace, at_us=LATER_US, limit=1_000)
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        learn(store, knowledge, log)
+        for raw in later:
+            finished(coverage(knowledge, asked))
+            learn(store, knowledge, [raw])
+
+        answer = finished(coverage(knowledge, asked))
+
+        assert answer == finished(coverage(fresh(store), asked))
 
 
 def names(knowledge: Knowledge, node: DatasetId | JobId) -> Sequence[DatasetId | JobId]:

@@ -58,6 +58,7 @@ def test_a_past_takes_in_what_happened_before_it_and_came_later(
     with TemporaryDirectory() as folder, served(Path(folder)) as client:
         _send(client, log)
         read_everything(client, asOf=as_of)
+        read_everything(client)
         _send(client, late)
         past = _comparable(read_everything(client, asOf=as_of))
 
@@ -125,6 +126,8 @@ def _answers_of(entries: Sequence[Entry], asked: dict[str, Any]) -> object:
 def _answers(log: Sequence[bytes], asked: dict[str, Any]) -> object:
     with TemporaryDirectory() as folder, served(Path(folder)) as client:
         _send(client, log)
+        if asked:
+            read_everything(client)  # what is kept of now is shared with a past where nothing was said since
         return _comparable(read_everything(client, **asked))
 
 
@@ -301,6 +304,22 @@ def test_what_was_deleted_and_brought_back_by_then_is_there_as_of_then(tmp_path:
         again = client.get("/api/v1/namespaces/etl/jobs/load?asOf=2100-01-01T00:00:00Z")
 
     assert [each.status_code for each in (deleted, before, again)] == [404, 200, 200]
+
+
+def test_what_is_said_of_a_dataset_since_is_in_no_answer_of_a_past_that_is_kept(tmp_path: Path) -> None:
+    lineage = "/api/v1/lineage?nodeId=dataset:lake:orders"
+    with served(tmp_path) as client:
+        post(client, _at(10, outputs=[dataset("orders")]), _at(30, run={"runId": "other"}, outputs=[dataset("items")]))
+        get(client, f"{lineage}&asOf=2026-05-22T14:20:00Z&depth=0")
+
+        client.post("/api/v1/namespaces/lake/datasets/orders/tags/GOLD").raise_for_status()
+        told = {
+            query: {node["id"]: node["data"] for node in get(client, lineage + query)["graph"]}
+            for query in ("", "&asOf=2026-05-22T14:20:00Z")
+        }
+
+    tags = {query: data["dataset:lake:orders"]["tags"] for query, data in told.items()}
+    assert tags == {"": ["GOLD"], "&asOf=2026-05-22T14:20:00Z": []}
 
 
 def test_a_past_by_time_alone_is_not_replayed(tmp_path: Path) -> None:

@@ -88,6 +88,23 @@ def test_a_parent_known_by_name_only_runs_from_its_earliest_child_on(client: Tes
     assert child_job["latestRun"]["args"] == {"run_id": "the-dag-run", "name": "dag", "namespace": "etl"}
 
 
+def test_a_root_known_by_name_only_is_a_run_of_a_job_and_no_end_of_data(client: TestClient) -> None:
+    root = {"run": {"runId": "the-trigger-run"}, "job": job("trigger")}
+    parent = facet(run={"runId": "the-dag-run"}, job=job("dag"), root=root)
+    post(client, event(run={"runId": "child", "facets": {"parent": parent}}, inputs=[dataset("a")]))
+    get(client, "/api/v1/jobs")
+    post(client, run_event("child", "COMPLETE", 30))
+
+    of_root, of_parent = (get(client, f"/api/v1/jobs/runs/{run['runId']}") for run in (root["run"], parent["run"]))
+
+    assert (of_root["state"], of_root["job"], of_root["root"]) == ("RUNNING", job("trigger"), None)
+    child = get(client, "/api/v1/jobs/runs/child")
+    assert of_parent["root"] == child["root"] == {"runId": "the-trigger-run", "job": job("trigger")}
+    assert sorted(each["name"] for each in get(client, "/api/v1/jobs")["jobs"]) == ["dag", "load", "trigger"]
+    (alone,) = get(client, "/api/v1/lineage?nodeId=job:etl:trigger")["graph"]
+    assert (alone["inEdges"], alone["outEdges"]) == ([], [])
+
+
 def test_a_parent_that_speaks_itself_is_what_it_says(client: TestClient) -> None:
     parent = facet(run={"runId": "the-dag-run"}, job=job("dag"))
     post(

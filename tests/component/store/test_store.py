@@ -4,7 +4,7 @@ import json
 import os
 import random
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -20,11 +20,13 @@ from headwater.model.names import DatasetId
 from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.opening import open_store
 from headwater.store.store import Store
+from headwater.store.tables import TABLES, THEMSELVES
 from headwater.store.writer import GroupCommit, Outcome
 from tests.support.app import dataset, facet
 from tests.support.app import event as app_event
 from tests.support.logs import RUN_IDS, events
 from tests.support.postgres import Cluster
+from tests.support.service import eventually
 from tests.support.stores import begin_anew
 
 LOGS = int(os.environ.get("HEADWATER_LOGS", "1000"))
@@ -68,14 +70,35 @@ def test_each_store_keeps_the_facts_that_the_fold_keeps_for_any_order_repetition
         assert [{fact.key: fact for fact in store.facts()} for store in stores[:2]] == [folded] * 2
 
 
+@given(st.lists(events, min_size=20, max_size=30))
+@settings(max_examples=10)
+def test_rows_with_names_for_numbers_are_those_that_the_facts_make(
+    stores: tuple[Store, Store, Store], log: list[bytes]
+) -> None:
+    begin_anew(*stores)
+    for store in stores[:2]:
+        store.add([entry(raw) for raw in log])
+
+    named = [{kind: sorted(map(repr, rows)) for kind, rows in store.named_rows()} for store in stores[:2]]
+
+    folded = fold(fact for raw in log for fact in facts(parse_event(raw))).values()
+    made = [
+        (table.kind, [table.row(fact, THEMSELVES) for fact in folded if type(fact) is table.kind]) for table in TABLES
+    ]
+    assert named == [{kind: sorted(map(repr, rows)) for kind, rows in made}] * 2
+
+
 def store_in_batches(log: list[bytes], stores: tuple[Store, Store, Store], generator: random.Random) -> None:
-    """Store the log in SQLite, and in PostgreSQL by one or the other of two services."""
+    """Store the log in SQLite, and in PostgreSQL by one or the other of two services; facts follow in steps."""
     sqlite, *postgres = stores
     while log:
         size = generator.randint(1, 5)
         part, log = [entry(raw) for raw in log[:size]], log[size:]
         sqlite.add(part)
         generator.choice(postgres).add(part)
+        for store in stores:
+            steps = generator.randint(0, 6)
+            store.catch_up(iter([False] * steps + [True] * 99).__next__)
     for store in stores:
         store.follow()
 
@@ -119,7 +142,7 @@ def test_any_text_can_be_stored_as_any_name_and_comes_back(store: Store, odd: st
 
     assert {fact.key: fact for fact in store.facts()} == fold(facts(parse_event(raw)))
     assert [logged.raw for logged in store.run_events(name)] == [raw]
-    assert list(store.verdicts()) == [(name, "unsigned", odd, 1)]
+    assert store.verdicts().rows == [(name, "unsigned", odd, 1)]
     assert json.loads(store.dataset_facets(name, "output", DatasetId(name, name))[odd]) == facet(n=1)
 
 
@@ -166,6 +189,26 @@ def test_group_commit_answers_every_post_in_order(store: Store) -> None:
     assert [(ticket, outcome.log_index) for ticket, outcome in delivered if isinstance(outcome, Stored)] == [
         (number, number) for number in range(20)
     ]
+
+
+def test_who_posts_while_facts_are_stored_does_not_wait_for_all_of_them(store: Store) -> None:
+    delivered: list[tuple[int, Outcome]] = []
+    is_busy, was_told = threading.Event(), threading.Event()
+
+    def catch_up(is_wanted: Callable[[], bool], _: int) -> None:
+        if delivered and not is_busy.is_set():
+            is_busy.set()
+            if eventually(is_wanted, within_s=10):
+                was_told.set()
+
+    writer = GroupCommit[int](store.add, catch_up, delivered.extend)
+    writer.submit(entry(event(0)), 0)
+    is_busy.wait(10)
+    writer.submit(entry(event(1)), 1)
+    writer.close()
+
+    assert was_told.is_set()
+    assert [ticket for ticket, _ in delivered] == [0, 1]
 
 
 def test_an_event_that_cannot_be_stored_does_not_take_its_group_with_it(store: Store) -> None:

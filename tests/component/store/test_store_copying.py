@@ -73,8 +73,8 @@ def test_a_copy_holds_the_same_log_and_facts(way: tuple[Database, Database]) -> 
         assert result.is_same
         assert (result.copied, result.target.entries) == (43, 43)
         assert contents(target) == contents(source)
-        assert [row[:3] for row in sorted(target.verdicts(), key=str)] == [
-            row[:3] for row in sorted(source.verdicts(), key=str)
+        assert [row[:3] for row in sorted(target.verdicts().rows, key=str)] == [
+            row[:3] for row in sorted(source.verdicts().rows, key=str)
         ]
 
 

@@ -38,6 +38,12 @@ def entries(log: list[Event | EditEntry]) -> Iterator[Entry]:
     return (entry_of(each, "unsigned", None, received_us=1) for each in log)
 
 
+def forget_facts_that_wait(store: Store) -> None:
+    """As a crash does."""
+    store._behind.clear()
+    store._folding = None
+
+
 def folded(store: Store) -> dict[tuple[object, ...], Any]:
     """The facts that follow from the log alone."""
     in_order, merged = InOrder(()), dict[tuple[object, ...], Any]()
@@ -54,19 +60,21 @@ def shared_database(cluster: Cluster) -> str:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-@given(logs, st.integers(1, 5), st.integers(0, 14))
+@given(logs, st.integers(1, 5), st.integers(0, 14), st.integers(0, 20))
 @settings(max_examples=60)
-def test_the_store_keeps_what_follows_from_its_log_for_any_batching_and_over_a_restart(
-    shared_database: str, kind: str, log: list[Event | EditEntry], size: int, restart_at: int
+def test_the_store_keeps_what_follows_from_its_log_for_any_batching_and_over_a_crash_in_the_midst_of_facts(
+    shared_database: str, kind: str, log: list[Event | EditEntry], size: int, crash_at: int, steps: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         database = shared_database if kind == "postgres" else Path(folder) / "headwater.db"
         with closing(open_store(database)) as store:
             begin_anew(store)
-        for part in (log[:restart_at], log[restart_at:]):
+        for part in (log[:crash_at], log[crash_at:]):
             with closing(open_store(database)) as store:
                 for start in range(0, len(part), size):
                     store.add([*entries(part[start : start + size]), *entries(part[:1])])
+                    store.catch_up(iter([False] * steps + [True]).__next__)
+                forget_facts_that_wait(store)
         with closing(open_store(database)) as store:
             assert {fact.key: fact for fact in store.facts()} == folded(store)
 

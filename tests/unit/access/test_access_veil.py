@@ -144,3 +144,22 @@ def test_what_has_no_restricted_name_in_it_goes_out_as_it_is() -> None:
     for written in (b'{"name":"ssn"}', b'{"note":"by SSN, then name"}', rb'{"name":"\u0073sn"}'):
         assert not veil.is_clear(written)
     assert not within("lake").is_clear(b"{}")
+
+
+def test_a_word_of_the_format_stays_a_key_and_is_hidden_as_a_value_and_in_what_producers_told() -> None:
+    veil = Veil(None, frozenset({"type", "createdAt"}), meant, SECRET, frozenset({"type", "createdAt", "facets"}))
+    hidden = veil.column("createdAt")
+
+    seen = veil.over(
+        {
+            "createdAt": "2026-05-22",
+            "fields": [{"name": "createdAt", "type": "date"}],
+            "facets": {"columnLineage": {"fields": {"createdAt": {}}}, "own": {"createdAt": 1}},
+        }
+    )
+
+    assert seen == {
+        "createdAt": "2026-05-22",
+        "fields": [{"name": hidden, "type": "date"}],
+        "facets": {"columnLineage": {"fields": {hidden: {}}}, "own": {hidden: 1}},
+    }

@@ -114,6 +114,28 @@ def test_where_s3_is_comes_from_the_environment_and_is_checked_too() -> None:
     ]
 
 
+def test_where_glue_is_comes_from_the_environment_too() -> None:
+    text = f"{SILENT}{ROWS}{LINES}catalogs: {{c: {{type: glue, options: {{client.region: eu-west-1}}}}}}"
+
+    assert problems(text, "glue://eu-west-1") == []
+    assert problems(text, "glue://eu-west-1", AWS_ENDPOINT_URL_GLUE="https://glue.us.example") == [
+        "AWS_ENDPOINT_URL_GLUE: https://glue.us.example:443"
+    ]
+
+
+def test_a_proxy_on_the_way_to_an_endpoint_is_an_endpoint() -> None:
+    text = f"{ROWS}{LINES}lineage: {{http: {{endpoint: 'https://lineage.eu.example/api/v1/lineage'}}}}\n"
+    allowed = "https://lineage.eu.example"
+
+    assert problems(text, allowed, HTTP_PROXY="http://proxy.us.example:3128") == []  # it is not asked for https
+    assert problems(text, allowed, HTTPS_PROXY="proxy.us.example:3128") == ["HTTPS_PROXY: http://proxy.us.example:3128"]
+    assert problems(text, allowed, all_proxy="socks5://proxy.us.example:1080") == [
+        "all_proxy: socks5://proxy.us.example:1080"
+    ]
+    assert problems(text, allowed, HTTPS_PROXY="http://proxy.us.example", NO_PROXY="other.example,.eu.example") == []
+    assert problems(text, allowed, "http://proxy.eu.example", HTTPS_PROXY="http://proxy.eu.example:80") == []
+
+
 @pytest.mark.parametrize("entry", ["lineage.example", "/data", "file:///data", "https://"])
 def test_an_entry_that_is_no_endpoint_is_refused(entry: str) -> None:
     with pytest.raises(InvalidInputError, match="expected a URL"):

@@ -1,7 +1,7 @@
 """Comparing layouts, and finding the event that made a change, as data."""
 
 from headwater.graph.diff import Change, Element, compare, touches
-from headwater.graph.told import Told, did, merged
+from headwater.graph.told import Runs, Told, did, merged
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 ORDERS = DatasetId("lake", "orders")
@@ -14,8 +14,7 @@ def told(log_index: int, layout: dict[Element, object]) -> Told:
     return Told(log_index, layout, {}, None, frozenset())
 
 
-def of_nobody(_: JobId) -> frozenset[str]:
-    return frozenset()
+NOBODY = Runs(lambda _: frozenset(), lambda _: frozenset())
 
 
 def test_changes_stand_by_kind_and_then_by_name() -> None:
@@ -47,18 +46,28 @@ def test_a_column_belongs_to_its_dataset_and_its_namespace() -> None:
 def test_of_what_changed_there_and_back_and_there_again_the_last_time_counts() -> None:
     events = [told(place, {PRICE: kind}) for place, kind in enumerate(["bigint", "int", "bigint", "bigint"])]
 
-    assert did(Change(PRICE, "changed", "int", "bigint"), events, of_nobody) == 2
+    assert did(Change(PRICE, "changed", "int", "bigint"), events, NOBODY, NOBODY) == 2
 
 
 def test_a_column_went_by_the_first_schema_without_it() -> None:
     schema = Element("schema", (ORDERS,))
     events = [told(4, {schema: (("price", "int"),), PRICE: "int"}), told(5, {schema: ()}), told(6, {schema: ()})]
 
-    assert did(Change(PRICE, "went", "int", None), events, of_nobody) == 5
+    assert did(Change(PRICE, "went", "int", None), events, NOBODY, NOBODY) == 5
 
 
 def test_what_nobody_speaks_of_was_done_by_nobody() -> None:
-    assert did(Change(PRICE, "came", None, "int"), [told(1, {})], of_nobody) is None
+    assert did(Change(PRICE, "came", None, "int"), [told(1, {})], NOBODY, NOBODY) is None
+
+
+def test_an_edge_between_a_job_and_a_dataset_of_one_name_was_completed_by_the_event_that_gave_the_run() -> None:
+    former, edge = JobId("etl", "x"), Element("edge", (LOAD, ORDERS), "writes")
+    met = told(0, {Element("edge", (former, ORDERS), "writes"): None})._replace(runs={"run": former})
+    given = told(1, {})._replace(runs={"run": LOAD})
+    after = Runs(lambda _: frozenset({"run"}), lambda _: frozenset({("output", ORDERS)}))
+
+    assert did(Change(edge, "came", None, None), [met, given], NOBODY, after) == 1
+    assert did(Change(edge, "came", None, None), [given, met], NOBODY, after) == 0
 
 
 def test_events_merge_into_their_last_values_with_the_first_event_that_gave_each() -> None:

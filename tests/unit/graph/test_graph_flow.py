@@ -8,7 +8,8 @@ from typing import Any
 
 from headwater.graph.flow import sources_of
 from headwater.graph.lineage import Graph
-from headwater.model.facts import Edit, Seen
+from headwater.model.events import Stamp
+from headwater.model.facts import Edit, JobFlow, RunOfJob, Seen
 from headwater.model.names import DatasetId, JobId
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
@@ -153,6 +154,15 @@ def test_a_complete_without_its_parent_facet_makes_no_new_job_also_where_it_tell
 
     assert {name.name for name, known in found.jobs.items() if known.is_known} == {"load", "dag", "other"}
     assert set(found.jobs[OWN].fed_by) == {OTHER}
+
+
+def test_flow_that_names_a_job_stays_when_a_run_that_told_the_same_of_its_own_job_turns_out_to_be_anothers() -> None:
+    own, named = JobFlow("r", None, OTHER, Seen(1, 1)), JobFlow("r", OWN, OTHER, Seen(1, 1))
+    at_first, in_the_end = (RunOfJob("r", job, None, None, Stamp(at, b"")) for at, job in enumerate((OWN, THIRD)))
+
+    found = [graph_of(told) for told in ([at_first, own, named, in_the_end], [at_first, in_the_end, own, named])]
+
+    assert [set(each.jobs[OTHER].fed_by) for each in found] == [{OWN, THIRD}] * 2
 
 
 def test_a_source_that_is_deleted_is_none() -> None:

@@ -52,6 +52,8 @@ def picture(graph: Graph) -> dict[str, object]:
         "declared": {job: known.declared_over for job, known in jobs.items()},
         "seen": {name: graph.datasets[name].seen for name in shown},
         "facets": {name: graph.facets_of(name) for name in shown},
+        "digests": {name: graph.digests_of(name) for name in shown},
+        "job digests": {job: graph.job_digests(job) for job in jobs},
         "readers": {name: graph.readers(name) & jobs.keys() for name in shown},
         "writers": {name: graph.writers(name) & jobs.keys() for name in shown},
         "columns": {name: graph.column_edges_into(name) for name in shown},

@@ -1,12 +1,12 @@
-"""Runs that are only known because others name them as their parent."""
+"""Runs that are only known because others name them as their parent or root."""
 
 import json
+from typing import Any
 
 from hypothesis import given
 
-from headwater.model.events import parse_event
-from headwater.model.extract import facts
 from headwater.model.names import JobId
+from headwater.service.activity import activity, known_run
 from tests.support.logs import logs
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
@@ -17,24 +17,55 @@ def test_a_run_has_as_children_just_those_that_name_it_in_the_end(log: list[byte
 
     named: dict[str, dict[JobId, set[str]]] = {}
     for run_id, run in graph.runs.items():
-        if run.of_job is not None and run.of_job.parent is not None:
-            parent = run.of_job.parent
-            named.setdefault(parent.run_id, {}).setdefault(parent.job, set()).add(run_id)
+        for whole in (run.of_job.parent, run.of_job.root) if run.of_job is not None else ():
+            if whole is not None and whole.run_id != run_id:
+                named.setdefault(whole.run_id, {}).setdefault(whole.job, set()).add(run_id)
     assert {parent: claims for parent, claims in graph.child_runs.items() if claims} == named
 
 
-def test_a_child_that_names_another_parent_later_leaves_the_first() -> None:
-    def child(second: int, parent: str) -> bytes:
-        facet = {"run": {"runId": parent}, "job": {"namespace": "etl", "name": "dag"}}
-        body = {
-            "eventType": "RUNNING",
-            "eventTime": f"2026-05-22T14:23:0{second}Z",
-            "producer": "https://example.org",
-            "run": {"runId": "child", "facets": {"parent": facet}},
-            "job": {"namespace": "etl", "name": "load"},
-        }
-        return json.dumps(body).encode()
+def child(second: int, parent: str, root: str | None = None, job: str = "load") -> bytes:
+    facet: dict[str, Any] = whole(parent, "dag") | ({"root": whole(root, "trigger")} if root else {})
+    body = {
+        "eventType": "RUNNING",
+        "eventTime": f"2026-05-22T14:23:0{second}Z",
+        "producer": "https://example.org",
+        "run": {"runId": "child", "facets": {"parent": facet}},
+        "job": {"namespace": "etl", "name": job},
+    }
+    return json.dumps(body).encode()
 
-    graph = graph_of(fact for raw in (child(1, "first"), child(2, "second")) for fact in facts(parse_event(raw)))
+
+def whole(run: str, job: str) -> dict[str, Any]:
+    return {"run": {"runId": run}, "job": {"namespace": "etl", "name": job}}
+
+
+def test_a_child_that_names_another_parent_later_leaves_the_first() -> None:
+    graph = graph_of(facts_of([child(1, "first"), child(2, "second")]))
 
     assert (graph.child_runs["first"], graph.child_runs["second"]) == ({}, {JobId("etl", "dag"): {"child"}})
+
+
+def test_a_root_that_only_a_part_names_is_a_run_of_its_job_and_the_root_of_what_lies_between() -> None:
+    graph = graph_of(facts_of([child(1, "p", "r")]))
+
+    root, parent, part = known_run(graph, "r"), known_run(graph, "p"), known_run(graph, "child")
+    assert root is not None
+    assert parent is not None
+    assert part is not None
+    assert (root.job, root.has_events, root.root) == (JobId("etl", "trigger"), False, None)
+    assert (parent.job, parent.root) == (JobId("etl", "dag"), part.root)
+    assert activity(graph, root.job).runs == ("r",)
+    assert not any(known.reads or known.writes or known.feeds or known.fed_by for known in graph.jobs.values())
+
+
+def test_an_event_that_names_the_parent_alone_does_not_take_the_root_away() -> None:
+    graph = graph_of(facts_of([child(1, "p", "r"), child(2, "p"), child(3, "p", job="ghost")]))
+
+    assert graph.child_runs["r"] == {JobId("etl", "trigger"): {"child"}}
+    assert {job.name for job, known in graph.jobs.items() if known.is_known} == {"load", "dag", "trigger"}
+
+
+def test_a_run_is_no_part_of_itself() -> None:
+    graph = graph_of(facts_of([child(1, "child", "child")]))
+
+    assert {job.name for job, known in graph.jobs.items() if known.is_known} == {"load"}

@@ -9,7 +9,7 @@ import pytest
 
 from headwater.model.names import DatasetId, JobId
 from headwater.service.feed import Feed
-from headwater.service.knowledge import Touched
+from headwater.service.touched import Touched
 
 TOUCHED = Touched(frozenset({JobId("etl", "b"), JobId("etl", "a")}), frozenset({DatasetId("lake", "t")}), "run-1")
 

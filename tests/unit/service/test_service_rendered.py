@@ -1,9 +1,11 @@
 """Parts of answers that are kept, also packed, and given up in time."""
 
-from headwater.model.names import DatasetId, JobId
-from headwater.service.rendered import JobNode, Kept, Packing, Rendered
+from hashlib import sha256
 
-TEXT: Packing[bytes] = Packing(len, lambda value: b"<" + value[:4], lambda frame: frame[1:])
+from headwater.model.names import DatasetId, JobId
+from headwater.service.rendered import JobNode, Kept, Rendered, Writing
+
+PLAIN: Writing[bytes] = Writing(len, bytes, bytes)
 
 
 def node(number: int) -> JobNode:
@@ -11,37 +13,55 @@ def node(number: int) -> JobNode:
     return JobNode(b'{"id":"job:etl:%d"}' % number, reads, [(DatasetId("lake", "ü"), b"[]")])
 
 
+def value(number: int) -> bytes:
+    """32 bytes that nothing makes smaller."""
+    return sha256(b"%d" % number).digest()
+
+
+def kept(values: int) -> Kept[int, bytes]:
+    """So many were kept where 31 find room, and about 20 more when they are packed."""
+    found = Kept[int, bytes](PLAIN, max_bytes=1_000)
+    for number in range(values):
+        found.keep(number, value(number))
+    return found
+
+
 def test_what_finds_no_room_is_packed_and_comes_back() -> None:
-    kept = Kept[str, bytes](TEXT, max_bytes=10)
+    found = kept(40)
 
-    for key in ("first", "second", "third"):
-        kept.keep(key, key.encode())
-
-    assert [kept.get(key) for key in ("first", "second", "third")] == [b"first", b"seco", b"third"]
-    assert kept.missing(["first", "third", "fourth"]) == ["fourth"]
+    assert [found.get(number) for number in range(40)] == [value(number) for number in range(40)]
+    assert found.missing([0, 39, 40]) == [40]
+    assert found.has_room
 
 
 def test_of_what_is_packed_the_first_goes_first() -> None:
-    kept = Kept[int, bytes](TEXT, max_bytes=10)
+    found = kept(80)
 
-    for number in range(4):
-        kept.keep(number, b"1234567890")
-
-    assert [number for number in range(4) if kept.get(number) is not None] == [0, 2, 3]
-    assert not kept.has_room
+    missing = found.missing(range(80))
+    assert missing == [*range(31, 31 + len(missing))]
+    assert 20 < len(missing) < 40
+    assert not found.has_room
 
 
 def test_what_is_dropped_leaves_its_room_to_others() -> None:
-    kept = Kept[int, bytes](TEXT, max_bytes=10)
-    for number in range(3):
-        kept.keep(number, b"1234567890")
+    found = kept(80)
 
-    for number in range(3):
-        kept.drop(number)
-    kept.keep(7, b"ABCDEFGHIJ")
+    for number in range(80):
+        found.drop(number)
+    found.keep(99, value(99))
 
-    assert [kept.get(number) for number in (0, 1, 2, 7)] == [None, None, None, b"ABCDEFGHIJ"]
-    assert kept.has_room
+    assert found.missing([*range(80), 99]) == [*range(80)]
+    assert found.has_room
+
+
+def test_what_is_much_alike_takes_a_tenth_of_the_room_when_it_is_packed() -> None:
+    found = Kept[int, bytes](PLAIN, max_bytes=200_000)
+
+    for number in range(2_000):
+        found.keep(number, b'{"id":"job:etl:%d","type":"JOB","data":%s}' % (number, b'{"name":"load","tags":[]}' * 20))
+
+    assert found.missing(range(2_000)) == []
+    assert found.has_room
 
 
 def test_a_job_that_was_packed_is_the_same_with_all_its_edges() -> None:

@@ -1,6 +1,7 @@
 """Verifying: a verdict for every event, and `ok` for none that was changed."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from headwater.errors import UntrustedEventError
 from headwater.model.strict_json import MAX_DEPTH
 from headwater.signing.keys import NodeKey, key_id
 from headwater.signing.sign import sign_event
-from headwater.signing.verify import Verification, verified_payload, verify_event
+from headwater.signing.verify import Claim, Verification, verified_payload, verify_event
 from tests.support.signature_vectors import NODE_ID, Vectors, event_of
 
 KEY = NodeKey.from_seed(NODE_ID, bytes(range(32)))
@@ -129,6 +130,19 @@ def test_the_fast_and_the_slow_way_agree(facets: dict[str, Any]) -> None:
     assert verify_event(signed, TRUSTED).verdict == "ok"
     assert verify_event(signed + b" ", TRUSTED).verdict == "ok"
     assert verified_payload(signed, TRUSTED) == verified_payload(b" " + signed, TRUSTED)
+
+
+def test_another_facet_that_looks_like_the_signature_is_not_taken_for_it() -> None:
+    other = {"signature": {"_producer": "https://example.org/p", "keyId": "another"}}
+    event = {"producer": "https://example.org/p", "run": {"runId": "r", "facets": {"a": other, "zz": other}}}
+    signed = sign_event(json.dumps(event).encode(), KEY)
+    facet = json.loads(signed)["run"]["facets"]["signature"]
+    begins = [place.end() for place in re.finditer(rb'"signature":', signed)]
+
+    verdicts = [verify_event(signed, TRUSTED, Claim(facet, event["producer"], begin)).verdict for begin in begins]
+
+    assert set(verdicts) == {"ok"}
+    assert verify_event(signed, TRUSTED).verdict == "ok"
 
 
 @given(st.binary() | st.text().map(str.encode))

@@ -4,7 +4,7 @@ Where events tell of columns, a change goes only where the column goes. A job th
 from may make it from all that it reads: such steps carry no edge.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Literal, NamedTuple
@@ -115,14 +115,17 @@ class _Onward(NamedTuple):
     """Those of the jobs that never told what they make the target from, be it from nothing."""
 
 
+ToldInto = Callable[[DatasetId], Mapping[DatasetId, ToldBetween]]
+
+
 class Flow:
     """The steps of data through one state of the graph; what leads on from a dataset is laid out once."""
 
     def __init__(self, graph: Graph, columns_of: Callable[[DatasetId], Sequence[str]]) -> None:
         self._graph = graph
         self._columns_of = cache(columns_of)
-        self._told_into = cache(partial(told_into, graph))
-        self._onward = cache(self._read_onward)
+        # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
+        self._onward = cache(partial(_onward_from, graph, cache(partial(told_into, graph))))
 
     def goes_on(self, step: Step) -> bool:
         """Whether the walk goes on from where the step leads.
@@ -151,7 +154,7 @@ class Flow:
                         yield from self._along(origin, onward, edge)
             if onward.untold:
                 yield Step(fronts[0], Place("dataset", onward.target), None, onward.untold)
-        for job in sorted(self._readers(name) - told):
+        for job in sorted(_readers(self._graph, name) - told):
             yield Step(fronts[0], Place("job", job), None, (job,))
 
     def _along(self, origin: Place, onward: _Onward, edge: ColumnEdge) -> Iterator[Step]:
@@ -163,35 +166,39 @@ class Flow:
         for job in onward.jobs:
             yield Step(origin, Place("job", job), edge, (job,))
 
-    def _readers(self, name: DatasetId) -> set[JobId]:
-        """The jobs that read the dataset, but for deleted ones."""
-        return {job for job in self._graph.readers(name) if not self._graph.hides(job)}
 
-    def _read_onward(self, name: DatasetId) -> tuple[_Onward, ...]:
-        readers = self._readers(name)
-        written = {target for job in readers for target in self._graph.writes(job)}
-        found = []
-        for target in sorted(written | self._graph.fed_by(name)):
-            jobs = tuple(sorted(readers & self._graph.writers(target)))  # deleted ones are not among the readers
-            told = self._told_into(target)
-            if (target not in written and name not in told) or self._graph.hides(target):
-                continue  # a facet said so that no longer counts, or the target is deleted
-            found.append(_Onward(target, jobs, told.get(name), self._untold(target, jobs)))
-        return tuple(found)
+def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
+    """The jobs that read the dataset, but for deleted ones."""
+    return {job for job in graph.readers(name) if not graph.hides(job)}
 
-    def _untold(self, target: DatasetId, jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:
-        """The jobs that gave no evidence for the target; the evidence of one says nothing of what another does."""
-        datasets = self._graph.datasets
-        told_of = [name for name in self._graph.members(target) if name in datasets and datasets[name].evidence]
-        return tuple(job for job in jobs if not self._tells(job, told_of)) if told_of else jobs
 
-    def _tells(self, job: JobId, told_of: Sequence[DatasetId]) -> bool:
-        known, graph = self._graph.jobs[job], self._graph
-        if known.declaration is not None:
-            declared = (graph.datasets[name].declared.get(known.declaration.key) for name in told_of)
-            if any(each is not None and each.evidence is not None for each in declared):
-                return True
-        return any(name in graph.runs[run_id].evidence for run_id in known.runs for name in told_of)
+def _onward_from(graph: Graph, told_of: ToldInto, name: DatasetId) -> tuple[_Onward, ...]:
+    readers = _readers(graph, name)
+    written = {target for job in readers for target in graph.writes(job)}
+    found = []
+    for target in sorted(written | graph.fed_by(name)):
+        jobs = tuple(sorted(readers & graph.writers(target)))  # deleted ones are not among the readers
+        told = told_of(target)
+        if (target not in written and name not in told) or graph.hides(target):
+            continue  # a facet said so that no longer counts, or the target is deleted
+        found.append(_Onward(target, jobs, told.get(name), _untold(graph, target, jobs)))
+    return tuple(found)
+
+
+def _untold(graph: Graph, target: DatasetId, jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:
+    """The jobs that gave no evidence for the target; the evidence of one says nothing of what another does."""
+    datasets = graph.datasets
+    told_of = [name for name in graph.members(target) if name in datasets and datasets[name].evidence]
+    return tuple(job for job in jobs if not _tells(graph, job, told_of)) if told_of else jobs
+
+
+def _tells(graph: Graph, job: JobId, told_of: Sequence[DatasetId]) -> bool:
+    known = graph.jobs[job]
+    if known.declaration is not None:
+        declared = (graph.datasets[name].declared.get(known.declaration.key) for name in told_of)
+        if any(each is not None and each.evidence is not None for each in declared):
+            return True
+    return any(name in graph.runs[run_id].evidence for run_id in known.runs for name in told_of)
 
 
 class _Touched:

@@ -9,6 +9,7 @@ from graphql import (
     FieldNode,
     GraphQLAbstractType,
     GraphQLError,
+    GraphQLObjectType,
     GraphQLResolveInfo,
     MaxIntrospectionDepthRule,
     ValidationRule,
@@ -32,6 +33,10 @@ MAX_TOKENS: Final = 2_000
 """Words and signs of a query: deep and wide enough for people, and read in a moment."""
 
 _SCHEMA: Final = build_schema(SCHEMA)
+WORDS: Final = frozenset(
+    field for kind in _SCHEMA.type_map.values() if isinstance(kind, GraphQLObjectType) for field in kind.fields
+).union({"__typename", "__schema", "__type", "errors", "message", "locations", "line", "path", "extensions"})
+"""Every key of an answer, but for aliases and what is within a `Json`."""
 _RULES: Final = (*specified_rules, MaxIntrospectionDepthRule)
 _UNSAID: Final = "the query does not fit the schema, or has aliases, which are for readers who may know all columns"
 

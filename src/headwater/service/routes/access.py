@@ -8,10 +8,11 @@ from headwater.service import api_keys, bodies
 from headwater.service import shapes_access as shapes
 from headwater.service.access import ServiceHere
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN
 from headwater.service.sight import By, sight_of
 
-router = APIRouter(prefix="/access", route_class=bodies.StrictBody, strict_content_type=False, tags=["access"])
+router = APIRouter(prefix=f"{API}/access", route_class=bodies.StrictBody, strict_content_type=False, tags=["access"])
 
 
 @router.get("/me", response_model=shapes.Me)

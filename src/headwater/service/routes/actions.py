@@ -6,10 +6,11 @@ from headwater.service import actions, bodies
 from headwater.service import shapes_access as shapes
 from headwater.service.access import Known, ServiceHere
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import WRITTEN, WRONG, Limit, Offset
 from headwater.service.sight import By
 
-router = APIRouter(prefix="/actions", route_class=bodies.StrictBody, strict_content_type=False, tags=["access"])
+router = APIRouter(prefix=f"{API}/actions", route_class=bodies.StrictBody, strict_content_type=False, tags=["access"])
 
 
 @router.get("", response_model=shapes.Actions, responses=WRONG)

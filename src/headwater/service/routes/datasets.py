@@ -8,11 +8,12 @@ from headwater.model.names import DatasetId
 from headwater.service import shapes
 from headwater.service.access import Counted, Known
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
 from headwater.service.views.datasets import dataset_shapes, version_shape, version_shapes
 from headwater.service.views.namespaces import dataset_in, datasets_in
 
-router = APIRouter(tags=["datasets"])
+router = APIRouter(prefix=API, tags=["datasets"])
 
 _DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
 

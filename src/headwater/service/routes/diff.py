@@ -9,10 +9,11 @@ from headwater.service import shapes_diff
 from headwater.service.access import ServiceHere, says_as_of
 from headwater.service.answers import answer
 from headwater.service.as_of import AsOf, end_of_comparison
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset
 from headwater.service.views.diff import Asked, diff, diff_of_runs
 
-router = APIRouter(tags=["questions"])
+router = APIRouter(prefix=API, tags=["questions"])
 
 
 @router.get("/diff", response_model=shapes_diff.Diff, responses=NOT_FOUND | WRONG)

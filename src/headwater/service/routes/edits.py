@@ -9,6 +9,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service import bodies, shapes, shapes_evidence, writing
 from headwater.service.access import Known, ServiceHere
 from headwater.service.answers import answer, iso
+from headwater.service.paths import API
 from headwater.service.routes.parameters import (
     NOT_FOUND,
     WRITTEN,
@@ -25,7 +26,7 @@ from headwater.service.views.identity import identity
 from headwater.service.views.jobs import job_shapes
 from headwater.service.views.namespaces import dataset_in, job_in, namespace
 
-router = APIRouter(route_class=bodies.StrictBody, strict_content_type=False)
+router = APIRouter(prefix=API, route_class=bodies.StrictBody, strict_content_type=False)
 
 _NAMESPACE: Final = "/namespaces/{name:encoded}"
 _DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"

@@ -10,11 +10,12 @@ from pydantic import BeforeValidator
 
 from headwater.service.access import Known
 from headwater.service.answers import answer, microseconds
+from headwater.service.paths import API
 from headwater.service.routes.parameters import WRONG, Limit, NamespaceName, Offset
 from headwater.service.shapes import Events
 from headwater.store.entries import LoggedEvent
 
-router = APIRouter(tags=["events"])
+router = APIRouter(prefix=API, tags=["events"])
 
 _END_US = 2**62
 _EITHER_CASE = BeforeValidator(lambda text: text.lower() if isinstance(text, str) else text)

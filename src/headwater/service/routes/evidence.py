@@ -13,6 +13,7 @@ from headwater.service import shapes_evidence
 from headwater.service.access import Known, Now, Replayed
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
 from headwater.service.views.control import control_flow
 from headwater.service.views.flow import flow
@@ -20,7 +21,7 @@ from headwater.service.views.identity import identity
 from headwater.service.views.silence import silent_streams
 from headwater.service.views.timeline import quality_timeline
 
-router = APIRouter(tags=["evidence"])
+router = APIRouter(prefix=API, tags=["evidence"])
 
 NodeT = TypeVar("NodeT", JobId, DatasetId)
 

@@ -18,6 +18,7 @@ from headwater.service.batch import NDJSON, batch_answer, events_in
 from headwater.service.body import read_body
 from headwater.service.failures import failed
 from headwater.service.intake import WhyNot
+from headwater.service.paths import API
 from headwater.service.shapes import Failure
 from headwater.service.shapes_batch import BatchAnswer
 from headwater.service.shapes_log import Received
@@ -34,7 +35,7 @@ _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
         "description": "It could not be stored now; the header Retry-After says when to try again.",
     },
 }
-_PATH: Final = "/api/v1/lineage"
+_PATH: Final = f"{API}/lineage"
 _RECEIPT: Final = "receipt"
 _ASKING: Final = {
     "parameters": [

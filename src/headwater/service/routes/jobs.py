@@ -6,9 +6,10 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 
 from headwater.model.names import JobId
 from headwater.service import shapes
-from headwater.service.access import Counted, Known
+from headwater.service.access import Counted, JobsCounted, Known
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
+from headwater.service.paths import API
 from headwater.service.routes.parameters import (
     EITHER_CASE,
     NOT_FOUND,
@@ -24,7 +25,7 @@ from headwater.service.views.jobs import job_shapes, job_version_shape, job_vers
 from headwater.service.views.namespaces import job_in, jobs_in
 from headwater.service.views.runs import run_shapes
 
-router = APIRouter(tags=["jobs"])
+router = APIRouter(prefix=API, tags=["jobs"])
 
 _JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
 
@@ -43,7 +44,7 @@ Named = Annotated[JobId, Depends(_named)]
 
 @router.get("/jobs", response_model=shapes.Jobs, responses=WRONG)
 async def get_all_jobs(
-    knowledge: Counted,
+    knowledge: JobsCounted,
     states: States = [],  # noqa: B006  FastAPI copies it
     limit: Limit = 100,
     offset: Offset = 0,

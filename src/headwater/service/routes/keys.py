@@ -5,9 +5,10 @@ from fastapi import APIRouter, Response
 from headwater.service import bodies, keys, shapes_keys
 from headwater.service.access import Known, ServiceHere
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN
 
-router = APIRouter(prefix="/keys", route_class=bodies.StrictBody, strict_content_type=False, tags=["keys"])
+router = APIRouter(prefix=f"{API}/keys", route_class=bodies.StrictBody, strict_content_type=False, tags=["keys"])
 
 
 @router.get("", response_model=shapes_keys.Keys)

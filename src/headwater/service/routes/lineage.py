@@ -9,12 +9,13 @@ from headwater.model.names import is_uuid
 from headwater.service import shapes_lineage
 from headwater.service.access import Known, ReadThrough
 from headwater.service.answers import answer, answer_json
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Depth, NodeId
 from headwater.service.views.columns import column_lineage
 from headwater.service.views.lineage import lineage
 from headwater.service.views.upstream import upstream_runs
 
-router = APIRouter(tags=["lineage"])
+router = APIRouter(prefix=API, tags=["lineage"])
 
 
 @router.get("/lineage", response_model=shapes_lineage.Lineage, responses=NOT_FOUND | WRONG)

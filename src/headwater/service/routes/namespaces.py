@@ -5,11 +5,12 @@ from fastapi import APIRouter, Response
 from headwater.service import shapes
 from headwater.service.access import Counted
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset
 from headwater.service.sight import Sees
 from headwater.service.views.namespaces import namespace, namespaces
 
-router = APIRouter(tags=["namespaces"])
+router = APIRouter(prefix=API, tags=["namespaces"])
 
 
 @router.get("/namespaces", response_model=shapes.Namespaces, responses=WRONG)

@@ -7,16 +7,17 @@ from fastapi import APIRouter, Path, Response
 from headwater.service import shapes_nodes
 from headwater.service.access import Known, Now
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset
 from headwater.service.views.nodes import node, nodes
 
-router = APIRouter(tags=["nodes"])
+router = APIRouter(prefix=API, tags=["nodes"])
 
 
 @router.get("/nodes", response_model=shapes_nodes.Nodes, responses=WRONG)
 async def get_nodes(knowledge: Known, now_us: Now, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Every node, where its record stands, and how much of it is missing, stands twice or does not fit."""
-    return answer(nodes(knowledge, now_us, limit, offset))
+    return answer(await nodes(knowledge, now_us, limit, offset))
 
 
 @router.get("/nodes/{node_id}", response_model=shapes_nodes.NodeDetail, responses=NOT_FOUND | WRONG)
@@ -24,4 +25,4 @@ async def get_node(
     knowledge: Known, now_us: Now, node_id: Annotated[str, Path(description="A node's id.")], limit: Limit = 100
 ) -> Response:
     """One node with its epochs, the newest first, and what does not fit in its record, one by one."""
-    return answer(node(knowledge, node_id, now_us, limit))
+    return answer(await node(knowledge, node_id, now_us, limit))

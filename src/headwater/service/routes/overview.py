@@ -8,10 +8,11 @@ from starlette.responses import StreamingResponse
 from headwater.service import shapes_overview
 from headwater.service.access import Counted, Known, ServiceHere
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import WRONG, Limit, Offset
 from headwater.service.views.counts import quarantine, summary
 
-router = APIRouter(tags=["overview"])
+router = APIRouter(prefix=API, tags=["overview"])
 
 
 @router.get("/summary", response_model=shapes_overview.Summary, responses=WRONG)

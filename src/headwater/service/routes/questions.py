@@ -11,6 +11,7 @@ from headwater.service import shapes_causes, shapes_coverage, shapes_drift, shap
 from headwater.service.access import Counted, ReadThrough, ServiceHere
 from headwater.service.answers import answer
 from headwater.service.as_of import time_us
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.coverage import Asked, coverage
@@ -18,7 +19,7 @@ from headwater.service.views.drift import Asked as DriftAsked
 from headwater.service.views.drift import schema_drift
 from headwater.service.views.impact import Page, column_of, impact
 
-router = APIRouter(tags=["questions"])
+router = APIRouter(prefix=API, tags=["questions"])
 
 Column = Annotated[str | None, Query(description="A column of the dataset; nested fields are written with dots.")]
 _Time = Annotated[

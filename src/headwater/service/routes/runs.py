@@ -8,10 +8,11 @@ from headwater.service import shapes
 from headwater.service.access import Known
 from headwater.service.activity import KnownRun
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset, RunId
 from headwater.service.views import runs
 
-router = APIRouter(tags=["runs"])
+router = APIRouter(prefix=API, tags=["runs"])
 
 _RUN: Final = "/jobs/runs/{run_id:encoded}"
 

@@ -8,11 +8,12 @@ from fastapi import APIRouter, Query, Response
 from headwater.service import shapes
 from headwater.service.access import Known
 from headwater.service.answers import answer, microseconds
+from headwater.service.paths import API
 from headwater.service.routes.parameters import EITHER_CASE, WRONG, Limit
 from headwater.service.sight import Sees
 from headwater.service.views import search
 
-router = APIRouter(tags=["search"])
+router = APIRouter(prefix=API, tags=["search"])
 
 Kind = Annotated[search.Kind, EITHER_CASE]
 Order = Annotated[search.Order, EITHER_CASE]

@@ -5,26 +5,27 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 
 from headwater.service import bodies, shapes, writing
-from headwater.service.access import Counted, ServiceHere
+from headwater.service.access import DatasetsCounted, ServiceHere
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, WRONG, Limit, Offset
 from headwater.service.sight import By
 from headwater.service.views import sources
 
-router = APIRouter(tags=["sources"], route_class=bodies.StrictBody, strict_content_type=False)
+router = APIRouter(prefix=API, tags=["sources"], route_class=bodies.StrictBody, strict_content_type=False)
 
 _SOURCE = "/sources/{name:encoded}"
 SourceName = Annotated[str, Path(description="The name of a source, percent-encoded, slashes too.")]
 
 
 @router.get("/sources", response_model=shapes.Sources, responses=WRONG)
-async def get_sources(knowledge: Counted, limit: Limit = 100, offset: Offset = 0) -> Response:
+async def get_sources(knowledge: DatasetsCounted, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Sources that were put, and those that datasets' `dataSource` facets name."""
     return answer(sources.sources(knowledge, limit, offset))
 
 
 @router.get(_SOURCE, response_model=shapes.Source, responses=NOT_FOUND)
-async def get_source(knowledge: Counted, name: SourceName) -> Response:
+async def get_source(knowledge: DatasetsCounted, name: SourceName) -> Response:
     """One source."""
     return answer(sources.source(knowledge, name))
 

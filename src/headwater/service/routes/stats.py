@@ -9,12 +9,13 @@ from pydantic_core import PydanticCustomError
 
 from headwater.errors import InvalidInputError
 from headwater.service import shapes_overview
-from headwater.service.access import Counted, Known, ServiceHere
+from headwater.service.access import DatasetsCounted, JobsCounted, Known, ServiceHere
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import EITHER_CASE, WRONG
 from headwater.service.views import stats
 
-router = APIRouter(prefix="/stats", tags=["statistics"])
+router = APIRouter(prefix=f"{API}/stats", tags=["statistics"])
 
 _ZONES: Final = available_timezones()
 
@@ -53,18 +54,18 @@ async def get_events(knowledge: Known, edges: Edges) -> Response:
 
 
 @router.get("/jobs", **_TOTALS)
-async def get_jobs(knowledge: Counted, edges: Edges) -> Response:
+async def get_jobs(knowledge: JobsCounted, edges: Edges) -> Response:
     """How many jobs were known by the end of each hour or day."""
     return answer(stats.job_stats(knowledge, edges))
 
 
 @router.get("/datasets", **_TOTALS)
-async def get_datasets(knowledge: Counted, edges: Edges) -> Response:
+async def get_datasets(knowledge: DatasetsCounted, edges: Edges) -> Response:
     """How many datasets were known by the end of each hour or day."""
     return answer(stats.dataset_stats(knowledge, edges))
 
 
 @router.get("/sources", **_TOTALS)
-async def get_sources(knowledge: Counted, edges: Edges) -> Response:
+async def get_sources(knowledge: DatasetsCounted, edges: Edges) -> Response:
     """How many sources were known by the end of each hour or day."""
     return answer(stats.source_stats(knowledge, edges))

@@ -7,11 +7,12 @@ from fastapi import APIRouter, Path, Response
 from headwater.service import bodies, shapes, writing
 from headwater.service.access import Known, ServiceHere
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import WRITTEN, WRONG, Limit, Offset
 from headwater.service.sight import By
 from headwater.service.views import tags
 
-router = APIRouter(tags=["tags"], route_class=bodies.StrictBody, strict_content_type=False)
+router = APIRouter(prefix=API, tags=["tags"], route_class=bodies.StrictBody, strict_content_type=False)
 
 TagWord = Annotated[str, Path(description="The tag, percent-encoded.")]
 

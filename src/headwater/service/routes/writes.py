@@ -9,18 +9,19 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BeforeValidator
 
 from headwater.errors import ForbiddenError
-from headwater.model.events import EventType
 from headwater.model.names import DatasetId, JobId
+from headwater.model.wire import EventType
 from headwater.service import bodies, shapes, writing
 from headwater.service.access import ServiceHere
 from headwater.service.answers import answer
+from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, NamespaceName, ResourceName, RunId
 from headwater.service.sight import By, Sees
 from headwater.service.views.datasets import dataset_shapes
 from headwater.service.views.jobs import job_shapes
 from headwater.service.views.runs import run_shapes
 
-router = APIRouter(route_class=bodies.StrictBody, strict_content_type=False)
+router = APIRouter(prefix=API, route_class=bodies.StrictBody, strict_content_type=False)
 
 _DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
 _JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
@@ -74,7 +75,7 @@ async def post_run(
     """Create a run that has not started: a run event of type OTHER."""
     run_id = await writing.create_run(service, JobId(namespace, name), body, by)
     response = answer(run_shapes(service.knowledge, [service.knowledge.run(run_id)])[0], 201)
-    response.headers["location"] = f"/api/v1/jobs/runs/{quote(run_id, safe='')}"
+    response.headers["location"] = f"{API}/jobs/runs/{quote(run_id, safe='')}"
     return response
 
 

@@ -1,6 +1,7 @@
 """Why an output is wrong: what changed in the runs that made it and in those that fed them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from typing import Final, NamedTuple
 
 from headwater.errors import NotFoundError
@@ -38,7 +39,11 @@ async def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:
     Raises:
         NotFoundError: the run is not known, or did not write the dataset.
     """
-    history = KnownHistory(knowledge)
+    with closing(KnownHistory(knowledge)) as history:
+        return await _root_cause(knowledge, history, asked)
+
+
+async def _root_cause(knowledge: Knowledge, history: KnownHistory, asked: Question) -> shapes.RootCause:
     starts = _starts(knowledge, history, asked)
     if not starts:
         return _unwritten(asked)

@@ -147,11 +147,12 @@ class _Wording:
     """
 
     def __init__(self, knowledge: Knowledge, name: DatasetId) -> None:
-        facets = knowledge.graph.facets_of(name)
-        schema = facets["schema"][1] if "schema" in facets else None
-        self.types = {field["name"]: field["type"] for field in knowledge.fields(schema)}
-        edges = knowledge.graph.column_edges
-        self._said = edges.said(facets[COLUMN_LINEAGE][1]) if COLUMN_LINEAGE in facets else {}
+        graph = knowledge.graph
+        self.types = {
+            field["name"]: field["type"] for field in knowledge.facets.fields(graph.digest_of(name, "schema"))
+        }
+        told = graph.digest_of(name, COLUMN_LINEAGE)
+        self._said = {} if told is None else graph.column_edges.said(told)
 
     def description(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
         """How the column came to be, in words; None for a column that comes from nowhere."""

@@ -1,21 +1,23 @@
 """The gaps that are known: in numbers by namespace, and one by one."""
 
-import asyncio
+from asyncio import to_thread
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Final, NamedTuple, get_args
+from itertools import chain, islice
+from typing import NamedTuple
 
-from headwater.graph.coverage import Expected, Gap, GapKind, Looking, Step, gaps
+from headwater.graph.coverage import Expected, Gap, GapKind
 from headwater.service import shapes_coverage as shapes
 from headwater.service.ahead import in_turns
 from headwater.service.answers import iso
+from headwater.service.gaps import KINDS
 from headwater.service.history import KnownHistory
 from headwater.service.knowledge import Knowledge
+from headwater.service.verdicts import Fared
 from headwater.service.views.nodes import counted
+from headwater.store.log_reader import VerdictsRead
 from headwater.store.reader import Reader
-
-_KINDS: Final[tuple[GapKind, ...]] = get_args(GapKind)
 
 
 class Asked(NamedTuple):
@@ -28,15 +30,20 @@ class Asked(NamedTuple):
     offset: int = 0
 
 
-class _Known(NamedTuple):
+class _Counts(NamedTuple):
     """What there is, by namespace."""
 
-    jobs: Counter[str]
-    runs: Counter[str]
-    datasets: Counter[str]
-    gaps: Counter[tuple[str, GapKind]]
-    verdicts: Counter[tuple[str, str]]
-    """By the namespace of the job, empty for events without a run, and verdict."""
+    jobs: Mapping[str, int]
+    runs: Mapping[str, int]
+    datasets: Mapping[str, int]
+    gaps: Mapping[str, Counter[GapKind]]
+    verdicts: Mapping[str, Counter[str]]
+    """By the namespace of the job, empty for events without a run."""
+
+    @property
+    def namespaces(self) -> set[str]:
+        """Those that anything is in."""
+        return {*self.jobs, *self.runs, *self.datasets, *self.gaps} - {""}
 
 
 async def coverage(
@@ -44,113 +51,109 @@ async def coverage(
 ) -> shapes.Coverage:
     """The gaps of one namespace or of all, and what there is beside them.
 
-    All runs, jobs and datasets are looked at, in slices, between which others have their turn; and the log, where there
-    is another reader, in another thread. The reader that all share would, if it read on in slices, show to everybody
-    what stood there when it began.
+    What was heard of since the last answer is looked at in slices, between which others have their turn; the log is
+    read in another thread, where there is another reader.
     """
-    log = _read(knowledge.store) if another_reader is None else await asyncio.to_thread(_read_apart, another_reader)
+    await _read_on(knowledge, another_reader)
     at_us = (knowledge.store.newest_us() or 0) if asked.at_us is None else asked.at_us
-    found = [
-        gap for gap in await in_turns(_gaps(knowledge, log, at_us)) if gap and asked.namespace in (None, gap.namespace)
-    ]
-    shown = sorted((gap for gap in found if asked.kind in (None, gap.kind)), key=_order)
-    signed = [told for told in await in_turns(_signed(knowledge, log)) if asked.namespace in (None, told.namespace)]
-    known = _known(knowledge, found, signed, Counter(filter(None, await in_turns(_namespaces_of_runs(knowledge)))))
-    nodes, troubles = counted(knowledge, at_us)
-    names = _namespaces(known) if asked.namespace is None else {asked.namespace}
+    nodes, troubles = await counted(knowledge, at_us)
+    with closing(KnownHistory(knowledge)) as history:
+        silences = knowledge.gaps.silent(at_us, lambda job: Expected(history.is_stream(job), history.silence_us(job)))
+        silent = sorted(filter(None, await in_turns(silences)), key=_order)
+    await in_turns(knowledge.gaps.catch_up())
+    fared = [told for told in knowledge.verdicts.counts() if asked.namespace in (None, told[0].namespace)]
+    counts = _counted(knowledge, silent, fared, asked.namespace)
+    names = sorted(counts.namespaces if asked.namespace is None else {asked.namespace})
+    kinds = KINDS if asked.kind is None else (asked.kind,)
     return shapes.Coverage(
         at=iso(at_us),
         namespace=asked.namespace,
-        total=_covered(known, names | {""}),
-        namespaces=[shapes.CoveredNamespace(namespace=name, **_covered(known, {name})) for name in sorted(names)],
-        signers=_signers(signed),
+        total=_covered(counts, [*names, ""]),
+        namespaces=[shapes.CoveredNamespace(namespace=name, **_covered(counts, [name])) for name in names],
+        signers=_signers(fared),
         nodes=shapes.NodeCounts(nodes=nodes, troubles=troubles),
-        gaps=[_gap(gap) for gap in shown[asked.offset : asked.offset + asked.limit]],
-        totalCount=len(shown),
+        gaps=[_gap(gap) for gap in _page(knowledge, asked, silent, kinds)],
+        totalCount=sum(of_kind[kind] for of_kind in counts.gaps.values() for kind in kinds),
     )
+
+
+async def _read_on(knowledge: Knowledge, another_reader: Callable[[], Reader] | None) -> None:
+    """Take in what the log tells beyond the graph: who told a START, and how signatures fared."""
+    gaps, verdicts, is_taken = knowledge.gaps, knowledge.verdicts, False
+    while not is_taken:  # else somebody else has read on meanwhile
+        wants_starts = gaps.begin()
+        if another_reader is None:
+            log = _read(knowledge.store, verdicts.read, wants_starts=wants_starts)
+        else:
+            log = await to_thread(_read_apart, another_reader, verdicts.read, wants_starts=wants_starts)
+        gaps.tell_starts(log.started)
+        is_taken = verdicts.take(log.verdicts)
+    await in_turns(gaps.catch_up())
 
 
 class _Log(NamedTuple):
-    """What the log tells of all runs."""
+    """What was read in the log."""
 
-    started: set[str]
-    verdicts: list[tuple[str | None, str, str | None, int]]
-
-
-def _read(reader: Reader) -> _Log:
-    return _Log(set(reader.runs_that_told("START")), list(reader.verdicts()))
+    started: Collection[str]
+    verdicts: VerdictsRead
 
 
-def _read_apart(another_reader: Callable[[], Reader]) -> _Log:
+def _read(reader: Reader, begin: int, *, wants_starts: bool) -> _Log:
+    return _Log([*reader.runs_that_told("START")] if wants_starts else (), reader.verdicts(begin))
+
+
+def _read_apart(another_reader: Callable[[], Reader], begin: int, *, wants_starts: bool) -> _Log:
     with closing(another_reader()) as reader:
-        return _read(reader)
-
-
-def _gaps(knowledge: Knowledge, log: _Log, at_us: int) -> Iterator[Step]:
-    history = KnownHistory(knowledge)
-    looking = Looking(
-        started=log.started,
-        expected=lambda job: Expected(history.is_stream(job), history.silence_us(job)),
-        content=knowledge.store.content,
-        now_us=at_us,
-    )
-    return gaps(knowledge.graph, looking)
+        return _read(reader, begin, wants_starts=wants_starts)
 
 
 def _order(gap: Gap) -> tuple[object, ...]:
-    return (_KINDS.index(gap.kind), -gap.at_us, gap.node_id, gap.words, gap.related)
+    return -gap.at_us, gap.node_id, gap.words, gap.related
 
 
-class _Signed(NamedTuple):
-    namespace: str
-    verdict: str
-    key_id: str | None
-    events: int
+def _page(knowledge: Knowledge, asked: Asked, silent: Sequence[Gap], kinds: Sequence[GapKind]) -> Iterator[Gap]:
+    """The gaps of these kinds that are asked for, newest of each kind first."""
+    mine = [gap for gap in silent if asked.namespace in (None, gap.namespace)]
+    found = (
+        chain(knowledge.gaps.newest_first(kind, asked.namespace), (gap for gap in mine if gap.kind == kind))
+        for kind in kinds  # a kind is either of silence or not
+    )
+    return islice(chain.from_iterable(found), asked.offset, asked.offset + asked.limit)
 
 
-def _signed(knowledge: Knowledge, log: _Log) -> Iterator[_Signed]:
-    """How many events of a namespace's runs that name a key came out so; events without a run are in none."""
-    for run_id, verdict, key_id, events in log.verdicts:
-        run = None if run_id is None else knowledge.graph.runs.get(run_id)
-        namespace = run.of_job.job.namespace if run is not None and run.of_job is not None else ""
-        yield _Signed(namespace, verdict, key_id, events)
-
-
-def _namespaces_of_runs(knowledge: Knowledge) -> Iterator[str | None]:
-    for run in [*knowledge.graph.runs.values()]:
-        yield run.of_job.job.namespace if run.times is not None and run.of_job is not None else None
-
-
-def _known(knowledge: Knowledge, found: Iterable[Gap], signed: Iterable[_Signed], runs: Counter[str]) -> _Known:
+def _counted(
+    knowledge: Knowledge, silent: Iterable[Gap], fared: Iterable[tuple[Fared, int]], namespace: str | None
+) -> _Counts:
     jobs, datasets = knowledge.job_tallies, knowledge.dataset_tallies
-    verdicts: Counter[tuple[str, str]] = Counter()
-    for told in signed:
-        verdicts[told.namespace, told.verdict] += told.events
-    return _Known(
-        jobs=+Counter({name: len(jobs.newest_first(name)) for name in jobs.namespaces()}),
-        runs=runs,
-        datasets=+Counter({name: len(datasets.by_name(name)) for name in datasets.namespaces()}),
-        gaps=Counter((gap.namespace, gap.kind) for gap in found),
+    gaps: dict[str, Counter[GapKind]] = defaultdict(Counter)
+    for (name, kind), count in knowledge.gaps.counts.items():
+        if count and namespace in (None, name):
+            gaps[name][kind] = count
+    for gap in silent:
+        if namespace in (None, gap.namespace):
+            gaps[gap.namespace][gap.kind] += 1
+    verdicts: dict[str, Counter[str]] = defaultdict(Counter)
+    for told, events in fared:
+        verdicts[told.namespace][told.verdict] += events
+    return _Counts(
+        jobs={name: count for name in jobs.namespaces() if (count := len(jobs.newest_first(name)))},
+        runs={name: count for name, count in knowledge.gaps.runs.items() if count},
+        datasets={name: count for name in datasets.namespaces() if (count := len(datasets.by_name(name)))},
+        gaps=gaps,
         verdicts=verdicts,
     )
 
 
-def _namespaces(known: _Known) -> set[str]:
-    of_gaps = {namespace for namespace, _ in known.gaps}
-    return {*known.jobs, *known.runs, *known.datasets, *of_gaps} - {""}
-
-
-def _covered(known: _Known, names: Collection[str]) -> shapes.Covered:
+def _covered(counts: _Counts, names: Sequence[str]) -> shapes.Covered:
     verdicts: Counter[str] = Counter()
     kinds: Counter[GapKind] = Counter()
-    for (namespace, verdict), events in known.verdicts.items():
-        verdicts[verdict] += events if namespace in names else 0
-    for (namespace, kind), count in known.gaps.items():
-        kinds[kind] += count if namespace in names else 0
+    for name in names:
+        verdicts.update(counts.verdicts.get(name, {}))
+        kinds.update(counts.gaps.get(name, {}))
     return shapes.Covered(
-        jobs=sum(known.jobs[name] for name in names),
-        runs=sum(known.runs[name] for name in names),
-        datasets=sum(known.datasets[name] for name in names),
+        jobs=sum(counts.jobs.get(name, 0) for name in names),
+        runs=sum(counts.runs.get(name, 0) for name in names),
+        datasets=sum(counts.datasets.get(name, 0) for name in names),
         gaps=shapes.GapCounts(
             quarantinedNames=kinds["quarantined-name"],
             runsWithoutStart=kinds["run-without-start"],
@@ -177,11 +180,11 @@ def _signatures(verdicts: Counter[str]) -> shapes.VerdictCounts:
     )
 
 
-def _signers(signed: Iterable[_Signed]) -> list[shapes.Signer]:
+def _signers(fared: Iterable[tuple[Fared, int]]) -> list[shapes.Signer]:
     """By key, those without one last."""
     by_key: dict[str | None, Counter[str]] = defaultdict(Counter)
-    for told in signed:
-        by_key[told.key_id][told.verdict] += told.events
+    for told, events in fared:
+        by_key[told.key_id][told.verdict] += events
     keys = sorted(by_key, key=lambda key_id: (key_id is None, key_id or ""))
     return [shapes.Signer(keyId=key_id, signatures=_signatures(by_key[key_id])) for key_id in keys]
 

@@ -32,7 +32,7 @@ def dataset_shapes(knowledge: Knowledge, names: Sequence[DatasetId]) -> list[sha
 def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> shapes.Dataset:
     digests = _digests(knowledge, name)
     shape = current_shape(knowledge.graph, name)
-    lifecycle = knowledge.view(LifecycleStateChangeFacet, digests)
+    lifecycle = knowledge.facets.view(LifecycleStateChangeFacet, digests)
     return shapes.Dataset(
         **dataset_core(knowledge, name),
         columnLineage=column_sources(knowledge, name) or None,
@@ -47,7 +47,7 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
     """What every answer says of a dataset."""
     digests = _digests(knowledge, name)
     seen = knowledge.seen(name)
-    declared = knowledge.view(DeclaredFacet, digests)
+    declared = knowledge.facets.view(DeclaredFacet, digests)
     core = shapes.DatasetCore(
         id=name_of(name),
         type=_type(knowledge, digests),
@@ -57,7 +57,7 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
         updatedAt=iso(seen.last_us),
         namespace=name.namespace,
         sourceName=_source_name(knowledge, digests),
-        fields=tagged(knowledge, name, knowledge.fields(digests.get("schema"))),
+        fields=tagged(knowledge, name, knowledge.facets.fields(digests.get("schema"))),
         tags=tags_of(knowledge, name),
         lastModifiedAt=None,
         lastLifecycleState=_lifecycle(knowledge, name, digests),
@@ -70,31 +70,31 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
 
 
 def _digests(knowledge: Knowledge, name: DatasetId) -> dict[str, bytes]:
-    return {facet: digest for facet, (_, digest) in knowledge.graph.facets_of(name).items()}
+    return knowledge.graph.digests_of(name)
 
 
 def _type(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
     """Marquez has two types and calls a topic a table too; `facets.datasetType` says it better."""
-    kind = knowledge.view(DatasetTypeFacet, digests)
+    kind = knowledge.facets.view(DatasetTypeFacet, digests)
     return _STREAM if kind is not None and kind.dataset_type == _STREAM else "DB_TABLE"
 
 
 def _source_name(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
-    source = knowledge.view(DataSourceFacet, digests)
+    source = knowledge.facets.view(DataSourceFacet, digests)
     return (source and source.name) or "default"
 
 
 def _lifecycle(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> str | None:
     """As Marquez has it: None for a dataset without a version, and for one that only was put."""
-    change = knowledge.view(LifecycleStateChangeFacet, digests)
+    change = knowledge.facets.view(LifecycleStateChangeFacet, digests)
     if change is not None:
         return change.lifecycle_state_change
-    was_put = knowledge.view(DeclaredFacet, digests) is not None and not knowledge.was_touched(name)
+    was_put = knowledge.facets.view(DeclaredFacet, digests) is not None and not knowledge.was_touched(name)
     return None if was_put or current_shape(knowledge.graph, name) is None else ""
 
 
 def _description(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str | None:
-    documentation = knowledge.view(DocumentationFacet, digests)
+    documentation = knowledge.facets.view(DocumentationFacet, digests)
     return None if documentation is None else documentation.description
 
 
@@ -140,7 +140,7 @@ def _version(
         version=str(version.uuid),
         namespace=core["namespace"],
         sourceName=core["sourceName"],
-        fields=tagged(knowledge, DatasetId(core["namespace"], core["name"]), knowledge.fields(schema)),
+        fields=tagged(knowledge, DatasetId(core["namespace"], core["name"]), knowledge.facets.fields(schema)),
         tags=core["tags"],
         currentSchemaVersion=str(content_uuid("schema version", None if schema is None else schema.hex())),
         lifecycleState=core["lastLifecycleState"],

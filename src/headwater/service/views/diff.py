@@ -8,12 +8,13 @@ from typing import Any, Final, NamedTuple
 
 from headwater.errors import InvalidEventError, NotFoundError
 from headwater.graph.diff import Change, Element, GraphDiff, Layout, Node, Side, Way, compare, touches
-from headwater.graph.told import NameOf, Told, did, merged, told
+from headwater.graph.lineage import Graph
+from headwater.graph.told import NameOf, Runs, Told, did, merged, told
 from headwater.model.edits import parse_edit
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import ColumnId, DatasetId
 from headwater.service import shapes_diff
 from headwater.service.activity import KnownRun
 from headwater.service.answers import iso
@@ -58,16 +59,27 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
     changes = await _compared(compared, node, asked.namespace)
     page = changes[asked.offset : asked.offset + asked.limit]
     names = _names(compared, was, now, page)
+
+    def name_of(name: DatasetId) -> DatasetId:
+        return names.get(name, name)
+
     search = _Search(
         before.as_of,
         after.as_of,
         sorted(tellers(was.graph, names, page) | tellers(now.graph, names, page)),
-        lambda name: names.get(name, name),
-        lambda job: was.graph.jobs[job].runs if job in was.graph.jobs else frozenset(),
-        lambda job: now.graph.jobs[job].runs if job in now.graph.jobs else frozenset(),
+        name_of,
+        _runs(was.graph, name_of),
+        _runs(now.graph, name_of),
     )
     events = await asyncio.to_thread(search.events, another_reader, page) if page else []
     return _answer((_end(before.as_of), _end(after.as_of)), changes, page, events)
+
+
+def _runs(graph: Graph, name_of: NameOf) -> Runs:
+    return Runs(
+        lambda job: graph.jobs[job].runs if job in graph.jobs else frozenset(),
+        lambda run_id: {(direction, name_of(name)) for direction, name in graph.runs[run_id].observed},
+    )
 
 
 async def _compared(compared: GraphDiff, node: Node | None, namespace: str | None) -> list[Change]:
@@ -120,8 +132,8 @@ class _Search(NamedTuple):
     after: AsOf
     run_ids: Sequence[str]
     name_of: NameOf
-    runs_before: Callable[[JobId], Any]
-    runs_after: Callable[[JobId], Any]
+    runs_before: Runs
+    runs_after: Runs
 
     def events(self, another_reader: AnotherReader, page: Iterable[Change]) -> list[_Event | None]:
         """For each change: the event that made it, or the one that is no longer counted and had made the opposite."""
@@ -132,9 +144,9 @@ class _Search(NamedTuple):
         gone = [event.told for event in by_place.values() if not self._is_after(event.logged)]
         found: list[_Event | None] = []
         for change in page:
-            place = did(change, new, self.runs_before)
+            place = did(change, new, self.runs_before, self.runs_after)
             if place is None:
-                place = did(_opposite(change), gone, self.runs_after)
+                place = did(_opposite(change), gone, self.runs_after, self.runs_before)
             found.append(None if place is None else by_place[place])
         return found
 

@@ -18,7 +18,7 @@ from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.shapes import Field
 from headwater.service.views.names import name_of
-from headwater.service.views.quality import newest_quality
+from headwater.service.views.quality import newest_told, quality_of
 
 Node = DatasetId | JobId | ColumnId
 
@@ -92,8 +92,7 @@ def _proposal(knowledge: Knowledge, node: Node, change: Change) -> Proposal:
 
 
 def _type_now(knowledge: Knowledge, column: ColumnId) -> str | None:
-    facets = knowledge.graph.facets_of(column.dataset)
-    return _type_of(knowledge.fields(facets["schema"][1] if "schema" in facets else None), column.column)
+    return _type_of(knowledge.facets.fields(knowledge.graph.digest_of(column.dataset, "schema")), column.column)
 
 
 def _type_of(fields: Iterable[Field], column: str) -> str | None:
@@ -162,13 +161,13 @@ class _About:
         judged: Mapping[Place, Verdict],
         steps: Mapping[Place, Step],
     ) -> None:
-        self._knowledge = knowledge
         self._found = found
         self._judged = judged
         self._steps = steps
-        self._last_run = cache(self._read_last_run)
-        self._owners = cache(self._read_owners)
-        self._quality = cache(partial(newest_quality, knowledge))
+        # Of functions that do not refer to this: what was reached goes with it, and needs no collection of garbage.
+        self._last_run = cache(partial(_read_last_run, knowledge))
+        self._owners = cache(partial(_read_owners, knowledge))
+        self._newest = cache(partial(newest_told, knowledge))
 
     def reached(self, place: Place) -> shapes.Reached:
         verdict = self._judged.get(place)
@@ -204,26 +203,28 @@ class _About:
     def _quality_of(self, place: Place) -> shapes.Quality | None:
         match place.name:
             case ColumnId(dataset, column):
-                return self._quality(dataset, column)
+                return quality_of(self._newest(dataset), column)
             case DatasetId() as name:
-                return self._quality(name)
+                return quality_of(self._newest(name))
         return None
 
-    def _read_owners(self, is_job: bool, name: DatasetId | JobId) -> list[shapes.Owner]:
-        graph = self._knowledge.graph
-        if is_job:
-            digests = {key: facet.content for key, facet in graph.jobs[JobId(*name)].facets.items()}
-        else:
-            digests = {key: digest for key, (_, digest) in graph.facets_of(DatasetId(*name)).items()}
-        facet = self._knowledge.view(OwnershipFacet, digests)
-        return [shapes.Owner(name=owner.name, type=owner.type) for owner in (facet and facet.owners) or ()]
 
-    def _read_last_run(self, is_job: bool, name: DatasetId | JobId) -> shapes.LastRun | None:
-        jobs = {JobId(*name)} if is_job else self._knowledge.graph.writers(DatasetId(*name))
-        known = filter(self._knowledge.is_job, jobs)
-        ids = [done.runs[0] for done in map(self._knowledge.activity, known) if done.runs]
-        runs = sorted(map(self._knowledge.run, ids), key=lambda run: (-run.seen.first_us, run.run_id))
-        return _last_run(runs[0]) if runs else None
+def _read_owners(knowledge: Knowledge, is_job: bool, name: DatasetId | JobId) -> list[shapes.Owner]:
+    graph = knowledge.graph
+    if is_job:
+        digest = graph.job_digest(JobId(*name), OwnershipFacet.key)
+    else:
+        digest = graph.digest_of(DatasetId(*name), OwnershipFacet.key)
+    facet = knowledge.facets.read(OwnershipFacet, digest)
+    return [shapes.Owner(name=owner.name, type=owner.type) for owner in (facet and facet.owners) or ()]
+
+
+def _read_last_run(knowledge: Knowledge, is_job: bool, name: DatasetId | JobId) -> shapes.LastRun | None:
+    jobs = {JobId(*name)} if is_job else knowledge.graph.writers(DatasetId(*name))
+    known = filter(knowledge.is_job, jobs)
+    ids = [done.runs[0] for done in map(knowledge.activity, known) if done.runs]
+    runs = sorted(map(knowledge.run, ids), key=lambda run: (-run.seen.first_us, run.run_id))
+    return _last_run(runs[0]) if runs else None
 
 
 def _holder(place: Place) -> DatasetId | JobId:

@@ -20,6 +20,8 @@ from headwater.service.views.tags import tags_of
 
 _NEWEST: Final = 10
 """How many runs a job brings with it."""
+_TYPES: Final[Mapping[str, str]] = {"STREAMING": "STREAM", "SERVICE": "SERVICE"}
+"""Marquez's words for what is no batch, by OpenLineage's."""
 
 
 def job_shapes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[shapes.Job]:
@@ -39,13 +41,13 @@ def newest_runs(knowledge: Knowledge, jobs: Iterable[JobId], most: int) -> dict[
 def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> shapes.JobCore:
     """What every answer says of a job."""
     digests = _digests(knowledge, job)
-    documentation = knowledge.view(DocumentationFacet, digests)
-    location = knowledge.view(SourceCodeLocationFacet, digests)
-    kind = knowledge.view(JobTypeFacet, digests)
+    documentation = knowledge.facets.view(DocumentationFacet, digests)
+    location = knowledge.facets.view(SourceCodeLocationFacet, digests)
+    kind = knowledge.facets.view(JobTypeFacet, digests)
     done = knowledge.activity(job)
     return shapes.JobCore(
         id=name_of(job),
-        type=_type(kind, knowledge.view(DeclaredFacet, digests)),
+        type=_type(kind, knowledge.facets.view(DeclaredFacet, digests)),
         name=job.name,
         simpleName=_simple_name(job, done.parent),
         parentJobName=None if done.parent is None else done.parent.name,
@@ -62,7 +64,7 @@ def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> sha
 
 
 def _job(knowledge: Knowledge, job: JobId, runs: Sequence[shapes.Run], facets: shapes.Facets) -> shapes.Job:
-    kind = knowledge.view(JobTypeFacet, _digests(knowledge, job))
+    kind = knowledge.facets.view(JobTypeFacet, _digests(knowledge, job))
     labels = () if kind is None else (kind.job_type, kind.integration)
     return shapes.Job(
         **job_core(knowledge, job, runs[0] if runs else None),
@@ -75,13 +77,13 @@ def _job(knowledge: Knowledge, job: JobId, runs: Sequence[shapes.Run], facets: s
 
 
 def _digests(knowledge: Knowledge, job: JobId) -> Mapping[str, bytes]:
-    return {name: facet.content for name, facet in knowledge.graph.jobs[job].facets.items()}
+    return knowledge.graph.job_digests(job)
 
 
 def _type(kind: JobTypeFacet | None, declared: DeclaredFacet | None) -> str:
-    """Marquez has three types: a job that events tell of is a stream or not, one that is put may also be a service."""
+    """Marquez has three types."""
     if kind is not None:
-        return "STREAM" if kind.processing_type == "STREAMING" else "BATCH"
+        return _TYPES.get(kind.processing_type, "BATCH")
     return (declared and declared.type) or "BATCH"
 
 
@@ -97,8 +99,7 @@ def _current_version(knowledge: Knowledge, job: JobId) -> str | None:
     ended = knowledge.activity(job).ended_run
     if ended is not None:
         return str(job_version(knowledge.graph, job, knowledge.graph.runs[ended].observed))
-    was_put = DeclaredFacet.key in knowledge.graph.jobs[job].facets
-    if knowledge.graph.jobs[job].declaration is not None and not was_put:
+    if knowledge.graph.jobs[job].declaration is not None and DeclaredFacet.key not in _digests(knowledge, job):
         return str(declared_version(knowledge.graph, job))
     return None
 

@@ -29,8 +29,8 @@ def names_of(nodes: Iterable[DatasetId]) -> list[shapes.Name]:
 
 def other_names(knowledge: Knowledge, name: DatasetId) -> list[shapes.Name]:
     """The other names of a dataset: those of its newest symlinks facet in that facet's order, then the rest."""
-    digests = {facet: digest for facet, (_, digest) in knowledge.graph.facets_of(name).items()}
-    symlinks = knowledge.view(SymlinksFacet, digests)
+    digest = knowledge.graph.digest_of(name, SymlinksFacet.key)
+    symlinks = knowledge.facets.read(SymlinksFacet, digest)
     told = [symlink.dataset for symlink in (symlinks and symlinks.identifiers) or ()]
     others = [member for member in knowledge.graph.members(name) if member != name and member.is_complete]
     return [name_of(member) for member in sorted(others, key=lambda m: told.index(m) if m in told else len(told))]

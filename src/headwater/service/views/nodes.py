@@ -12,19 +12,21 @@ from headwater.service.knowledge import Knowledge
 Epochs = Mapping[str, Epoch]
 
 
-def nodes(knowledge: Knowledge, now_us: int, limit: int, offset: int) -> shapes.Nodes:
+async def nodes(knowledge: Knowledge, now_us: int, limit: int, offset: int) -> shapes.Nodes:
     """A page of the nodes, by id."""
+    await knowledge.read_nodes()
     known = knowledge.graph.nodes.epochs
     page = islice(sorted(known), offset, offset + limit)
     return shapes.Nodes(nodes=[_node(each, known[each], now_us) for each in page], totalCount=len(known))
 
 
-def node(knowledge: Knowledge, node_id: str, now_us: int, limit: int) -> shapes.NodeDetail:
+async def node(knowledge: Knowledge, node_id: str, now_us: int, limit: int) -> shapes.NodeDetail:
     """One node with its epochs and what does not fit, as many of each as that.
 
     Raises:
         NotFoundError: no signed event named it.
     """
+    await knowledge.read_nodes()
     epochs = knowledge.graph.nodes.epochs.get(node_id)
     if epochs is None:
         raise NotFoundError(f"Node '{node_id}' not found.")
@@ -38,8 +40,9 @@ def node(knowledge: Knowledge, node_id: str, now_us: int, limit: int) -> shapes.
     )
 
 
-def counted(knowledge: Knowledge, now_us: int) -> tuple[int, shapes.TroubleCounts]:
+async def counted(knowledge: Knowledge, now_us: int) -> tuple[int, shapes.TroubleCounts]:
     """How many nodes there are, and what does not fit in all their records."""
+    await knowledge.read_nodes()
     known = knowledge.graph.nodes.epochs
     return len(known), _counts(each for epochs in known.values() for each in troubles(epochs, now_us))
 

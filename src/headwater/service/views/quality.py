@@ -25,15 +25,26 @@ class _Told(NamedTuple):
     facet: Any
 
 
-def newest_quality(knowledge: Knowledge, name: DatasetId, column: str | None = None) -> Quality | None:
-    """What was last asserted and measured; None where nobody ever did. Of a column: also what is of no column."""
+class Newest(NamedTuple):
+    """What was last asserted of a dataset and what was last measured, each with its time; None where nobody did."""
+
+    asserted: tuple[int, DataQualityAssertionsFacet] | None
+    measured: tuple[int, DataQualityMetricsFacet] | None
+
+
+def newest_told(knowledge: Knowledge, name: DatasetId) -> Newest:
+    """What was last told of the dataset and of its columns."""
     told = sorted(_told(knowledge, name), key=lambda each: (-each.at_us, json.dumps(each.facet, sort_keys=True)))
-    asserted, measured = _newest(told, DataQualityAssertionsFacet), _newest(told, DataQualityMetricsFacet)
-    times = [result[0] for result in (asserted, measured) if result is not None]
+    return Newest(_newest(told, DataQualityAssertionsFacet), _newest(told, DataQualityMetricsFacet))
+
+
+def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
+    """The same in numbers; None where nothing was told. Of a column: also what is of no column."""
+    times = [result[0] for result in newest if result is not None]
     if not times:
         return None
-    assertions = [] if asserted is None else _about(asserted[1].assertions, column)
-    metrics = None if measured is None else measured[1]
+    assertions = [] if newest.asserted is None else _about(newest.asserted[1].assertions, column)
+    metrics = None if newest.measured is None else newest.measured[1]
     of_column = None if metrics is None or column is None else metrics.column_metrics.get(column)
     return Quality(
         at=iso(max(times)),

@@ -15,10 +15,10 @@ from headwater.model.facets.run import (
     ExecutionParametersFacet,
     ExtractionErrorFacet,
     NominalTimeFacet,
-    ParentFacet,
     moment,
 )
-from headwater.model.names import DatasetId, JobId, run_id_of
+from headwater.model.facts import ParentRun
+from headwater.model.names import DatasetId
 from headwater.service import shapes
 from headwater.service.activity import KnownRun
 from headwater.service.answers import iso, microseconds
@@ -33,7 +33,6 @@ _READ_FACETS: Final[tuple[str, ...]] = (
     "nominalTime",
     "headwater_run",
     "expanso_run",
-    "parent",
     "extractionError",
     DeclaredFacet.key,
     ExecutionParametersFacet.key,
@@ -90,8 +89,8 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
         job=name_of(run.job),
         signature=_signature(told.verdicts) if run.has_events else None,
         counters=_counters(read),
-        parent=None if run.parent is None else _run_of_parent(run.parent.run_id, run.parent.job),
-        root=_root(read),
+        parent=_part_of(run.parent),
+        root=_part_of(run.root),
         staleAfter=None if (stale_us := stale_after_us(knowledge, run)) is None else iso(stale_us),
         gap=_gap(read),
         tags=_tags(read),
@@ -99,14 +98,8 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
     )
 
 
-def _run_of_parent(run_id: str, job: JobId) -> shapes.RunOfParent:
-    return shapes.RunOfParent(runId=run_id, job=name_of(job))
-
-
-def _root(read: Mapping[str, object]) -> shapes.RunOfParent | None:
-    facet = ParentFacet.read(read)
-    root = facet.root if isinstance(facet, ParentFacet) else None
-    return None if root is None else _run_of_parent(run_id_of(root.run.run_id), root.job.id)
+def _part_of(whole: ParentRun | None) -> shapes.RunOfParent | None:
+    return None if whole is None else shapes.RunOfParent(runId=whole.run_id, job=name_of(whole.job))
 
 
 def _gap(read: Mapping[str, object]) -> shapes.Gap | None:

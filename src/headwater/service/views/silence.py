@@ -23,8 +23,8 @@ def window_s(knowledge: Knowledge, job: JobId) -> int | None:
 
     Source: OpenLineage JobTypeJobFacet 2-0-4 `emissionPattern`
     """
-    facet = knowledge.graph.jobs[job].facets.get(JobTypeFacet.key) if job in knowledge.graph.jobs else None
-    kind = None if facet is None else knowledge.view(JobTypeFacet, {JobTypeFacet.key: facet.content})
+    digest = knowledge.graph.job_digest(job, JobTypeFacet.key) if job in knowledge.graph.jobs else None
+    kind = knowledge.facets.read(JobTypeFacet, digest)
     pattern = None if kind is None else kind.emission_pattern
     if pattern is None or pattern.event_trigger != "PERIODIC" or pattern.window_duration is None:
         return None

@@ -1,0 +1,82 @@
+"""The part of a past that is folded again: what runs said by then that spoke again later, and what needs no run."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from headwater.graph.growth import between
+from headwater.graph.identity import Identities
+from headwater.graph.lineage import Graph
+from headwater.graph.records import Run
+from headwater.model.facts import EngineCatalog
+from headwater.model.names import DatasetId
+
+
+class Again(Graph):
+    """What runs said by then that spoke again later, and what was said without a run."""
+
+    def take(self, run_id: str, run: Run) -> None:
+        """Take over a run as it is known."""
+        self.runs[run_id] = run
+        if run.of_job is not None:
+            self._belongs(run_id, run.of_job)
+        for (direction, dataset), seen in run.observed.items():
+            self._observe(dataset, seen)
+            if run.of_job is not None:
+                self._count_edge(run.of_job.job, direction, dataset, seen, is_new_run=True)
+        for target, evidence in run.evidence.items():
+            strongest = max(strength for strength, _ in evidence)
+            for key, seen in evidence.items():
+                self._observe(target, seen)
+                if key[0] == strongest:
+                    self._count_evidence(target, key, seen, is_new_run=True)
+        if run.told is not None:
+            for _, job, _ in run.told.control:
+                self.named_in_control.setdefault(job, set()).add(run_id)
+            for flow, seen in run.told.flows.items():
+                if None not in flow:
+                    self._tell_flow(run_id, flow, seen)
+                elif run.of_job is not None:
+                    self._tell_flow(run_id, between(flow, run.of_job.job), seen)
+
+
+class CutIdentities(Identities):
+    """Which names were one dataset then.
+
+    A name that `now` has no other name for had none then: such names are noted only where somebody asks for all.
+    """
+
+    def __init__(self, now: Identities, is_named: Callable[[DatasetId], bool]) -> None:
+        """No name yet; `is_named` says whether a run used one by then, of those that are not folded again."""
+        super().__init__()
+        self._now = now
+        self._is_named = is_named
+
+    @property
+    def names(self) -> Mapping[DatasetId, None]:
+        """As of any identities; asked for, all are noted."""
+        self._note_named(self._now.names)
+        return super().names
+
+    def knows(self, name: DatasetId) -> bool:
+        """As of any identities."""
+        return super().knows(name) or self._is_named(name)
+
+    def note(self, name: DatasetId) -> None:
+        """Note a name, and other spellings of it that were left out till now."""
+        if not super().knows(name):
+            self._note_named(self._now.spellings_of(name))
+            super().note(name)
+
+    def add_engine_catalog(self, fact: EngineCatalog) -> None:
+        """As of any identities; it may be about any name."""
+        self._note_named(self._now.names)
+        super().add_engine_catalog(fact)
+
+    def note_joined(self) -> None:
+        """Note the names that may have had other ones."""
+        is_any = self._now.has_engines or not self._now.only_joins
+        self._note_named(self._now.names if is_any else self._now.joined())
+
+    def _note_named(self, names: Iterable[DatasetId]) -> None:
+        for name in [*names]:
+            if self._is_named(name):
+                super().note(name)

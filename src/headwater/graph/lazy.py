@@ -1,0 +1,99 @@
+"""Mappings whose values are made when somebody first asks for them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from itertools import chain
+from typing import TypeVar
+
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
+
+
+class LazyItems(MutableMapping[KeyT, ValueT]):
+    """Each value is made when it is first asked for, and then held.
+
+    `make` gives None where there is none; `keys` gives the keys of all that may be there, and perhaps of others.
+    """
+
+    def __init__(self, make: Callable[[KeyT], ValueT | None], keys: Callable[[], Iterable[Iterable[KeyT]]]) -> None:
+        self._make = make
+        self._keys = keys
+        self._held: dict[KeyT, ValueT] = {}
+
+    def forget(self, key: KeyT) -> None:
+        """It is to be made anew."""
+        self._held.pop(key, None)
+
+    def forget_all(self) -> None:
+        """All are to be made anew."""
+        self._held.clear()
+
+    @property
+    def size(self) -> int:
+        """How many are held."""
+        return len(self._held)
+
+    def __getitem__(self, key: KeyT) -> ValueT:
+        """The value for the key, which is held from now on."""
+        held = self._held.get(key)
+        if held is None:
+            held = self._make(key)
+            if held is None:
+                raise KeyError(key)
+            self._held[key] = held
+        return held
+
+    def __setitem__(self, key: KeyT, value: ValueT) -> None:
+        """Hold another value."""
+        self._held[key] = value
+
+    def __delitem__(self, key: KeyT) -> None:
+        """Let go of the value."""
+        del self._held[key]
+
+    def __iter__(self) -> Iterator[KeyT]:
+        """The keys of all that are there, as of the moment of asking."""
+        return (key for key in [*dict.fromkeys(chain(*self._keys()))] if key in self)
+
+    def __len__(self) -> int:
+        """How many are there: all are looked at."""
+        return sum(1 for _ in self)
+
+
+class Later(MutableMapping[str, ValueT]):
+    """A mapping of which some values are known, and others are read when somebody first looks at any of them.
+
+    `names` are those of the others; `read` gives them, but for those that turn out not to be there.
+    """
+
+    def __init__(
+        self, known: dict[str, ValueT], names: set[str], read: Callable[[set[str]], Mapping[str, ValueT]]
+    ) -> None:
+        self._known = known
+        self._names = names
+        self._read = read
+
+    def _all(self) -> dict[str, ValueT]:
+        if self._names:
+            self._known = {**self._read(self._names), **self._known}
+            self._names = set()
+        return self._known
+
+    def __getitem__(self, key: str) -> ValueT:
+        """The value for the key."""
+        return self._all()[key] if key in self._names else self._known[key]
+
+    def __setitem__(self, key: str, value: ValueT) -> None:
+        """Have another value."""
+        self._all()[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        """Leave it out."""
+        del self._all()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys."""
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._all())

@@ -1,0 +1,125 @@
+"""Facets as they were written, read once: most come again and again, byte for byte, with every run of a job."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple, cast
+
+import orjson
+
+from headwater.errors import InvalidEventError
+from headwater.model import strict_json
+
+_KEPT_BYTES: Final = 16 * 1024 * 1024
+"""Of facets that came last, and once more of those that came before them."""
+_LONGEST_KEPT: Final = 256 * 1024
+_AROUND_A_FACET: Final = 5
+"""Objects and arrays around a facet's value, as in `inputs.0.facets.schema`."""
+
+
+class FacetText(NamedTuple):
+    """A facet as it was written: a JSON object of one reading."""
+
+    text: bytes
+    digest: bytes
+    """SHA-256 of `body`."""
+    body: bytes
+    """The same value with its keys sorted."""
+    is_deleted: bool
+    """Whether it says that it is taken back."""
+
+
+class FacetTexts(Mapping[str, Mapping[str, Any]]):
+    """Facets by name, each read when somebody looks into it, or because its text is new."""
+
+    __slots__ = ("_read", "texts")
+
+    def __init__(self, texts: Mapping[str, bytes]) -> None:
+        """Take facets as they were written.
+
+        Raises:
+            InvalidEventError: one is no object, has more than one reading, or is too deep to stand in an event.
+        """
+        self.texts: dict[str, FacetText] = {}
+        self._read: dict[str, Mapping[str, Any]] = {}
+        for name, text in texts.items():
+            facet = _recent.found(text)
+            if facet is None:
+                value = self._read[name] = _object(text)
+                facet = facet_text(text, value)
+                _recent.keep(facet)
+            self.texts[name] = facet
+
+    def __getitem__(self, name: str) -> Mapping[str, Any]:
+        """What a facet says."""
+        if (value := self._read.get(name)) is None:
+            value = self._read[name] = _object(self.texts[name].text)
+        return value
+
+    def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401  as in any mapping
+        """What a facet says; most that are asked for are not there, which `Mapping` tells by a slow KeyError."""
+        return self[name] if name in self.texts else default
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, in the order of the text."""
+        return iter(self.texts)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.texts)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is one by that name; it is not read for that."""
+        return name in self.texts
+
+
+def facet_text(text: bytes, value: Mapping[str, Any]) -> FacetText:
+    """A facet as it was written, with what it says."""
+    body = sorted_json(value)
+    body = text if body == text else body
+    return FacetText(text, hashlib.sha256(body).digest(), body, value.get("_deleted") is True)
+
+
+def sorted_json(value: object) -> bytes:
+    """The JSON of a value with its keys sorted, so that equal values have equal bytes."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # integers beyond 64 bits, which JSON allows and orjson does not write
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _object(text: bytes) -> Mapping[str, Any]:
+    value = strict_json.parse(text)
+    if not isinstance(value, dict):
+        raise InvalidEventError("facet: expected an object")
+    if strict_json.is_deeper(text, value, strict_json.MAX_DEPTH - _AROUND_A_FACET):
+        raise InvalidEventError("facet: too deep")
+    return cast(Mapping[str, Any], value)
+
+
+class _Recent:
+    """The facets that came last, by their texts; may be asked by several threads."""
+
+    def __init__(self) -> None:
+        self._newer: dict[bytes, FacetText] = {}
+        self._older: dict[bytes, FacetText] = {}
+        self._newer_bytes = 0
+
+    def found(self, text: bytes) -> FacetText | None:
+        """The facet with that text, if it came not long ago."""
+        facet = self._newer.get(text)
+        if facet is None and (facet := self._older.get(text)) is not None:
+            self.keep(facet)
+        return facet
+
+    def keep(self, facet: FacetText) -> None:
+        """Keep one for as long as others like it do not fill the place."""
+        if len(facet.text) > _LONGEST_KEPT:
+            return
+        self._newer[facet.text] = facet
+        self._newer_bytes += len(facet.text) + len(facet.body)
+        if self._newer_bytes > _KEPT_BYTES:
+            self._older, self._newer, self._newer_bytes = self._newer, {}, 0
+
+
+_recent: Final = _Recent()

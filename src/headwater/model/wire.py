@@ -1,0 +1,115 @@
+"""What an event must be, in JSON; the first field that is not so is named."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+
+from headwater.errors import InvalidEventError
+
+EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
+
+
+def _only_text(value: object) -> object:
+    if not isinstance(value, str):
+        raise ValueError("expected an RFC 3339 date-time string")
+    return value
+
+
+def _no_nul(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("must not hold the character NUL")
+    return value
+
+
+# Pydantic reads bare numbers as Unix times; the standard knows date-time strings only.
+_Time = Annotated[AwareDatetime, BeforeValidator(_only_text), Field(strict=False)]
+_Name = Annotated[
+    str, StringConstraints(min_length=1), BeforeValidator(lambda v: _no_nul(v) if isinstance(v, str) else v)
+]
+_DatasetName = Annotated[str, BeforeValidator(lambda v: _no_nul(v) if isinstance(v, str) else v)]
+_RunId = _Name  # a UUID says the standard, but its own examples have others; they are kept as they are
+_Facets = dict[str, dict[str, Any]]
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+class _WireDataset(_Wire):
+    namespace: _DatasetName
+    name: _DatasetName
+    facets: _Facets | None = None
+    inputFacets: _Facets | None = None
+    outputFacets: _Facets | None = None
+
+
+class _WireJob(_Wire):
+    namespace: _Name
+    name: _Name
+    facets: _Facets | None = None
+
+
+class _WireRun(_Wire):
+    runId: _RunId
+    facets: _Facets | None = None
+
+
+class _WireBase(_Wire):
+    eventTime: _Time
+    producer: str
+    schemaURL: str | None = None
+
+
+class WireRunEvent(_WireBase):
+    """That a run changed its state, or told more about itself."""
+
+    eventType: EventType | None = None
+    run: _WireRun
+    job: _WireJob
+    inputs: list[_WireDataset] | None = None
+    outputs: list[_WireDataset] | None = None
+
+
+class WireJobEvent(_WireBase):
+    """That a job was declared."""
+
+    job: _WireJob
+    inputs: list[_WireDataset] | None = None
+    outputs: list[_WireDataset] | None = None
+
+
+class WireDatasetEvent(_WireBase):
+    """That a dataset was declared."""
+
+    dataset: _WireDataset
+
+
+_WORDING = {
+    "dict_type": "expected an object",
+    "model_type": "expected an object",
+    "list_type": "expected an array",
+    "string_type": "expected a string",
+    "missing": "is required",
+    "string_too_short": "must not be empty",
+    "timezone_aware": "expected a time with its offset from UTC, such as 2026-05-22T14:23:11Z",
+}
+
+
+_W = TypeVar("_W", bound=_WireBase)
+
+
+def event_time(wire: type[_W], body: Mapping[str, Any]) -> datetime:
+    """When it happened, once it is known that the event is as that class says.
+
+    Raises:
+        InvalidEventError: it is not; the message gives the path of the first bad field.
+    """
+    try:
+        return wire.model_validate(body).eventTime
+    except ValidationError as invalid:
+        first = invalid.errors(include_url=False, include_input=False)[0]
+        path = ".".join(str(step) for step in first["loc"])
+        what = _WORDING.get(first["type"], first["msg"].removeprefix("Value error, "))
+        raise InvalidEventError(f"{path}: {what}") from None

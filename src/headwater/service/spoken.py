@@ -1,0 +1,65 @@
+"""When runs spoke, in an order in which those are found quickly that spoke both before a time and after it."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from typing import Final
+
+from headwater.graph.records import Run
+from headwater.model.facts import Seen
+from headwater.service.ordered import Ordered
+
+_SLICE: Final = 2_000
+"""Runs that are put in their places in one go: some milliseconds' work."""
+
+
+class Spoken:
+    """The runs of a graph by how long they spoke, to the next power of two, and within that by when they spoke last.
+
+    Of runs that spoke for less than a minute only those that did so last within the minute after a time can have begun
+    before it. Nothing is put in order before somebody asks for the first time.
+    """
+
+    def __init__(self, runs: Mapping[str, Run]) -> None:
+        self._runs = runs
+        self._lasts: dict[int, Ordered[tuple[int, str]]] = defaultdict(Ordered)
+        self._waiting: list[str] | None = None
+        """The runs that are still to be put in their places; None: nobody has asked."""
+
+    def seen(self, run_id: str) -> Seen | None:
+        """From when to when a run spoke, as the graph has it; None: it never did, or nobody asks."""
+        run = None if self._waiting is None else self._runs.get(run_id)
+        return None if run is None or run.times is None else run.times.seen
+
+    def change(self, run_id: str, before: Seen | None, after: Seen | None) -> None:
+        """Note that a run spoke again."""
+        if before != after:
+            if before is not None:
+                self._lasts[_length(before)].remove((before.last_us, run_id))
+            if after is not None:
+                self._lasts[_length(after)].add((after.last_us, run_id))
+
+    def catch_up(self) -> Iterator[None]:
+        """Put all runs in their places, some with each step, unless that was done."""
+        if self._waiting is None:
+            self._waiting = list(self._runs)
+        while self._waiting:
+            for run_id in self._waiting[-_SLICE:]:
+                self.change(run_id, None, self.seen(run_id))
+            del self._waiting[-_SLICE:]
+            yield
+
+    def across(self, time_us: int) -> Iterator[str]:
+        """The runs that spoke at that time or before, and after it, once all are in their places."""
+        for length, lasts in self._lasts.items():
+            order = lasts.items()
+            begin, end = (bisect_right(order, each, key=itemgetter(0)) for each in (time_us, time_us + (1 << length)))
+            for _, run_id in order[begin:end]:
+                seen = self.seen(run_id)
+                if seen is not None and seen.first_us <= time_us:
+                    yield run_id
+
+
+def _length(seen: Seen) -> int:
+    return (seen.last_us - seen.first_us).bit_length()

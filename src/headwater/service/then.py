@@ -1,0 +1,147 @@
+"""What was known then, beside what is known now: where nothing was said since, the answers of now hold."""
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from itertools import chain
+
+from headwater.graph.cut import CutGraph
+from headwater.graph.edits import node_of
+from headwater.graph.last_told import dataset_seen_until, job_seen_until
+from headwater.model.edits import target_of
+from headwater.model.facts import Edit, Fact
+from headwater.model.names import DatasetId, JobId
+from headwater.service.activity import Activity
+from headwater.service.knowledge import SCHEMA, Knowledge
+from headwater.service.listing import NameIndex
+from headwater.service.rendered import Rendered
+from headwater.service.tallies import NEVER_US, DatasetTally, JobTally
+from headwater.service.touched import Touched
+from headwater.store.until import ReaderUntil
+
+
+class KnowledgeThen(Knowledge):
+    """The graph as it was, its store, and what is known now."""
+
+    def __init__(
+        self, store: ReaderUntil, graph: CutGraph, now: Knowledge, read_nodes: Callable[[], Awaitable[None]]
+    ) -> None:
+        super().__init__(store, graph)
+        self._cut = graph
+        self._read_nodes = read_nodes
+        self._now = now
+        self.facets = now.facets
+        self._edited = graph.edited_since()
+        until_us = self._until_us = store.until_us
+        self.job_tallies.begin_with(now.job_tallies, until_us, self.is_job_same, self._doubtful_jobs)
+        self.dataset_tallies.begin_with(now.dataset_tallies, until_us, self._is_tally_same, self._doubtful_datasets)
+
+    async def read_nodes(self) -> None:
+        """Read them, if that was not done before: their records are as long as the log."""
+        await self._read_nodes()
+
+    def hear_edits(self, facts: Sequence[Fact]) -> None:
+        """Note of whom something was said over the API that `now` has just learned."""
+        nodes = (node_of(fact.target) for fact in facts if isinstance(fact, Edit))
+        self._edited |= {node for node in nodes if node is not None}
+
+    def learn(self, facts: Sequence[Fact]) -> Touched:
+        """As of any knowledge; names may stand in other places by now."""
+        self.name_index = NameIndex(self.graph)
+        return super().learn(facts)
+
+    def activity(self, job: JobId) -> Activity:
+        """As of now where nobody spoke of the job since."""
+        if job not in self._activity and self._cut.is_job_as_then(job):
+            self._activity[job] = self._now.activity(job)
+        return super().activity(job)
+
+    def is_job_same(self, job: JobId) -> bool:
+        """Whether what is known of a job, and of what its runs met, is the same now."""
+        if target_of(job) in self._edited or not self._cut.is_job_as_then(job):
+            return False
+        known = self._cut.jobs[job]
+        return all(self._is_end_same(name) for ends in (known.reads, known.writes) for name in ends)
+
+    def is_dataset_same(self, name: DatasetId) -> bool:
+        """Whether what is known of a dataset itself, by its shown name, is the same now."""
+        return self._is_end_same(name) and all(map(self._cut.is_dataset_as_then, self._cut.members(name)))
+
+    def _is_end_same(self, name: DatasetId) -> bool:
+        """Whether a dataset goes by the same names, and nobody deleted it or brought it back since."""
+        if not self._cut.is_named_as_then(name):
+            return False
+        return not self._edited or self._edited.isdisjoint(map(target_of, self._cut.members(name)))
+
+    def _is_tally_same(self, name: DatasetId) -> bool:
+        return self.is_dataset_same(name) and all(
+            self._cut.is_named_as_then(source)
+            for member in self._cut.members(name)
+            if (dataset := self._cut.datasets.get(member)) is not None
+            for _, digest in dataset.evidence
+            for source in self._cut.column_edges.sources(member, digest)
+        )
+
+    def _job_tally(self, name: JobId) -> JobTally | None:
+        """As of any knowledge; told from that of now where only the job's own runs tell of it."""
+        known, now = self._now.job_tallies.get(name), self._now.graph
+        is_plain = known is not None and known.last_told_us != NEVER_US and name not in self._cut.again.jobs
+        if known is None or not is_plain or target_of(name) in self._edited:
+            return super()._job_tally(name)
+        seen = job_seen_until(now, name, self._until_us)
+        if seen is None:
+            return None
+        ends = chain(now.jobs[name].reads.values(), now.jobs[name].writes.values())
+        edges = sum(edge.seen.first_us <= self._until_us for edge in ends)
+        return known._replace(seen=seen, edges=edges, tags=tuple(dict.fromkeys(self.told_job_tags(name))))
+
+    def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
+        """As of a job."""
+        known, now = self._now.dataset_tallies.get(name), self._now.graph
+        is_plain = known is not None and known.last_told_us != NEVER_US and name not in self._cut.again.datasets
+        if known is None or not is_plain or target_of(name) in self._edited or not self._are_columns_same(name):
+            return super()._dataset_tally(name)
+        seen = dataset_seen_until(now, name, self._until_us)
+        if seen is None:
+            return None
+        tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
+        return known._replace(seen=seen, source=self._source(name), tags=tags)
+
+    def _are_columns_same(self, name: DatasetId) -> bool:
+        """Whether what was told of the columns then is told now, and nothing else."""
+        now = self._now.graph
+        is_all_old = all(edge.seen.first_us <= self._until_us for edge in now.datasets[name].evidence.values())
+        return is_all_old and self._cut.digest_of(name, SCHEMA) == now.digest_of(name, SCHEMA)
+
+    def _last_told_us(self, node: JobId | DatasetId) -> int:
+        """Nothing takes over the tallies of a past."""
+        return NEVER_US
+
+    def _doubtful_jobs(self) -> Iterator[JobId]:
+        """The jobs that may not have been what they are although nothing was told of them since.
+
+        Of those whose datasets have several names, or whose runs are told of by others, the tallies themselves know.
+        """
+        yield from self._cut.again.jobs
+        yield from (JobId(*names) for kind, *names in self._edited if kind == "job")
+        for name in self._doubtful_names():
+            if (dataset := self._now.graph.datasets.get(name)) is not None:
+                yield from dataset.readers | dataset.writers
+
+    def _doubtful_datasets(self) -> Iterator[DatasetId]:
+        """The same of datasets, and those that may have been shown by names then that they are not shown by now."""
+        yield from self._cut.identities.joined()
+        yield from self._now.graph.identities.joined()
+        for name in self._doubtful_names():
+            yield name
+            yield self._now.graph.shown(name)
+            yield from map(self._now.graph.shown, self._cut.column_edges.known_to_be_fed_by(name))
+
+    def _doubtful_names(self) -> Iterator[DatasetId]:
+        """Names of datasets of which something is folded again, or of which something was said over the API since."""
+        yield from self._cut.again.datasets
+        yield from (DatasetId(*names) for kind, *names in self._edited if kind == "dataset")
+
+    def _nothing_rendered(self) -> Rendered:
+        return Rendered.beside(
+            lambda job: self._now.rendered.job_nodes.get(job) if self.is_job_same(job) else None,
+            lambda name: self._now.rendered.dataset_nodes.get(name) if self.is_dataset_same(name) else None,
+        )

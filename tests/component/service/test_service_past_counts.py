@@ -1,0 +1,130 @@
+"""What is counted of a past is taken over from now where it was the same, and is what its events alone come to."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwater.graph.lineage import Graph
+from headwater.model.events import parse_event
+from headwater.service.as_of import AsOf
+from headwater.service.knowledge import Knowledge
+from headwater.service.metrics import Metrics
+from headwater.service.past import Pasts
+from headwater.store.entries import entry_of
+from headwater.store.sqlite import SqliteStore
+from tests.component.service.test_service_kept_answers import fresh, learn, overview
+from tests.support.app import Body
+from tests.support.logs import logs
+from tests.support.slow_overview import slow_overview
+
+BEGIN_US = 1_779_459_780_000_000
+"""2026-05-22T14:23:00Z: the first second of generated events."""
+
+
+class Following:
+    """What is known now, and pasts that follow it."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self.store = store
+        self.knowledge = Knowledge(store, Graph(store.content))
+        self.knowledge.load()
+        self.pasts = Pasts(self.knowledge, store.another_reader, Metrics(self.knowledge), 10**9)
+        self.pasts.load()
+
+    def learn(self, events: Sequence[bytes]) -> None:
+        for raw in events:
+            for stored in self.store.add([entry_of(parse_event(raw), "unsigned", None, 0)]):
+                if stored.is_new:
+                    self.pasts.about_to_learn(stored.facts)
+                    touched = self.knowledge.learn(stored.facts)
+                    self.pasts.learned(stored.log_index, stored.facts, touched)
+
+    async def known(self, until_us: int) -> Knowledge:
+        return (await self.pasts.known(AsOf(until_us))).knowledge
+
+
+@contextmanager
+def new_store() -> Iterator[SqliteStore]:
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        yield store
+
+
+def told(knowledge: Knowledge) -> Body:
+    """The overview, and the newest facets of each job and dataset."""
+    graph = knowledge.graph
+    datasets = {name: graph.digests_of(name) for name in graph.shown_datasets()}
+    jobs = {job: graph.job_digests(job) for job in graph.jobs if knowledge.is_job(job)}
+    one_by_one = (
+        {name: {facet: graph.digest_of(name, facet) for facet in facets} for name, facets in datasets.items()},
+        {job: {facet: graph.job_digest(job, facet) for facet in facets} for job, facets in jobs.items()},
+    )
+    assert one_by_one == (datasets, jobs)
+    return {**overview(knowledge), "facets": [datasets, jobs]}
+
+
+def told_by(log: Sequence[bytes]) -> Body:
+    """The same of a service that was given only these events, by a look at each job and dataset."""
+    with new_store() as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        learn(store, knowledge, log)
+        return {**slow_overview(knowledge), "facets": told(knowledge)["facets"]}
+
+
+def until(until_us: int, log: Sequence[bytes]) -> list[bytes]:
+    return [raw for raw in log if parse_event(raw).stamp.time_us <= until_us]
+
+
+@given(logs, logs, st.integers(0, 59), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_what_is_counted_as_of_a_time_is_what_the_events_until_then_come_to(
+    log: list[bytes], later: list[bytes], second: int, is_restarted: bool
+) -> None:
+    async def compared() -> None:
+        with new_store() as store:
+            service = Following(store)
+            service.learn(log)
+            service = Following(store) if is_restarted else service  # which knows merged facts alone
+            for heard in range(len(later) + 1):
+                overview(service.knowledge)
+                answer = told(await service.known(until_us))
+                if heard in (0, len(later)):
+                    assert answer == told_by(until(until_us, log + later[:heard]))
+                service.learn(later[heard : heard + 1])
+            service.pasts.stop()
+
+    until_us = BEGIN_US + second * 1_000_000
+    asyncio.run(compared())
+
+
+def test_a_spelling_of_which_only_facets_tell_is_counted_as_the_name_that_comes_to_be_used(tmp_path: Path) -> None:
+    """Two sources of one column are the same from then on."""
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        service = Following(store)
+        service.learn([_event(1, "mart", columns="s3://lake s/t1", more="s3a://lake s/t1/")])
+        before = overview(service.knowledge)["counts"]
+
+        service.learn([_event(2, "s/t1", namespace="s3://lake")])
+
+        after, expected = overview(service.knowledge), slow_overview(fresh(store))
+        assert before[-1] == 2
+        assert after["counts"] == expected["counts"]
+        assert after["counts"][-1] == 1
+
+
+def _event(second: int, output: str, namespace: str = "lake", columns: str = "", more: str = "") -> bytes:
+    sources = ",".join(
+        f'{{"namespace": "{each.split()[0]}", "name": "{each.split()[1]}", "field": "a"}}'
+        for each in (columns, more)
+        if each
+    )
+    facet = f'"columnLineage": {{"fields": {{"a": {{"inputFields": [{sources}]}}}}}}' if sources else ""
+    return (
+        f'{{"eventType": "COMPLETE", "eventTime": "2026-05-22T14:23:{second:02d}Z", "producer": "https://example.org",'
+        f'"run": {{"runId": "run {second}"}}, "job": {{"namespace": "etl", "name": "load {second}"}},'
+        f'"outputs": [{{"namespace": "{namespace}", "name": "{output}", "facets": {{{facet}}}}}]}}'
+    ).encode()

@@ -1,0 +1,158 @@
+"""An event's outline: what is cut out is each facet and nothing else, or there is no outline."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.errors import InvalidEventError
+from headwater.model import facet_texts, strict_json
+from headwater.model.facet_texts import facet_text
+from headwater.model.outline import outline, places_of_facets
+
+EVENT = (
+    b'{"eventTime":"2026-01-01T00:00:00Z","producer":"p","run":{"runId":"r","facets":{"parent": '
+    b'{"b":1,"a":"\xc3\xa9"} ,"x":{}}},"job":{"name":"j"},'
+    b'"inputs":[{"name":"a","inputFacets":{"rows":{"n":1.50}},"facets":null},{}]}'
+)
+
+
+def cut(raw: bytes) -> dict[str, bytes] | None:
+    found = outline(raw)
+    return None if found is None else {".".join(path): raw[begin:end] for begin, end, path in found.places}
+
+
+def test_facets_are_cut_out_as_they_were_written() -> None:
+    assert cut(EVENT) == {
+        "run.facets.parent": b'{"b":1,"a":"\xc3\xa9"}',
+        "run.facets.x": b"{}",
+        "inputs.0.inputFacets.rows": b'{"n":1.50}',
+    }
+
+
+def test_what_is_left_is_read_and_facets_are_read_when_somebody_looks() -> None:
+    found = outline(EVENT)
+
+    assert found is not None
+    assert found.shell["run"] == {"runId": "r", "facets": {"parent": 0, "x": 0}}
+    assert found.facets["run", "facets"] == {"parent": {"b": 1, "a": "é"}, "x": {}}
+    assert found.facets["inputs", "0", "inputFacets"].texts["rows"].body == b'{"n":1.5}'
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"run":{"facets":{"a":1}}}',  # a facet is an object
+        b'{"run":{"facets":{"a":0}}}',
+        b'{"run":{"facets":{"a":{"x":1,"x":1}}}}',
+        b'{"run":{"facets":{"a":{},"a":{}}}}',
+        b'{"run":{"facets":{"a":{}}},"run":{"facets":{"a":{}}}}',
+        b'{"other":{"decoy":1},"run":{"facets":{"a":{"decoy":1}}}}',  # the same text stands before it
+        b'{"run":{"facets":{"a":{"x":1e999}}}}',
+        b'{"run":{"facets":{"a":{"x":"\xff"}}}}',
+        b'{"run":{"facets":[]}}',
+        b'{"run":[]}',
+        b'{"inputs":{"0":{"facets":{}}}}',
+        b'\xef\xbb\xbf{"run":{"facets":{"a":{}}}}',
+        b'{"run":{"facets":{"a":{}}}} x',
+        b"[]",
+        b"",
+    ],
+)
+def test_what_is_not_an_event_of_one_reading_has_no_outline(raw: bytes) -> None:
+    assert outline(raw) is None
+
+
+@pytest.mark.parametrize("depth", [strict_json.MAX_DEPTH - 5, strict_json.MAX_DEPTH - 4])
+def test_a_facet_is_at_most_as_deep_as_an_event_may_be(depth: int) -> None:
+    facet = b'{"a":' * (depth - 1) + b"{}" + b"}" * (depth - 1)
+    raw = b'{"inputs":[{"facets":{"deep":' + facet + b"}}]}"
+
+    is_deeper_than_any = depth > strict_json.MAX_DEPTH - 5
+
+    assert (outline(raw) is None) == is_deeper_than_any
+    if is_deeper_than_any:
+        with pytest.raises(InvalidEventError, match="levels deep"):
+            strict_json.parse(b'{"a":' + raw + b"}")
+
+
+_TEXT = st.sampled_from(["a", "facets", "run", "x", "é", "\u2028<"])
+_OBJECT = st.dictionaries(_TEXT, st.integers(0, 2) | st.just({}) | st.just([{}]) | _TEXT, max_size=2)
+_FACETS = st.none() | st.dictionaries(_TEXT, _OBJECT, max_size=3)
+_HOLDER = st.fixed_dictionaries({}, optional={"facets": _FACETS, "name": _TEXT, "other": _OBJECT})
+_DATASET = st.fixed_dictionaries(
+    {}, optional={"inputFacets": _FACETS, "facets": _FACETS, "outputFacets": _FACETS, "x": _OBJECT}
+)
+_EVENT = st.fixed_dictionaries(
+    {},
+    optional={
+        "run": st.none() | _HOLDER,
+        "job": _HOLDER,
+        "dataset": _HOLDER,
+        "inputs": st.none() | st.lists(_DATASET, max_size=3),
+        "outputs": st.lists(_DATASET, max_size=2),
+        "facets": _FACETS,
+        "x": _OBJECT,
+    },
+)
+
+
+@given(_EVENT, st.randoms(use_true_random=False), st.sampled_from([None, (",", ":")]), st.booleans())
+def test_what_is_cut_is_what_stands_at_that_path(
+    event: dict[str, Any], order: random.Random, separators: tuple[str, str] | None, is_ascii: bool
+) -> None:
+    keys = [*event]
+    order.shuffle(keys)
+    raw = json.dumps({key: event[key] for key in keys}, separators=separators, ensure_ascii=is_ascii).encode()
+
+    found = outline(raw)
+
+    if found is None:
+        return  # what a decoy may do; the long way is open
+    rest = bytearray(raw)
+    for begin, end, path in found.places:
+        value: Any = event
+        for step in path:
+            value = value[int(step) if isinstance(value, list) else step]
+        assert json.loads(raw[begin:end]) == value == found.facets[path[:-1]][path[-1]]
+    for begin, end, _ in reversed(found.places):
+        rest[begin:end] = b"0"
+    assert json.loads(rest) == found.shell
+
+
+@pytest.mark.parametrize("facet", [b"{}", b'{"a":1}', b"0", b"1.0", b"null", b"[]"])
+@pytest.mark.parametrize(
+    "before", [b'{"x":%s,', b'{"x":"%s",', b'{"job":{"facets":%s},', b'{"inputs":[{"facets":{"b":%s}}],']
+)
+def test_places_are_those_of_the_outline_or_not_found(before: bytes, facet: bytes) -> None:
+    text = facet.replace(b'"', b'\\"') if b'"%s"' in before else facet
+    raw = before % text + b'"run":{"facets":{"a":' + facet + b"}}}"
+
+    places = places_of_facets(raw)
+
+    whole = outline(raw)
+    assert whole is None or whole.places == places
+    assert places is None or (places[-1].path == ("run", "facets", "a") and places[-1].end == len(raw) - 3)
+
+
+def test_a_facet_that_has_two_readings_has_a_place_all_the_same() -> None:
+    raw = b'{"run":{"facets":{"a":{"x":1,"x":1}}}}'
+
+    assert outline(raw) is None
+    assert places_of_facets(raw) == ((22, 35, ("run", "facets", "a")),)
+
+
+def test_facets_that_came_long_ago_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facet_texts, "_KEPT_BYTES", 1_000)
+    recent = facet_texts._Recent()
+
+    facets = [facet_text(b'{"number":%d}' % number, {"number": number}) for number in range(200)]
+    for facet in facets:
+        recent.keep(facet)
+
+    assert recent.found(b'{"number":0}') is None
+    assert recent.found(b'{"number":199}') is facets[-1]
+    assert len(recent._newer) + len(recent._older) < 200

@@ -1,0 +1,43 @@
+"""Runs that spoke both before a time and after it are found as if each were looked at, whatever came meanwhile."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.graph.records import Run
+from headwater.model.events import Stamp
+from headwater.model.facts import RunTimes, Seen
+from headwater.service.spoken import Spoken
+
+times = st.integers(0, 40) | st.sampled_from([3_600_000_000, 7_200_000_000])
+spans = st.tuples(times, times).map(lambda both: Seen(min(both), max(both)))
+
+
+def run_seen(run_id: str, seen: Seen) -> Run:
+    run = Run()
+    run.times = RunTimes(run_id, seen, (0, Stamp(seen.last_us, b""), "START"))
+    return run
+
+
+@given(st.lists(spans), st.lists(st.tuples(st.integers(0, 5), spans)), times)
+def test_runs_that_spoke_across_a_time_are_found_also_after_they_spoke_again(
+    first: list[Seen], later: list[tuple[int, Seen]], time_us: int
+) -> None:
+    runs = {str(number): run_seen(str(number), seen) for number, seen in enumerate(first)}
+    spoken = Spoken(runs)
+    steps = spoken.catch_up()
+    next(steps, None)
+    for number, more in later:
+        run_id = str(number)
+        before = spoken.seen(run_id)
+        runs[run_id] = run_seen(run_id, more if before is None else before.union(more))
+        spoken.change(run_id, before, spoken.seen(run_id))
+    for _ in steps:
+        pass
+
+    across = sorted(spoken.across(time_us))
+
+    assert across == sorted(
+        run_id
+        for run_id, run in runs.items()
+        if run.times and run.times.seen.first_us <= time_us < run.times.seen.last_us
+    )
