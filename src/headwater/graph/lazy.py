@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from itertools import chain
-from typing import TypeVar
+from typing import TypeVar, cast
 
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
@@ -36,11 +36,20 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
         """The value for the key, which is held from now on."""
         held = self._held.get(key)
         if held is None:
-            held = self._make(key)
+            held = self._hold(key)
             if held is None:
                 raise KeyError(key)
-            self._held[key] = held
         return held
+
+    def __contains__(self, key: object) -> bool:
+        """Whether there is a value for the key; if so, it is held from now on."""
+        return key in self._held or self._hold(cast(KeyT, key)) is not None
+
+    def _hold(self, key: KeyT) -> ValueT | None:
+        made = self._make(key)
+        if made is not None:
+            self._held[key] = made
+        return made
 
     def __setitem__(self, key: KeyT, value: ValueT) -> None:
         """Hold another value."""

@@ -135,13 +135,15 @@ class Graph(Growth):
     def readers(self, name: DatasetId) -> AbstractSet[JobId]:
         """The jobs that read the dataset, under any of its names."""
         if self.identities.is_alone(name):
-            return self.datasets[name].readers if name in self.datasets else frozenset()
+            dataset = self.datasets.get(name)
+            return frozenset() if dataset is None else dataset.readers
         return {job for dataset in self._known_under(name) for job in dataset.readers}
 
     def writers(self, name: DatasetId) -> AbstractSet[JobId]:
         """The jobs that write the dataset, under any of its names."""
         if self.identities.is_alone(name):
-            return self.datasets[name].writers if name in self.datasets else frozenset()
+            dataset = self.datasets.get(name)
+            return frozenset() if dataset is None else dataset.writers
         return {job for dataset in self._known_under(name) for job in dataset.writers}
 
     def _known_under(self, name: DatasetId) -> Iterator[Dataset]:

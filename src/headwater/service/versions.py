@@ -81,9 +81,12 @@ def current_shape(graph: Graph, name: DatasetId) -> Shape | None:
 
 def shape_at(knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[str, bytes]) -> Shape:
     """The shape that a run met: what it told itself (`own`, by facet name), else what was told last until then."""
-    known = knowledge.graph.facets_of(name)
+    graph = knowledge.graph
     return Shape(
-        *(own.get(part) or (_told_last(knowledge, name, part, time_us) if part in known else None) for part in _PARTS)
+        *(
+            own.get(part) or (_told_last(knowledge, name, part, time_us) if graph.digest_of(name, part) else None)
+            for part in _PARTS
+        )
     )
 
 

@@ -25,6 +25,8 @@ NodeT = TypeVar("NodeT", JobId, DatasetId)
 
 _SLICE: Final = 64
 """Jobs that are rendered in one go: about 5 ms of work, then it is others' turn."""
+_AT_ONCE: Final = 16
+"""Jobs that may be missing where an answer is put together: so many wait for nobody's turn."""
 
 _MANY: Final = 1_000
 """Nodes that are looked at in one go for whether they are rendered."""
@@ -40,10 +42,14 @@ async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_
     then the answer is put together in one go, from one state of the graph.
     """
     await in_turns(knowledge.derivations.catch_up())
-    for jobs in in_slices(knowledge.rendered.job_nodes.missing(_around(knowledge, node, max_hops).jobs), _SLICE):
-        job_nodes(knowledge, jobs)
-        await sleep(0)
-    return lineage_now(knowledge, node, max_hops)
+    found = _around(knowledge, node, max_hops)
+    missing = knowledge.rendered.job_nodes.missing(found.jobs)
+    if len(missing) > _AT_ONCE:
+        for jobs in in_slices(missing, _SLICE):
+            job_nodes(knowledge, jobs)
+            await sleep(0)
+        found = _around(knowledge, node, max_hops)
+    return _put_together(knowledge, _center(node), found)
 
 
 def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
