@@ -1,6 +1,7 @@
 """The past as the walk to a root cause asks for it, read from graph and store."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import Any, Final
@@ -39,6 +40,8 @@ class KnownHistory:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
         self._graph = knowledge.graph
+        self._records = knowledge.run_records
+        self._records.names_are_as_of(self._graph.identities.changes)
         knowledge.catch_up_derivations()
         self.runs_of = cache(self._runs_of)
         self.record = cache(self._record)
@@ -137,7 +140,11 @@ class KnownHistory:
     def _record(self, run_id: str) -> Record:
         outline = self.outline(run_id)
         assert outline is not None  # noqa: S101  only runs that spoke are asked for
-        return record_of(outline, self._told(run_id), self._graph.shown)
+        record = self._records.get(run_id)
+        if record is None:
+            record = record_of(outline, self._told(run_id), self._graph.shown, self._records.readings)
+            self._records.keep(record)
+        return record if record.outline == outline else replace(record, outline=outline)
 
     def _told(self, run_id: str) -> Iterator[Told]:
         for logged in self._logged(run_id):

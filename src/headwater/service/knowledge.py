@@ -21,6 +21,7 @@ from headwater.service.gaps import KnownGaps
 from headwater.service.listing import NameIndex
 from headwater.service.mentions import mentions
 from headwater.service.rendered import Rendered
+from headwater.service.run_records import RunRecords
 from headwater.service.shapes import Field
 from headwater.service.spoken import Spoken
 from headwater.service.tallies import NEVER_US, DatasetTallies, DatasetTally, JobTallies, JobTally, Source
@@ -55,6 +56,7 @@ class Knowledge:
         self.gaps = KnownGaps(graph, store.content)
         self.verdicts = Verdicts(graph)
         self.spoken = Spoken(graph.runs)
+        self.run_records = RunRecords()
         self._rendered = self._nothing_rendered()
         self._rendered_as_of = 0
         """How often classes of names had changed when it was rendered."""
@@ -122,6 +124,7 @@ class Knowledge:
         self.gaps.hear(facts, told.runs)
         self.gaps.touch(touched.jobs, touched.datasets, is_renamed=is_renamed, is_moved=joins or is_moved)
         self.verdicts.hear(told.runs)
+        self.run_records.forget(told.runs)
         if is_moved:
             self.verdicts.begin_again()
         return touched

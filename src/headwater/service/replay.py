@@ -19,6 +19,7 @@ from headwater.service.ahead import groups
 from headwater.service.as_of import AsOf
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
+from headwater.service.run_records import RunRecords
 from headwater.service.touched import Touched
 from headwater.store.memory import MemoryStore
 from headwater.store.reader import Reader
@@ -43,6 +44,7 @@ class ReplayedPast:
         self._is_stopping = is_stopping
         self._store = MemoryStore(now.store)
         self.knowledge = Knowledge(self._store, Graph(self._store.content, now.graph.column_edges))
+        self.knowledge.run_records = RunRecords(max_bytes=0)  # a past's memory is its events'
         self._turn = asyncio.Lock()
 
     @property

@@ -13,6 +13,7 @@ from headwater.service.activity import Activity
 from headwater.service.knowledge import SCHEMA, Knowledge
 from headwater.service.listing import NameIndex
 from headwater.service.rendered import Rendered
+from headwater.service.run_records import RunRecords
 from headwater.service.tallies import NEVER_US, DatasetTally, JobTally
 from headwater.service.touched import Touched
 from headwater.store.until import ReaderUntil
@@ -29,6 +30,7 @@ class KnowledgeThen(Knowledge):
         self._read_nodes = read_nodes
         self._now = now
         self.facets = now.facets
+        self.run_records = RunRecords(max_bytes=0)  # a past's memory is its graph's
         self._edited = graph.edited_since()
         until_us = self._until_us = store.until_us
         self.job_tallies.begin_with(now.job_tallies, until_us, self.is_job_same, self._doubtful_jobs)

@@ -17,6 +17,7 @@ from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge import Knowledge
+from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.counts import summary
 from headwater.service.views.coverage import Asked, coverage
 from headwater.service.views.lineage import lineage
@@ -179,6 +180,27 @@ def test_the_gaps_that_are_known_after_events_are_those_that_a_fresh_look_at_all
         answer = finished(coverage(knowledge, asked))
 
         assert answer == finished(coverage(fresh(store), asked))
+
+
+@given(logs, logs)
+@settings(deadline=None, max_examples=40)
+def test_the_root_causes_that_are_found_after_events_are_those_that_a_fresh_look_finds(
+    log: list[bytes], later: list[bytes]
+) -> None:
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        learn(store, knowledge, log)
+        for raw in later:
+            root_causes(knowledge)
+            learn(store, knowledge, [raw])
+
+        answers = root_causes(knowledge)
+
+        assert answers == root_causes(fresh(store))
+
+
+def root_causes(knowledge: Knowledge) -> list[object]:
+    return [finished(root_cause(knowledge, Question(node, None, 20))) for node in nodes(knowledge)]
 
 
 def names(knowledge: Knowledge, node: DatasetId | JobId) -> Sequence[DatasetId | JobId]:

@@ -1,24 +1,47 @@
 """What one run told of itself and of its datasets, folded from its events: the last to say a thing holds."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar, cast
 
+from headwater.graph.causes.readings import Columns, Readings
 from headwater.graph.drift import ColumnChange
-from headwater.model.events import DatasetRef, Direction, RunEvent, Stamp
-from headwater.model.facets.dataset import SchemaFacet, SchemaField, VersionFacet
+from headwater.model.events import NO_FACETS, DatasetRef, Direction, Facets, RunEvent
+from headwater.model.facets.dataset import SchemaFacet, VersionFacet
 from headwater.model.facets.input_output import (
     IcebergCommitReportFacet,
     IcebergScanReportFacet,
     InputStatisticsFacet,
     OutputStatisticsFacet,
 )
-from headwater.model.facets.quality import Assertion, DataQualityAssertionsFacet, DataQualityMetricsFacet
+from headwater.model.facets.job import SourceCodeFacet, SourceCodeLocationFacet, SqlFacet
+from headwater.model.facets.quality import Assertion, DataQualityAssertionsFacet, DataQualityMetricsFacet, RunTestsFacet
+from headwater.model.facets.run import (
+    ErrorMessageFacet,
+    ExecutionParametersFacet,
+    ProcessingEngineFacet,
+    SparkExceptionFacet,
+)
 from headwater.model.facets.view import View
 from headwater.model.names import DatasetId, JobId
 
 ViewT = TypeVar("ViewT", bound=View)
+
+_OF_RUN: Final = (
+    SqlFacet,
+    SourceCodeFacet,
+    SourceCodeLocationFacet,
+    ProcessingEngineFacet,
+    ExecutionParametersFacet,
+    ErrorMessageFacet,
+    SparkExceptionFacet,
+    RunTestsFacet,
+)
+"""What rules ask of a run or its job."""
+_COUNTS: Final = (OutputStatisticsFacet, InputStatisticsFacet, DataQualityMetricsFacet)
+_OF_DATASET: Final = (SchemaFacet, VersionFacet, DataQualityAssertionsFacet, *_COUNTS)
+_OF_ACCESS: Final = (IcebergScanReportFacet, IcebergCommitReportFacet, DataQualityAssertionsFacet, *_COUNTS)
 State = Literal["NEW", "RUNNING", "COMPLETED", "FAILED", "ABORTED"]
 
 
@@ -54,11 +77,10 @@ class SchemaNews(NamedTuple):
     event: EventRef
 
 
-class Said(NamedTuple):
-    """A facet, and which event said it."""
+class Said(NamedTuple, Generic[ViewT]):
+    """A facet as it is read, and which event said it."""
 
-    facet: Mapping[str, Any]
-    stamp: Stamp
+    view: ViewT
     event: EventRef
 
 
@@ -76,93 +98,55 @@ class Told(NamedTuple):
     ref: EventRef
 
 
-@dataclass(slots=True)
-class End:
-    """What the run told of one dataset that it read or wrote, by facet name."""
+class End(NamedTuple):
+    """What the run told of one dataset that it read or wrote."""
 
-    facets: dict[str, Said] = field(default_factory=dict)
-    own: dict[str, Said] = field(default_factory=dict)
-    """Of this one read or write: `inputFacets` or `outputFacets`."""
-    first: dict[str, Said] = field(default_factory=dict)
-    """What was said first of each of `facets`."""
-
-    @property
-    def versions(self) -> frozenset[str]:
-        """The versions that were read or written, as text; an Iceberg snapshot is one."""
-        return self._versions(self.facets)
-
-    @property
-    def versions_at_first(self) -> frozenset[str]:
-        """The same by what was said first: at its end Spark's agent tells of inputs what they are by then."""
-        return self._versions(self.first)
-
-    def _versions(self, facets: Mapping[str, Said]) -> frozenset[str]:
-        told = _read(facets, VersionFacet)
-        scan, commit = _read(self.own, IcebergScanReportFacet), _read(self.own, IcebergCommitReportFacet)
-        snapshots = [report.snapshot_id for report in (scan, commit) if report is not None]
-        exact = [str(snapshot) for snapshot in snapshots if isinstance(snapshot, int)]  # a float was rounded
-        return frozenset([*exact, *([told.dataset_version] if told is not None else [])])
-
-    @property
-    def rows(self) -> tuple[int, EventRef] | None:
-        """How many rows were read or written, and which event told."""
-        kinds = (OutputStatisticsFacet, InputStatisticsFacet, DataQualityMetricsFacet)
-        for facets, kind in product((self.own, self.facets), kinds):
-            rows = getattr(_read(facets, kind), "row_count", None)
-            if isinstance(rows, int):
-                return rows, facets[kind.key].event
-        return None
-
-    @property
-    def columns(self) -> tuple[dict[str, str], EventRef] | None:
-        """The type of each column in lower case, nested ones with dots, and which event told."""
-        read = _read(self.facets, SchemaFacet)
-        if read is None or read.fields is None:
-            return None
-        return dict(_columns(read.fields, "")), self.facets[SchemaFacet.key].event
-
-    @property
-    def checks(self) -> list[Check]:
-        """What was asserted of the dataset, on itself or on this read of it."""
-        found = []
-        for facets in (self.facets, self.own):
-            read = _read(facets, DataQualityAssertionsFacet)
-            if read is not None:
-                found += [Check(each, facets[DataQualityAssertionsFacet.key].event) for each in read.assertions]
-        return found
+    versions: frozenset[str]
+    """The versions that were read or written, as text; an Iceberg snapshot is one."""
+    versions_at_first: frozenset[str]
+    """The same by what was said first: at its end Spark's agent tells of inputs what they are by then."""
+    rows: tuple[int, EventRef] | None
+    """How many rows were read or written, and which event told."""
+    columns: tuple[Columns, EventRef] | None
+    """The type of each column, and which event told."""
+    checks: tuple[Check, ...]
+    """What was asserted of the dataset, on itself or on this read of it."""
 
 
-@dataclass(slots=True)
+SILENT: Final = End(frozenset(), frozenset(), None, None, ())
+"""Nothing was told."""
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """A run with all that it told."""
 
     outline: Outline
-    run_facets: dict[str, Said] = field(default_factory=dict)
-    job_facets: dict[str, Said] = field(default_factory=dict)
-    ends: dict[tuple[Direction, DatasetId], End] = field(default_factory=dict)
-    last: EventRef | None = None
+    said: Mapping[type[View], Said[View]]
+    """Of the run and its job, as far as rules ask."""
+    ends: Mapping[tuple[Direction, DatasetId], End]
+    last: EventRef | None
     """The event that told how it ended, or the last one."""
 
-    def view(self, kind: type[ViewT]) -> tuple[ViewT, EventRef] | None:
+    def view(self, kind: type[ViewT]) -> Said[ViewT] | None:
         """A run facet or job facet and the event that told it; None where it is absent or cannot be read."""
-        for facets in (self.run_facets, self.job_facets):
-            read = _read(facets, kind)
-            if read is not None:
-                return read, facets[kind.key].event
-        return None
+        return cast(Said[ViewT] | None, self.said.get(kind))
 
     def sides(self, direction: Direction) -> Iterator[tuple[DatasetId, End]]:
         """What it read or wrote, by name."""
         yield from sorted((name, end) for (way, name), end in self.ends.items() if way == direction)
 
 
-def record_of(outline: Outline, told: Iterable[Told], shown: Callable[[DatasetId], DatasetId]) -> Record:
+def record_of(
+    outline: Outline, told: Iterable[Told], shown: Callable[[DatasetId], DatasetId], readings: Readings
+) -> Record:
     """Fold the run's events, in any order and with repetitions; names in quarantine are left out."""
-    record = Record(outline)
+    known = {name: name for name in (*outline.reads, *outline.writes)}
+    of_run, of_job, ends = _Heard(), _Heard(), dict[tuple[Direction, DatasetId], _HeardOfEnd]()
     in_order = sorted(told, key=lambda each: each.event.stamp)
     for event, ref in in_order:
-        _say(record.run_facets, event.run_facets, event.stamp, ref)
-        _say(record.job_facets, event.job_facets, event.stamp, ref)
+        of_run.hear(_OF_RUN, event.run_facets, ref)
+        of_job.hear(_OF_RUN, event.job_facets, ref)
         sides: tuple[tuple[Direction, tuple[DatasetRef, ...]], ...] = (
             ("input", event.inputs),
             ("output", event.outputs),
@@ -171,27 +155,82 @@ def record_of(outline: Outline, told: Iterable[Told], shown: Callable[[DatasetId
             for dataset in datasets:
                 name = shown(dataset.id)
                 if name.is_complete:
-                    end = record.ends.setdefault((direction, name), End())
-                    _say(end.facets, dataset.facets, event.stamp, ref)
-                    end.first = {**end.facets, **end.first}
-                    _say(end.own, dataset.direction_facets, event.stamp, ref)
+                    ends.setdefault((direction, known.get(name, name)), _HeardOfEnd()).hear(dataset, ref)
     terminal = [ref for event, ref in in_order if event.event_type in ("COMPLETE", "FAIL", "ABORT")]
-    record.last = next(reversed(terminal or [ref for _, ref in in_order]), None)
-    return record
+    return Record(
+        outline,
+        {**of_job.read_all(_OF_RUN, readings), **of_run.read_all(_OF_RUN, readings)},
+        {key: heard.end(readings) for key, heard in ends.items()},
+        next(reversed(terminal or [ref for _, ref in in_order]), None),
+    )
 
 
-def _say(known: dict[str, Said], facets: Mapping[str, Mapping[str, Any]], stamp: Stamp, ref: EventRef) -> None:
-    """Events come in the order of their stamps, so the last one holds."""
-    known.update({name: Said(facet, stamp, ref) for name, facet in facets.items()})
+class _Heard(dict[str, tuple[Facets, EventRef]]):
+    """Among which facets each was said last, by its name; they are read when all was heard."""
+
+    def hear(self, kinds: Iterable[type[View]], facets: Facets, ref: EventRef) -> None:
+        """Events come in the order of their stamps, so the last one holds."""
+        self.update((kind.key, (facets, ref)) for kind in kinds if kind.key in facets)
+
+    def read(self, kind: type[ViewT], readings: Readings) -> Said[ViewT] | None:
+        """What was said, or None where it cannot be read."""
+        facets, ref = self.get(kind.key, _UNHEARD)
+        view = readings.view(kind, facets)
+        return None if view is None else Said(view, ref)
+
+    def read_all(self, kinds: Iterable[type[View]], readings: Readings) -> dict[type[View], Said[View]]:
+        """What was said of these, as far as it can be read."""
+        read = ((kind, self.read(kind, readings)) for kind in kinds)
+        return {kind: said for kind, said in read if said is not None}
 
 
-def _read(facets: Mapping[str, Said], kind: type[ViewT]) -> ViewT | None:
-    said = facets.get(kind.key)
-    read = None if said is None else kind.read({kind.key: said.facet})
-    return read if isinstance(read, kind) else None
+_UNHEARD: Final = (NO_FACETS, EventRef(0, b""))
 
 
-def _columns(fields: Iterable[SchemaField], outer: str) -> Iterator[tuple[str, str]]:
-    for each in fields:
-        yield f"{outer}{each.name}", (each.type or "").lower()
-        yield from _columns(each.fields or (), f"{outer}{each.name}.")
+class _HeardOfEnd:
+    """What was said of a dataset that the run read or wrote."""
+
+    def __init__(self) -> None:
+        self._facets, self._own, self._first = _Heard(), _Heard(), _Heard()
+
+    def hear(self, dataset: DatasetRef, ref: EventRef) -> None:
+        """As of facets."""
+        self._facets.hear(_OF_DATASET, dataset.facets, ref)
+        self._own.hear(_OF_ACCESS, dataset.direction_facets, ref)
+        for key, said in self._facets.items():
+            self._first.setdefault(key, said)
+
+    def end(self, readings: Readings) -> End:
+        """All of it, read."""
+        scan = self._own.read(IcebergScanReportFacet, readings)
+        commit = self._own.read(IcebergCommitReportFacet, readings)
+        snapshots = [said.view.snapshot_id for said in (scan, commit) if said is not None]
+        exact = [str(snapshot) for snapshot in snapshots if isinstance(snapshot, int)]  # a float was rounded
+        return End(
+            frozenset([*exact, *_version(self._facets, readings)]),
+            frozenset([*exact, *_version(self._first, readings)]),
+            next(self._rows(readings), None),
+            self._columns(readings),
+            tuple(self._checks(readings)),
+        )
+
+    def _rows(self, readings: Readings) -> Iterator[tuple[int, EventRef]]:
+        for heard, kind in product((self._own, self._facets), _COUNTS):
+            said: Said[Any] | None = heard.read(kind, readings)
+            if said is not None and isinstance(rows := said.view.row_count, int):
+                yield rows, said.event
+
+    def _columns(self, readings: Readings) -> tuple[Columns, EventRef] | None:
+        facets, ref = self._facets.get(SchemaFacet.key, _UNHEARD)
+        columns = readings.columns(facets)
+        return None if columns is None else (columns, ref)
+
+    def _checks(self, readings: Readings) -> Iterator[Check]:
+        for heard in (self._facets, self._own):
+            if (said := heard.read(DataQualityAssertionsFacet, readings)) is not None:
+                yield from (Check(each, said.event) for each in said.view.assertions)
+
+
+def _version(heard: _Heard, readings: Readings) -> list[str]:
+    said = heard.read(VersionFacet, readings)
+    return [] if said is None else [said.view.dataset_version]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.causes.history import ColumnsOf, History
-from headwater.graph.causes.record import End, Outline, Record
+from headwater.graph.causes.record import SILENT, Outline, Record
 from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId, JobId
 
@@ -117,18 +117,16 @@ def trail(
     """Everything that fed the runs, each run once, by the shortest way; a step is a run that was looked at."""
     queue = deque(_Next(start, (), columns, Window(start.started_us, start.last_us)) for start in starts)
     known = {start.run_id for start in starts}
-    visits: list[Visit] = []
+    visits: dict[str, Visit] = {}
     is_cut = False
     while queue:
         here = queue.popleft()
         run, path = here.run, here.path
         if len(visits) == max_runs:
-            return Trail(tuple(visits), is_cut=True)
-        visit = _visit(history, here)
-        visits.append(visit)
+            return Trail(tuple(visits.values()), is_cut=True)
+        visit = visits[run.run_id] = _visit(history, here)
         yield
-        on_the_way = {link.reader for link in path} | {run.run_id}
-        jobs = {each.run.job for each in visits if each.run.run_id in on_the_way}
+        jobs = {run.job, *(visits[link.reader].run.job for link in path)}
         for feed in visit.feeds:
             for writer in feed.writers:
                 if writer.run.run_id in known or writer.run.job in jobs:
@@ -140,7 +138,7 @@ def trail(
                 link = Link(run.run_id, feed.dataset, writer.run.run_id, writer.by)
                 news = visit.news._replace(until_us=min(visit.news.until_us, feed.at_us))
                 queue.append(_Next(writer.run, (*path, link), _narrowed(visit.columns, feed.dataset), news))
-    return Trail(tuple(visits), is_cut)
+    return Trail(tuple(visits.values()), is_cut)
 
 
 def _narrowed(columns: ColumnsOf | None, name: DatasetId) -> ColumnsOf | None:
@@ -194,7 +192,7 @@ def _feeds(history: History, record: Record, wanted: ColumnsOf | None, columns: 
     for name in sorted(read_through(history, run.reads)):
         if columns is not None and wanted is not None and name not in columns:
             continue  # no column of it feeds what is wrong
-        end = record.ends.get(("input", name), End())
+        end = record.ends.get(("input", name), SILENT)
         versions = end.versions if is_stream else end.versions_at_first
         jobs = tuple(history.writers(name))
         writers = tuple(_writers(history, run, name, versions, jobs, read_at_us))

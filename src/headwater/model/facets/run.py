@@ -100,6 +100,16 @@ class ErrorMessageFacet(View):
     stack_trace: str | None = None
 
 
+class SparkExceptionFacet(View):
+    """Why a run failed, as openlineage-spark tells it.
+
+    Source: openlineage-spark 1.53 sends it; no schema of it is published.
+    """
+
+    key: ClassVar = "spark.exception"
+    message: str
+
+
 class ExtractionFailure(Part):
     """One task whose lineage could not be worked out."""
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import Check, Outline, Record
+from headwater.graph.causes.record import SILENT, Check, Outline, Record
 from headwater.graph.causes.trail import Visit
 from headwater.graph.causes.words import listed
 from headwater.model.events import Direction
@@ -35,9 +35,8 @@ def failed_checks(visit: Visit, history: History) -> Iterator[Finding]:
             yield from _failed(visit, name, _checks(record, "input", name), (), record)
 
 
-def _checks(record: Record, direction: Direction, name: DatasetId) -> list[Check]:
-    end = record.ends.get((direction, name))
-    return [] if end is None else end.checks
+def _checks(record: Record, direction: Direction, name: DatasetId) -> Sequence[Check]:
+    return record.ends.get((direction, name), SILENT).checks
 
 
 def _failed(

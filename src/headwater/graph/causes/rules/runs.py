@@ -10,10 +10,9 @@ from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef, Outline, Record
 from headwater.graph.causes.trail import Feed, Visit
 from headwater.graph.causes.words import clipped, span
-from headwater.model.facets.run import ErrorMessageFacet
+from headwater.model.facets.run import ErrorMessageFacet, SparkExceptionFacet
 from headwater.model.names import JobId
 
-_SPARK_ERROR: Final = "spark.exception"
 _FAILED: Final = 0.9
 _ABORTED: Final = 0.8
 _NEVER_RAN: Final = 0.85
@@ -47,12 +46,10 @@ def failed_runs(visit: Visit, _: History) -> Iterator[Finding]:
 
 def _error(record: Record) -> tuple[str, EventRef] | None:
     """What the run says went wrong, and which event told it; Spark's agent has a facet of its own for it."""
-    told = record.view(ErrorMessageFacet)
-    if told is not None:
-        return told[0].message, told[1]
-    said = record.run_facets.get(_SPARK_ERROR)
-    message = None if said is None else said.facet.get("message")
-    return (message, said.event) if said is not None and isinstance(message, str) else None
+    for said in (record.view(ErrorMessageFacet), record.view(SparkExceptionFacet)):
+        if said is not None:
+            return said.view.message, said.event
+    return None
 
 
 def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:

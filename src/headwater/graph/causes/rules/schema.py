@@ -99,7 +99,7 @@ def _weight(visit: Visit, name: DatasetId, columns: Collection[str], *, is_lost:
     return (_LOST if is_lost else _ADDED) * (1 if matters else _ELSEWHERE)
 
 
-def _told(end: End) -> tuple[dict[str, str], EventRef]:
+def _told(end: End) -> tuple[Mapping[str, str], EventRef]:
     assert end.columns is not None  # noqa: S101  only such ends come here
     return end.columns
 

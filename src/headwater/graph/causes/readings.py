@@ -1,0 +1,62 @@
+"""Facets as the walk to a root cause reads them: most come again, byte for byte, with every run of a job."""
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+from headwater.model.events import Facets
+from headwater.model.facet_texts import FacetTexts
+from headwater.model.facets.dataset import SchemaFacet, SchemaField
+from headwater.model.facets.view import View
+
+ViewT = TypeVar("ViewT", bound=View)
+
+
+class Columns(dict[str, str]):
+    """The type of each column in lower case, by name; nested ones with dots."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Readings:
+    """What facets say; what equal ones say is one object for as long as anybody holds it."""
+
+    def __init__(self) -> None:
+        self._views: WeakValueDictionary[tuple[type[View], bytes], View] = WeakValueDictionary()
+        self._columns: WeakValueDictionary[bytes, Columns] = WeakValueDictionary()
+
+    def view(self, kind: type[ViewT], facets: Facets) -> ViewT | None:
+        """The facet of this kind, or None where it is absent, deleted or cannot be read."""
+        digest = _digest(kind, facets)
+        known = None if digest is None else self._views.get((kind, digest))
+        view = kind.read(facets) if known is None else known
+        if not isinstance(view, kind):
+            return None
+        if digest is not None:
+            self._views[kind, digest] = view
+        return view
+
+    def columns(self, facets: Facets) -> Columns | None:
+        """What the schema facet lists, or None where there is none that can be read."""
+        digest = _digest(SchemaFacet, facets)
+        columns = None if digest is None else self._columns.get(digest)
+        if columns is None:
+            schema = SchemaFacet.read(facets)
+            if not isinstance(schema, SchemaFacet) or schema.fields is None:
+                return None
+            columns = Columns(_columns(schema.fields, ""))
+            if digest is not None:
+                self._columns[digest] = columns
+        return columns
+
+
+def _digest(kind: type[View], facets: Facets) -> bytes | None:
+    """Of the facet's text, where it has one."""
+    text = facets.texts.get(kind.key) if isinstance(facets, FacetTexts) else None
+    return None if text is None else text.digest
+
+
+def _columns(fields: Iterable[SchemaField], outer: str) -> Iterator[tuple[str, str]]:
+    for each in fields:
+        yield f"{outer}{each.name}", (each.type or "").lower()
+        yield from _columns(each.fields or (), f"{outer}{each.name}.")
