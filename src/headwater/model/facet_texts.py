@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -15,6 +15,9 @@ _KEPT_BYTES: Final = 16 * 1024 * 1024
 _LONGEST_KEPT: Final = 256 * 1024
 _AROUND_A_FACET: Final = 5
 """Objects and arrays around a facet's value, as in `inputs.0.facets.schema`."""
+
+
+_Facet = Mapping[str, Any]
 
 
 class FacetText(NamedTuple):
@@ -45,8 +48,7 @@ class FacetTexts(Mapping[str, Mapping[str, Any]]):
         for name, text in texts.items():
             facet = _recent.found(text)
             if facet is None:
-                value = self._read[name] = _object(text)
-                facet = facet_text(text, value)
+                self._read[name], facet = _sorted(text) or _unsorted(text)
                 _recent.keep(facet)
             self.texts[name] = facet
 
@@ -73,13 +75,6 @@ class FacetTexts(Mapping[str, Mapping[str, Any]]):
         return name in self.texts
 
 
-def facet_text(text: bytes, value: Mapping[str, Any]) -> FacetText:
-    """A facet as it was written, with what it says."""
-    body = sorted_json(value)
-    body = text if body == text else body
-    return FacetText(text, hashlib.sha256(body).digest(), body, value.get("_deleted") is True)
-
-
 def sorted_json(value: object) -> bytes:
     """The JSON of a value with its keys sorted, so that equal values have equal bytes."""
     try:
@@ -88,13 +83,36 @@ def sorted_json(value: object) -> bytes:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def _object(text: bytes) -> Mapping[str, Any]:
-    value = strict_json.parse(text)
+def _sorted(text: bytes) -> tuple[_Facet, FacetText] | None:
+    """A facet, if its text is the sorted JSON of what it says, as signers write it: so it has no other reading."""
+    try:
+        value = orjson.loads(text)
+        if orjson.dumps(value, option=orjson.OPT_SORT_KEYS) != text:
+            return None
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return None
+    return _checked(text, value), _facet_text(text, text, value)
+
+
+def _unsorted(text: bytes) -> tuple[_Facet, FacetText]:
+    value = _object(text)
+    return value, _facet_text(text, sorted_json(value), value)
+
+
+def _facet_text(text: bytes, body: bytes, value: _Facet) -> FacetText:
+    return FacetText(text, hashlib.sha256(body).digest(), body, value.get("_deleted") is True)
+
+
+def _object(text: bytes) -> _Facet:
+    return _checked(text, strict_json.parse(text))
+
+
+def _checked(text: bytes, value: object) -> _Facet:
     if not isinstance(value, dict):
         raise InvalidEventError("facet: expected an object")
     if strict_json.is_deeper(text, value, strict_json.MAX_DEPTH - _AROUND_A_FACET):
         raise InvalidEventError("facet: too deep")
-    return cast(Mapping[str, Any], value)
+    return value
 
 
 class _Recent:

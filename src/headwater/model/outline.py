@@ -46,7 +46,8 @@ def outline(raw: bytes) -> Outline | None:
     What has an outline is what `strict_json` reads, and each of its facets is an object.
     """
     try:
-        shell, texts, places = _cut(raw)
+        rest, texts, places = _cut(raw)
+        shell = cast(_Shell, strict_json.parse(rest))
         return Outline(shell, {path: FacetTexts(each) for path, each in texts.items()}, places)
     except (msgspec.MsgspecError, RecursionError, InvalidEventError):
         return None
@@ -55,7 +56,7 @@ def outline(raw: bytes) -> Outline | None:
 def places_of_facets(raw: bytes) -> tuple[FacetPlace, ...] | None:
     """Where the facets of an event stand, as in its outline, for one who need not know what they say.
 
-    None where they are not found so. In a third of the time that an outline takes where facets are new.
+    None where they are not found so. In a quarter of the time that an outline takes where facets are new.
     """
     try:
         return _cut(raw)[2]
@@ -86,12 +87,13 @@ class _Event(TypedDict, Generic[_FacetT], total=False):
     outputs: list[_Dataset[_FacetT]] | None
 
 
-_WithHoles = _Event[Literal[0]]
+_Shell = Mapping[str, Any]
 _with_texts: Final = msgspec.json.Decoder(_Event[msgspec.Raw])
+_with_holes: Final = msgspec.json.Decoder(_Event[Literal[0]])
 
 
-def _cut(raw: bytes) -> tuple[Mapping[str, Any], dict[Path, dict[str, bytes]], tuple[FacetPlace, ...]]:
-    """The event with holes for facets, these as they were written, and where they stand.
+def _cut(raw: bytes) -> tuple[bytes, dict[Path, dict[str, bytes]], tuple[FacetPlace, ...]]:
+    """The event's text with holes for facets, these as they were written, and where they stand.
 
     Raises:
         MsgspecError, RecursionError, InvalidEventError: it has no outline.
@@ -113,9 +115,9 @@ def _cut(raw: bytes) -> tuple[Mapping[str, Any], dict[Path, dict[str, bytes]], t
             end = begin + len(text)
             places.append(FacetPlace(begin, end, (*path, name)))
     rest.append(raw[end:])
-    shell = strict_json.parse(_HOLE.join(rest))
-    msgspec.convert(shell, _WithHoles)  # else what was cut out was not a facet, but looked like one
-    return cast(Mapping[str, Any], shell), facets, tuple(places)
+    shell = _HOLE.join(rest)
+    _with_holes.decode(shell)  # else what was cut out was not a facet, but looked like one
+    return shell, facets, tuple(places)
 
 
 def _held(found: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, msgspec.Raw]]]:

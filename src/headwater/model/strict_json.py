@@ -69,6 +69,8 @@ def escaped(text: bytes) -> bytes:
 
 def is_deeper(raw: bytes, value: object, levels: int) -> bool:
     """Whether more objects and arrays stand inside one another; `raw` is how the value was written."""
+    if len(raw) <= 2 * levels:  # each has a bracket at both its ends
+        return False
     return raw.count(b"{") + raw.count(b"[") > levels and _is_deeper(value, levels)
 
 

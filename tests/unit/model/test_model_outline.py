@@ -1,5 +1,6 @@
 """An event's outline: what is cut out is each facet and nothing else, or there is no outline."""
 
+import hashlib
 import json
 import random
 from typing import Any
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from headwater.errors import InvalidEventError
 from headwater.model import facet_texts, strict_json
-from headwater.model.facet_texts import facet_text
+from headwater.model.facet_texts import FacetTexts
 from headwater.model.outline import outline, places_of_facets
 
 EVENT = (
@@ -123,6 +124,19 @@ def test_what_is_cut_is_what_stands_at_that_path(
     assert json.loads(rest) == found.shell
 
 
+@given(_OBJECT, st.sampled_from([None, (",", ":")]), st.booleans(), st.booleans())
+def test_a_facet_is_the_same_however_it_is_written(
+    facet: dict[str, Any], separators: tuple[str, str] | None, is_ascii: bool, is_sorted: bool
+) -> None:
+    members = dict(sorted(facet.items(), reverse=not is_sorted))
+    text = json.dumps(members, separators=separators, ensure_ascii=is_ascii).encode()
+
+    (said,) = FacetTexts({"a": text}).texts.values()
+
+    body = json.dumps(facet, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    assert said == (text, hashlib.sha256(body).digest(), body, False)
+
+
 @pytest.mark.parametrize("facet", [b"{}", b'{"a":1}', b"0", b"1.0", b"null", b"[]"])
 @pytest.mark.parametrize(
     "before", [b'{"x":%s,', b'{"x":"%s",', b'{"job":{"facets":%s},', b'{"inputs":[{"facets":{"b":%s}}],']
@@ -149,7 +163,7 @@ def test_facets_that_came_long_ago_make_room_for_others(monkeypatch: pytest.Monk
     monkeypatch.setattr(facet_texts, "_KEPT_BYTES", 1_000)
     recent = facet_texts._Recent()
 
-    facets = [facet_text(b'{"number":%d}' % number, {"number": number}) for number in range(200)]
+    facets = [FacetTexts({"a": b'{"number":%d}' % number}).texts["a"] for number in range(200)]
     for facet in facets:
         recent.keep(facet)
 
