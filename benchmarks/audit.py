@@ -24,7 +24,7 @@ from headwater.audit.chains import check_chains
 from headwater.audit.core import Trust, check_bundle
 from headwater.audit.export import Asked, export
 from headwater.audit.graph import Folding, check_graph
-from headwater.cli.audit import read_json
+from headwater.cli.audit import read_json, read_signature
 from headwater.emit.chain import Chain
 from headwater.model.events import parse_event
 from headwater.model.nodes import Arrival
@@ -70,7 +70,7 @@ def _verify(bundle: BytesIO) -> None:
     def look(entry: dict[str, Any], raw: bytes) -> None:
         folding.take(entry["type"], raw, entry["index"], Arrival(entry["receivedUs"], entry["verdict"]))
 
-    report = check_bundle(bundle, Trust(read_json=read_json), look)
+    report = check_bundle(bundle, Trust(read_json=read_json, read_event=read_signature), look)
     check_graph(bundle, folding, report)
     check_chains(folding.links, report)
     if not report.is_proven:

@@ -20,7 +20,7 @@ Source: RFC 6962, RFC 9162 section 2.1.4.2; docs/decisions/0010 (leaf); design.m
 import hashlib
 import json
 import zipfile
-from base64 import b64decode, urlsafe_b64decode
+from binascii import a2b_base64
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,6 +71,7 @@ class Trust:
     since: str | None = None
     witnesses: Sequence[str] = ()
     read_json: ReadJson = json.loads  # or another that is trusted
+    read_event: ReadJson = json.loads  # or another that is trusted; of an event only its signature need be read
 
 
 @dataclass(slots=True)
@@ -153,7 +154,7 @@ def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust:
         given: Mapping[str, Any] = json.loads(bundle.read("consistency.json") if is_there else '{"from":0,"proof":[]}')
         if old.size < head.size and given["from"] != old.size:
             raise Refused(f"the bundle has no proof from {old.size} entries on: export it with --since")
-        check_consistent(old, head, [b64decode(each) for each in given["proof"]])
+        check_consistent(old, head, [a2b_base64(each) for each in given["proof"]])
         report.checked.append(f"consistency: the head adds to the one over {old.size:,} entries that was kept")
     except Refused as fault:
         report.find("consistency", None, str(fault))
@@ -162,13 +163,13 @@ def _check_consistency(bundle: zipfile.ZipFile, log_key: str, head: Head, trust:
 def opened(note: str, key: str) -> Head:
     """Read a checkpoint, once the key is known to have signed it; the key is NAME+HASH+BASE64."""
     name, key_hash, encoded = key.strip().split("+", 2)
-    kind, public = b64decode(encoded)[:1], b64decode(encoded)[1:]
+    kind, public = a2b_base64(encoded)[:1], a2b_base64(encoded)[1:]
     if hashlib.sha256(name.encode() + b"\n" + kind + public).digest()[:4].hex() != key_hash or kind not in b"\1\4":
         raise Refused("the log's or witness's key does not fit its own hash")
     text, _, lines = note.rpartition("\n\n")
     for line in lines.splitlines():
         if line.startswith(f"\u2014 {name} "):
-            signature = b64decode(line.rpartition(" ")[2])
+            signature = a2b_base64(line.rpartition(" ")[2])
             if signature[:4].hex() == key_hash:
                 time = f"cosignature/v1\ntime {int.from_bytes(signature[4:12], 'big')}\n" if kind == b"\4" else ""
                 try:  # the time is what a witness signs, too
@@ -176,7 +177,7 @@ def opened(note: str, key: str) -> Head:
                 except BadSignatureError:
                     raise Refused(f"the signature of {name} is not over this head") from None
                 origin, size, root = text.split("\n")[:3]
-                return Head(origin, int(size), b64decode(root))
+                return Head(origin, int(size), a2b_base64(root))
     raise Refused(f"{name} did not sign the head")
 
 
@@ -212,26 +213,26 @@ def _check_entries(
     if trust.keys is None:
         report.not_known.append("whether the nodes' keys are theirs: they were taken from the bundle (--keys)")
     keys = read_keys(trust.keys or json.loads(bundle.read("keys.json")))
-    tree = Tree()
+    tree, place = Tree(), begin
     for height, node in zip(_heights(0, begin), beside["left"], strict=True):
-        tree.add(b64decode(node), height)
-    place = begin
+        tree.add(a2b_base64(node), height)
     with BufferedReader(bundle.open("entries.jsonl"), 1 << 20) as lines:  # type: ignore[type-var]
         while some := [trust.read_json(line) for line in islice(lines, TOGETHER)]:
-            for entry in some:
+            raws = [entry.get("raw", "").encode() for entry in some]
+            for entry, raw in zip(some, raws, strict=True):
                 if entry["index"] != place:
                     report.find("inclusion", place, f"the next entry in the bundle says that it is {entry['index']}")
-                tree.add(_checked_leaf(entry, report), 0)
+                tree.add(_checked_leaf(entry, raw, report), 0)
                 place += 1
-            shown = [(entry, entry["raw"].encode()) for entry in some if "raw" in entry]
+            shown = [each for each in zip(some, raws, strict=True) if "raw" in each[0]]
             for entry, raw in (each for each in shown if each[0]["kind"] == "event"):
-                _check_signature(entry, raw, keys, trust.read_json, report)
+                _check_signature(entry, raw, keys, trust.read_event, report)
             for entry, raw in shown:
                 look(entry, raw)
     if place != manifest["to"]:
         report.find("inclusion", place, f"the bundle ends here, and says that it ends at {manifest['to']}")
     for height, node in zip(_heights(place, head.size), beside["right"], strict=False):
-        tree.add(b64decode(node), height)
+        tree.add(a2b_base64(node), height)
     if (tree.size, tree.root()) != (head.size, head.root):
         report.find("inclusion", None, "the entries do not give the head that the log signed")
     _tell_of_entries(begin, place, report)
@@ -251,14 +252,14 @@ def _tell_of_entries(begin: int, end: int, report: Report) -> None:
         report.not_known.append(f"what stood in {count['erased']:,} facets that were erased, and what signed them")
 
 
-def _checked_leaf(entry: Entry, report: Report) -> bytes:
+def _checked_leaf(entry: Entry, raw: bytes, report: Report) -> bytes:
     """The leaf of an entry, as its own bytes give it."""
-    claimed, index = b64decode(entry["leaf"]), entry["index"]
+    claimed, index = a2b_base64(entry["leaf"]), entry["index"]
     if "raw" not in entry:
         report.counts["withheld"] += 1
         return claimed
     report.counts["shown"] += 1
-    leaf = leaf_of(entry, entry["raw"].encode())
+    leaf = leaf_of(entry, raw)
     if leaf != claimed:
         report.find("entry", index, "its bytes, or what is said of it, do not give its leaf: it was altered")
     if (entry["kind"] == "event") == (entry["type"] == "EDIT"):  # only the kind is in the leaf
@@ -268,9 +269,9 @@ def _checked_leaf(entry: Entry, report: Report) -> bytes:
 
 def leaf_of(entry: Mapping[str, Any], raw: bytes) -> bytes:
     """Work out the leaf of an entry; in an erased facet's place stands `ERASED`, and `parts` has its commitment."""
-    facets, erased = entry["facets"], {int(number): b64decode(part) for number, part in entry.get("parts", {}).items()}
-    stream = hashlib.shake_256(b64decode(entry["salt"])).digest(8 * len(facets) + 16) if "salt" in entry else b""
-    salts = [b64decode(each or "") for each in entry["salts"]] if "salts" in entry else []
+    facets, erased = entry["facets"], {int(number): a2b_base64(part) for number, part in entry.get("parts", {}).items()}
+    stream = hashlib.shake_256(a2b_base64(entry["salt"])).digest(8 * len(facets) + 16) if "salt" in entry else b""
+    salts = [a2b_base64(each or "") for each in entry["salts"]] if "salts" in entry else []
     salts = salts or [stream[at : at + 16] for at in range(0, len(stream), 16)]
     rest, committed, at, shift = [salts[0]], [b""], 0, 0
     for number in range(len(facets) // 2):
@@ -331,7 +332,7 @@ def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
     keys = {}
     for jwk in jwks["keys"]:
         if (jwk["kty"], jwk["crv"]) == ("OKP", "Ed25519"):
-            public = urlsafe_b64decode(jwk["x"] + "=")
+            public = a2b_base64(jwk["x"].replace("-", "+").replace("_", "/") + "=")
             revoked = datetime.fromisoformat(jwk["revokedFrom"]).timestamp() if "revokedFrom" in jwk else float("inf")
             keys[jwk["kid"]] = Key(VerifyKey(public), jwk.get("nbf", 0), revoked)
     return keys
@@ -359,7 +360,7 @@ def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson = json.
     for payload, facet in _signed_parts(raw, read):
         if facet.get("keyId") == key_id and facet.get("algorithm") == "Ed25519":
             try:
-                public.verify(payload, b64decode(facet["signature"]))
+                public.verify(payload, a2b_base64(facet["signature"]))
             except (BadSignatureError, ValueError, TypeError):
                 continue
             return True
