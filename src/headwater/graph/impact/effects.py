@@ -5,14 +5,16 @@ Of several steps into one place the worst counts: one broken input is enough.
 """
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.change import Change, fit
-from headwater.graph.impact.reach import USES, Place, Reach, Step
-from headwater.model.names import ColumnId
+from headwater.graph.impact.reach import USES, Place, Reach, Step, Use
 
 Effect = Literal["unharmed", "changed", "unknown", "starved", "breaks"]
+_Finding = tuple[Effect, str]
+"""What befalls a place, and how that is said."""
 _WORSE: Final[dict[Effect, int]] = {"unharmed": 0, "changed": 1, "unknown": 2, "starved": 3, "breaks": 4}
 
 _INDIRECTLY: Final = {
@@ -26,17 +28,45 @@ _INDIRECTLY: Final = {
 """How a column decides without giving its value, by the edge's subtype."""
 
 
+_UNTOLD: Final = ", and no event tells which columns it uses"
+_CARRIED: Final[Mapping[tuple[Effect, Use], _Finding]] = {
+    ("breaks", "direct"): ("starved", ", which is no longer made"),
+    ("breaks", "indirect"): ("starved", ", which is no longer made"),
+    ("breaks", "unknown"): ("unknown", _UNTOLD),
+    ("starved", "direct"): ("starved", ", which is no longer made"),
+    ("starved", "indirect"): ("starved", ", which is no longer made"),
+    ("starved", "unknown"): ("unknown", _UNTOLD),
+    ("changed", "direct"): ("changed", ", which changes and can still be read"),
+    ("changed", "indirect"): ("unharmed", ", which can still be read"),
+    ("changed", "unknown"): ("unknown", _UNTOLD),
+    ("unharmed", "direct"): ("unharmed", ", which can still be read"),
+    ("unharmed", "indirect"): ("unharmed", ", which can still be read"),
+    ("unharmed", "unknown"): ("unharmed", ", which stays as it is"),
+    ("unknown", "direct"): ("unknown", ", which may or may not be made"),
+    ("unknown", "indirect"): ("unknown", ", which may or may not be made"),
+    ("unknown", "unknown"): ("unknown", _UNTOLD),
+}
+"""What befalls a place by what befell the one before it and how it uses that; the end of the sentence says so."""
+
+
 class Verdict(NamedTuple):
-    """What befalls a place, in one word and in a sentence, and the step that brings it."""
+    """What befalls a place, in one word, and the step that brings it."""
 
     effect: Effect
-    words: str
+    said: str
     step: Step
+    is_carried: bool = False
+    """What is said is only the end of the sentence: of thousands of verdicts few are read."""
 
     @property
     def is_breaking(self) -> bool | None:
         """None where the events do not tell."""
         return {"breaks": True, "starved": True, "unknown": None}.get(self.effect, False)
+
+    @property
+    def words(self) -> str:
+        """What befalls the place, in a sentence."""
+        return f"{_use(self.step, _called(self.step.origin))}{self.said}" if self.is_carried else self.said
 
 
 class Proposal(NamedTuple):
@@ -49,37 +79,36 @@ class Proposal(NamedTuple):
 
 def ways(found: Reach) -> dict[Place, Step]:
     """For each place the last step of the shortest way to it, values before choices before guesses."""
-    return {place: min(steps, key=lambda step: _order(found, step)) for place, steps in found.steps.items()}
+    return {place: _in_order(found.steps[place])[0] for place in found.places}
 
 
 def verdicts(found: Reach, proposal: Proposal) -> dict[Place, Verdict]:
     """What befalls each place that was reached."""
     onward: dict[Place, list[Step]] = {}
-    for place in found.nearest_first():
-        for step in sorted(found.steps[place], key=lambda step: _order(found, step)):
+    for place in found.places:
+        for step in _in_order(found.steps[place]):
             onward.setdefault(step.origin, []).append(step)
     judged: dict[Place, Verdict] = {}
-    queue = deque(sorted(found.start))
+    queue = deque(found.start)
     while queue:
         origin = queue.popleft()
         for step in onward.get(origin, ()):
-            verdict = _judged(proposal, step) if origin in found.start else _carried(judged[origin], step)
+            before = judged.get(origin)
+            effect, said = _judged(proposal, step) if before is None else _CARRIED[before.effect, step.use]
             known = judged.get(step.destination)
-            if known is None or _WORSE[verdict.effect] > _WORSE[known.effect]:
-                judged[step.destination] = verdict
+            if known is None or _WORSE[effect] > _WORSE[known.effect]:
+                judged[step.destination] = Verdict(effect, said, step, is_carried=before is not None)
                 queue.append(step.destination)
     return judged
 
 
-def _order(found: Reach, step: Step) -> tuple[object, ...]:
-    edge = step.edge
-    return (
-        found.distance.get(step.origin, 0),
-        USES.index(step.use),
-        step.origin,
-        () if edge is None else _edge_order(edge),
-        step.jobs,
-    )
+def _in_order(steps: Sequence[Step]) -> Sequence[Step]:
+    return steps if len(steps) == 1 else sorted(steps, key=_order)
+
+
+def _order(step: Step) -> tuple[object, ...]:
+    edge, origin = step.edge, step.origin
+    return (origin.distance, USES.index(step.use), origin.order, () if edge is None else _edge_order(edge), step.jobs)
 
 
 def _edge_order(edge: ColumnEdge) -> tuple[object, ...]:
@@ -87,69 +116,53 @@ def _edge_order(edge: ColumnEdge) -> tuple[object, ...]:
     return (edge.kind, edge.subtype, edge.masking, edge.description, *columns)
 
 
-def _judged(proposal: Proposal, step: Step) -> Verdict:
+def _judged(proposal: Proposal, step: Step) -> _Finding:
     change, what = proposal.change, _called(proposal.of)
     if proposal.of.kind == "dataset":
         return _judged_whole(change, step, what)
     if step.edge is None:
-        return Verdict("unknown", f"reads the dataset of {what}, and no event tells which columns it uses", step)
+        return "unknown", f"reads the dataset of {what}, and no event tells which columns it uses"
     use = _use(step, what)
     match change.kind:
         case "drop":
-            return Verdict("breaks", f"{use}: it fails once the column is gone", step)
+            return "breaks", f"{use}: it fails once the column is gone"
         case "rename":
             return _judged_rename(change, step, what, use)
         case "retype":
             return _judged_retype(proposal, step, use)
 
 
-def _judged_whole(change: Change, step: Step, what: str) -> Verdict:
+def _judged_whole(change: Change, step: Step, what: str) -> _Finding:
     if change.kind == "drop":
-        return Verdict("breaks", f"reads {what}: it fails once the dataset is gone", step)
-    return Verdict("breaks", f"reads {what} by its name: it fails unless it is told the name {change.to}", step)
+        return "breaks", f"reads {what}: it fails once the dataset is gone"
+    return "breaks", f"reads {what} by its name: it fails unless it is told the name {change.to}"
 
 
-def _judged_rename(change: Change, step: Step, what: str, use: str) -> Verdict:
+def _judged_rename(change: Change, step: Step, what: str, use: str) -> _Finding:
     old = what.rpartition(":")[2]
     if change.to == old:
-        return Verdict("unharmed", f"{use}, and the name stays as it is", step)
+        return "unharmed", f"{use}, and the name stays as it is"
     if step.edge is not None and step.edge.source_column is None:
-        return Verdict("changed", f"reads all columns and names none: {what} comes as {change.to}", step)
+        return "changed", f"reads all columns and names none: {what} comes as {change.to}"
     if change.to.lower() == old.lower():
-        return Verdict("unknown", f"{use}: only the case changes, which engines that ignore case do not mind", step)
-    return Verdict("breaks", f"{use} by its name: it fails unless it is told the name {change.to}", step)
+        return "unknown", f"{use}: only the case changes, which engines that ignore case do not mind"
+    return "breaks", f"{use} by its name: it fails unless it is told the name {change.to}"
 
 
-def _judged_retype(proposal: Proposal, step: Step, use: str) -> Verdict:
+def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
     old, new = proposal.type_now, proposal.change.to
     if old is None:
-        return Verdict("unknown", f"{use}, and no event tells which type the column has now", step)
+        return "unknown", f"{use}, and no event tells which type the column has now"
     match fit(old, new):
         case "same":
-            return Verdict("unharmed", f"{use}: {old} and {new} are one type", step)
+            return "unharmed", f"{use}: {old} and {new} are one type"
         case "promoted":
             effect: Effect = "changed" if step.use == "direct" else "unharmed"
-            return Verdict(effect, f"{use}: {old} is promoted to {new} without loss", step)
+            return effect, f"{use}: {old} is promoted to {new} without loss"
         case "other bounds":
-            return Verdict("unknown", f"{use}: {old} and {new} have other bounds, and engines differ on these", step)
+            return "unknown", f"{use}: {old} and {new} have other bounds, and engines differ on these"
         case "unreadable":
-            return Verdict("breaks", f"{use}: who expects {old} cannot read {new}", step)
-
-
-def _carried(before: Verdict, step: Step) -> Verdict:
-    origin = _called(step.origin)
-    match before.effect:
-        case "breaks" | "starved" if step.edge is not None:
-            return Verdict("starved", f"{_use(step, origin)}, which is no longer made", step)
-        case "changed" if step.use == "direct":
-            return Verdict("changed", f"{_use(step, origin)}, which changes and can still be read", step)
-        case "changed" | "unharmed" if step.edge is not None:
-            return Verdict("unharmed", f"{_use(step, origin)}, which can still be read", step)
-        case "unharmed":
-            return Verdict("unharmed", f"reads {origin}, which stays as it is", step)
-        case "unknown" if step.edge is not None:
-            return Verdict("unknown", f"{_use(step, origin)}, which may or may not be made", step)
-    return Verdict("unknown", f"reads {origin}, and no event tells which columns it uses", step)
+            return "breaks", f"{use}: who expects {old} cannot read {new}"
 
 
 def _use(step: Step, what: str) -> str:
@@ -165,5 +178,4 @@ def _use(step: Step, what: str) -> str:
 
 
 def _called(place: Place) -> str:
-    name = place.name
-    return f"{name.dataset.name}:{name.column}" if isinstance(name, ColumnId) else name.name
+    return f"{place.owner.name}:{place.column}" if place.kind == "column" else place.owner.name

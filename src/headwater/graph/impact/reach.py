@@ -5,12 +5,12 @@ from may make it from all that it reads: such steps carry no edge.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Literal, NamedTuple
+from operator import attrgetter
+from typing import Final, Literal, NamedTuple
 
 from headwater.graph.columns import ColumnEdge
-from headwater.graph.impact.told import ToldBetween, told_into
+from headwater.graph.impact.told import Telling, ToldBetween
 from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId, JobId
 
@@ -18,12 +18,27 @@ Use = Literal["direct", "indirect", "unknown"]
 """Gives its value, decides about rows or choices, or nobody says."""
 USES: tuple[Use, ...] = ("direct", "indirect", "unknown")
 
+Kind = Literal["column", "dataset", "job"]
 
-class Place(NamedTuple):
-    """A column, a dataset or a job. The kind tells a job from a dataset of the same name, which are equal as pairs."""
 
-    kind: Literal["column", "dataset", "job"]
-    name: ColumnId | DatasetId | JobId
+class Place:
+    """A column, a dataset or a job that a walk may come to: within a walk one object for each, equal to itself only."""
+
+    __slots__ = ("column", "distance", "kind", "order", "owner")
+
+    def __init__(self, kind: Kind, owner: DatasetId | JobId, column: str = "") -> None:
+        self.kind = kind
+        self.owner = owner
+        """The job, the dataset, or the one that the column is of."""
+        self.column = column
+        self.order = (kind, *owner, column)
+        self.distance = 0
+        """In jobs from the start."""
+
+    @property
+    def name(self) -> ColumnId | DatasetId | JobId:
+        """What stands there."""
+        return ColumnId(DatasetId(*self.owner), self.column) if self.kind == "column" else self.owner
 
     @property
     def node_id(self) -> str:
@@ -48,21 +63,15 @@ class Step(NamedTuple):
         return "direct" if self.edge.kind == "DIRECT" else "indirect"
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """What lies downstream of the start: by place its distance in jobs and the steps that lead to it."""
+class Reach(NamedTuple):
+    """What lies downstream of the start."""
 
-    start: frozenset[Place]
-    distance: dict[Place, int] = field(default_factory=dict)
-    steps: dict[Place, list[Step]] = field(default_factory=dict)
-
-    def nearest_first(self) -> list[Place]:
-        """The places reached, without the start."""
-        return sorted(self.distance, key=lambda place: (self.distance[place], place.kind, place.name))
-
-
-Front = dict[DatasetId, set[Place]]
-"""The places from which the walk goes on, by dataset; a dataset itself stands for all of it."""
+    start: Sequence[Place]
+    """In order; no step leads to one of them."""
+    places: Sequence[Place]
+    """Those reached, nearest first, without the start."""
+    steps: Mapping[Place, Sequence[Step]]
+    """Those that lead to each of them."""
 
 
 def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId]) -> Generator[None, None, Reach]:
@@ -70,38 +79,99 @@ def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId]) -> Generator[None
 
     A step is a dataset that the walk went on from: between two of them others may have their turn.
     """
-    places = frozenset(map(_place, start))
-    found = Reach(places)
-    gone = set(places)
-    front = _by_dataset(places)
-    hops = 0
-    while front:
-        hops += 1
-        fresh: set[Place] = set()
-        for name in sorted(front):
-            for step in flow.steps_from(name, sorted(front[name])):
-                if step.destination in places:
-                    continue
-                found.distance.setdefault(step.destination, hops)
-                found.steps.setdefault(step.destination, []).append(step)
-                if flow.goes_on(step):
-                    fresh.add(step.destination)
+    walk = _Walk(flow, start)
+    while walk.front:
+        yield from walk.go_on()
+    places = sorted(walk.steps, key=_ORDER)
+    places.sort(key=_DISTANCE)
+    return Reach(sorted(walk.start, key=_ORDER), places, walk.steps)
+
+
+_ORDER: Final = attrgetter("order")
+_DISTANCE: Final = attrgetter("distance")
+
+
+class _Walk:
+    """How far a walk has come."""
+
+    def __init__(self, flow: "Flow", start: Iterable[ColumnId | DatasetId]) -> None:
+        self._flow = flow
+        self._column = cache(partial(Place, "column"))
+        self._dataset = cache(partial(Place, "dataset"))
+        self._job = cache(partial(Place, "job"))
+        self.start = {self._place(name) for name in start}
+        self.steps: dict[Place, list[Step]] = {}
+        self._hops = 0
+        self._gone = {*self.start}
+        self._fresh: set[Place] = set()
+        self.front = _by_dataset(self.start)
+
+    def _place(self, name: ColumnId | DatasetId) -> Place:
+        return self._column(*name) if isinstance(name, ColumnId) else self._dataset(name)
+
+    def go_on(self) -> Iterator[None]:
+        """Go on by a job from where the walk has come to: from the places of one dataset with each step."""
+        self._hops += 1
+        for name in sorted(self.front):
+            self._go_on_from(name, sorted(self.front[name], key=_ORDER))
             yield
-        front = _by_dataset(fresh - gone)
-        gone |= fresh
-    return found
+        self.front = _by_dataset(self._fresh - self._gone)
+        self._gone |= self._fresh
+        self._fresh = set()
+
+    def _go_on_from(self, name: DatasetId, fronts: Sequence[Place]) -> None:
+        """Take the steps that lead on from these places of a dataset; they are sorted and not empty."""
+        touched = _Touched(fronts)
+        told: set[JobId] = set()
+        for onward in self._flow.onward(name):
+            if onward.told is not None:
+                told.update(onward.jobs)
+                for column in onward.told.source_columns():
+                    if origins := touched.origins(column):
+                        self._go_along(onward, origins, onward.told.edges(column))
+            if onward.untold:
+                place = self._dataset(onward.target)
+                self._fresh.add(place)
+                self._take(fronts[0], place, None, onward.untold)
+        for job in sorted(self._flow.readers(name) - told):
+            self._take(fronts[0], self._job(job), None, (job,))
+
+    def _go_along(self, onward: "_Onward", origins: Sequence[Place], edges: Iterable[ColumnEdge]) -> None:
+        target, jobs = onward.target, onward.jobs
+        dataset, by_job = self._dataset(target), [(self._job(job), (job,)) for job in jobs]
+        for edge in edges:
+            if edge.target_column is not None:
+                ends = [self._column(target, edge.target_column)]
+            elif columns := self._flow.columns_of(target):
+                ends = [self._column(target, column) for column in columns]
+            else:  # all of it is meant, and of nothing else is anything known: from here the dataset goes on
+                ends = []
+                self._fresh.add(dataset)
+            self._fresh.update(ends)
+            for origin in origins:
+                for end in ends:
+                    self._take(origin, end, edge, jobs)
+                self._take(origin, dataset, edge, jobs)
+                for place, through in by_job:
+                    self._take(origin, place, edge, through)
+
+    def _take(self, origin: Place, to: Place, edge: ColumnEdge | None, jobs: tuple[JobId, ...]) -> None:
+        """Note a step, unless it leads back to the start."""
+        steps = self.steps.get(to)
+        if steps is None:
+            if to in self.start:
+                return
+            to.distance = self._hops
+            steps = self.steps[to] = []
+        steps.append(Step(origin, to, edge, jobs))
 
 
-def _by_dataset(places: Iterable[Place]) -> Front:
-    front: Front = {}
+def _by_dataset(places: Iterable[Place]) -> dict[DatasetId, list[Place]]:
+    """The places by dataset; a dataset itself stands for all of it."""
+    front: dict[DatasetId, list[Place]] = {}
     for place in places:
-        name = place.name.dataset if isinstance(place.name, ColumnId) else DatasetId(*place.name)
-        front.setdefault(name, set()).add(place)
+        front.setdefault(DatasetId(*place.owner), []).append(place)
     return front
-
-
-def _place(name: ColumnId | DatasetId) -> Place:
-    return Place("column" if isinstance(name, ColumnId) else "dataset", name)
 
 
 class _Onward(NamedTuple):
@@ -115,56 +185,14 @@ class _Onward(NamedTuple):
     """Those of the jobs that never told what they make the target from, be it from nothing."""
 
 
-ToldInto = Callable[[DatasetId], Mapping[DatasetId, ToldBetween]]
-
-
 class Flow:
     """The steps of data through one state of the graph; what leads on from a dataset is laid out once."""
 
     def __init__(self, graph: Graph, columns_of: Callable[[DatasetId], Sequence[str]]) -> None:
-        self._graph = graph
-        self._columns_of = cache(columns_of)
         # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
-        self._onward = cache(partial(_onward_from, graph, cache(partial(told_into, graph))))
-
-    def goes_on(self, step: Step) -> bool:
-        """Whether the walk goes on from where the step leads.
-
-        From a dataset only if all of it is meant: its columns are unknown, or which of them is.
-        """
-        match step.destination:
-            case Place("column"):
-                return True
-            case Place("dataset", DatasetId() as name):
-                if step.edge is None:
-                    return True
-                return step.edge.target_column is None and not self._columns_of(name)
-        return False
-
-    def steps_from(self, name: DatasetId, fronts: Sequence[Place]) -> Iterator[Step]:
-        """The steps that lead on from these places of a dataset; `fronts` is sorted and not empty."""
-        touched = _Touched(fronts)
-        told: set[JobId] = set()
-        for onward in self._onward(name):
-            told.update(onward.jobs if onward.told else ())
-            for column in onward.told.source_columns() if onward.told else ():
-                origins = touched.origins(column)
-                for edge in onward.told.edges(column) if onward.told and origins else ():
-                    for origin in origins:
-                        yield from self._along(origin, onward, edge)
-            if onward.untold:
-                yield Step(fronts[0], Place("dataset", onward.target), None, onward.untold)
-        for job in sorted(_readers(self._graph, name) - told):
-            yield Step(fronts[0], Place("job", job), None, (job,))
-
-    def _along(self, origin: Place, onward: _Onward, edge: ColumnEdge) -> Iterator[Step]:
-        target = onward.target
-        columns = self._columns_of(target) if edge.target_column is None else (edge.target_column,)
-        for column in columns:
-            yield Step(origin, Place("column", ColumnId(target, column)), edge, onward.jobs)
-        yield Step(origin, Place("dataset", target), edge, onward.jobs)
-        for job in onward.jobs:
-            yield Step(origin, Place("job", job), edge, (job,))
+        self.columns_of = cache(columns_of)
+        self.readers = cache(partial(_readers, graph))
+        self.onward = cache(partial(_onward_from, graph, Telling(graph), self.readers))
 
 
 def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
@@ -172,16 +200,19 @@ def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
     return {job for job in graph.readers(name) if not graph.hides(job)}
 
 
-def _onward_from(graph: Graph, told_of: ToldInto, name: DatasetId) -> tuple[_Onward, ...]:
-    readers = _readers(graph, name)
-    written = {target for job in readers for target in graph.writes(job)}
+def _onward_from(
+    graph: Graph, telling: Telling, readers_of: Callable[[DatasetId], set[JobId]], name: DatasetId
+) -> tuple[_Onward, ...]:
+    readers = readers_of(name)
+    written = {graph.shown(target) for job in readers for target in graph.jobs[job].writes}
+    written = {target for target in written if target.is_complete}
     found = []
     for target in sorted(written | graph.fed_by(name)):
-        jobs = tuple(sorted(readers & graph.writers(target)))  # deleted ones are not among the readers
-        told = told_of(target)
-        if (target not in written and name not in told) or graph.hides(target):
+        told = telling.between(name, target)
+        if (target not in written and told is None) or graph.hides(target):
             continue  # a facet said so that no longer counts, or the target is deleted
-        found.append(_Onward(target, jobs, told.get(name), _untold(graph, target, jobs)))
+        jobs = tuple(sorted(readers & graph.writers(target)))  # deleted ones are not among the readers
+        found.append(_Onward(target, jobs, told, _untold(graph, target, jobs)))
     return tuple(found)
 
 
@@ -198,7 +229,8 @@ def _tells(graph: Graph, job: JobId, told_of: Sequence[DatasetId]) -> bool:
         declared = (graph.datasets[name].declared.get(known.declaration.key) for name in told_of)
         if any(each is not None and each.evidence is not None for each in declared):
             return True
-    return any(name in graph.runs[run_id].evidence for run_id in known.runs for name in told_of)
+    runs = graph.runs
+    return any(name in evidence for run_id in known.runs if (evidence := runs[run_id].evidence) for name in told_of)
 
 
 class _Touched:
@@ -207,9 +239,9 @@ class _Touched:
     def __init__(self, fronts: Sequence[Place]) -> None:
         self._first = fronts[0]
         self._whole = [place for place in fronts if place.kind == "dataset"]
-        self._columns = {place.name.column: place for place in fronts if isinstance(place.name, ColumnId)}
+        self._columns = {place.column: [place] for place in fronts if place.kind == "column"}
         self._inside: dict[str, list[Place]] = {}
-        for column, place in self._columns.items():
+        for column, (place,) in self._columns.items():
             for outer in _outer(column):
                 self._inside.setdefault(outer, []).append(place)
 
@@ -217,8 +249,10 @@ class _Touched:
         """From which of them an edge starts that reads this column; None reads all, and a field's struct the field."""
         if self._whole or source_column is None:
             return self._whole or [self._first]
-        outer = [self._columns[name] for name in _outer(source_column) if name in self._columns]
-        own = [self._columns[source_column]] if source_column in self._columns else []
+        own = self._columns.get(source_column, [])
+        if "." not in source_column and source_column not in self._inside:  # as nearly all are
+            return own
+        outer = [place for name in _outer(source_column) for place in self._columns.get(name, ())]
         return [*own, *outer, *self._inside.get(source_column, ())]
 
 

@@ -1,7 +1,7 @@
 """Column edges between two datasets, as numbers until one is needed: a change of one column needs few of them."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 
 from headwater.graph.column_edges import WHOLE
 from headwater.graph.columns import ColumnEdge
@@ -15,17 +15,16 @@ _Edge = tuple[int, int]
 class ToldBetween:
     """What events tell of the columns between one source and one target."""
 
-    def __init__(self, graph: Graph, source: DatasetId) -> None:
+    def __init__(self, graph: Graph, source: DatasetId, by_column: Mapping[int, Mapping[_Edge, None]]) -> None:
+        """`by_column` has the edges that start at each column."""
         self._graph = graph
         self._source = source
-        self._by_column: dict[int, dict[_Edge, None]] = defaultdict(dict)
-
-    def add(self, into: int, out_of: int, how: int) -> None:
-        """Note an edge."""
-        self._by_column[out_of][into, how] = None
+        self._by_column = by_column
 
     def source_columns(self) -> list[str | None]:
         """The columns that edges start at, by name; None: all of the source is meant."""
+        if len(self._by_column) == 1:
+            return [*map(self._name, self._by_column)]
         return sorted(map(self._name, self._by_column), key=lambda name: name or "")
 
     def edges(self, source_column: str | None) -> list[ColumnEdge]:
@@ -37,7 +36,10 @@ class ToldBetween:
         found = self._by_column.get(number, {})
         if source_column is None and self._tells_of_columns():
             found = {edge: None for edge in found if edge[0] != WHOLE}
-        return sorted(self._read(source_column, found), key=_order)
+        edges = [*self._read(source_column, found)]
+        if len(edges) > 1:
+            edges.sort(key=_order)
+        return edges
 
     def _tells_of_columns(self) -> bool:
         return any(
@@ -53,21 +55,36 @@ class ToldBetween:
         return None if column == WHOLE else self._graph.column_edges.columns.things[column]
 
 
-def told_into(graph: Graph, target: DatasetId) -> dict[DatasetId, ToldBetween]:
-    """What events tell of the columns of a target, by source; datasets by their shown names."""
-    told: dict[DatasetId, ToldBetween] = {}
-    by_number: dict[int, ToldBetween] = {}
-    datasets = graph.column_edges.datasets.things
+class Telling:
+    """What events tell of columns, through one state of the graph; what is told of a target is looked at once."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        datasets = graph.column_edges.datasets.things
+        # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
+        shown = cache(lambda number: graph.shown(datasets[number]))
+        self._into = cache(partial(_told_into, graph, shown))
+
+    def between(self, source: DatasetId, target: DatasetId) -> ToldBetween | None:
+        """What is told of the columns between the two, by their shown names; None: nothing."""
+        told = self._into(target).get(source)
+        if told is None:
+            return None
+        by_column: dict[int, dict[_Edge, None]] = {}
+        for into, _, out_of, how in told:
+            by_column.setdefault(out_of, {})[into, how] = None
+        return ToldBetween(self._graph, source, by_column)
+
+
+def _told_into(
+    graph: Graph, shown: Callable[[int], DatasetId], target: DatasetId
+) -> Mapping[DatasetId, Sequence[tuple[int, int, int, int]]]:
+    told: dict[DatasetId, list[tuple[int, int, int, int]]] = {}
     for member in graph.members(target):
         known = graph.datasets.get(member)
         for _, digest in tuple(known.evidence) if known else ():
-            for into, source, out_of, how in graph.column_edges.quads(member, digest):
-                between = by_number.get(source)
-                if between is None:
-                    name = graph.shown(datasets[source])
-                    between = by_number[source] = told.get(name) or ToldBetween(graph, name)
-                    told[name] = between
-                between.add(into, out_of, how)
+            for quad in graph.column_edges.quads(member, digest):
+                told.setdefault(shown(quad[1]), []).append(quad)
     return told
 
 

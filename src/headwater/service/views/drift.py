@@ -152,7 +152,7 @@ async def _shown(knowledge: Knowledge, found: _Drift, logged: LoggedEvent) -> sh
 
 async def _column(knowledge: Knowledge, name: DatasetId, change: ColumnChange) -> shapes.ColumnDrift:
     flow = Flow(knowledge.graph, knowledge.all_columns)
-    places = (await outcome_in_turns(reach(flow, [ColumnId(name, change.column)]))).nearest_first()
+    places = (await outcome_in_turns(reach(flow, [ColumnId(name, change.column)]))).places
     return shapes.ColumnDrift(
         column=change.column,
         change=change.change,

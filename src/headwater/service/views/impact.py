@@ -1,5 +1,6 @@
 """All that a change of a dataset or column reaches, with who owns it, when it last ran, and how good it was."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -63,15 +64,16 @@ async def impact(knowledge: Knowledge, node: Node, change: Change | None, page: 
     start = sorted(knowledge.graph.writes(node)) if isinstance(node, JobId) else [node]
     found = await outcome_in_turns(reach(Flow(knowledge.graph, knowledge.all_columns), start))
     judged = {} if proposal is None else verdicts(found, proposal)
-    steps = {place: verdict.step for place, verdict in judged.items()} or ways(found)
-    places = found.nearest_first()
+    steps = ways(found) if proposal is None else {place: verdict.step for place, verdict in judged.items()}
+    places = found.places
+    counts = _counts(places, judged)
     about = _About(knowledge, found, judged, steps)
     return shapes.Impact(
         nodeId=node.node_id,
         change=None if proposal is None else _change(proposal),
-        breaking=None if proposal is None else any_breaking(verdict.is_breaking for verdict in judged.values()),
-        summary=_summary(places, judged),
-        counts=_counts(places, judged),
+        breaking=None if proposal is None else _is_breaking(counts),
+        summary=_summary(len(places), counts, is_judged=bool(judged)),
+        counts=counts,
         reached=await in_turns(map(about.reached, places[page.offset : page.offset + page.limit])),
         totalCount=len(places),
     )
@@ -88,7 +90,7 @@ def _proposal(knowledge: Knowledge, node: Node, change: Change) -> Proposal:
         case ColumnId(dataset, column):
             if change.kind == "rename" and change.to != column and change.to in knowledge.columns(dataset):
                 raise InvalidInputError(f"change: {dataset.name} has a column {change.to!r} already; choose another")
-            return Proposal(change, Place("column", node), _type_now(knowledge, node))
+            return Proposal(change, Place("column", dataset, column), _type_now(knowledge, node))
 
 
 def _type_now(knowledge: Knowledge, column: ColumnId) -> str | None:
@@ -116,34 +118,37 @@ def _change(proposal: Proposal) -> shapes.ProposedChange:
     return shapes.ProposedChange(kind=change.kind, to=change.to or None, typeNow=proposal.type_now)
 
 
+def _is_breaking(counts: shapes.ImpactCounts) -> bool | None:
+    return True if counts["breaking"] else None if counts["unknown"] else False
+
+
 def _counts(places: Sequence[Place], judged: Mapping[Place, Verdict]) -> shapes.ImpactCounts:
-    kinds = [place.kind for place in places]
-    breaking = [verdict.is_breaking for verdict in judged.values()]
+    kinds = Counter(place.kind for place in places)
+    breaking = Counter(verdict.is_breaking for verdict in judged.values())
     return shapes.ImpactCounts(
-        columns=kinds.count("column"),
-        datasets=kinds.count("dataset"),
-        jobs=kinds.count("job"),
-        breaking=breaking.count(True),
-        unknown=breaking.count(None),
+        columns=kinds["column"],
+        datasets=kinds["dataset"],
+        jobs=kinds["job"],
+        breaking=breaking[True],
+        unknown=breaking[None],
     )
 
 
-def _summary(places: Sequence[Place], judged: Mapping[Place, Verdict]) -> str:
-    if not places:
+def _summary(total: int, counts: shapes.ImpactCounts, *, is_judged: bool) -> str:
+    if not total:
         return "nothing downstream uses it, as far as any event tells"
-    counts = _counts(places, judged)
     parts = [
         _number(counts["columns"], "column"),
         _number(counts["datasets"], "dataset"),
         _number(counts["jobs"], "job"),
     ]
     reached = f"reaches {', '.join(parts[:2])} and {parts[2]}"
-    if not judged:
+    if not is_judged:
         return reached
     if counts["breaking"]:
-        return f"breaking: {reached}; {counts['breaking']} of these {len(places)} break or get no more data"
+        return f"breaking: {reached}; {counts['breaking']} of these {total} break or get no more data"
     if counts["unknown"]:
-        return f"may break: {reached}; for {counts['unknown']} of these {len(places)} no event tells enough"
+        return f"may break: {reached}; for {counts['unknown']} of these {total} no event tells enough"
     return f"not breaking: {reached}, and all of these can go on"
 
 
@@ -152,7 +157,7 @@ def _number(count: int, what: str) -> str:
 
 
 class _About:
-    """What is told about each place that was reached; datasets are looked at once."""
+    """What is told about each place that was reached; datasets and steps are looked at once."""
 
     def __init__(
         self,
@@ -161,52 +166,49 @@ class _About:
         judged: Mapping[Place, Verdict],
         steps: Mapping[Place, Step],
     ) -> None:
-        self._found = found
+        self._start = frozenset(found.start)
         self._judged = judged
         self._steps = steps
         # Of functions that do not refer to this: what was reached goes with it, and needs no collection of garbage.
         self._last_run = cache(partial(_read_last_run, knowledge))
         self._owners = cache(partial(_read_owners, knowledge))
         self._newest = cache(partial(newest_told, knowledge))
+        self._last_step = cache(partial(_last_step, steps))
 
     def reached(self, place: Place) -> shapes.Reached:
         verdict = self._judged.get(place)
         path = self._path(place)
-        owner = _holder(place)
+        owner, is_job = place.owner, place.kind == "job"
         return shapes.Reached(
             id=place.node_id,
             type=_TYPES[place.kind],
             namespace=owner.namespace,
             name=owner.name,
-            field=place.name.column if isinstance(place.name, ColumnId) else None,
-            distance=self._found.distance[place],
-            use=max((step.use for step in path), key=USES.index),
+            field=place.column if place.kind == "column" else None,
+            distance=place.distance,
+            use=max((self._steps[each].use for each in path), key=USES.index),
             effect=None if verdict is None else verdict.effect,
             breaking=None if verdict is None else verdict.is_breaking,
             reason=None if verdict is None else verdict.words,
-            owners=self._owners(place.kind == "job", owner),
-            lastRun=self._last_run(place.kind == "job", owner),
+            owners=self._owners(is_job, owner),
+            lastRun=self._last_run(is_job, owner),
             quality=self._quality_of(place),
-            path=[_step(step) for step in path],
+            path=[*map(self._last_step, path)],
         )
 
-    def _path(self, place: Place) -> list[Step]:
-        """The steps from the start; a step that comes back to a place on the way ends it, which no shortest way has."""
-        path: list[Step] = []
-        gone: set[Place] = set()
-        while place not in self._found.start and place not in gone:
-            gone.add(place)
-            path.append(self._steps[place])
+    def _path(self, place: Place) -> list[Place]:
+        """The places after the start; one that comes a second time ends it, which no shortest way has."""
+        path: dict[Place, None] = {}
+        while place not in self._start and place not in path:
+            path[place] = None
             place = self._steps[place].origin
-        return path[::-1]
+        return [*path][::-1]
 
     def _quality_of(self, place: Place) -> shapes.Quality | None:
-        match place.name:
-            case ColumnId(dataset, column):
-                return quality_of(self._newest(dataset), column)
-            case DatasetId() as name:
-                return quality_of(self._newest(name))
-        return None
+        if place.kind == "job":
+            return None
+        newest = self._newest(DatasetId(*place.owner))
+        return quality_of(newest, place.column if place.kind == "column" else None)
 
 
 def _read_owners(knowledge: Knowledge, is_job: bool, name: DatasetId | JobId) -> list[shapes.Owner]:
@@ -227,10 +229,6 @@ def _read_last_run(knowledge: Knowledge, is_job: bool, name: DatasetId | JobId) 
     return _last_run(runs[0]) if runs else None
 
 
-def _holder(place: Place) -> DatasetId | JobId:
-    return place.name.dataset if isinstance(place.name, ColumnId) else place.name
-
-
 def _last_run(run: KnownRun) -> shapes.LastRun:
     return shapes.LastRun(
         id=run.run_id,
@@ -241,7 +239,8 @@ def _last_run(run: KnownRun) -> shapes.LastRun:
     )
 
 
-def _step(step: Step) -> shapes.ImpactStep:
+def _last_step(steps: Mapping[Place, Step], place: Place) -> shapes.ImpactStep:
+    step = steps[place]
     edge = step.edge
     return shapes.ImpactStep(
         origin=step.origin.node_id,
