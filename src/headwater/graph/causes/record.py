@@ -130,7 +130,7 @@ class Record:
 
     def view(self, kind: type[ViewT]) -> Said[ViewT] | None:
         """A run facet or job facet and the event that told it; None where it is absent or cannot be read."""
-        return cast(Said[ViewT] | None, self.said.get(kind))
+        return cast("Said[ViewT] | None", self.said.get(kind))
 
     def sides(self, direction: Direction) -> Iterator[tuple[DatasetId, End]]:
         """What it read or wrote, by name."""
