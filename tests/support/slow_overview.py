@@ -23,6 +23,7 @@ def slow_overview(knowledge: Knowledge) -> dict[str, Any]:
     return {
         "counts": [
             len(jobs),
+            len([*graph.runs]),
             len(datasets),
             sum(len(knowledge.columns(name)) for name in datasets),
             sum(len(graph.reads(job)) + len(graph.writes(job)) for job in jobs),

@@ -1,9 +1,10 @@
-"""Jobs and datasets of which their own runs alone tell: until when these did, and what they had told by some time.
+"""Jobs and datasets that only their own runs tell of: until when these told news, and what they had told by some time.
 
-Of any other (declared ones, those of several names, those told of by others) only a look at what there was can tell.
+News is all but that somebody was heard of again. Of any other (declared ones, those of several names, those told of by
+others) only a look at what there was can tell.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import Final
 
@@ -17,8 +18,8 @@ _READ: Final[Direction] = "input"
 _WRITTEN: Final[Direction] = "output"
 
 
-def job_last_told_us(graph: Graph, name: JobId) -> int | None:
-    """When anything was told last of a known job, microseconds since 1970: since then it is what it is now.
+def job_last_new_us(graph: Graph, name: JobId, facets: Collection[str]) -> int | None:
+    """When news was told last of a known job, microseconds since 1970: itself, an edge, or one of these facets.
 
     None where others tell of it than its own runs, or the parts of its runs where these are silent.
     """
@@ -29,8 +30,12 @@ def job_last_told_us(graph: Graph, name: JobId) -> int | None:
         return None
     if not all(_has_one_name(graph, end) for end in chain(job.reads, job.writes)):
         return None
-    runs = (times.seen.last_us for run_id in _tellers(job) if (times := graph.runs[run_id].times) is not None)
-    return max(chain(runs, (facet.stamp.time_us for facet in job.facets.values())), default=None)
+    runs = (times.seen.first_us for run_id in _tellers(job) if (times := graph.runs[run_id].times) is not None)
+    edges = (edge.seen.first_us for edge in chain(job.reads.values(), job.writes.values()))
+    told = ((facet, job.facets[facet].stamp.time_us) for facet in facets if facet in job.facets)
+    since = (job.alike_since.get(facet, told_us) for facet, told_us in told)
+    first_us = min(runs, default=None)
+    return None if first_us is None else max(chain((first_us,), edges, since))
 
 
 def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
@@ -42,14 +47,17 @@ def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
     )
 
 
-def dataset_last_told_us(graph: Graph, name: DatasetId) -> int | None:
-    """As of a job, of a dataset that is shown by this name."""
+def dataset_last_new_us(graph: Graph, name: DatasetId, facets: Collection[str]) -> int | None:
+    """As of a job, of a dataset that is shown by this name; also what tells of its columns is news."""
     dataset = graph.datasets.get(name)
     if dataset is None or dataset.observed is None or dataset.declared or dataset.declared_over is not None:
         return None
     if not all(_has_one_name(graph, each) for each in (name, *_sources(graph, dataset, name))):
         return None
-    return max((dataset.observed.last_us, *(stamp.time_us for stamp, _ in dataset.facets.values())))
+    evidence = (edge.seen.first_us for edge in dataset.evidence.values())
+    told = ((facet, dataset.facets[facet][0].time_us) for facet in facets if facet in dataset.facets)
+    since = (dataset.alike_since.get(facet, told_us) for facet, told_us in told)
+    return max(chain((dataset.observed.first_us,), evidence, since))
 
 
 def dataset_seen_until(graph: Graph, name: DatasetId, until_us: int) -> Seen | None:
@@ -65,6 +73,23 @@ def dataset_seen_until(graph: Graph, name: DatasetId, until_us: int) -> Seen | N
         if _spoke_by(graph.runs[run_id], until_us):
             told += graph.runs[run_id].evidence[name].values()
     return _union(told)
+
+
+def jobs_told_of(run: Run) -> Iterator[tuple[JobId, int]]:
+    """The jobs of which a run is a teller, and when it told of each last; as far as those are such jobs."""
+    if run.times is not None and run.of_job is not None:
+        for job in (run.of_job.job, *(whole.job for whole in run.of_job.parts_of)):
+            yield job, run.times.seen.last_us
+
+
+def datasets_told_of(run: Run) -> Iterator[tuple[DatasetId, int]]:
+    """As of jobs; one of which it told in several ways may be given again."""
+    for (_, name), seen in run.observed.items():
+        yield name, seen.last_us
+    for name, told in run.evidence.items():
+        yield name, max(seen.last_us for seen in told.values())
+    for flow, seen in run.told.flows.items() if run.told is not None else ():
+        yield from ((end, seen.last_us) for end in flow if isinstance(end, DatasetId))
 
 
 def _touched(graph: Graph, job: Job, end: tuple[Direction, DatasetId], until_us: int) -> Iterator[Seen]:

@@ -92,18 +92,29 @@ Now = Annotated[int, Depends(_now)]
 """The time that the read is for: its `asOf`, or now. Microseconds since 1970, UTC."""
 
 
-async def _counted(knowledge: Known) -> Knowledge:
+async def _summed(knowledge: Known) -> Knowledge:
     await in_turns(knowledge.count_up())
     return knowledge
 
 
+async def _grouped(knowledge: Known) -> Knowledge:
+    for tallies in (knowledge.job_tallies, knowledge.dataset_tallies):
+        await in_turns(tallies.look_back_at_namespaces())
+    return knowledge
+
+
+async def _counted(knowledge: Known) -> Knowledge:
+    await in_turns(knowledge.look_back())
+    return knowledge
+
+
 async def _jobs_counted(knowledge: Known) -> Knowledge:
-    await in_turns(knowledge.job_tallies.count_up())
+    await in_turns(knowledge.job_tallies.look_back())
     return knowledge
 
 
 async def _datasets_counted(knowledge: Known) -> Knowledge:
-    await in_turns(knowledge.dataset_tallies.count_up())
+    await in_turns(knowledge.dataset_tallies.look_back())
     return knowledge
 
 
@@ -112,8 +123,12 @@ async def _read_through(knowledge: Known) -> Knowledge:
     return knowledge
 
 
-Counted = Annotated[Knowledge, Depends(_counted)]
+Summed = Annotated[Knowledge, Depends(_summed)]
 """The same, once all jobs and datasets are counted; others have their turn meanwhile."""
+Grouped = Annotated[Knowledge, Depends(_grouped)]
+"""The same for whom also asks for namespaces."""
+Counted = Annotated[Knowledge, Depends(_counted)]
+"""The same for whom also counts when each was heard of."""
 JobsCounted = Annotated[Knowledge, Depends(_jobs_counted)]
 """The same for whom jobs alone are enough."""
 DatasetsCounted = Annotated[Knowledge, Depends(_datasets_counted)]

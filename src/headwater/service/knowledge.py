@@ -8,7 +8,7 @@ from typing import Final
 
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.derived import Derivations
-from headwater.graph.last_told import dataset_last_told_us, job_last_told_us
+from headwater.graph.last_told import dataset_last_new_us, job_last_new_us
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset
 from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
@@ -30,6 +30,9 @@ from headwater.service.verdicts import Verdicts
 from headwater.store.reader import Reader
 
 SCHEMA: Final = "schema"
+_IN_JOB_TALLY: Final = (TagsFacet.key,)
+_IN_DATASET_TALLY: Final = (SCHEMA, DataSourceFacet.key, DatasetTagsFacet.key)
+"""The facets that tallies hang on."""
 _RUN: Final = "run:"
 _MAX_READINGS: Final = 1_000
 """Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
@@ -151,6 +154,11 @@ class Knowledge:
         """Look at jobs and datasets that were touched since somebody asked about all of them, some with each step."""
         yield from self.job_tallies.count_up()
         yield from self.dataset_tallies.count_up()
+
+    def look_back(self) -> Iterator[None]:
+        """The same, and find until when they were heard of; in a past that is another question."""
+        yield from self.job_tallies.look_back()
+        yield from self.dataset_tallies.look_back()
 
     def _forget(self, touched: Touched, reshaped: Iterable[DatasetId]) -> None:
         """Forget what is kept of what was touched, and of the jobs whose runs may have met other versions."""
@@ -297,6 +305,10 @@ class Knowledge:
 
     # What a job did
 
+    def count_runs(self) -> int:
+        """How many runs are known."""
+        return len(self.graph.runs)
+
     def activity(self, job: JobId) -> Activity:
         """The runs of a known job, newest first; kept until an event touches the job."""
         known = self._activity.get(job)
@@ -311,7 +323,7 @@ class Knowledge:
         edges = len(self.graph.reads(name)) + len(self.graph.writes(name))
         tags = tuple(dict.fromkeys(self.told_job_tags(name)))
         seen, is_shown = self.activity(name).seen, not self.graph.hides(name)
-        return JobTally(seen, is_shown, edges, tags, self._last_told_us(name))
+        return JobTally(seen, is_shown, edges, tags, self._last_new_us(name))
 
     def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
         if self.graph.shown(name) != name or not self.names(name):
@@ -323,20 +335,20 @@ class Knowledge:
         source = self._source(name) if is_shown else None
         tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
         seen, places = self.seen(name), tuple(sorted(namespaces))
-        return DatasetTally(seen, is_shown, places, columns, edges, source, tags, self._last_told_us(name))
+        return DatasetTally(seen, is_shown, places, columns, edges, source, tags, self._last_new_us(name))
 
     def _source(self, name: DatasetId) -> Source | None:
         told = self.graph.digest_of(name, DataSourceFacet.key)
         facet = self.facets.read(DataSourceFacet, told)
         return None if facet is None or not facet.name else Source(facet.name, facet.uri or "")
 
-    def _last_told_us(self, node: JobId | DatasetId) -> int:
-        """Until when anybody told what its tally hangs on: for pasts, which take over the tallies of now."""
+    def _last_new_us(self, node: JobId | DatasetId) -> int:
+        """Until when anybody told news that its tally hangs on: for pasts, which take over the tallies of now."""
         if isinstance(node, JobId):
-            told_us = job_last_told_us(self.graph, node)
+            new_us = job_last_new_us(self.graph, node, _IN_JOB_TALLY)
         else:
-            told_us = dataset_last_told_us(self.graph, node)
-        return NEVER_US if told_us is None else told_us
+            new_us = dataset_last_new_us(self.graph, node, _IN_DATASET_TALLY)
+        return NEVER_US if new_us is None else new_us
 
     async def read_nodes(self) -> None:
         """See to it that the graph has the records of the nodes."""

@@ -1,8 +1,9 @@
 """Things in order, and times by group: kept in step with changes, and brought up to date when they are asked for."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
 from headwater.model.facts import Seen
@@ -87,6 +88,28 @@ class Spans(Generic[ThingT]):
                 self._firsts[group].add((seen.first_us, member))
                 self._lasts[group].add((seen.last_us, member))
                 self._changed[group] = None
+
+    def heard_of_after(self, time_us: int) -> Iterator[ThingT]:
+        """The members that were heard of after that time; one of several groups may be given again."""
+        for order in map(Ordered.items, self._lasts.values()):
+            for _, member in order[bisect_right(order, time_us, key=itemgetter(0)) :]:
+                yield member
+
+    def times_by(self, time_us: int) -> tuple[dict[str, Seen], set[str]]:
+        """By group, of members that were heard of by then for the first time; and the groups with some heard of since.
+
+        In those the last time is that of the members that were not.
+        """
+        times: dict[str, Seen] = {}
+        went_on: set[str] = set()
+        for group, order in self._lasts.items():
+            lasts, firsts = order.items(), self._firsts[group].items()
+            end = bisect_right(lasts, time_us, key=itemgetter(0))
+            if firsts:
+                times[group] = Seen(firsts[0][0], lasts[end - 1][0] if end else firsts[0][0])
+            if end < len(lasts):
+                went_on.add(group)
+        return times, went_on
 
     def times(self) -> Mapping[str, Seen]:
         """By group; not to be changed."""

@@ -2,7 +2,8 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import merge
 from operator import itemgetter
 from typing import Final
 
@@ -50,6 +51,18 @@ class Spoken:
             del self._waiting[-_SLICE:]
             yield
 
+    def silent_after(self, time_us: int) -> int:
+        """How many runs have not spoken after that time, once all are in their places."""
+        later = (len(order) - bisect_right(order, time_us, key=itemgetter(0)) for order in self._orders())
+        return len(self._runs) - sum(later)
+
+    def back_from(self, time_us: int) -> Iterator[tuple[int, str]]:
+        """The runs that have not spoken after that time, the last one first, each with when that was."""
+        return merge(*(_back_from(order, time_us) for order in self._orders()), reverse=True)
+
+    def _orders(self) -> Iterator[Sequence[tuple[int, str]]]:
+        return map(Ordered.items, self._lasts.values())
+
     def across(self, time_us: int) -> Iterator[str]:
         """The runs that spoke at that time or before, and after it, once all are in their places."""
         for length, lasts in self._lasts.items():
@@ -59,6 +72,11 @@ class Spoken:
                 seen = self.seen(run_id)
                 if seen is not None and seen.first_us <= time_us:
                     yield run_id
+
+
+def _back_from(order: Sequence[tuple[int, str]], time_us: int) -> Iterator[tuple[int, str]]:
+    end = bisect_right(order, time_us, key=itemgetter(0))
+    return (order[place] for place in range(end - 1, -1, -1))
 
 
 def _length(seen: Seen) -> int:

@@ -7,7 +7,7 @@ long as what is new since the last one. Who was touched is kept until somebody a
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
@@ -20,6 +20,8 @@ from headwater.service.ordered import Membership, Ordered, Spans
 NodeT = TypeVar("NodeT", JobId, DatasetId)
 TallyT = TypeVar("TallyT", "JobTally", "DatasetTally")
 
+_RUNS: Final = 1_000
+"""That are looked at for when namespaces were heard of last: some milliseconds' work, then nodes are looked at."""
 _SLICE: Final = 16
 """Nodes that are looked at in one go: a millisecond's work where columns must be counted."""
 
@@ -37,8 +39,8 @@ class JobTally(NamedTuple):
     edges: int
     tags: tuple[str, ...] = ()
     """Those that producers told."""
-    last_told_us: int = NEVER_US
-    """Until when anybody told what this hangs on, or some time after that."""
+    last_new_us: int = NEVER_US
+    """Until when anybody told what this hangs on, but for when the job was heard of last; or some time after that."""
 
 
 class Source(NamedTuple):
@@ -59,22 +61,40 @@ class DatasetTally(NamedTuple):
     source: Source | None
     tags: tuple[str, ...] = ()
     """Those that producers told, of the dataset or of its columns."""
-    last_told_us: int = NEVER_US
+    last_new_us: int = NEVER_US
     """As of a job."""
 
 
+class Then(NamedTuple, Generic[NodeT]):
+    """How tallies of a past are told from those of now."""
+
+    until_us: int
+    is_same: Callable[[NodeT], bool]
+    doubtful: Callable[[], Iterable[NodeT]]
+    """Nodes that may not have been the same although no news was told of them since, or that the others may not know.
+    """
+    told_back: Callable[[], Iterator[tuple[int, Iterable[tuple[NodeT, int]]]]]
+    """When runs spoke last by then, the last one first; and of whom, with when each did that."""
+
+
 class Tallies(Generic[NodeT, TallyT]):
-    """Every node by what it adds; `look` gives that, None for what is no node (now)."""
+    """Every node by what it adds; `look` gives that, None for what is no node (now).
+
+    Those of a past begin with what is known now. Until somebody asks when nodes were heard of, one that was heard of
+    since and of which nothing else is new adds what it adds now.
+    """
 
     def __init__(self, look: Callable[[NodeT], TallyT | None]) -> None:
         self._look: Callable[[NodeT], TallyT | None] = look
+        self._then: Then[NodeT] | None = None
+        self._times_then: Mapping[str, Seen] | None = None
         self._known: dict[NodeT, TallyT] = {}
         self._touched: dict[NodeT, None] = {}
         self._begin: Callable[[], Iterator[None]] | None = None
         self._beginning: Iterator[None] | None = None
         self._namespaces: Spans[NodeT] = Spans()
         self._first_heard: Ordered[tuple[int, NodeT]] = Ordered()
-        self._last_told: Ordered[tuple[int, NodeT]] = Ordered()
+        self._last_new: Ordered[tuple[int, NodeT]] = Ordered()
         self._tagged: dict[str, dict[NodeT, None]] = {}
         self._shown = 0
 
@@ -82,27 +102,20 @@ class Tallies(Generic[NodeT, TallyT]):
         """These may add something else by now."""
         self._touched.update(dict.fromkeys(nodes))
 
-    def begin_with(
-        self, others: Self, until_us: int, is_same: Callable[[NodeT], bool], doubtful: Callable[[], Iterable[NodeT]]
-    ) -> None:
-        """Once somebody asks, begin with what others know; look only at nodes that were not the same by that time.
+    def begin_with(self, others: Self, then: Then[NodeT]) -> None:
+        """Once somebody asks, begin with what others know; look only at nodes of which there was news since then."""
+        self._then = then
+        self._begin = lambda: self._begun(others, then)
 
-        `doubtful` are nodes that may not have been although all that was told of them was told by then, and nodes that
-        the others may not know.
-        """
-        self._begin = lambda: self._begun(others, until_us, is_same, doubtful)
-
-    def _begun(
-        self, others: Self, until_us: int, is_same: Callable[[NodeT], bool], doubtful: Callable[[], Iterable[NodeT]]
-    ) -> Iterator[None]:
+    def _begun(self, others: Self, then: Then[NodeT]) -> Iterator[None]:
         yield from others.count_up()
         self._take_over(others)
-        order = others._last_told.items()
-        later, nobody_knows = (bisect_right(order, time_us, key=itemgetter(0)) for time_us in (until_us, NEVER_US - 1))
+        order = others._last_new.items()
+        later, nobody_knows = (bisect_right(order, us, key=itemgetter(0)) for us in (then.until_us, NEVER_US - 1))
         self.touch(node for _, node in order[later:nobody_knows])
-        perhaps = chain((node for _, node in order[nobody_knows:]), doubtful())
+        perhaps = chain((node for _, node in order[nobody_knows:]), then.doubtful())
         for group in groups(list(dict.fromkeys(perhaps)), _SLICE):
-            self.touch(node for node in group if node not in self._known or not is_same(node))
+            self.touch(node for node in group if node not in self._known or not then.is_same(node))
             yield
 
     def get(self, node: NodeT) -> TallyT | None:
@@ -131,6 +144,43 @@ class Tallies(Generic[NodeT, TallyT]):
                 self._look_at(self._touched.popitem()[0])
             yield
 
+    def look_back(self) -> Iterator[None]:
+        """Count up, and of a past find until when nodes were heard of by then, some with each step."""
+        yield from self.count_up()
+        if self._then is not None:
+            for group in groups(dict.fromkeys(self._namespaces.heard_of_after(self._then.until_us)), _SLICE):
+                for node in filter(self._was_heard_of_since, group):
+                    self._look_at(node)
+                yield
+
+    def _was_heard_of_since(self, node: NodeT) -> bool:
+        known = self._known.get(node)
+        return known is not None and self._then is not None and known.seen.last_us > self._then.until_us
+
+    def look_back_at_namespaces(self) -> Iterator[None]:
+        """The same, where only the namespaces must be known."""
+        yield from self.count_up()
+        if self._then is not None and self._times_then is None:
+            times, is_whole = self._told_in_namespaces(self._then)
+            if not is_whole:
+                yield from self.look_back()
+                times, _ = self._namespaces.times_by(self._then.until_us)
+            self._times_then = times
+
+    def _told_in_namespaces(self, then: Then[NodeT]) -> tuple[dict[str, Seen], bool]:
+        """When namespaces were heard of; and whether that was found by the runs that spoke last."""
+        times, went_on = self._namespaces.times_by(then.until_us)
+        runs = then.told_back()
+        for last_us, told in islice(runs, _RUNS):
+            went_on = {each for each in went_on if times[each].last_us < last_us}
+            if not went_on:
+                return times, True
+            for node, told_us in told:
+                if node.namespace in went_on and self._was_heard_of_since(node):
+                    seen = times[node.namespace]
+                    times[node.namespace] = Seen(seen.first_us, max(seen.last_us, told_us))
+        return times, next(runs, None) is None
+
     def _go_on_beginning(self, begin: Callable[[], Iterator[None]]) -> None:
         """Another step of the one beginning that all who ask meanwhile go on with."""
         self._beginning = self._beginning or begin()
@@ -154,18 +204,23 @@ class Tallies(Generic[NodeT, TallyT]):
         for _ in self.count_up():
             pass
 
+    def _looked_back(self) -> None:
+        for _ in self.look_back():
+            pass
+
     def _change(self, node: NodeT, before: TallyT | None, after: TallyT | None) -> None:
         if before == after:
             return
+        self._times_then = None
         mine = (None if tally is None else self._in_namespaces(node, tally) for tally in (before, after))
         self._namespaces.change(node, *mine)
         if before is not None:
-            self._last_told.remove((before.last_told_us, node))
+            self._last_new.remove((before.last_new_us, node))
         if after is None:
             del self._known[node]
         else:
             self._known[node] = after
-            self._last_told.add((after.last_told_us, node))
+            self._last_new.add((after.last_new_us, node))
         if before is not None and before.is_shown:
             self._take_out(node, before)
         if after is not None and after.is_shown:
@@ -198,8 +253,9 @@ class Tallies(Generic[NodeT, TallyT]):
 
     def namespaces(self) -> Mapping[str, Seen]:
         """The namespaces that nodes are in, under any of their names, deleted ones too."""
-        self._caught_up()
-        return self._namespaces.times()
+        for _ in self.look_back_at_namespaces():
+            pass
+        return self._namespaces.times() if self._times_then is None else self._times_then
 
     def tagged(self) -> Mapping[str, Iterable[NodeT]]:
         """The tags that producers told, each with whom it is on, no order; deleted ones are left out."""
@@ -249,7 +305,7 @@ class JobTallies(Tallies[JobId, JobTally]):
 
     def newest_first(self, namespace: str | None = None) -> "Nodes[JobId]":
         """The jobs of a namespace, or all, those with the latest event first; deleted ones are left out."""
-        self._caught_up()
+        self._looked_back()
         return Nodes(self._newest if namespace is None else self._newest_in.get(namespace, Ordered()))
 
 
@@ -310,7 +366,7 @@ class DatasetTallies(Tallies[DatasetId, DatasetTally]):
 
     def sources(self) -> Iterator[tuple[Source, Seen]]:
         """The sources that datasets are said to be in, and when these were heard of; of several addresses the first."""
-        self._caught_up()
+        self._looked_back()
         for name, seen in self._sources.times().items():
             addresses = [uri for uri, count in self._addresses[name].items() if uri and count]
             yield Source(name, min(addresses, default="")), seen

@@ -2,10 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import chain
+from typing import TypeVar
 
-from headwater.graph.cut import CutGraph
+from headwater.graph.cut import CutGraph, side
 from headwater.graph.edits import node_of
-from headwater.graph.last_told import dataset_seen_until, job_seen_until
+from headwater.graph.last_told import dataset_seen_until, datasets_told_of, job_seen_until, jobs_told_of
+from headwater.graph.records import Run
 from headwater.model.edits import target_of
 from headwater.model.facts import Edit, Fact
 from headwater.model.names import DatasetId, JobId
@@ -14,9 +16,11 @@ from headwater.service.knowledge import SCHEMA, Knowledge
 from headwater.service.listing import NameIndex
 from headwater.service.rendered import Rendered
 from headwater.service.run_records import RunRecords
-from headwater.service.tallies import NEVER_US, DatasetTally, JobTally
+from headwater.service.tallies import NEVER_US, DatasetTally, JobTally, Then
 from headwater.service.touched import Touched
 from headwater.store.until import ReaderUntil
+
+ToldT = TypeVar("ToldT")
 
 
 class KnowledgeThen(Knowledge):
@@ -33,8 +37,12 @@ class KnowledgeThen(Knowledge):
         self.run_records = RunRecords(max_bytes=0)  # a past's memory is its graph's
         self._edited = graph.edited_since()
         until_us = self._until_us = store.until_us
-        self.job_tallies.begin_with(now.job_tallies, until_us, self.is_job_same, self._doubtful_jobs)
-        self.dataset_tallies.begin_with(now.dataset_tallies, until_us, self._is_tally_same, self._doubtful_datasets)
+        of_jobs = Then(until_us, self.is_job_same, self._doubtful_jobs, lambda: self._told_back(jobs_told_of))
+        self.job_tallies.begin_with(now.job_tallies, of_jobs)
+        of_datasets = Then(
+            until_us, self._is_tally_same, self._doubtful_datasets, lambda: self._told_back(datasets_told_of)
+        )
+        self.dataset_tallies.begin_with(now.dataset_tallies, of_datasets)
 
     async def read_nodes(self) -> None:
         """Read them, if that was not done before: their records are as long as the log."""
@@ -55,6 +63,12 @@ class KnowledgeThen(Knowledge):
         if job not in self._activity and self._cut.is_job_as_then(job):
             self._activity[job] = self._now.activity(job)
         return super().activity(job)
+
+    def count_runs(self) -> int:
+        """As of any knowledge, but without a look at each of them."""
+        again, now = self._cut.again.runs, self._now.graph.runs
+        twice = sum(run_id in now and side(now[run_id], self._until_us) == "before" for run_id in again)
+        return self._now.spoken.silent_after(self._until_us) + len(again) - twice
 
     def is_job_same(self, job: JobId) -> bool:
         """Whether what is known of a job, and of what its runs met, is the same now."""
@@ -82,10 +96,16 @@ class KnowledgeThen(Knowledge):
             for source in self._cut.column_edges.sources(member, digest)
         )
 
+    def _told_back(self, told_of: Callable[[Run], Iterator[ToldT]]) -> Iterator[tuple[int, Iterator[ToldT]]]:
+        """When runs spoke last by then that are not folded again, the last one first; and of whom each told."""
+        runs = self._now.graph.runs
+        for last_us, run_id in self._now.spoken.back_from(self._until_us):
+            yield last_us, told_of(runs[run_id])
+
     def _job_tally(self, name: JobId) -> JobTally | None:
         """As of any knowledge; told from that of now where only the job's own runs tell of it."""
         known, now = self._now.job_tallies.get(name), self._now.graph
-        is_plain = known is not None and known.last_told_us != NEVER_US and name not in self._cut.again.jobs
+        is_plain = known is not None and known.last_new_us != NEVER_US and name not in self._cut.again.jobs
         if known is None or not is_plain or target_of(name) in self._edited:
             return super()._job_tally(name)
         seen = job_seen_until(now, name, self._until_us)
@@ -98,7 +118,7 @@ class KnowledgeThen(Knowledge):
     def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
         """As of a job."""
         known, now = self._now.dataset_tallies.get(name), self._now.graph
-        is_plain = known is not None and known.last_told_us != NEVER_US and name not in self._cut.again.datasets
+        is_plain = known is not None and known.last_new_us != NEVER_US and name not in self._cut.again.datasets
         if known is None or not is_plain or target_of(name) in self._edited or not self._are_columns_same(name):
             return super()._dataset_tally(name)
         seen = dataset_seen_until(now, name, self._until_us)
@@ -113,7 +133,7 @@ class KnowledgeThen(Knowledge):
         is_all_old = all(edge.seen.first_us <= self._until_us for edge in now.datasets[name].evidence.values())
         return is_all_old and self._cut.digest_of(name, SCHEMA) == now.digest_of(name, SCHEMA)
 
-    def _last_told_us(self, node: JobId | DatasetId) -> int:
+    def _last_new_us(self, node: JobId | DatasetId) -> int:
         """Nothing takes over the tallies of a past."""
         return NEVER_US
 
@@ -123,6 +143,8 @@ class KnowledgeThen(Knowledge):
         Of those whose datasets have several names, or whose runs are told of by others, the tallies themselves know.
         """
         yield from self._cut.again.jobs
+        runs = (self._now.graph.runs.get(run_id) for run_id in self._cut.again.runs)  # may have become another's since
+        yield from (job for run in runs if run is not None for job, _ in jobs_told_of(run))
         yield from (JobId(*names) for kind, *names in self._edited if kind == "job")
         for name in self._doubtful_names():
             if (dataset := self._now.graph.datasets.get(name)) is not None:

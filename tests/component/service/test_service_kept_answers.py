@@ -133,7 +133,7 @@ def overview(knowledge: Knowledge) -> Body:
     counted = summary(knowledge, {}, 0)
     listed = namespaces(knowledge, 1_000, 0)["namespaces"]
     return {
-        "counts": [counted[member] for member in ("jobs", "datasets", "columns", "edges", "columnEdges")],
+        "counts": [counted[member] for member in ("jobs", "runs", "datasets", "columns", "edges", "columnEdges")],
         "jobs": knowledge.job_tallies.newest_first().page(None),
         "namespaces": {each["name"]: (each["createdAt"], each["updatedAt"]) for each in listed},
         "in": {each["name"]: inside(knowledge, each["name"]) for each in listed},

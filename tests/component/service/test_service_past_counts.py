@@ -15,6 +15,7 @@ from headwater.service.as_of import AsOf
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
 from headwater.service.past import Pasts
+from headwater.service.views.counts import summary
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.component.service.test_service_kept_answers import fresh, learn, overview
@@ -79,10 +80,10 @@ def until(until_us: int, log: Sequence[bytes]) -> list[bytes]:
     return [raw for raw in log if parse_event(raw).stamp.time_us <= until_us]
 
 
-@given(logs, logs, st.integers(0, 59), st.booleans())
+@given(logs, logs, st.integers(0, 59), st.booleans(), st.booleans())
 @settings(deadline=None, max_examples=60)
 def test_what_is_counted_as_of_a_time_is_what_the_events_until_then_come_to(
-    log: list[bytes], later: list[bytes], second: int, is_restarted: bool
+    log: list[bytes], later: list[bytes], second: int, is_restarted: bool, is_only_counted: bool
 ) -> None:
     async def compared() -> None:
         with new_store() as store:
@@ -91,8 +92,11 @@ def test_what_is_counted_as_of_a_time_is_what_the_events_until_then_come_to(
             service = Following(store) if is_restarted else service  # which knows merged facts alone
             for heard in range(len(later) + 1):
                 overview(service.knowledge)
-                answer = told(await service.known(until_us))
-                if heard in (0, len(later)):
+                past = await service.known(until_us)
+                if is_only_counted and heard < len(later):  # and when they were heard of is asked after the events
+                    summary(past, {}, 0)
+                elif heard in (0, len(later)):
+                    answer = told(past)
                     assert answer == told_by(until(until_us, log + later[:heard]))
                 service.learn(later[heard : heard + 1])
             service.pasts.stop()
@@ -116,15 +120,55 @@ def test_a_spelling_of_which_only_facets_tell_is_counted_as_the_name_that_comes_
         assert after["counts"][-1] == 1
 
 
-def _event(second: int, output: str, namespace: str = "lake", columns: str = "", more: str = "") -> bytes:
+def test_a_job_that_a_run_of_then_turned_out_to_be_of_is_not_counted_as_of_then(tmp_path: Path) -> None:
+    async def compared() -> None:
+        service = Following(store)
+        service.learn(log)
+        overview(service.knowledge)
+
+        past = await service.known(BEGIN_US + 2_000_000)
+
+        assert past.job_tallies.shown == 1
+        assert told(past) == told_by(log[:1])
+        service.pasts.stop()
+
+    log = [_event(1, "", run="run 1"), _event(3, "", run="run 1")]
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        asyncio.run(compared())
+
+
+def test_a_past_of_which_runs_are_heard_again_counts_namespaces_by_those_until_then(tmp_path: Path) -> None:
+    async def compared() -> None:
+        service = Following(store)
+        service.learn(log)
+        overview(service.knowledge)
+        past = await service.known(BEGIN_US + 4_000_000)
+        summary(past, {}, 0)
+        service.learn(later)
+
+        past = await service.known(BEGIN_US + 4_000_000)
+
+        assert told(past) == told_by([*log[:3], later[0]])
+        service.pasts.stop()
+
+    log = [_event(second, "t1", namespace) for second, namespace in ((1, "a"), (2, "b"), (3, "a"), (7, "a"), (8, "b"))]
+    later = [_event(4, "t1", "b"), _event(9, "t1", "a", run="run 3")]
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        asyncio.run(compared())
+
+
+def _event(
+    second: int, output: str, namespace: str = "lake", columns: str = "", more: str = "", run: str = ""
+) -> bytes:
     sources = ",".join(
         f'{{"namespace": "{each.split()[0]}", "name": "{each.split()[1]}", "field": "a"}}'
         for each in (columns, more)
         if each
     )
     facet = f'"columnLineage": {{"fields": {{"a": {{"inputFields": [{sources}]}}}}}}' if sources else ""
+    outputs = f'{{"namespace": "{namespace}", "name": "{output}", "facets": {{{facet}}}}}' if output else ""
     return (
         f'{{"eventType": "COMPLETE", "eventTime": "2026-05-22T14:23:{second:02d}Z", "producer": "https://example.org",'
-        f'"run": {{"runId": "run {second}"}}, "job": {{"namespace": "etl", "name": "load {second}"}},'
-        f'"outputs": [{{"namespace": "{namespace}", "name": "{output}", "facets": {{{facet}}}}}]}}'
+        f'"run": {{"runId": "{run or f"run {second}"}"}}, "job": {{"namespace": "etl", "name": "load {second}"}},'
+        f'"outputs": [{outputs}]}}'
     ).encode()

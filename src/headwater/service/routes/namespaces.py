@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Response
 
 from headwater.service import shapes
-from headwater.service.access import Counted
+from headwater.service.access import Grouped
 from headwater.service.answers import answer
 from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset
@@ -14,12 +14,12 @@ router = APIRouter(prefix=API, tags=["namespaces"])
 
 
 @router.get("/namespaces", response_model=shapes.Namespaces, responses=WRONG)
-async def get_namespaces(knowledge: Counted, sees: Sees = None, limit: Limit = 100, offset: Offset = 0) -> Response:
+async def get_namespaces(knowledge: Grouped, sees: Sees = None, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Namespaces of jobs and datasets, by name."""
     return answer(namespaces(knowledge, limit, offset, sees))
 
 
 @router.get("/namespaces/{name:encoded}", response_model=shapes.Namespace, responses=NOT_FOUND | WRONG)
-async def get_namespace(knowledge: Counted, name: NamespaceName) -> Response:
+async def get_namespace(knowledge: Grouped, name: NamespaceName) -> Response:
     """One namespace."""
     return answer(namespace(knowledge, name))

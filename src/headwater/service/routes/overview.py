@@ -6,7 +6,7 @@ from fastapi import APIRouter, Header, Response
 from starlette.responses import StreamingResponse
 
 from headwater.service import shapes_overview
-from headwater.service.access import Counted, Known, ServiceHere
+from headwater.service.access import Known, ServiceHere, Summed
 from headwater.service.answers import answer
 from headwater.service.paths import API
 from headwater.service.routes.parameters import WRONG, Limit, Offset
@@ -16,7 +16,7 @@ router = APIRouter(prefix=API, tags=["overview"])
 
 
 @router.get("/summary", response_model=shapes_overview.Summary, responses=WRONG)
-async def get_summary(service: ServiceHere, knowledge: Counted) -> Response:
+async def get_summary(service: ServiceHere, knowledge: Summed) -> Response:
     """The graph in numbers, and how events fared; events are refused now only, not in a past."""
     refused = service.metrics.refused if knowledge is service.knowledge else 0
     return answer(summary(knowledge, knowledge.store.verdict_counts(), refused))

@@ -16,7 +16,7 @@ def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> 
     jobs, datasets = knowledge.job_tallies, knowledge.dataset_tallies
     return shapes_overview.Summary(
         jobs=jobs.shown,
-        runs=len(knowledge.graph.runs),
+        runs=knowledge.count_runs(),
         datasets=datasets.shown,
         columns=datasets.columns,
         edges=jobs.edges,
