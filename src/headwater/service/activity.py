@@ -1,6 +1,6 @@
 """Runs as they are known: by their own events, or only because other runs name them as their parent or root."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -95,12 +95,17 @@ def _claimed(run_id: str, child: RunOfJob) -> tuple[JobId, ParentRun | None]:
     return whole.job, None if child.root is None or child.root.run_id == run_id else child.root
 
 
-def activity(graph: Graph, job_id: JobId) -> Activity:
-    """What the job did; the job is one that the graph knows."""
+def known_runs(graph: Graph, job_id: JobId) -> list[KnownRun]:
+    """The runs of a job that the graph knows, newest first."""
     job = graph.jobs[job_id]
     named = _named_as_of(graph, job_id, job.children)
     runs = [run for run_id in job.runs | named if (run := known_run(graph, run_id)) is not None and run.job == job_id]
-    runs.sort(key=lambda run: (-run.seen.first_us, run.run_id))
+    return sorted(runs, key=lambda run: (-run.seen.first_us, run.run_id))
+
+
+def activity(graph: Graph, job_id: JobId, runs: Sequence[KnownRun]) -> Activity:
+    """What the job did; the job is one that the graph knows, and the runs are all of its."""
+    job = graph.jobs[job_id]
     times = [run.seen for run in runs]
     if job.declared_over is not None:
         times.append(job.declared_over)

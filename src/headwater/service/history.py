@@ -141,7 +141,7 @@ class KnownHistory:
         outline = self.outline(run_id)
         assert outline is not None  # noqa: S101  only runs that spoke are asked for
         record = self._records.get(run_id)
-        if record is None:
+        if record is None or any(self._graph.shown(name) != name for _, name in record.ends):
             record = record_of(outline, self._told(run_id), self._graph.shown, self._records.readings)
             self._records.keep(record)
         return record if record.outline == outline else replace(record, outline=outline)

@@ -15,7 +15,8 @@ from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
 from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facts import Edit, EngineCatalog, Fact, Seen
 from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings, run_id_of
-from headwater.service.activity import Activity, KnownRun, activity, known_run
+from headwater.service.activities import Activities
+from headwater.service.activity import Activity, KnownRun, known_run
 from headwater.service.facet_views import FacetViews
 from headwater.service.gaps import KnownGaps
 from headwater.service.listing import NameIndex
@@ -51,7 +52,7 @@ class Knowledge:
         self.store = store
         self.graph = graph
         self.facets = FacetViews(store.content)
-        self._activity: dict[JobId, Activity] = {}
+        self._activities = Activities(graph)
         self.derivations = Derivations(graph)
         self.name_index = NameIndex(graph)
         self.job_tallies = JobTallies(self._job_tally)
@@ -94,14 +95,14 @@ class Knowledge:
         reshaped, hidden = reshaped_by(self.graph, facts), hidden_of(self.graph, before)
         unused = unused_of(self.graph, told)
         spoke = {run_id: self.spoken.seen(run_id) for run_id in told.runs}
+        told_before = self._activities.spoke(told.runs)
         self.graph.add_all(facts)
         for run_id, seen in spoke.items():
             self.spoken.change(run_id, seen, self.spoken.seen(run_id))
         joins = changes != self.graph.identities.changes
         after = touched_by(self.graph, told)
         touched = Touched(before.jobs | after.jobs, before.datasets | after.datasets, after.run)
-        for job in touched.jobs:
-            self._activity.pop(job, None)
+        self._activities.touch(touched.jobs, told_before)
         self.job_tallies.touch(touched.jobs)
         # A dataset that an event is the first to name may be shown by this name from now on, and by another until now.
         for name in after.datasets - before.datasets:
@@ -310,11 +311,8 @@ class Knowledge:
         return len(self.graph.runs)
 
     def activity(self, job: JobId) -> Activity:
-        """The runs of a known job, newest first; kept until an event touches the job."""
-        known = self._activity.get(job)
-        if known is None:
-            known = self._activity[job] = activity(self.graph, job)
-        return known
+        """The runs of a known job, newest first."""
+        return self._activities.of(job)
 
     def _job_tally(self, name: JobId) -> JobTally | None:
         job = self.graph.jobs.get(name)

@@ -60,8 +60,8 @@ class KnowledgeThen(Knowledge):
 
     def activity(self, job: JobId) -> Activity:
         """As of now where nobody spoke of the job since."""
-        if job not in self._activity and self._cut.is_job_as_then(job):
-            self._activity[job] = self._now.activity(job)
+        if not self._activities.knows(job) and self._cut.is_job_as_then(job):
+            self._activities.take(job, self._now.activity(job))
         return super().activity(job)
 
     def count_runs(self) -> int:

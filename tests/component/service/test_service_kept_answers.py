@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
+from headwater.service.activity import Activity, activity, known_runs
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.counts import summary
@@ -201,6 +202,29 @@ def test_the_root_causes_that_are_found_after_events_are_those_that_a_fresh_look
 
 def root_causes(knowledge: Knowledge) -> list[object]:
     return [finished(root_cause(knowledge, Question(node, None, 20))) for node in nodes(knowledge)]
+
+
+@given(logs, logs, st.integers(1, 3))
+@settings(deadline=None, max_examples=200)
+def test_what_jobs_did_is_known_after_events_as_by_a_look_at_all_of_their_runs(
+    log: list[bytes], later: list[bytes], each: int
+) -> None:
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        learn(store, knowledge, log)
+        for number, raw in enumerate(later):
+            if number % each == 0:
+                done(knowledge)
+            learn(store, knowledge, [raw])
+
+        told = done(knowledge)
+
+        graph = knowledge.graph
+        assert told == {job: activity(graph, job, known_runs(graph, job)) for job in told}
+
+
+def done(knowledge: Knowledge) -> dict[JobId, Activity]:
+    return {job: knowledge.activity(job) for job, known in knowledge.graph.jobs.items() if known.is_known}
 
 
 def names(knowledge: Knowledge, node: DatasetId | JobId) -> Sequence[DatasetId | JobId]:
