@@ -7,7 +7,7 @@ told that spoke both before and after it, and what stands in the log without a r
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from headwater.graph.again import Again, CutIdentities
 from headwater.graph.lazy import Later, LazyItems
@@ -21,6 +21,13 @@ KeyT = TypeVar("KeyT")
 
 Side = Literal["before", "across", "after"]
 _RUN = "run:"
+
+
+class _ToldAlone(NamedTuple):
+    """A dataset of now, and those of its facets that are folded again."""
+
+    dataset: Dataset
+    again: Mapping[str, tuple[Stamp, bytes]]
 
 
 class Older(Protocol):
@@ -121,14 +128,18 @@ class CutGraph(Graph):
 
     def is_named_as_then(self, name: DatasetId) -> bool:
         """Whether the dataset has the same full names and shown name as then, and nothing of it is folded again."""
-        now, then = self.now.identities, self.identities
+        now = self.now.identities
         if not name.is_complete:
             return False
-        if now.is_alone(name) and then.is_alone(name):
+        if self.is_alone_as_then(name):
             return name not in self.again.datasets
-        members = {*then.members(name)}
+        members = {*self.identities.members(name)}
         is_again = any(member in self.again.datasets for member in members)
         return not is_again and members == {*now.members(name)} and self.now.shown(name) == self.shown(name)
+
+    def is_alone_as_then(self, name: DatasetId) -> bool:
+        """Whether the dataset goes by this name only, and did then."""
+        return self.now.identities.is_alone(name) and self.identities.is_alone(name)
 
     def edited_since(self) -> frozenset[Target]:
         """The jobs and datasets that somebody said something about over the API since."""
@@ -267,19 +278,19 @@ class CutGraph(Graph):
 
     def digests_of(self, name: DatasetId) -> dict[str, bytes]:
         """As of any graph."""
-        dataset = self._told_alone(name)
-        if dataset is None or not all(map(partial(self._is_alike, dataset), dataset.facets)):
+        told = self._told_alone(name)
+        if told is None or not all(map(partial(self._is_alike, told), told.dataset.facets)):
             return super().digests_of(name)
-        return {facet: digest for facet, (_, digest) in dataset.facets.items()}
+        return {facet: digest for facet, (_, digest) in told.dataset.facets.items()}
 
     def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
         """As of any graph."""
-        dataset = self._told_alone(name)
-        if dataset is not None and facet not in dataset.facets:
+        told = self._told_alone(name)
+        if told is not None and facet not in told.dataset.facets:
             return None
-        if dataset is None or not self._is_alike(dataset, facet):
+        if told is None or not self._is_alike(told, facet):
             return super().digest_of(name, facet)
-        return dataset.facets[facet][1]
+        return told.dataset.facets[facet][1]
 
     def job_digests(self, job: JobId) -> dict[str, bytes]:
         """As of any graph."""
@@ -297,15 +308,21 @@ class CutGraph(Graph):
             return super().job_digest(job, facet)
         return known.facets[facet].content
 
-    def _told_alone(self, name: DatasetId) -> Dataset | None:
-        """What `now` has of a dataset that goes by one name, of which nothing is folded again."""
-        is_alone = name not in self.again.datasets and self.now.identities.is_alone(name)
-        return self.now.datasets.get(name) if is_alone else None
+    def _told_alone(self, name: DatasetId) -> _ToldAlone | None:
+        """What `now` has of a dataset that goes by one name, of which runs alone tell."""
+        dataset, again = self.now.datasets.get(name), self.again.datasets.get(name)
+        if dataset is None or not self.now.identities.is_alone(name):
+            return None
+        if again is not None and (again.declared or dataset.declared):
+            return None
+        return _ToldAlone(dataset, {} if again is None else again.facets)
 
-    def _is_alike(self, dataset: Dataset, facet: str) -> bool:
+    def _is_alike(self, told: _ToldAlone, facet: str) -> bool:
         """Whether a facet says what it said then."""
-        stamp, _ = dataset.facets[facet]
-        return dataset.alike_since.get(facet, stamp.time_us) <= self._until_us
+        stamp, digest = told.dataset.facets[facet]
+        if facet in told.again and told.again[facet][1] != digest:
+            return False
+        return told.dataset.alike_since.get(facet, stamp.time_us) <= self._until_us
 
     def _is_job_alike(self, job: Job, facet: str) -> bool:
         return job.alike_since.get(facet, job.facets[facet].stamp.time_us) <= self._until_us

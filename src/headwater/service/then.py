@@ -152,6 +152,7 @@ class KnowledgeThen(Knowledge):
 
     def _doubtful_datasets(self) -> Iterator[DatasetId]:
         """The same of datasets, and those that may have been shown by names then that they are not shown by now."""
+        yield from self._cut.again.datasets
         yield from self._cut.identities.joined()
         yield from self._now.graph.identities.joined()
         for name in self._doubtful_names():
@@ -160,8 +161,8 @@ class KnowledgeThen(Knowledge):
             yield from map(self._now.graph.shown, self._cut.column_edges.known_to_be_fed_by(name))
 
     def _doubtful_names(self) -> Iterator[DatasetId]:
-        """Names of datasets of which something is folded again, or of which something was said over the API since."""
-        yield from self._cut.again.datasets
+        """Names of datasets that had others, of which something is folded again, or said over the API since."""
+        yield from (name for name in self._cut.again.datasets if not self._cut.is_alone_as_then(name))
         yield from (DatasetId(*names) for kind, *names in self._edited if kind == "dataset")
 
     def _nothing_rendered(self) -> Rendered:
