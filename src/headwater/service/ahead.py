@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -51,11 +51,12 @@ async def outcome_in_turns(steps: Generator[object, None, ThingT]) -> ThingT:
 class Ahead:
     """Does slices of work on the event loop's thread, with everybody else's turn between any two.
 
-    `slices` begins the work anew and does a millisecond's worth of it with each step, until there is none left. It
-    begins when there was news, and then none for `quiet_s` seconds; further news ends it.
+    `slices` begins the work anew and does a millisecond's worth of it with each step, until there is none left; what a
+    step gives is waited for, as for what another thread does. It begins when there was news, and then none for
+    `quiet_s` seconds; further news ends it.
     """
 
-    def __init__(self, slices: Callable[[], Iterator[None]], quiet_s: float = 0.0) -> None:
+    def __init__(self, slices: Callable[[], Iterator[Awaitable[None] | None]], quiet_s: float = 0.0) -> None:
         self._slices = slices
         self._quiet_s = quiet_s
         self._news = asyncio.Event()
@@ -83,8 +84,8 @@ class Ahead:
             if self._quiet_s and self._news.is_set():
                 continue
             try:
-                for _ in self._slices():
-                    await asyncio.sleep(0)
+                for step in self._slices():
+                    await (asyncio.sleep(0) if step is None else step)
                     if self._quiet_s and self._news.is_set():
                         break
             except Exception:  # whoever asks for what is missing meets the fault, and is told

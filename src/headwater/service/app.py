@@ -56,6 +56,7 @@ from headwater.service.routes import (
     tags,
     writes,
 )
+from headwater.service.views.coverage import look_ahead
 from headwater.service.views.lineage import render_ahead
 from headwater.signing.note import NoteSigner
 from headwater.store.entries import Stored
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     from headwater.service.guard import Guard
 
 _QUIET_S: Final = 1.0
-"""How long no event may have come before answers are rendered ahead of questions."""
+"""How long no event may have come before gaps are looked at, and answers rendered, ahead of questions."""
 
 
 def _routes() -> list[BaseRoute]:
@@ -144,7 +145,11 @@ def _service(
 ) -> Service:
     knowledge, feed = Knowledge(store, graph), Feed()
     metrics = Metrics(knowledge)
-    ahead = Ahead(knowledge.read_ahead), Ahead(lambda: render_ahead(knowledge), _QUIET_S)
+    ahead = (
+        Ahead(knowledge.read_ahead),
+        Ahead(lambda: look_ahead(knowledge, store.another_reader), _QUIET_S),
+        Ahead(lambda: render_ahead(knowledge), _QUIET_S),
+    )
     pasts = Pasts(knowledge, store.another_reader, metrics, round(kept_mb * 1_000_000))
 
     def learn(stored: Stored) -> None:

@@ -47,6 +47,12 @@ class Shelf:
         self._orders[gap.kind][gap.namespace].remove(_place(gap, apart))
         self.counts[gap.namespace, gap.kind] -= 1
 
+    def sort(self) -> Iterator[None]:
+        """Put them in order as they are now, those of a kind in a namespace with each step."""
+        for order in [order for orders in self._orders.values() for order in orders.values()]:
+            order.items()
+            yield
+
     def newest_first(self, kind: GapKind, namespace: str | None) -> Iterator[Gap]:
         """The gaps of a kind in a namespace, or in all (None); to be read before any comes or goes."""
         orders = self._orders[kind]
@@ -145,7 +151,7 @@ class KnownGaps:
     def begin(self) -> bool:
         """Listen from now on; gives whether `tell_starts` is still to be called."""
         self._is_begun = True
-        return not self._is_told
+        return self.wants_starts
 
     def tell_starts(self, run_ids: Iterable[str]) -> None:
         """Of the runs that were known when it began these have told their START: everything can be looked at."""
@@ -154,6 +160,11 @@ class KnownGaps:
             self._is_told = True
             self._runs.touch(self._graph.runs)
             self.touch_all()
+
+    @property
+    def wants_starts(self) -> bool:
+        """Whether `tell_starts` is still to be called."""
+        return not self._is_told
 
     def touch_all(self) -> None:
         """Any names may be one now, or anything be deleted."""
@@ -199,6 +210,10 @@ class KnownGaps:
         while any(part.is_behind for part in parts):
             for part in parts:
                 yield from part.catch_up()
+
+    def sort(self) -> Iterator[None]:
+        """Put those that are known in order, some with each step."""
+        return self._shelf.sort()
 
     def _at_name(self, key: FactKey) -> Iterator[Gap]:
         return coverage.gap_of_name(self._graph, self._graph.quarantined[key])

@@ -2,10 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from headwater.graph.lineage import Graph
-from headwater.store.log_reader import VerdictsRead
+from headwater.store.log_reader import VerdictRow, VerdictsRead
+
+_SLICE: Final = 256
+"""Runs whose verdicts are placed in one go."""
 
 
 class Fared(NamedTuple):
@@ -23,6 +26,8 @@ class Verdicts:
         self._graph = graph
         self.read = 0
         """Of how many entries."""
+        self._unplaced: list[VerdictRow] = []
+        """What was read and is still to be counted."""
         self._placed: Counter[Fared] = Counter()
         self._unknown: dict[str, Counter[Fared]] = defaultdict(Counter)
         """By run: of those that the graph does not know, or not yet."""
@@ -30,19 +35,28 @@ class Verdicts:
     def begin_again(self) -> None:
         """A run may have turned out to be of another namespace's job."""
         self.read = 0
+        self._unplaced.clear()
         self._placed.clear()
         self._unknown.clear()
 
     def take(self, stretch: VerdictsRead) -> bool:
-        """Count what was read; gives false, and counts nothing, where somebody else has read on meanwhile."""
+        """Take what was read; gives false, and takes nothing, where somebody else has read on meanwhile."""
         if stretch.begin != self.read:
             return False
         self.read = stretch.end
-        for run_id, verdict, key_id, events in stretch.rows:
-            namespace = None if run_id is None else self._namespace_of(run_id)
-            counts = self._placed if run_id is None or namespace is not None else self._unknown[run_id]
-            counts[Fared(namespace or "", verdict, key_id)] += events
+        self._unplaced += stretch.rows
         return True
+
+    def place(self) -> Iterator[None]:
+        """Count what was taken, some with each step; at its end nothing is left."""
+        while self._unplaced:
+            rows = self._unplaced[-_SLICE:]
+            del self._unplaced[-_SLICE:]
+            for run_id, verdict, key_id, events in rows:
+                namespace = None if run_id is None else self._namespace_of(run_id)
+                counts = self._placed if run_id is None or namespace is not None else self._unknown[run_id]
+                counts[Fared(namespace or "", verdict, key_id)] += events
+            yield
 
     def hear(self, run_ids: Iterable[str]) -> None:
         """The graph has heard of these runs."""
@@ -57,6 +71,8 @@ class Verdicts:
 
     def counts(self) -> Iterator[tuple[Fared, int]]:
         """How many events fared so."""
+        for _ in self.place():
+            pass
         yield from self._placed.items()
         for unknown in self._unknown.values():
             yield from unknown.items()

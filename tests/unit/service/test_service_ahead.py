@@ -1,7 +1,7 @@
 """Work ahead of time takes turns with everybody else."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 
 from headwater.service.ahead import Ahead
 
@@ -27,6 +27,31 @@ def test_others_have_their_turn_between_two_slices() -> None:
     order = [each for each in done if each.startswith("slice")]
     assert order == ["slice 0", "slice 1", "slice 2"]
     assert all("others" in done[done.index(one) : done.index(next_one)] for one, next_one in zip(order, order[1:]))  # noqa: B905, RUF007
+
+
+def test_what_a_step_gives_is_waited_for() -> None:
+    done: list[str] = []
+
+    async def what_another_thread_does() -> None:
+        finished = asyncio.Event()
+
+        async def read() -> None:
+            await asyncio.to_thread(done.append, "read")
+
+        def slices() -> Iterator[Awaitable[None] | None]:
+            yield read()
+            done.append("looked at")
+            yield None
+            finished.set()
+
+        ahead = Ahead(slices)
+        ahead.start()
+        await finished.wait()
+        await ahead.stop()
+
+    asyncio.run(what_another_thread_does())
+
+    assert done == ["read", "looked at"]
 
 
 def test_news_ends_work_that_waits_for_quiet_and_it_begins_anew() -> None:

@@ -2,7 +2,7 @@
 
 from asyncio import to_thread
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain, islice
 from typing import NamedTuple
@@ -77,8 +77,30 @@ async def coverage(
     )
 
 
+def look_ahead(knowledge: Knowledge, another_reader: Callable[[], Reader]) -> Iterator[Awaitable[None] | None]:
+    """Look at what whoever asks first would wait for, some with each step; the log is read in another thread."""
+    if knowledge.gaps.wants_starts or not knowledge.verdicts.read:
+        yield _read_log(knowledge, another_reader)
+    yield from knowledge.gaps.catch_up()
+    yield from knowledge.verdicts.place()
+    yield from knowledge.count_up()
+    yield from knowledge.gaps.sort()
+    for name in [*knowledge.job_tallies.namespaces()]:
+        knowledge.job_tallies.newest_first(name)
+        yield None
+    for name in [*knowledge.dataset_tallies.namespaces()]:
+        knowledge.dataset_tallies.by_name(name)
+        yield None
+
+
 async def _read_on(knowledge: Knowledge, another_reader: Callable[[], Reader] | None) -> None:
-    """Take in what the log tells beyond the graph: who told a START, and how signatures fared."""
+    """Take in what the log tells beyond the graph, and look at what was touched."""
+    await _read_log(knowledge, another_reader)
+    await in_turns(chain(knowledge.verdicts.place(), knowledge.gaps.catch_up()))
+
+
+async def _read_log(knowledge: Knowledge, another_reader: Callable[[], Reader] | None) -> None:
+    """Read who told a START, and how signatures fared."""
     gaps, verdicts, is_taken = knowledge.gaps, knowledge.verdicts, False
     while not is_taken:  # else somebody else has read on meanwhile
         wants_starts = gaps.begin()
@@ -88,7 +110,6 @@ async def _read_on(knowledge: Knowledge, another_reader: Callable[[], Reader] | 
             log = await to_thread(_read_apart, another_reader, verdicts.read, wants_starts=wants_starts)
         gaps.tell_starts(log.started)
         is_taken = verdicts.take(log.verdicts)
-    await in_turns(gaps.catch_up())
 
 
 class _Log(NamedTuple):

@@ -1,0 +1,84 @@
+"""What coverage counts is looked at while nobody asks, and whoever asks meanwhile is told what others are told."""
+
+import asyncio
+import json
+import time
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwater.graph.lineage import Graph
+from headwater.model.events import parse_event
+from headwater.service.access import Service
+from headwater.service.knowledge import Knowledge
+from headwater.service.shapes_coverage import Coverage
+from headwater.service.views.coverage import Asked, coverage, look_ahead
+from headwater.store.entries import Entry, entry_of
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import serving
+from tests.support.flights import FLIGHTS
+from tests.support.logs import logs
+
+
+def entries(log: list[bytes]) -> list[Entry]:
+    return [entry_of(parse_event(raw), "unsigned", None, 0) for raw in log]
+
+
+def loaded(store: SqliteStore) -> Knowledge:
+    knowledge = Knowledge(store, Graph(store.content))
+    knowledge.load()
+    return knowledge
+
+
+async def take_steps(knowledge: Knowledge, store: SqliteStore, number: int | None) -> None:
+    for step in islice(look_ahead(knowledge, store.another_reader), number):
+        if step is not None:
+            await step
+
+
+def ask(knowledge: Knowledge, store: SqliteStore) -> Coverage:
+    return asyncio.run(coverage(knowledge, Asked(limit=1_000), store.another_reader))
+
+
+@settings(max_examples=30)
+@given(logs, st.integers(0, 10), st.integers(0, 20))
+def test_a_question_in_the_midst_of_looking_ahead_is_answered_as_without_it(
+    log: list[bytes], known_before: int, steps: int
+) -> None:
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        store.add(entries(log[:known_before]))
+        knowledge = loaded(store)
+        asyncio.run(take_steps(knowledge, store, steps))
+        for stored in store.add(entries(log[known_before:])):
+            if stored.is_new:
+                knowledge.learn(stored.facts)
+
+        answer = ask(knowledge, store)
+
+        assert answer == ask(loaded(store), store)
+
+
+def test_the_first_question_finds_everything_looked_at(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        store.add(entries([json.dumps(event).encode() for event in FLIGHTS]))
+        knowledge = loaded(store)
+
+        asyncio.run(take_steps(knowledge, store, None))
+
+        assert not knowledge.gaps.wants_starts
+        assert knowledge.verdicts.read == len(FLIGHTS)
+        assert [*knowledge.gaps.catch_up(), *knowledge.verdicts.place()] == []
+
+
+def test_a_service_that_nobody_asks_looks_at_what_it_was_started_with(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        store.add(entries([json.dumps(event).encode() for event in FLIGHTS]))
+
+        with serving(store) as client:
+            service: Service = client.app.state.service  # type: ignore[attr-defined]
+            while service.knowledge.gaps.wants_starts:
+                time.sleep(0.05)
