@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Final
 
 from headwater.store.migrations import STEPS
+from headwater.store.schema import TABLES_6
 
 _SHORT: Final = frozenset(
     {"event_type", "verdict", "direction", "slot", "state", "evidence", "way", "source_kind", "target_kind"}
@@ -57,8 +58,8 @@ def in_postgres(sql: str) -> str:
 
 
 def steps_in_postgres(steps: Sequence[str]) -> list[str]:
-    """The steps from shape to shape in PostgreSQL's words."""
-    first, *later = map(_tables_in_postgres, steps)
+    """The steps from shape to shape in PostgreSQL's words; empty where its rows stand as they came already."""
+    first, *later = ("" if step == TABLES_6 else _tables_in_postgres(step) for step in steps)
     return [_BEFORE_TABLES + first + _AFTER_TABLES, *later]
 
 

@@ -187,3 +187,12 @@ CREATE INDEX run_of_job_by_job ON run_of_job (job);
 DELETE FROM edit;                      -- a root that only others name brings back what was deleted
 UPDATE folded SET events = 0;
 """
+
+TABLES_6 = """
+ALTER TABLE content RENAME TO content_by_digest;
+CREATE TABLE content (                 -- as they came: digests are as good as random, and few bodies share a page
+  digest BLOB PRIMARY KEY NOT NULL, body BLOB NOT NULL
+) STRICT;
+INSERT INTO content SELECT * FROM content_by_digest;
+DROP TABLE content_by_digest;
+"""
