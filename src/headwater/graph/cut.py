@@ -212,14 +212,15 @@ class CutGraph(Graph):
         if again is not None:
             _take_over(job, again)
         if now is not None:
-            self._cut_into(job, now)
+            self._cut_into(name, job, now)
         return job if job.is_known or again is not None else None
 
-    def _cut_into(self, job: Job, now: Job) -> None:
+    def _cut_into(self, name: JobId, job: Job, now: Job) -> None:
         """Add what a job's runs did, and others told of it, that are not folded again."""
         before = {*filter(self._is_before, now.runs)}
         job.runs |= before
         job.children.update(filter(self._is_before, now.children))
+        job.named.update(run_id for run_id in now.named if any(map(self._is_before, self.now.child_runs[run_id][name])))
         for run_id in before:
             for (direction, dataset), seen in self.now.runs[run_id].observed.items():
                 _count(job.reads if direction == "input" else job.writes, dataset, seen)
@@ -363,7 +364,7 @@ class CutGraph(Graph):
 
 def _take_over(job: Job, again: Job) -> None:
     """Begin with what is folded again; the edges are counted on, so they are copied."""
-    job.runs, job.children = {*again.runs}, {*again.children}
+    job.runs, job.children, job.named = {*again.runs}, {*again.children}, {*again.named}
     job.declaration, job.declared_over = again.declaration, again.declared_over
     job.reads = {name: Edge(edge.seen, edge.runs) for name, edge in again.reads.items()}
     job.writes = {name: Edge(edge.seen, edge.runs) for name, edge in again.writes.items()}

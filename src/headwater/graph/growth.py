@@ -227,15 +227,18 @@ class Growth:
         """Note a run with its job, and with those of the runs that it is a part of."""
         self._job(of_job.job).runs.add(run_id)
         for whole in of_job.parts_of:
-            self._job(whole.job).children.add(run_id)
+            job = self._job(whole.job)
+            job.children.add(run_id)
+            job.named.add(whole.run_id)
             self.child_runs[whole.run_id].setdefault(whole.job, set()).add(run_id)
 
     def _drop_child(self, whole: ParentRun, run_id: str) -> None:
-        self._job(whole.job).children.discard(run_id)
-        claims = self.child_runs[whole.run_id]
+        job, claims = self._job(whole.job), self.child_runs[whole.run_id]
+        job.children.discard(run_id)
         claims[whole.job].discard(run_id)
         if not claims[whole.job]:
             del claims[whole.job]
+            job.named.discard(whole.run_id)
 
     def _rebuild_edges(self, job_id: JobId) -> None:
         """Count a job's edges anew, after a run turned out to belong elsewhere or a declaration was replaced."""

@@ -18,24 +18,23 @@ _READ: Final[Direction] = "input"
 _WRITTEN: Final[Direction] = "output"
 
 
-def job_last_new_us(graph: Graph, name: JobId, facets: Collection[str]) -> int | None:
+def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection[str]) -> int | None:
     """When news was told last of a known job, microseconds since 1970: itself, an edge, or one of these facets.
 
-    None where others tell of it than its own runs, or the parts of its runs where these are silent.
+    `first_us` is when the job was first heard of. None where others tell of it than its own runs, or the parts of its
+    runs where these are silent.
     """
     job = graph.jobs[name]
     if job.declared_over is not None or job.declaration is not None or job.told or job.feeds or job.fed_by:
         return None
-    if job.children and not _are_silent(graph, name, job):
+    if job.children and not _are_silent(graph, job):
         return None
     if not all(_has_one_name(graph, end) for end in chain(job.reads, job.writes)):
         return None
-    runs = (times.seen.first_us for run_id in _tellers(job) if (times := graph.runs[run_id].times) is not None)
     edges = (edge.seen.first_us for edge in chain(job.reads.values(), job.writes.values()))
     told = ((facet, job.facets[facet].stamp.time_us) for facet in facets if facet in job.facets)
     since = (job.alike_since.get(facet, told_us) for facet, told_us in told)
-    first_us = min(runs, default=None)
-    return None if first_us is None else max(chain((first_us,), edges, since))
+    return max(chain((first_us,), edges, since)) if _tellers(job) else None
 
 
 def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
@@ -111,18 +110,9 @@ def _tellers(job: Job) -> set[str]:
     return job.children or job.runs
 
 
-def _are_silent(graph: Graph, name: JobId, job: Job) -> bool:
+def _are_silent(graph: Graph, job: Job) -> bool:
     """Whether the job's runs say nothing themselves, and those that name them agree on whose they are."""
-    if job.runs:
-        return False
-    children = (of_job for run_id in job.children if (of_job := graph.runs[run_id].of_job) is not None)
-    wholes = {
-        whole.run_id
-        for of_job in children
-        for whole in (of_job.parent, of_job.root)
-        if whole is not None and whole.job == name
-    }
-    return not any(run_id in graph.runs or len(graph.child_runs[run_id]) > 1 for run_id in wholes)
+    return not job.runs and not any(run_id in graph.runs or len(graph.child_runs[run_id]) > 1 for run_id in job.named)
 
 
 def _sources(graph: Graph, dataset: Dataset, name: DatasetId) -> Iterator[DatasetId]:

@@ -95,6 +95,8 @@ class Job:
     """When it was declared first and last: `declaration` is the last."""
     children: set[str] = field(default_factory=set)
     """Runs whose parent facet names this job, be it as the root's."""
+    named: set[str] = field(default_factory=set)
+    """The runs of this job that those name; they may be silent themselves."""
     told: dict[tuple[Direction, DatasetId], dict[Teller, Seen]] = field(default_factory=dict)
     """What others say that this job reads and writes."""
     feeds: dict[JobId, dict[Teller, Seen]] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from headwater.graph.lineage import Graph
 from headwater.graph.records import Run
 from headwater.model.facts import RunOfJob, Seen
 from headwater.model.names import JobId
-from headwater.service.activity import Activity, KnownRun, activity, known_run, known_runs
+from headwater.service.activity import Activity, KnownRun, activity_in, known_run, known_runs
 from headwater.service.ordered import Ordered
 
 _Key = tuple[int, str]
@@ -99,7 +99,7 @@ class Activities:
         for run in runs:
             order.add(_key(run.run_id, run.seen))
         return _Kept(
-            activity(self._graph, job, runs),
+            activity_in(self._graph, job, runs),
             order,
             {run.run_id: run.seen for run in runs if not run.has_events},
             next((_key(run.run_id, run.seen) for run in runs if run.parent is not None), None),

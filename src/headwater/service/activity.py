@@ -98,13 +98,19 @@ def _claimed(run_id: str, child: RunOfJob) -> tuple[JobId, ParentRun | None]:
 def known_runs(graph: Graph, job_id: JobId) -> list[KnownRun]:
     """The runs of a job that the graph knows, newest first."""
     job = graph.jobs[job_id]
-    named = _named_as_of(graph, job_id, job.children)
-    runs = [run for run_id in job.runs | named if (run := known_run(graph, run_id)) is not None and run.job == job_id]
+    runs = [
+        run for run_id in job.runs | job.named if (run := known_run(graph, run_id)) is not None and run.job == job_id
+    ]
     return sorted(runs, key=lambda run: (-run.seen.first_us, run.run_id))
 
 
-def activity(graph: Graph, job_id: JobId, runs: Sequence[KnownRun]) -> Activity:
-    """What the job did; the job is one that the graph knows, and the runs are all of its."""
+def activity(graph: Graph, job_id: JobId) -> Activity:
+    """What the job did; the job is one that the graph knows."""
+    return activity_in(graph, job_id, known_runs(graph, job_id))
+
+
+def activity_in(graph: Graph, job_id: JobId, runs: Sequence[KnownRun]) -> Activity:
+    """The same out of all runs of the job, newest first."""
     job = graph.jobs[job_id]
     times = [run.seen for run in runs]
     if job.declared_over is not None:
@@ -123,17 +129,6 @@ def _times_told(job: Job) -> Iterator[Seen]:
     """When others spoke of a job that does not speak itself."""
     for tellers in (*job.told.values(), *job.feeds.values(), *job.fed_by.values()):
         yield from tellers.values()
-
-
-def _named_as_of(graph: Graph, job_id: JobId, children: Iterable[str]) -> set[str]:
-    """The runs of the job that others are told to be parts of; these may be thousands."""
-    named: set[str] = set()
-    for child in children:
-        if (of_job := graph.runs[child].of_job) is not None:
-            for whole in (of_job.parent, of_job.root):
-                if whole is not None and whole.job == job_id and whole.run_id != child:
-                    named.add(whole.run_id)
-    return named
 
 
 def _times_of(graph: Graph, run_ids: Iterable[str]) -> list[Seen]:

@@ -343,7 +343,7 @@ class Knowledge:
     def _last_new_us(self, node: JobId | DatasetId) -> int:
         """Until when anybody told news that its tally hangs on: for pasts, which take over the tallies of now."""
         if isinstance(node, JobId):
-            new_us = job_last_new_us(self.graph, node, _IN_JOB_TALLY)
+            new_us = job_last_new_us(self.graph, node, self.activity(node).seen.first_us, _IN_JOB_TALLY)
         else:
             new_us = dataset_last_new_us(self.graph, node, _IN_DATASET_TALLY)
         return NEVER_US if new_us is None else new_us

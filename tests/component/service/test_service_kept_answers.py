@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
-from headwater.service.activity import Activity, activity, known_runs
+from headwater.service.activity import Activity, activity
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.counts import summary
@@ -220,7 +220,7 @@ def test_what_jobs_did_is_known_after_events_as_by_a_look_at_all_of_their_runs(
         told = done(knowledge)
 
         graph = knowledge.graph
-        assert told == {job: activity(graph, job, known_runs(graph, job)) for job in told}
+        assert told == {job: activity(graph, job) for job in told}
 
 
 def done(knowledge: Knowledge) -> dict[JobId, Activity]:
