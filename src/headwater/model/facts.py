@@ -30,7 +30,7 @@ A facet's value is kept once, by the SHA-256 of its JSON with sorted keys; the o
 """
 
 import copyreg
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -81,22 +81,22 @@ class Merging:
     __slots__ = ()
     KEY: ClassVar[tuple[str, ...]]
     """The fields that make up the key."""
-    _key_values: ClassVar[Callable[[Self], object]]
-
+    _name: ClassVar[str]
     _values: ClassVar[property]
     """What another process needs to make it again, in the order of the fields."""
 
     def __init_subclass__(cls) -> None:
         """Prepare the reading of the key and of all that is sent, for each fact of each event."""
+        cls._name = cls.__name__
         if hasattr(cls, "KEY"):
-            cls._key_values = attrgetter(*cls.KEY)
+            cls.key = property(attrgetter("_name", *cls.KEY))  # type: ignore[method-assign,assignment]
         cls._values = property(attrgetter(*cls.__annotations__))
         copyreg.pickle(cls, attrgetter("__class__", "_values"))  # asked before `__reduce__`, and in a third of its time
 
     @property
     def key(self) -> tuple[object, ...]:
         """Facts with equal keys merge."""
-        return (type(self).__name__, type(self)._key_values(self))
+        raise NotImplementedError
 
 
 class LastWriter(Merging):
