@@ -10,7 +10,7 @@ which a union-find keeps. Two rules can take a class apart again; they are worke
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final, Literal, NamedTuple
 
@@ -228,6 +228,11 @@ class Identities:
     def has_engines(self) -> bool:
         """Whether an engine ever said what it means by a word."""
         return bool(self._engines)
+
+    @property
+    def incomplete(self) -> Collection[DatasetId]:
+        """The names without a namespace that are used now."""
+        return self._incomplete
 
     def joined(self) -> Iterator[DatasetId]:
         """The names that evidence ever joined with others."""

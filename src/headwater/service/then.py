@@ -154,9 +154,11 @@ class KnowledgeThen(Knowledge):
         """The same of datasets, and those that may have been shown by names then that they are not shown by now."""
         yield from self._cut.again.datasets
         yield from self._cut.identities.joined()
+        yield from map(self._cut.shown, self._cut.identities.incomplete)  # others may have claimed them since
         yield from self._now.graph.identities.joined()
         for name in self._doubtful_names():
             yield name
+            yield self._cut.shown(name)
             yield self._now.graph.shown(name)
             yield from map(self._now.graph.shown, self._cut.column_edges.known_to_be_fed_by(name))
 

@@ -137,6 +137,25 @@ def test_a_job_that_a_run_of_then_turned_out_to_be_of_is_not_counted_as_of_then(
         asyncio.run(compared())
 
 
+def test_a_name_without_a_namespace_is_counted_as_of_then_as_the_one_that_claimed_it_then(tmp_path: Path) -> None:
+    async def compared(name: str, log: Sequence[bytes]) -> None:
+        with closing(SqliteStore(tmp_path / name)) as store:
+            service = Following(store)
+            service.learn(log)
+            overview(service.knowledge)
+
+            past = await service.known(BEGIN_US + 1_000_000)
+
+            assert told(past) == told_by(log[:2])
+            service.pasts.stop()
+
+    asyncio.run(compared("declared", [_event(0, ""), _claim(1, "t1"), _claim(2, "t0")]))
+    told_by_runs = [
+        _event(second, "nowhere", "", claimed_by=name) for second, name in ((0, "t1"), (1, "t1"), (2, "t0"))
+    ]
+    asyncio.run(compared("told", told_by_runs))
+
+
 def test_a_past_of_which_runs_are_heard_again_counts_namespaces_by_those_until_then(tmp_path: Path) -> None:
     async def compared() -> None:
         service = Following(store)
@@ -157,8 +176,26 @@ def test_a_past_of_which_runs_are_heard_again_counts_namespaces_by_those_until_t
         asyncio.run(compared())
 
 
+def _claim(second: int, name: str) -> bytes:
+    """A dataset of which only its name is known is said to be this one."""
+    return (
+        f'{{"eventTime": "2026-05-22T14:23:{second:02d}Z", "producer": "https://example.org",'
+        f'"dataset": {{"namespace": "", "name": "nowhere", "facets": {{{_symlinks(name)}}}}}}}'
+    ).encode()
+
+
+def _symlinks(name: str) -> str:
+    return f'"symlinks": {{"identifiers": [{{"namespace": "lake", "name": "{name}", "type": "TABLE"}}]}}'
+
+
 def _event(
-    second: int, output: str, namespace: str = "lake", columns: str = "", more: str = "", run: str = ""
+    second: int,
+    output: str,
+    namespace: str = "lake",
+    columns: str = "",
+    more: str = "",
+    run: str = "",
+    claimed_by: str = "",
 ) -> bytes:
     sources = ",".join(
         f'{{"namespace": "{each.split()[0]}", "name": "{each.split()[1]}", "field": "a"}}'
@@ -166,6 +203,7 @@ def _event(
         if each
     )
     facet = f'"columnLineage": {{"fields": {{"a": {{"inputFields": [{sources}]}}}}}}' if sources else ""
+    facet = _symlinks(claimed_by) if claimed_by else facet
     outputs = f'{{"namespace": "{namespace}", "name": "{output}", "facets": {{{facet}}}}}' if output else ""
     return (
         f'{{"eventType": "COMPLETE", "eventTime": "2026-05-22T14:23:{second:02d}Z", "producer": "https://example.org",'
