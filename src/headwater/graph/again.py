@@ -49,6 +49,9 @@ class CutIdentities(Identities):
         super().__init__()
         self._now = now
         self._is_named = is_named
+        self._alone: set[DatasetId] = set()
+        """Names that were found to be alone since a name was noted, or classes changed."""
+        self._alone_as_of = 0
 
     @property
     def names(self) -> Mapping[DatasetId, None]:
@@ -60,9 +63,19 @@ class CutIdentities(Identities):
         """As of any identities."""
         return super().knows(name) or self._is_named(name)
 
+    def is_alone(self, name: DatasetId) -> bool:
+        """As of any identities; asked for each edge of a walk."""
+        if self._alone_as_of != self.changes:
+            self._alone_as_of = self.changes
+            self._alone.clear()
+        if name not in self._alone and super().is_alone(name):
+            self._alone.add(name)
+        return name in self._alone
+
     def note(self, name: DatasetId) -> None:
         """Note a name, and other spellings of it that were left out till now."""
         if not super().knows(name):
+            self._alone.clear()
             self._note_named(self._now.spellings_of(name))
             super().note(name)
 
@@ -77,6 +90,7 @@ class CutIdentities(Identities):
         self._note_named(self._now.names if is_any else self._now.joined())
 
     def _note_named(self, names: Iterable[DatasetId]) -> None:
+        self._alone.clear()
         for name in [*names]:
             if self._is_named(name):
                 super().note(name)

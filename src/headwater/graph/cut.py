@@ -147,7 +147,8 @@ class CutGraph(Graph):
 
     def _is_before(self, run_id: str) -> bool:
         """Whether what `now` has of the run is what was known of it then."""
-        return run_id not in self.again.runs and side(self.now.runs[run_id], self._until_us) == "before"
+        times = self.now.runs[run_id].times
+        return (times is None or times.seen.last_us <= self._until_us) and run_id not in self.again.runs
 
     def _is_told_before(self, teller: object) -> bool:
         """The same of who told of a flow; declarations are all folded again."""
@@ -295,17 +296,17 @@ class CutGraph(Graph):
 
     def job_digests(self, job: JobId) -> dict[str, bytes]:
         """As of any graph."""
-        known = None if job in self.again.jobs else self.now.jobs.get(job)
-        if known is None or not all(map(partial(self._is_job_alike, known), known.facets)):
+        known = self.now.jobs.get(job)
+        if known is None or not all(map(partial(self._is_job_alike, job), known.facets)):
             return super().job_digests(job)
         return {name: facet.content for name, facet in known.facets.items()}
 
     def job_digest(self, job: JobId, facet: str) -> bytes | None:
         """As of any graph."""
-        known = None if job in self.again.jobs else self.now.jobs.get(job)
+        known = self.now.jobs.get(job)
         if known is not None and facet not in known.facets:
             return None
-        if known is None or not self._is_job_alike(known, facet):
+        if known is None or not self._is_job_alike(job, facet):
             return super().job_digest(job, facet)
         return known.facets[facet].content
 
@@ -325,7 +326,11 @@ class CutGraph(Graph):
             return False
         return told.dataset.alike_since.get(facet, stamp.time_us) <= self._until_us
 
-    def _is_job_alike(self, job: Job, facet: str) -> bool:
+    def _is_job_alike(self, name: JobId, facet: str) -> bool:
+        job, again = self.now.jobs[name], self.again.jobs.get(name)
+        told = None if again is None else again.facets.get(facet)
+        if told is not None and told.content != job.facets[facet].content:
+            return False
         return job.alike_since.get(facet, job.facets[facet].stamp.time_us) <= self._until_us
 
     def quarantined_before(self) -> Iterator[Fact]:

@@ -22,13 +22,16 @@ class Ordered(Generic[ThingT]):
 
     def __init__(self) -> None:
         self._order: list[Any] = []
+        self._is_shared = False
+        """Whether another one has the same list, until either changes."""
         self._changes: dict[ThingT, bool] = {}
         """What came (true) or went since."""
 
     def copy(self) -> "Ordered[ThingT]":
-        """The same things."""
+        """The same things; there are two lists of them once something comes or goes."""
         same: Ordered[ThingT] = Ordered()
-        same._order, same._changes = [*self._order], {**self._changes}
+        same._order, same._changes = self._order, {**self._changes}
+        same._is_shared = self._is_shared = True
         return same
 
     def add(self, thing: ThingT) -> None:
@@ -41,6 +44,8 @@ class Ordered(Generic[ThingT]):
 
     def items(self) -> Sequence[ThingT]:
         """All of them, in order; not to be changed, and to be read before anything comes or goes."""
+        if self._changes and self._is_shared:
+            self._order, self._is_shared = self._order.copy(), False
         if len(self._changes) > _FEW:
             self._order = [thing for thing in self._order if thing not in self._changes]
             self._order += (thing for thing, is_in in self._changes.items() if is_in)

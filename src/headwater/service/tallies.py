@@ -115,8 +115,13 @@ class Tallies(Generic[NodeT, TallyT]):
         self.touch(node for _, node in order[later:nobody_knows])
         perhaps = chain((node for _, node in order[nobody_knows:]), then.doubtful())
         for group in groups(list(dict.fromkeys(perhaps)), _SLICE):
-            self.touch(node for node in group if node not in self._known or not then.is_same(node))
+            self.touch(node for node in group if self._may_differ(node, then))
             yield
+
+    def _may_differ(self, node: NodeT, then: Then[NodeT]) -> bool:
+        """Whether to look at a doubtful node: to look takes less than to find out, where its runs alone tell of it."""
+        known = self._known.get(node)
+        return known is None or known.last_new_us != NEVER_US or not then.is_same(node)
 
     def get(self, node: NodeT) -> TallyT | None:
         """What a node adds, as it was last counted; None for one that was touched since, or is none."""

@@ -1,6 +1,7 @@
 """What was known then, beside what is known now: where nothing was said since, the answers of now hold."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import chain
 from typing import TypeVar
 
@@ -9,7 +10,7 @@ from headwater.graph.edits import node_of
 from headwater.graph.last_told import dataset_seen_until, datasets_told_of, job_seen_until, jobs_told_of
 from headwater.graph.records import Run
 from headwater.model.edits import target_of
-from headwater.model.facts import Edit, Fact
+from headwater.model.facts import Edit, Fact, Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.activity import Activity
 from headwater.service.knowledge import SCHEMA, Knowledge
@@ -105,23 +106,39 @@ class KnowledgeThen(Knowledge):
     def _job_tally(self, name: JobId) -> JobTally | None:
         """As of any knowledge; told from that of now where only the job's own runs tell of it."""
         known, now = self._now.job_tallies.get(name), self._now.graph
-        is_plain = known is not None and known.last_new_us != NEVER_US and name not in self._cut.again.jobs
-        if known is None or not is_plain or target_of(name) in self._edited:
+        is_plain = known is not None and known.last_new_us != NEVER_US and target_of(name) not in self._edited
+        if known is None or not is_plain or not self._is_job_told_alike(name):
             return super()._job_tally(name)
-        seen = job_seen_until(now, name, self._until_us)
+        graphs = (graph for graph in (now, self._cut.again) if name in graph.jobs)
+        seen = _union(job_seen_until(graph, name, self._until_us) for graph in graphs)
         if seen is None:
             return None
         ends = chain(now.jobs[name].reads.values(), now.jobs[name].writes.values())
         edges = sum(edge.seen.first_us <= self._until_us for edge in ends)
         return known._replace(seen=seen, edges=edges, tags=tuple(dict.fromkeys(self.told_job_tags(name))))
 
+    def _is_job_told_alike(self, name: JobId) -> bool:
+        """Whether nothing is folded again of a job, or only of runs that all belong where they belonged then."""
+        again = self._cut.again.jobs.get(name)
+        if again is None:
+            return True
+        is_told = again.told or again.feeds or again.fed_by
+        return not is_told and all(map(self._is_where_it_was, self._cut.again.runs))
+
+    def _is_where_it_was(self, run_id: str) -> bool:
+        now, then = self._now.graph.runs.get(run_id), self._cut.again.runs[run_id]
+        if now is None or now.of_job is None or then.of_job is None:
+            return False
+        return now.of_job.job == then.of_job.job and now.of_job.parts_of == then.of_job.parts_of
+
     def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
         """As of a job."""
         known, now = self._now.dataset_tallies.get(name), self._now.graph
-        is_plain = known is not None and known.last_new_us != NEVER_US and name not in self._cut.again.datasets
-        if known is None or not is_plain or target_of(name) in self._edited or not self._are_columns_same(name):
+        is_plain = known is not None and known.last_new_us != NEVER_US and target_of(name) not in self._edited
+        if known is None or not is_plain or not self._are_columns_same(name):
             return super()._dataset_tally(name)
-        seen = dataset_seen_until(now, name, self._until_us)
+        again = self._cut.again.datasets.get(name)
+        seen = _union((dataset_seen_until(now, name, self._until_us), None if again is None else again.observed))
         if seen is None:
             return None
         tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
@@ -130,8 +147,10 @@ class KnowledgeThen(Knowledge):
     def _are_columns_same(self, name: DatasetId) -> bool:
         """Whether what was told of the columns then is told now, and nothing else."""
         now = self._now.graph
-        is_all_old = all(edge.seen.first_us <= self._until_us for edge in now.datasets[name].evidence.values())
-        return is_all_old and self._cut.digest_of(name, SCHEMA) == now.digest_of(name, SCHEMA)
+        evidence, again = now.datasets[name].evidence, self._cut.again.datasets.get(name)
+        is_all_old = all(edge.seen.first_us <= self._until_us for edge in evidence.values())
+        is_all_told = again is None or again.evidence.keys() <= evidence.keys()
+        return is_all_old and is_all_told and self._cut.digest_of(name, SCHEMA) == now.digest_of(name, SCHEMA)
 
     def _last_new_us(self, node: JobId | DatasetId) -> int:
         """Nothing takes over the tallies of a past."""
@@ -172,3 +191,8 @@ class KnowledgeThen(Knowledge):
             lambda job: self._now.rendered.job_nodes.get(job) if self.is_job_same(job) else None,
             lambda name: self._now.rendered.dataset_nodes.get(name) if self.is_dataset_same(name) else None,
         )
+
+
+def _union(times: Iterable[Seen | None]) -> Seen | None:
+    known = [seen for seen in times if seen is not None]
+    return reduce(Seen.union, known) if known else None

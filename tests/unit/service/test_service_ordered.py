@@ -1,0 +1,38 @@
+"""Things in order, and copies of them."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.service.ordered import Ordered
+
+changes = st.lists(st.tuples(st.booleans(), st.integers(0, 90)), max_size=120)
+
+
+@given(changes, changes, changes, st.booleans())
+def test_a_copy_and_what_it_was_made_of_change_apart(
+    before: list[tuple[bool, int]], mine: list[tuple[bool, int]], theirs: list[tuple[bool, int]], is_read: bool
+) -> None:
+    things: Ordered[int] = Ordered()
+    known = _changed(things, before, set())
+    if is_read:
+        things.items()
+
+    same = things.copy()
+    mine_then, theirs_then = _changed(things, mine, known), _changed(same, theirs, known)
+
+    assert [*same.items()] == sorted(theirs_then)
+    assert [*things.items()] == sorted(mine_then)
+    assert [*same.copy().items()] == sorted(theirs_then)
+
+
+def _changed(things: Ordered[int], changes: list[tuple[bool, int]], known: set[int]) -> set[int]:
+    """The things are changed so; gives what is in them then."""
+    known = {*known}
+    for is_in, thing in changes:
+        if is_in:
+            things.add(thing)
+            known.add(thing)
+        else:
+            things.remove(thing)
+            known.discard(thing)
+    return known
