@@ -14,7 +14,8 @@ ThingT = TypeVar("ThingT")
 
 WHOLE: Final = -1
 """In the place of a column: every column of the dataset."""
-_PER_EDGE: Final = 4
+PER_EDGE: Final = 4
+"""Numbers that an edge is kept as."""
 _NOTHING: Final = array("i")
 """One for all facets that say nothing."""
 
@@ -61,6 +62,8 @@ class ColumnEdges:
     def __init__(self, content: ContentReader) -> None:
         self.datasets: Numbered[DatasetId] = Numbered()
         self.columns: Numbered[str] = Numbered()
+        self.nested: set[int] = set()
+        """Columns inside others that edges start at."""
         self.hows: Numbered[How] = Numbered()
         self._sayings: Numbered[Said] = Numbered()
         self._said: dict[bytes, array[int]] = {}
@@ -102,18 +105,23 @@ class ColumnEdges:
         """The same, as far as facets have been read by now."""
         return self._fed_by.get(normal(source), ())
 
-    def quads(self, target: DatasetId, digest: bytes) -> Iterator[tuple[int, int, int, int]]:
-        """Each edge as numbers: target column, source dataset, source column, what was done; in the facet's order."""
+    def numbers(self, target: DatasetId, digest: bytes) -> "array[int]":
+        """The edges as numbers, four each: target column, source dataset, source column, what was done.
+
+        They are in the facet's order, and not to be changed.
+        """
         if (target, digest) not in self._told:
             self._read(target, digest)
-        numbers = iter(self._told[target, digest])
+        return self._told[target, digest]
+
+    def quads(self, target: DatasetId, digest: bytes) -> Iterator[tuple[int, int, int, int]]:
+        """Each edge as numbers, as they are in `numbers`."""
+        numbers = iter(self.numbers(target, digest))
         return zip(numbers, numbers, numbers, numbers, strict=True)
 
     def sources(self, target: DatasetId, digest: bytes) -> Iterator[DatasetId]:
         """Each dataset that the facet says the target is made from, once."""
-        if (target, digest) not in self._told:
-            self._read(target, digest)
-        return map(self.datasets.things.__getitem__, {*self._told[target, digest][1::_PER_EDGE]})
+        return map(self.datasets.things.__getitem__, {*self.numbers(target, digest)[1::PER_EDGE]})
 
     def edges(self, target: DatasetId, digest: bytes) -> Iterator[ColumnEdge]:
         """Each edge, in the facet's order."""
@@ -149,10 +157,12 @@ class ColumnEdges:
             numbers.append(WHOLE if into is None else column(into))
             numbers.append(dataset(source))
             numbers.append(WHOLE if out_of is None else column(out_of))
+            if out_of is not None and "." in out_of:
+                self.nested.add(numbers[-1])
             numbers.append(how(How(kind, subtype, masking, description)))
         self._told[target, digest] = numbers
         self._unread.pop((target, digest), None)
         self.newly_read[target] = None
-        for number in {*numbers[1::_PER_EDGE]}:
+        for number in {*numbers[1::PER_EDGE]}:
             source = normal(self.datasets.things[number])
             self._fed_by.setdefault(source, set()).add(target)

@@ -9,8 +9,9 @@ from functools import cache, partial
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
+from headwater.graph.column_edges import WHOLE, Numbered
 from headwater.graph.columns import ColumnEdge
-from headwater.graph.impact.told import Telling, ToldBetween
+from headwater.graph.impact.told import Told, ToldBetween, told_into
 from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId, JobId
 
@@ -121,14 +122,14 @@ class _Walk:
 
     def _go_on_from(self, name: DatasetId, fronts: Sequence[Place]) -> None:
         """Take the steps that lead on from these places of a dataset; they are sorted and not empty."""
-        touched = _Touched(fronts)
+        touched = _Touched(fronts, self._flow.numbers)
         told: set[JobId] = set()
         for onward in self._flow.onward(name):
             if onward.told is not None:
                 told.update(onward.jobs)
-                for column in onward.told.source_columns():
+                for column, edges in onward.told.edges_from(touched.numbers):
                     if origins := touched.origins(column):
-                        self._go_along(onward, origins, onward.told.edges(column))
+                        self._go_along(onward, origins, edges)
             if onward.untold:
                 place = self._dataset(onward.target)
                 self._fresh.add(place)
@@ -190,9 +191,10 @@ class Flow:
 
     def __init__(self, graph: Graph, columns_of: Callable[[DatasetId], Sequence[str]]) -> None:
         # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
+        self.numbers = graph.column_edges.columns
         self.columns_of = cache(columns_of)
         self.readers = cache(partial(_readers, graph))
-        self.onward = cache(partial(_onward_from, graph, Telling(graph), self.readers))
+        self.onward = cache(partial(_onward_from, graph, told_into(graph), self.readers))
 
 
 def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
@@ -201,26 +203,28 @@ def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
 
 
 def _onward_from(
-    graph: Graph, telling: Telling, readers_of: Callable[[DatasetId], set[JobId]], name: DatasetId
+    graph: Graph,
+    told_of: Callable[[DatasetId], Told],
+    readers_of: Callable[[DatasetId], set[JobId]],
+    name: DatasetId,
 ) -> tuple[_Onward, ...]:
     readers = readers_of(name)
     written = {graph.shown(target) for job in readers for target in graph.jobs[job].writes}
     written = {target for target in written if target.is_complete}
     found = []
     for target in sorted(written | graph.fed_by(name)):
-        told = telling.between(name, target)
-        if (target not in written and told is None) or graph.hides(target):
+        told = told_of(target)
+        between = told.between(graph, name)
+        if (target not in written and between is None) or graph.hides(target):
             continue  # a facet said so that no longer counts, or the target is deleted
-        jobs = tuple(sorted(readers & graph.writers(target)))  # deleted ones are not among the readers
-        found.append(_Onward(target, jobs, told, _untold(graph, target, jobs)))
+        jobs = tuple(sorted(readers & told.writers))  # deleted ones are not among the readers
+        found.append(_Onward(target, jobs, between, _untold(graph, told.told_of, jobs)))
     return tuple(found)
 
 
-def _untold(graph: Graph, target: DatasetId, jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:
+def _untold(graph: Graph, told_of: Sequence[DatasetId], jobs: tuple[JobId, ...]) -> tuple[JobId, ...]:
     """The jobs that gave no evidence for the target; the evidence of one says nothing of what another does."""
-    datasets = graph.datasets
-    told_of = [name for name in graph.members(target) if name in datasets and datasets[name].evidence]
-    return tuple(job for job in jobs if not _tells(graph, job, told_of)) if told_of else jobs
+    return tuple([job for job in jobs if not _tells(graph, job, told_of)]) if told_of else jobs
 
 
 def _tells(graph: Graph, job: JobId, told_of: Sequence[DatasetId]) -> bool:
@@ -236,7 +240,7 @@ def _tells(graph: Graph, job: JobId, told_of: Sequence[DatasetId]) -> bool:
 class _Touched:
     """The places of one dataset that the walk has come to."""
 
-    def __init__(self, fronts: Sequence[Place]) -> None:
+    def __init__(self, fronts: Sequence[Place], columns: Numbered[str]) -> None:
         self._first = fronts[0]
         self._whole = [place for place in fronts if place.kind == "dataset"]
         self._columns = {place.column: [place] for place in fronts if place.kind == "column"}
@@ -244,6 +248,9 @@ class _Touched:
         for column, (place,) in self._columns.items():
             for outer in _outer(column):
                 self._inside.setdefault(outer, []).append(place)
+        numbers = {WHOLE, *map(columns.number, self._columns), *map(columns.number, self._inside)}
+        self.numbers = None if self._whole else numbers
+        """What edges may start at that lead on, but for such as lie inside of what was touched; None: any column."""
 
     def origins(self, source_column: str | None) -> list[Place]:
         """From which of them an edge starts that reads this column; None reads all, and a field's struct the field."""

@@ -1,91 +1,114 @@
 """Column edges between two datasets, as numbers until one is needed: a change of one column needs few of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache, partial
+from typing import NamedTuple
 
-from headwater.graph.column_edges import WHOLE
+from headwater.graph.column_edges import PER_EDGE, WHOLE
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
-from headwater.model.names import DatasetId
+from headwater.model.names import DatasetId, JobId
 
 _Edge = tuple[int, int]
 """A target column, and what was done on the way to it."""
+_Part = tuple["array[int]", Sequence[int]]
+"""The numbers of a facet, and where among them edges begin."""
 
 
 class ToldBetween:
     """What events tell of the columns between one source and one target."""
 
-    def __init__(self, graph: Graph, source: DatasetId, by_column: Mapping[int, Mapping[_Edge, None]]) -> None:
-        """`by_column` has the edges that start at each column."""
+    def __init__(self, graph: Graph, source: DatasetId, parts: Sequence[_Part]) -> None:
         self._graph = graph
         self._source = source
-        self._by_column = by_column
+        self._parts = parts
 
-    def source_columns(self) -> list[str | None]:
-        """The columns that edges start at, by name; None: all of the source is meant."""
-        if len(self._by_column) == 1:
-            return [*map(self._name, self._by_column)]
-        return sorted(map(self._name, self._by_column), key=lambda name: name or "")
+    def edges_from(self, touched: AbstractSet[int] | None) -> list[tuple[str | None, list[ColumnEdge]]]:
+        """The edges by the column that they start at, in an order that does not hang on what came first.
 
-    def edges(self, source_column: str | None) -> list[ColumnEdge]:
-        """The edges that start at the column, in an order that does not hang on what came first.
-
-        That the one dataset is made from the other says nothing of columns where others say more.
+        A column None means all of the source; that the one dataset is made from the other says nothing of columns where
+        others say more. Where `touched` is given, columns that are not in it are left out, but for such as lie inside
+        others.
         """
-        number = WHOLE if source_column is None else self._graph.column_edges.columns.number(source_column)
-        found = self._by_column.get(number, {})
-        if source_column is None and self._tells_of_columns():
-            found = {edge: None for edge in found if edge[0] != WHOLE}
-        edges = [*self._read(source_column, found)]
-        if len(edges) > 1:
-            edges.sort(key=_order)
-        return edges
+        nested = self._graph.column_edges.nested
+        by_column: dict[int, dict[_Edge, None]] = {}
+        for numbers, places in self._parts:
+            for place in places:
+                out_of = numbers[place + 2]
+                if touched is None or out_of in touched or out_of in nested:
+                    by_column.setdefault(out_of, {})[numbers[place], numbers[place + 3]] = None
+        if WHOLE in by_column and self._tells_of_columns():
+            by_column[WHOLE] = {edge: None for edge in by_column[WHOLE] if edge[0] != WHOLE}
+        found = [(self._name(out_of), edges) for out_of, edges in by_column.items()]
+        if len(found) > 1:
+            found.sort(key=lambda each: each[0] or "")
+        return [(column, self._read(column, edges)) for column, edges in found]
 
     def _tells_of_columns(self) -> bool:
         return any(
-            out_of != WHOLE or any(into != WHOLE for into, _ in found) for out_of, found in self._by_column.items()
+            numbers[place] != WHOLE or numbers[place + 2] != WHOLE
+            for numbers, places in self._parts
+            for place in places
         )
 
-    def _read(self, source_column: str | None, edges: Mapping[_Edge, None]) -> Iterator[ColumnEdge]:
+    def _read(self, source_column: str | None, numbered: Iterable[_Edge]) -> list[ColumnEdge]:
         hows = self._graph.column_edges.hows.things
-        for into, how in edges:
-            yield ColumnEdge(self._name(into), self._source, source_column, *hows[how])
+        edges = [ColumnEdge(self._name(into), self._source, source_column, *hows[how]) for into, how in numbered]
+        if len(edges) > 1:
+            edges.sort(key=_order)
+        return edges
 
     def _name(self, column: int) -> str | None:
         return None if column == WHOLE else self._graph.column_edges.columns.things[column]
 
 
-class Telling:
-    """What events tell of columns, through one state of the graph; what is told of a target is looked at once."""
+class Told(NamedTuple):
+    """What is known of how a dataset is made."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        datasets = graph.column_edges.datasets.things
-        # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
-        shown = cache(lambda number: graph.shown(datasets[number]))
-        self._into = cache(partial(_told_into, graph, shown))
+    writers: AbstractSet[JobId]
+    told_of: Sequence[DatasetId]
+    """Its names under which somebody tells of its columns."""
+    parts: Mapping[DatasetId, Sequence[_Part]]
+    """Its column edges, by source."""
 
-    def between(self, source: DatasetId, target: DatasetId) -> ToldBetween | None:
-        """What is told of the columns between the two, by their shown names; None: nothing."""
-        told = self._into(target).get(source)
-        if told is None:
-            return None
-        by_column: dict[int, dict[_Edge, None]] = {}
-        for into, _, out_of, how in told:
-            by_column.setdefault(out_of, {})[into, how] = None
-        return ToldBetween(self._graph, source, by_column)
+    def between(self, graph: Graph, source: DatasetId) -> ToldBetween | None:
+        """What is told of the columns between this source and the target; None: nothing."""
+        parts = self.parts.get(source)
+        return None if parts is None else ToldBetween(graph, source, parts)
 
 
-def _told_into(
-    graph: Graph, shown: Callable[[int], DatasetId], target: DatasetId
-) -> Mapping[DatasetId, Sequence[tuple[int, int, int, int]]]:
-    told: dict[DatasetId, list[tuple[int, int, int, int]]] = {}
+def told_into(graph: Graph) -> Callable[[DatasetId], Told]:
+    """What is known of how a dataset is made, by shown names; each is looked at once, in one state of the graph."""
+    datasets = graph.column_edges.datasets.things
+    # Of functions that refer to nothing that refers to them: what they keep needs no collection of garbage.
+    return cache(partial(_told_into, graph, cache(lambda number: graph.shown(datasets[number]))))
+
+
+def _told_into(graph: Graph, shown: Callable[[int], DatasetId], target: DatasetId) -> Told:
+    parts: dict[DatasetId, list[_Part]] = {}
+    told_of = []
     for member in graph.members(target):
         known = graph.datasets.get(member)
-        for _, digest in tuple(known.evidence) if known else ():
-            for quad in graph.column_edges.quads(member, digest):
-                told.setdefault(shown(quad[1]), []).append(quad)
-    return told
+        if known is None or not known.evidence:
+            continue
+        told_of.append(member)
+        for _, digest in tuple(known.evidence):
+            numbers = graph.column_edges.numbers(member, digest)
+            for source, places in _by_source(numbers).items():
+                parts.setdefault(shown(source), []).append((numbers, places))
+    return Told(graph.writers(target), told_of, parts)
+
+
+def _by_source(numbers: "array[int]") -> dict[int, list[int]]:
+    places: dict[int, list[int]] = {}
+    for edge, source in enumerate(numbers[1::PER_EDGE]):
+        if source in places:
+            places[source].append(edge * PER_EDGE)
+        else:
+            places[source] = [edge * PER_EDGE]
+    return places
 
 
 def _order(edge: ColumnEdge) -> tuple[str, str, str, bool, str]:
