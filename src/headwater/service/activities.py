@@ -5,6 +5,7 @@ A job may have any number of runs, and each of their events touches it.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from headwater.graph.lineage import Graph
@@ -48,6 +49,15 @@ class Activities:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._kept: dict[JobId, _Kept] = {}
+        self._silent: dict[str, KnownRun] = {}
+        """Runs that are known by others alone, of which there may be thousands."""
+
+    def run(self, run_id: str) -> KnownRun | None:
+        """The run, or None if nobody ever named it."""
+        run = self._silent.get(run_id)
+        if run is None and (run := known_run(self._graph, run_id)) is not None and not run.has_events:
+            self._silent[run_id] = run
+        return run
 
     def spoke(self, run_ids: Iterable[str]) -> Mapping[str, Spoke]:
         """What the runs have told: asked before the graph hears more of them, for `touch` to be told."""
@@ -55,10 +65,10 @@ class Activities:
 
     def touch(self, jobs: Iterable[JobId], before: Mapping[str, Spoke]) -> None:
         """The graph has heard of these jobs, and of these runs that had spoken so before."""
-        touched = [(job, kept) for job in jobs if (kept := self._kept.get(job)) is not None]
-        if not touched:
-            return
         silent = {*self._silent_wholes(before)}
+        for run_id in chain(before, silent):
+            self._silent.pop(run_id, None)
+        touched = [(job, kept) for job in jobs if (kept := self._kept.get(job)) is not None]
         for job, kept in touched:
             if kept.order is None:
                 del self._kept[job]
@@ -146,12 +156,12 @@ class Activities:
         return min([*found, *([] if known is None else [known])], default=None)
 
     def _parent(self, run_id: str) -> JobId | None:
-        run = known_run(self._graph, run_id)
+        run = self.run(run_id)
         return None if run is None or run.parent is None else run.parent.job
 
     def _run_of(self, job: JobId, run_id: str) -> KnownRun | None:
         """The run, if it is one of the job's."""
-        run = known_run(self._graph, run_id)
+        run = self.run(run_id)
         return run if run is not None and run.job == job else None
 
 

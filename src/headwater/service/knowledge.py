@@ -16,7 +16,7 @@ from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facts import Edit, EngineCatalog, Fact, Seen
 from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings, run_id_of
 from headwater.service.activities import Activities
-from headwater.service.activity import Activity, KnownRun, known_run
+from headwater.service.activity import Activity, KnownRun
 from headwater.service.facet_views import FacetViews
 from headwater.service.gaps import KnownGaps
 from headwater.service.listing import NameIndex
@@ -121,7 +121,7 @@ class Knowledge:
             self._rendered_as_of = self.graph.identities.changes  # it is among those touched that names were joined
         is_renamed = joins or before.datasets != after.datasets or bool(told.declared_jobs)
         is_renamed |= hidden != hidden_of(self.graph, before)
-        self._forget(touched, touched.datasets if is_renamed else reshaped)
+        self._forget(touched, told.runs, touched.datasets if is_renamed else reshaped)
         if Edit in kinds:  # people are slow, and may say anything about anything
             self._rendered = self._nothing_rendered()
             self.gaps.touch_all()
@@ -161,11 +161,13 @@ class Knowledge:
         yield from self.job_tallies.look_back()
         yield from self.dataset_tallies.look_back()
 
-    def _forget(self, touched: Touched, reshaped: Iterable[DatasetId]) -> None:
+    def _forget(self, touched: Touched, runs: Iterable[str], reshaped: Iterable[DatasetId]) -> None:
         """Forget what is kept of what was touched, and of the jobs whose runs may have met other versions."""
-        around = (self.graph.readers(name) | self.graph.writers(name) for name in reshaped)
+        around = [self.graph.readers(name) | self.graph.writers(name) for name in reshaped]
         members = (self.graph.identities.members(name) for name in touched.datasets)
         self._rendered.forget(touched.jobs.union(*around), touched.datasets.union(*members))
+        self._rendered.runs.forget(runs)
+        self._rendered.runs.forget_all_of(frozenset[JobId]().union(*around))
 
     @property
     def rendered(self) -> Rendered:
@@ -227,7 +229,7 @@ class Knowledge:
         Raises:
             NotFoundError: nobody ever named it.
         """
-        run = known_run(self.graph, run_id_of(run_id))
+        run = self._activities.run(run_id_of(run_id))
         if run is None:
             raise NotFoundError(f"Run '{run_id}' not found.")
         return run

@@ -19,6 +19,9 @@ MAX_BYTES: Final = 64 * 2**20
 A job or dataset takes 2 to 5 kB: 15,000 of each are at hand, and ten times as many after 6 µs.
 """
 
+MAX_RUN_BYTES: Final = 16 * 2**20
+"""Of runs, which take about 2 kB: the newest ten of 800 jobs."""
+
 _SAMPLES: Final = 100
 _DICTIONARY_BYTES: Final = 16 * 2**10
 """What is packed is much alike: with a dictionary of a hundred of the first values, jobs of 4,250 bytes take 320 where
@@ -131,20 +134,60 @@ class KeptBeside(Kept[KeyT, ValueT]):
         return super()._holds(key) or self.get(key) is not None
 
 
+class RunTexts:
+    """Runs as JSON, up to a size in all; those that were kept first go first."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._texts: dict[str, tuple[JobId, bytes]] = {}
+        self._of_job: dict[JobId, set[str]] = {}
+        self._bytes = 0
+
+    def get(self, run_id: str) -> bytes | None:
+        """The run, or None where it is not kept."""
+        return self._texts[run_id][1] if run_id in self._texts else None
+
+    def keep(self, job: JobId, run_id: str, text: bytes) -> None:
+        """Keep a run of the job."""
+        self.forget([run_id])
+        self._texts[run_id] = job, text
+        self._of_job.setdefault(job, set()).add(run_id)
+        self._bytes += len(text)
+        while self._bytes > self._max_bytes:
+            self.forget([next(iter(self._texts))])
+
+    def forget(self, run_ids: Iterable[str]) -> None:
+        """Something is new about these runs."""
+        for run_id in run_ids:
+            if run_id in self._texts:
+                job, text = self._texts.pop(run_id)
+                self._bytes -= len(text)
+                self._of_job[job].discard(run_id)
+                if not self._of_job[job]:
+                    del self._of_job[job]
+
+    def forget_all_of(self, jobs: Iterable[JobId]) -> None:
+        """Something is new about what runs of these jobs have met."""
+        for job in jobs:
+            self.forget([*self._of_job.get(job, ())])
+
+
 class Rendered:
     """What is kept, by what it tells of; datasets by their shown names."""
 
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, max_bytes: int = MAX_BYTES, max_run_bytes: int = MAX_RUN_BYTES) -> None:
         self.job_nodes: Kept[JobId, JobNode] = Kept(_JOB_NODES, max_bytes)
         self.dataset_nodes: Kept[DatasetId, bytes] = Kept(_DATASET_NODES, max_bytes)
         """A dataset in a lineage graph, but for its edges."""
+        self.runs = RunTexts(max_run_bytes)
+        """Runs that have ended."""
 
     @classmethod
     def beside(
         cls, job_nodes: Callable[[JobId], JobNode | None], dataset_nodes: Callable[[DatasetId], bytes | None]
     ) -> "Rendered":
         """Nothing yet but what these give."""
-        rendered = cls()
+        rendered = cls(max_run_bytes=0)
         rendered.job_nodes = KeptBeside(_JOB_NODES, job_nodes)
         rendered.dataset_nodes = KeptBeside(_DATASET_NODES, dataset_nodes)
         return rendered

@@ -21,6 +21,7 @@ from headwater.service.knowledge import Knowledge
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.counts import summary
 from headwater.service.views.coverage import Asked, coverage
+from headwater.service.views.jobs import job_shapes
 from headwater.service.views.lineage import lineage
 from headwater.service.views.namespaces import datasets_in, jobs_in, namespaces
 from headwater.service.views.search import Query, search
@@ -181,6 +182,28 @@ def test_the_gaps_that_are_known_after_events_are_those_that_a_fresh_look_at_all
         answer = finished(coverage(knowledge, asked))
 
         assert answer == finished(coverage(fresh(store), asked))
+
+
+@given(logs, logs)
+@settings(deadline=None, max_examples=100)
+def test_jobs_with_their_runs_are_told_after_events_as_a_fresh_look_tells_them(
+    log: list[bytes], later: list[bytes]
+) -> None:
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        learn(store, knowledge, log)
+        for raw in later:
+            jobs_told(knowledge)
+            learn(store, knowledge, [raw])
+
+        answer = jobs_told(knowledge)
+
+        assert answer == jobs_told(fresh(store))
+
+
+def jobs_told(knowledge: Knowledge) -> object:
+    jobs = [node for node in nodes(knowledge) if isinstance(node, JobId)]
+    return orjson.loads(orjson.dumps(job_shapes(knowledge, jobs)))
 
 
 @given(logs, logs)

@@ -23,7 +23,7 @@ from headwater.service.sight import Sees
 from headwater.service.tallies import Nodes
 from headwater.service.views.jobs import job_shapes, job_version_shape, job_versions
 from headwater.service.views.namespaces import job_in, jobs_in
-from headwater.service.views.runs import run_shapes
+from headwater.service.views.runs import run_texts
 
 router = APIRouter(prefix=API, tags=["jobs"])
 
@@ -94,7 +94,7 @@ async def get_job(knowledge: Known, name: Named) -> Response:
 async def get_runs(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
     """The runs of a job, newest first."""
     ids = knowledge.activity(name).runs
-    page = run_shapes(knowledge, map(knowledge.run, ids[offset : offset + limit]))
+    page = run_texts(knowledge, map(knowledge.run, ids[offset : offset + limit]))
     return answer(shapes.Runs(runs=page, totalCount=len(ids)))
 
 

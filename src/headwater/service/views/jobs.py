@@ -1,6 +1,6 @@
 """Jobs: what they read and write, and their newest runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -15,7 +15,7 @@ from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.versions import declared_version, job_uuid, job_version
 from headwater.service.views.names import name_of, names_of, stored_facets
-from headwater.service.views.runs import run_shapes
+from headwater.service.views.runs import run_shapes, run_texts
 from headwater.service.views.tags import tags_of
 
 _NEWEST: Final = 10
@@ -26,15 +26,20 @@ _TYPES: Final[Mapping[str, str]] = {"STREAMING": "STREAM", "SERVICE": "SERVICE"}
 
 def job_shapes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[shapes.Job]:
     """The jobs, in their order, each with its newest runs."""
-    newest = newest_runs(knowledge, jobs, _NEWEST)
+    newest = newest_runs(knowledge, jobs, _NEWEST, run_texts)
     facets = stored_facets(knowledge, (_digests(knowledge, job) for job in jobs))
     return [_job(knowledge, job, newest[job], facets_of_job) for job, facets_of_job in zip(jobs, facets, strict=True)]
 
 
-def newest_runs(knowledge: Knowledge, jobs: Iterable[JobId], most: int) -> dict[JobId, list[shapes.Run]]:
+def newest_runs(
+    knowledge: Knowledge,
+    jobs: Iterable[JobId],
+    most: int,
+    shaped: Callable[[Knowledge, Iterable[KnownRun]], Sequence[shapes.Run]] = run_shapes,
+) -> dict[JobId, list[shapes.Run]]:
     """For each job: its newest runs, newest first."""
     ids = {job: knowledge.activity(job).runs[:most] for job in jobs}
-    runs = iter(run_shapes(knowledge, (knowledge.run(run_id) for each in ids.values() for run_id in each)))
+    runs = iter(shaped(knowledge, (knowledge.run(run_id) for each in ids.values() for run_id in each)))
     return {job: list(islice(runs, len(each))) for job, each in ids.items()}
 
 

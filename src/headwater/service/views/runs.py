@@ -4,7 +4,9 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar, cast
+
+import orjson
 
 from headwater.graph.mending import Mended, Told, placed, started_late
 from headwater.model.events import Direction, RunEvent, parse_event
@@ -62,6 +64,19 @@ def run_shapes(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Ru
     return [
         _run(knowledge, run, _Told(facets[run.run_id], observed[run.run_id], verdicts[run.run_id])) for run in known
     ]
+
+
+def run_texts(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Run]:
+    """The same, to be written and not looked into: a run that has ended is kept as JSON until it is told of anew."""
+    known = list(runs)
+    kept = knowledge.rendered.runs
+    texts = {run.run_id: text for run in known if (text := kept.get(run.run_id)) is not None}
+    missing = [run for run in known if run.run_id not in texts]
+    for run, shape in zip(missing, run_shapes(knowledge, missing), strict=True):
+        text = texts[run.run_id] = orjson.dumps(shape)
+        if run.ended_us is not None:
+            kept.keep(run.job, run.run_id, text)
+    return cast("list[shapes.Run]", [orjson.Fragment(texts[run.run_id]) for run in known])
 
 
 def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
