@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Coroutine, Sequence
-from contextlib import closing
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -53,6 +53,21 @@ def fresh(store: SqliteStore) -> Knowledge:
     return knowledge
 
 
+@contextmanager
+def asked_meanwhile(
+    log: Sequence[bytes], later: Sequence[bytes], ask: Callable[[Knowledge], object], each: int = 1
+) -> Iterator[tuple[SqliteStore, Knowledge]]:
+    """What is known of both logs, asked before events of the later one: before each, or each second or third."""
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        learn(store, knowledge, log)
+        for number, raw in enumerate(later):
+            if number % each == 0:
+                ask(knowledge)
+            learn(store, knowledge, [raw])
+        yield store, knowledge
+
+
 def nodes(knowledge: Knowledge) -> list[DatasetId | JobId]:
     jobs = [job for job in knowledge.graph.jobs if knowledge.is_job(job)]
     return [*sorted(knowledge.graph.shown_datasets()), *sorted(jobs)]
@@ -80,13 +95,7 @@ def slow_answers(knowledge: Knowledge, max_hops: int) -> list[Body]:
 def test_lineage_asked_for_before_and_after_events_is_that_of_a_fresh_look_at_the_log(
     log: list[bytes], later: list[bytes], max_hops: int
 ) -> None:
-    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
-        knowledge = Knowledge(store, Graph(store.content))
-        learn(store, knowledge, log)
-        for raw in later:
-            quick_answers(knowledge, max_hops)
-            learn(store, knowledge, [raw])
-
+    with asked_meanwhile(log, later, lambda knowledge: quick_answers(knowledge, max_hops)) as (store, knowledge):
         answers = quick_answers(knowledge, max_hops)
 
         assert answers == slow_answers(fresh(store), max_hops)
@@ -97,13 +106,7 @@ def test_lineage_asked_for_before_and_after_events_is_that_of_a_fresh_look_at_th
 def test_what_is_told_of_all_jobs_and_datasets_is_what_a_look_at_each_of_them_gives(
     log: list[bytes], later: list[bytes]
 ) -> None:
-    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
-        knowledge = Knowledge(store, Graph(store.content))
-        learn(store, knowledge, log)
-        for raw in later:
-            overview(knowledge)
-            learn(store, knowledge, [raw])
-
+    with asked_meanwhile(log, later, overview) as (store, knowledge):
         answers = overview(knowledge)
 
         assert answers == slow_overview(fresh(store))
@@ -172,13 +175,7 @@ def test_the_gaps_that_are_known_after_events_are_those_that_a_fresh_look_at_all
     log: list[bytes], later: list[bytes], namespace: str | None
 ) -> None:
     asked = Asked(namespace, at_us=LATER_US, limit=1_000)
-    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
-        knowledge = Knowledge(store, Graph(store.content))
-        learn(store, knowledge, log)
-        for raw in later:
-            finished(coverage(knowledge, asked))
-            learn(store, knowledge, [raw])
-
+    with asked_meanwhile(log, later, lambda knowledge: finished(coverage(knowledge, asked))) as (store, knowledge):
         answer = finished(coverage(knowledge, asked))
 
         assert answer == finished(coverage(fresh(store), asked))
@@ -189,13 +186,7 @@ def test_the_gaps_that_are_known_after_events_are_those_that_a_fresh_look_at_all
 def test_jobs_with_their_runs_are_told_after_events_as_a_fresh_look_tells_them(
     log: list[bytes], later: list[bytes]
 ) -> None:
-    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
-        knowledge = Knowledge(store, Graph(store.content))
-        learn(store, knowledge, log)
-        for raw in later:
-            jobs_told(knowledge)
-            learn(store, knowledge, [raw])
-
+    with asked_meanwhile(log, later, jobs_told) as (store, knowledge):
         answer = jobs_told(knowledge)
 
         assert answer == jobs_told(fresh(store))
@@ -211,13 +202,7 @@ def jobs_told(knowledge: Knowledge) -> object:
 def test_the_root_causes_that_are_found_after_events_are_those_that_a_fresh_look_finds(
     log: list[bytes], later: list[bytes]
 ) -> None:
-    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
-        knowledge = Knowledge(store, Graph(store.content))
-        learn(store, knowledge, log)
-        for raw in later:
-            root_causes(knowledge)
-            learn(store, knowledge, [raw])
-
+    with asked_meanwhile(log, later, root_causes) as (store, knowledge):
         answers = root_causes(knowledge)
 
         assert answers == root_causes(fresh(store))
@@ -232,14 +217,7 @@ def root_causes(knowledge: Knowledge) -> list[object]:
 def test_what_jobs_did_is_known_after_events_as_by_a_look_at_all_of_their_runs(
     log: list[bytes], later: list[bytes], each: int
 ) -> None:
-    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
-        knowledge = Knowledge(store, Graph(store.content))
-        learn(store, knowledge, log)
-        for number, raw in enumerate(later):
-            if number % each == 0:
-                done(knowledge)
-            learn(store, knowledge, [raw])
-
+    with asked_meanwhile(log, later, done, each) as (_, knowledge):
         told = done(knowledge)
 
         graph = knowledge.graph
