@@ -311,9 +311,9 @@ class CutGraph(Graph):
         return known.facets[facet].content
 
     def _told_alone(self, name: DatasetId) -> _ToldAlone | None:
-        """What `now` has of a dataset that goes by one name, of which runs alone tell."""
+        """What `now` has of a dataset that goes by one name, as it did then, of which runs alone tell."""
         dataset, again = self.now.datasets.get(name), self.again.datasets.get(name)
-        if dataset is None or not self.now.identities.is_alone(name):
+        if dataset is None or not self.is_alone_as_then(name):
             return None
         if again is not None and (again.declared or dataset.declared):
             return None

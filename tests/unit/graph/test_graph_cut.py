@@ -1,5 +1,6 @@
 """A graph as it was at a time, cut out of the graph of now."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
@@ -109,6 +110,31 @@ def test_whoever_nobody_spoke_of_since_is_the_very_same_and_others_have_what_the
     assert cut.datasets[DatasetId("lake", "mart")] is now.datasets[DatasetId("lake", "mart")]
     assert (cut.jobs[load].runs, now.jobs[load].runs) == ({"first"}, {"first", "second"})
     assert (cut.jobs[load].writes[orders].runs, now.jobs[load].writes[orders].runs) == (1, 2)
+
+
+def test_a_dataset_that_went_by_another_name_too_has_what_was_told_under_it() -> None:
+    orders, returns = DatasetId("lake", "orders"), DatasetId("lake", "returns")
+    nowhere = DatasetId("", "nowhere")
+    log = [
+        _event("first", "orders", 0),
+        _told_of(nowhere, 0, _also_called(orders)),
+        _told_of(returns, 1, _also_called(nowhere)),  # two are called so now: it is neither
+    ]
+    now = graph_of(facts_of(log))
+
+    cut = cut_of(now, log, BEGIN_US)
+
+    assert (now.digests_of(orders), [*cut.digests_of(orders)]) == ({}, ["symlinks"])
+
+
+def _told_of(name: DatasetId, second: int, facets: Mapping[str, object]) -> bytes:
+    told = {"producer": "https://example.org", "dataset": {**name._asdict(), "facets": facets}}
+    return json.dumps({"eventTime": f"2026-05-22T14:23:0{second}Z", **told}).encode()
+
+
+def _also_called(name: DatasetId) -> Mapping[str, object]:
+    made = {"_producer": "https://example.org", "_schemaURL": "https://example.org/facet.json"}
+    return {"symlinks": {**made, "identifiers": [{"type": "OTHER", **name._asdict()}]}}
 
 
 def _event(run_id: str, job: str, second: int) -> bytes:
