@@ -33,16 +33,17 @@ class Verdicts:
         """By run: of those that the graph does not know, or not yet."""
 
     def begin_again(self) -> None:
-        """A run may have turned out to be of another namespace's job."""
+        """A run may have turned out to be of another namespace's job; what was counted stands until it is read anew."""
         self.read = 0
         self._unplaced.clear()
-        self._placed.clear()
-        self._unknown.clear()
 
     def take(self, stretch: VerdictsRead) -> bool:
         """Take what was read; gives false, and takes nothing, where somebody else has read on meanwhile."""
         if stretch.begin != self.read:
             return False
+        if stretch.begin == 0:
+            self._placed.clear()
+            self._unknown.clear()
         self.read = stretch.end
         self._unplaced += stretch.rows
         return True

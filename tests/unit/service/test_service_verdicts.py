@@ -1,0 +1,20 @@
+"""How signatures fared is told at any moment, also while the log is read anew."""
+
+from headwater.graph.lineage import Graph
+from headwater.model import strict_json
+from headwater.service.verdicts import Fared, Verdicts
+from headwater.store.log_reader import VerdictsRead
+
+READ = VerdictsRead(0, 3, [(None, "ok", "key", 2), (None, "unsigned", None, 1)])
+
+
+def test_counts_stand_until_the_log_is_read_anew_and_are_then_replaced() -> None:
+    verdicts = Verdicts(Graph(lambda _: strict_json.parse(b"{}")))
+    verdicts.take(READ)
+    before = dict(verdicts.counts())
+
+    verdicts.begin_again()
+
+    assert dict(verdicts.counts()) == before == {Fared("", "ok", "key"): 2, Fared("", "unsigned", None): 1}
+    assert verdicts.take(READ)
+    assert dict(verdicts.counts()) == before
