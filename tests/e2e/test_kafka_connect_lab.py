@@ -293,6 +293,8 @@ def survives_its_broker(story: Story) -> None:
 
 
 def loses_its_worker(story: Story) -> None:
+    connectors = ("auction", "archive", "lake")  # a worker that lost its broker takes them up again
+    assert eventually(lambda: all(map(story.lab.is_running, connectors)))
     story.lab.kill("connect")
     story.tells("lake", "START", "FAIL workers lost")
     story.lab.lab.up(["connect"], lambda _: None)

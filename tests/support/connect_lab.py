@@ -50,6 +50,11 @@ class ConnectLab:
     def ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
         return play.ask_connect(method, path, body, self.lab.address("connect"))
 
+    def is_running(self, connector: str) -> bool:
+        """Whether Connect itself says so, of the connector and of its tasks."""
+        told = self.ask("GET", f"/{connector}/status")
+        return {each["state"] for each in (told["connector"], *told["tasks"])} == {"RUNNING"}
+
     def pids(self, part: str) -> tuple[int, ...]:
         return next(one for one in self.lab.status() if one.name == part).pids
 

@@ -82,9 +82,10 @@ def test_a_port_that_is_taken_is_told_with_the_process_that_has_it(kafka: Lab, t
 
 
 def test_a_port_behind_a_parts_own_that_is_taken_is_told_too(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as holder:
-        taken = holder.getsockname()[1]
-        lab = Lab("kafka", tmp_path, {"broker": taken - 1})
+    (first,) = free_ports(1)
+    taken = first + 1
+    with socket.create_server(("127.0.0.1", taken)):
+        lab = Lab("kafka", tmp_path, {"broker": first})
 
         with pytest.raises(
             SetupError, match=rf"port {taken}, where broker .*process {os.getpid()} .*--port broker=PORT"
