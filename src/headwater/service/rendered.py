@@ -172,24 +172,40 @@ class RunTexts:
             self.forget([*self._of_job.get(job, ())])
 
 
+class RunTextsBeside(RunTexts):
+    """Runs that are kept elsewhere: `others` gives those that hold here too."""
+
+    def __init__(self, others: Callable[[str], bytes | None]) -> None:
+        super().__init__(max_bytes=0)
+        self._others = others
+
+    def get(self, run_id: str) -> bytes | None:
+        """The run, or None where it is not kept, or does not hold here."""
+        return self._others(run_id)
+
+
 class Rendered:
     """What is kept, by what it tells of; datasets by their shown names."""
 
-    def __init__(self, max_bytes: int = MAX_BYTES, max_run_bytes: int = MAX_RUN_BYTES) -> None:
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.job_nodes: Kept[JobId, JobNode] = Kept(_JOB_NODES, max_bytes)
         self.dataset_nodes: Kept[DatasetId, bytes] = Kept(_DATASET_NODES, max_bytes)
         """A dataset in a lineage graph, but for its edges."""
-        self.runs = RunTexts(max_run_bytes)
+        self.runs = RunTexts(MAX_RUN_BYTES)
         """Runs that have ended."""
 
     @classmethod
     def beside(
-        cls, job_nodes: Callable[[JobId], JobNode | None], dataset_nodes: Callable[[DatasetId], bytes | None]
+        cls,
+        job_nodes: Callable[[JobId], JobNode | None],
+        dataset_nodes: Callable[[DatasetId], bytes | None],
+        runs: Callable[[str], bytes | None],
     ) -> "Rendered":
         """Nothing yet but what these give."""
-        rendered = cls(max_run_bytes=0)
+        rendered = cls()
         rendered.job_nodes = KeptBeside(_JOB_NODES, job_nodes)
         rendered.dataset_nodes = KeptBeside(_DATASET_NODES, dataset_nodes)
+        rendered.runs = RunTextsBeside(runs)
         return rendered
 
     def forget(self, jobs: Iterable[JobId], datasets: Iterable[DatasetId]) -> None:

@@ -78,6 +78,13 @@ class KnowledgeThen(Knowledge):
         known = self._cut.jobs[job]
         return all(self._is_end_same(name) for ends in (known.reads, known.writes) for name in ends)
 
+    def _is_run_same(self, run_id: str) -> bool:
+        """Whether a run had told all by then that it has told, of datasets that went by the same names."""
+        run = self._now.graph.runs.get(run_id)
+        if run is None or run_id in self._cut.again.runs or side(run, self._until_us) != "before":
+            return False
+        return all(self._is_end_same(name) for _, name in run.observed)
+
     def is_dataset_same(self, name: DatasetId) -> bool:
         """Whether what is known of a dataset itself, by its shown name, is the same now."""
         return self._is_end_same(name) and all(map(self._cut.is_dataset_as_then, self._cut.members(name)))
@@ -190,6 +197,7 @@ class KnowledgeThen(Knowledge):
         return Rendered.beside(
             lambda job: self._now.rendered.job_nodes.get(job) if self.is_job_same(job) else None,
             lambda name: self._now.rendered.dataset_nodes.get(name) if self.is_dataset_same(name) else None,
+            lambda run_id: self._now.rendered.runs.get(run_id) if self._is_run_same(run_id) else None,
         )
 
 

@@ -18,7 +18,7 @@ from headwater.service.past import Pasts
 from headwater.service.views.counts import summary
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
-from tests.component.service.test_service_kept_answers import fresh, learn, overview
+from tests.component.service.test_service_kept_answers import fresh, jobs_told, learn, overview
 from tests.support.app import Body
 from tests.support.logs import logs
 from tests.support.slow_overview import slow_overview
@@ -100,6 +100,28 @@ def test_what_is_counted_as_of_a_time_is_what_the_events_until_then_come_to(
                     assert answer == told_by(until(until_us, log + later[:heard]))
                 service.learn(later[heard : heard + 1])
             service.pasts.stop()
+
+    until_us = BEGIN_US + second * 1_000_000
+    asyncio.run(compared())
+
+
+@given(logs, logs, st.integers(0, 59))
+@settings(deadline=None, max_examples=60)
+def test_jobs_as_of_a_time_have_the_runs_that_the_events_until_then_tell(
+    log: list[bytes], later: list[bytes], second: int
+) -> None:
+    async def compared() -> None:
+        with new_store() as store, new_store() as other:
+            service = Following(store)
+            service.learn(log)
+            for raw in (*later, None):
+                jobs_told(service.knowledge)
+                past = await service.known(until_us)
+                answer = jobs_told(past)
+                service.learn([] if raw is None else [raw])
+            service.pasts.stop()
+            learn(other, Knowledge(other, Graph(other.content)), until(until_us, log + later))
+            assert answer == jobs_told(fresh(other))
 
     until_us = BEGIN_US + second * 1_000_000
     asyncio.run(compared())
