@@ -9,7 +9,6 @@ tells of edges between datasets, inputs and outputs of those between datasets an
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import reduce
 from typing import NamedTuple
 
 from headwater.errors import HeadwaterError
@@ -127,8 +126,7 @@ class Derivations:
 
     def told_of(self, source: DatasetId) -> Seen | None:
         """When the dataset, by its shown name, was told to be one that others are made from; None: never."""
-        told = [self._sources[target][source].edge.seen for target in self._targets.get(source, ())]
-        return reduce(Seen.union, told) if told else None
+        return Seen.over(self._sources[target][source].edge.seen for target in self._targets.get(source, ()))
 
     def sources(self, name: DatasetId) -> Mapping[DatasetId, Derived]:
         """What the dataset, by its shown name, is made from; deleted ones are left out."""

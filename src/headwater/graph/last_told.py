@@ -4,7 +4,7 @@ News is all but that somebody was heard of again. Of any other (declared ones, t
 others) only a look at what there was can tell.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import Final
 
@@ -39,7 +39,7 @@ def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection
 
 def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
     """When such a job was heard of by then; None: it was not. What runs told that spoke across then is left out."""
-    return _union(
+    return Seen.over(
         times.seen
         for run_id in _tellers(graph.jobs[name])
         if (times := graph.runs[run_id].times) is not None and times.seen.last_us <= until_us
@@ -71,7 +71,7 @@ def dataset_seen_until(graph: Graph, name: DatasetId, until_us: int) -> Seen | N
     for run_id in graph.runs_telling_of(name) if dataset.evidence else ():
         if _spoke_by(graph.runs[run_id], until_us):
             told += graph.runs[run_id].evidence[name].values()
-    return _union(told)
+    return Seen.over(told)
 
 
 def jobs_told_of(run: Run) -> Iterator[tuple[JobId, int]]:
@@ -122,8 +122,3 @@ def _sources(graph: Graph, dataset: Dataset, name: DatasetId) -> Iterator[Datase
 
 def _has_one_name(graph: Graph, name: DatasetId) -> bool:
     return name.is_complete and graph.identities.is_alone(name)
-
-
-def _union(times: Iterable[Seen]) -> Seen | None:
-    known = [*times]
-    return Seen(min(each.first_us for each in known), max(each.last_us for each in known)) if known else None

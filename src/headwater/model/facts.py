@@ -74,6 +74,12 @@ class Seen(NamedTuple):
         """The times from the earlier start to the later end."""
         return Seen(min(self.first_us, other.first_us), max(self.last_us, other.last_us))
 
+    @classmethod
+    def over(cls, times: Iterable["Seen | None"]) -> "Seen | None":
+        """The times from the earliest start to the latest end; None where there are none."""
+        known = [seen for seen in times if seen is not None]
+        return cls(min(each.first_us for each in known), max(each.last_us for each in known)) if known else None
+
 
 class Merging:
     """What all facts share: facts with equal keys are merged into one."""

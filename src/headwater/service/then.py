@@ -1,7 +1,6 @@
 """What was known then, beside what is known now: where nothing was said since, the answers of now hold."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from functools import reduce
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -117,7 +116,7 @@ class KnowledgeThen(Knowledge):
         if known is None or not is_plain or not self._is_job_told_alike(name):
             return super()._job_tally(name)
         graphs = (graph for graph in (now, self._cut.again) if name in graph.jobs)
-        seen = _union(job_seen_until(graph, name, self._until_us) for graph in graphs)
+        seen = Seen.over(job_seen_until(graph, name, self._until_us) for graph in graphs)
         if seen is None:
             return None
         ends = chain(now.jobs[name].reads.values(), now.jobs[name].writes.values())
@@ -145,7 +144,7 @@ class KnowledgeThen(Knowledge):
         if known is None or not is_plain or not self._are_columns_same(name):
             return super()._dataset_tally(name)
         again = self._cut.again.datasets.get(name)
-        seen = _union((dataset_seen_until(now, name, self._until_us), None if again is None else again.observed))
+        seen = Seen.over((dataset_seen_until(now, name, self._until_us), None if again is None else again.observed))
         if seen is None:
             return None
         tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
@@ -199,8 +198,3 @@ class KnowledgeThen(Knowledge):
             lambda name: self._now.rendered.dataset_nodes.get(name) if self.is_dataset_same(name) else None,
             lambda run_id: self._now.rendered.runs.get(run_id) if self._is_run_same(run_id) else None,
         )
-
-
-def _union(times: Iterable[Seen | None]) -> Seen | None:
-    known = [seen for seen in times if seen is not None]
-    return reduce(Seen.union, known) if known else None
