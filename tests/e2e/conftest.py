@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.service import free_port
+from tests.support.ports import free_port
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from headwater.signing.jwks import read_jwks
 from headwater.signing.verify import verify_event
 from headwater.store.packing import unpacked
 from tests.e2e.conftest import Demo
-from tests.support.service import eventually, free_port, running
+from tests.support.ports import free_port
+from tests.support.service import eventually, running
 from tests.support.spec import Specification
 
 pytestmark = pytest.mark.spark

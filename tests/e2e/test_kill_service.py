@@ -108,12 +108,11 @@ def test_a_pipeline_completes_and_all_its_events_arrive_while_the_service_is_kil
         pipeline.write_text(_PIPELINE.format(url=service.url, folder=tmp_path))
         command = [sys.executable, "-m", "headwater.cli.main", "run", str(pipeline), "--master", "local[2]", "--json"]
         environment = {**os.environ, "HEADWATER_HOME": str(tmp_path / "home")}
-        run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as run:
+            while run.poll() is None:
+                kill_at_random_instants(service, 1)
 
-        while run.poll() is None:
-            kill_at_random_instants(service, 1)
-
-        output, _ = run.communicate()
+            output, _ = run.communicate()
         assert run.returncode == 0, output
         result = json.loads(output)
         _deliver_the_rest(pipeline, environment)

@@ -1,20 +1,40 @@
-"""Ports nobody listens on."""
+"""Ports nobody listens on, and that stay free while a test's server is down."""
 
+import os
+import random
 import socket
 from contextlib import ExitStack
 
+# Below where the system picks ports of its own (32768 on Linux): an outgoing connection, above all one to the very
+# server that is down, could otherwise be given the server's port, and the server could not come back.
+_FIRST, _AFTER_LAST = 20_000, 32_000
+
 
 def free_ports(count: int) -> list[int]:
-    """Ports that are free now, each with the one after it, which a Kafka broker takes for its controller."""
+    """Ports that are free now, each with the one after it, which a Kafka broker takes for its controller.
+
+    Test processes that run beside each other draw from ranges of their own.
+    """
+    first, after_last = _of_this_process()
     with ExitStack() as held:
         found: list[int] = []
         while len(found) < count:
-            first, second = held.enter_context(socket.socket()), held.enter_context(socket.socket())
-            first.bind(("127.0.0.1", 0))
-            port: int = first.getsockname()[1]
+            port = random.randrange(first, after_last - 1)  # noqa: S311  any free port will do
             try:
-                second.bind(("127.0.0.1", port + 1))
+                for taken in (port, port + 1):
+                    held.enter_context(socket.socket()).bind(("127.0.0.1", taken))
             except OSError:
                 continue
             found.append(port)
         return found
+
+
+def free_port() -> int:
+    return free_ports(1)[0]
+
+
+def _of_this_process() -> tuple[int, int]:
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    size = (_AFTER_LAST - _FIRST) // workers
+    return _FIRST + worker * size, _FIRST + (worker + 1) * size

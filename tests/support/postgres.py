@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 import psycopg
 import pytest
 
-from tests.support.service import free_port
+from tests.support.ports import free_port
 
 USER = "shop"
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))

@@ -2,20 +2,14 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+from tests.support.ports import free_port
 
 
 def eventually(is_so: Callable[[], bool], within_s: float = 120.0) -> bool:
@@ -78,8 +72,8 @@ class Service:
 @contextmanager
 def running(home: Path, *arguments: str, **variables: str) -> Iterator[Service]:
     service = Service(home, *arguments, **variables)
-    service.start()
     try:
+        service.start()
         yield service
     finally:
         if service.is_running:

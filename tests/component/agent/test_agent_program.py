@@ -17,7 +17,8 @@ from headwater.agent.outcomes import keep_outcome
 from headwater.agent.states import Execution, Health
 from headwater.agent.store import AgentStore
 from tests.support.agent import COMMAND, RealAgent
-from tests.support.service import eventually, free_port
+from tests.support.ports import free_port
+from tests.support.service import eventually
 
 TOKEN = "s3cret"  # noqa: S105  of this test alone
 SEEN = datetime(2026, 5, 22, 14, 23, 11, 250_000, tzinfo=UTC)

@@ -1,5 +1,4 @@
 import contextlib
-import socket
 import ssl
 import subprocess
 import sys
@@ -14,6 +13,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from emit_processes import HERE, Pipeline, Service
 from emit_receiver import Receiver, server
+
+from tests.support.ports import free_port
 
 
 @pytest.fixture
@@ -65,11 +66,8 @@ def self_signed(file: Path) -> Path:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
-    """A service that is down; its port is kept free of others by being one that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    service = Service(port, tmp_path / "received.jsonl")
+    """A service that is down."""
+    service = Service(free_port(), tmp_path / "received.jsonl")
     yield service
     service.kill()
 

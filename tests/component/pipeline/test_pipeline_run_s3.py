@@ -1,6 +1,5 @@
 """Files and tables behind s3://, against a local S3."""
 
-import socket
 import subprocess
 import sys
 import time
@@ -13,15 +12,15 @@ from botocore.client import BaseClient
 from botocore.exceptions import BotoCoreError
 from pipeline_bench import Bench
 
+from tests.support.ports import free_port
+
 pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[tuple[str, BaseClient]]:
     """The endpoint of an S3 with the bucket `sales`, and a client of it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen(
         [Path(sys.executable).parent / "moto_server", "-H", "127.0.0.1", "-p", str(port)],
         stdout=subprocess.DEVNULL,
