@@ -25,7 +25,8 @@ from headwater.service.rendered import Rendered
 from headwater.service.run_records import RunRecords
 from headwater.service.shapes import Field
 from headwater.service.spoken import Spoken
-from headwater.service.tallies import NEVER_US, DatasetTallies, DatasetTally, JobTallies, JobTally, Source
+from headwater.service.tallies import DatasetTallies, JobTallies
+from headwater.service.tally import NEVER_US, DatasetTally, JobTally, Source
 from headwater.service.touched import Touched, hidden_of, reshaped_by, touched_by, unused_of
 from headwater.service.verdicts import Verdicts
 from headwater.store.reader import Reader

@@ -16,7 +16,8 @@ from headwater.service.knowledge import SCHEMA, Knowledge
 from headwater.service.listing import NameIndex
 from headwater.service.rendered import Rendered
 from headwater.service.run_records import RunRecords
-from headwater.service.tallies import NEVER_US, DatasetTally, JobTally, Then
+from headwater.service.tallied import Then
+from headwater.service.tally import NEVER_US, DatasetTally, JobTally
 from headwater.service.touched import Touched
 from headwater.store.until import ReaderUntil
 

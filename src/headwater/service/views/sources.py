@@ -10,7 +10,7 @@ from headwater.model.facts import Edit, Seen
 from headwater.service import shapes
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
-from headwater.service.tallies import Source
+from headwater.service.tally import Source
 
 
 def sources(knowledge: Knowledge, limit: int, offset: int) -> shapes.Sources:

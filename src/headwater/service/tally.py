@@ -1,0 +1,43 @@
+"""What one job or dataset adds to what all of them come to."""
+
+from typing import Final, NamedTuple
+
+from headwater.model.facts import Seen
+
+NEVER_US: Final = 2**62
+"""In the place of a time, after all others: nobody can tell."""
+
+
+class JobTally(NamedTuple):
+    """What one job adds."""
+
+    seen: Seen
+    is_shown: bool
+    """False for one that is deleted."""
+    edges: int
+    tags: tuple[str, ...] = ()
+    """Those that producers told."""
+    last_new_us: int = NEVER_US
+    """Until when anybody told what this hangs on, but for when the job was heard of last; or some time after that."""
+
+
+class Source(NamedTuple):
+    """Where a dataset is kept, by its `dataSource` facet; the address may be empty."""
+
+    name: str
+    uri: str
+
+
+class DatasetTally(NamedTuple):
+    """What one dataset adds, under all its names."""
+
+    seen: Seen
+    is_shown: bool
+    namespaces: tuple[str, ...]
+    columns: int
+    column_edges: int
+    source: Source | None
+    tags: tuple[str, ...] = ()
+    """Those that producers told, of the dataset or of its columns."""
+    last_new_us: int = NEVER_US
+    """As of a job."""
