@@ -54,6 +54,36 @@ def test_what_is_dropped_leaves_its_room_to_others() -> None:
     assert found.has_room
 
 
+def test_what_is_asked_for_is_unpacked_once_and_nothing_is_lost_for_it() -> None:
+    unpacked: list[bytes] = []
+
+    def read(written: bytes) -> bytes:
+        unpacked.append(written)
+        return written
+
+    found = Kept[int, bytes](Writing(len, bytes, read), max_bytes=1_000)
+    for number in range(40):
+        found.keep(number, value(number))
+
+    first = [found.get(number) for number in (38, 39)]
+    again = [found.get(number) for number in (38, 39)]
+
+    assert first == again == unpacked == [value(38), value(39)]
+    assert found.missing(range(40)) == []
+    assert (found.get(0), found.get(1)) == (value(0), value(1))
+
+
+def test_what_is_at_hand_stays_when_its_packed_form_goes() -> None:
+    found = kept(33)
+    asked = found.get(32)
+
+    for number in range(100, 140):
+        found.keep(number, value(number))
+
+    assert found.missing([31, 32]) == [31]
+    assert found.get(32) == asked == value(32)
+
+
 def test_what_is_much_alike_takes_a_tenth_of_the_room_when_it_is_packed() -> None:
     found = Kept[int, bytes](PLAIN, max_bytes=200_000)
 
