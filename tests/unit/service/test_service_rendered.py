@@ -73,6 +73,28 @@ def test_what_is_asked_for_is_unpacked_once_and_nothing_is_lost_for_it() -> None
     assert (found.get(0), found.get(1)) == (value(0), value(1))
 
 
+def test_what_is_packed_ahead_is_given_up_without_packing_it() -> None:
+    packed: list[bytes] = []
+
+    def written(plain: bytes) -> bytes:
+        packed.append(plain)
+        return plain
+
+    found = Kept[int, bytes](Writing(len, written, bytes), max_bytes=1_000)
+    for number in range(33):
+        found.keep(number, b"%032d" % number)
+    for _ in found.pack_ahead():
+        pass
+    packed.clear()
+
+    assert [found.get(number) for number in (31, 32, 0, 1)] == [b"%032d" % number for number in (31, 32, 0, 1)]
+    assert packed == []
+
+
+def test_nothing_is_packed_ahead_while_all_finds_room() -> None:
+    assert list(kept(31).pack_ahead()) == []
+
+
 def test_what_is_at_hand_stays_when_its_packed_form_goes() -> None:
     found = kept(33)
     asked = found.get(32)

@@ -14,10 +14,10 @@ from headwater.graph.walk import Around, around
 from headwater.model.facts import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes, shapes_lineage
-from headwater.service.ahead import in_turns
+from headwater.service.ahead import groups, in_turns
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
-from headwater.service.rendered import JobNode, Kept, Rendered, in_slices
+from headwater.service.rendered import JobNode, Kept, Rendered, fitted
 from headwater.service.views.datasets import dataset_core
 from headwater.service.views.jobs import job_core, newest_runs
 
@@ -45,7 +45,7 @@ async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_
     found = _around(knowledge, node, max_hops)
     missing = knowledge.rendered.job_nodes.missing(found.jobs)
     if len(missing) > _AT_ONCE:
-        for jobs in in_slices(missing, _SLICE):
+        for jobs in groups(missing, _SLICE):
             job_nodes(knowledge, jobs)
             await sleep(0)
         found = _around(knowledge, node, max_hops)
@@ -84,13 +84,15 @@ def _render(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
             if knowledge.graph.is_shown(name):
                 _dataset_data(knowledge, name)
         yield
+    yield from rendered.job_nodes.pack_ahead()
+    yield from rendered.dataset_nodes.pack_ahead()
 
 
 def _missing(kept: Kept[NodeT, Any], nodes: Sequence[NodeT], few: int) -> Iterator[Sequence[NodeT]]:
     """The nodes of which nothing is kept, a few at a time, or none where many were looked at and none was missing."""
-    for some in in_slices(nodes, _MANY):
+    for some in groups(nodes, _MANY):
         missing = kept.missing(some)
-        yield from in_slices(missing, few) if missing else ((),)
+        yield from groups(missing, few) if missing else ((),)
 
 
 def _center(node: DatasetId | JobId | ColumnId) -> DatasetId | JobId:
@@ -172,7 +174,7 @@ def job_nodes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[JobNode]:
     kept = knowledge.rendered.job_nodes
     found = {job: kept.get(job) for job in jobs}
     missing = [job for job, node in found.items() if node is None]
-    for part in in_slices(missing, _SLICE):
+    for part in groups(missing, _SLICE):
         latest = newest_runs(knowledge, part, most=1)
         for job in part:
             node = found[job] = _job_node(knowledge, job, next(iter(latest[job]), None))
@@ -181,8 +183,9 @@ def job_nodes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[JobNode]:
 
 
 def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> JobNode:
-    reads = [(name, _edge(name, job, edge)) for name, edge in _visible(knowledge, knowledge.graph.reads(job))]
-    writes = [(name, _edge(job, name, edge)) for name, edge in _visible(knowledge, knowledge.graph.writes(job))]
+    graph = knowledge.graph
+    reads = [(name, fitted(_edge(name, job, edge))) for name, edge in _visible(knowledge, graph.reads(job))]
+    writes = [(name, fitted(_edge(job, name, edge))) for name, edge in _visible(knowledge, graph.writes(job))]
     node = {
         "id": job.node_id,
         "type": "JOB",
@@ -192,7 +195,7 @@ def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> Jo
         "inEdges": [orjson.Fragment(edge) for _, edge in reads],
         "outEdges": [orjson.Fragment(edge) for _, edge in writes],
     }
-    return JobNode(orjson.dumps(node), reads, writes)
+    return JobNode(fitted(orjson.dumps(node)), reads, writes)
 
 
 def _with_jobs(knowledge: Knowledge, job: JobId, node: bytes, shown: AbstractSet[JobId]) -> bytes:
