@@ -105,8 +105,8 @@ class Knowledge:
         touched = Touched(before.jobs | after.jobs, before.datasets | after.datasets, after.run)
         self._activities.touch(touched.jobs, told_before)
         self.job_tallies.touch(touched.jobs)
-        # A dataset that an event is the first to name may be shown by this name from now on, and by another until now.
-        for name in after.datasets - before.datasets:
+        # A dataset may be shown by another name once an event is the first to name it, or what named it is withdrawn.
+        for name in before.datasets ^ after.datasets:
             self.dataset_tallies.touch(self.graph.identities.members(name))
         self.dataset_tallies.touch(touched.datasets)
         self.derivations.touch(touched.datasets, touched.jobs)

@@ -129,6 +129,25 @@ def test_a_dataset_that_is_shown_by_another_name_since_an_event_named_it_is_coun
         assert answers == slow_overview(fresh(store))
 
 
+def test_a_dataset_whose_shown_name_a_declaration_withdraws_is_counted_by_its_other_name(tmp_path: Path) -> None:
+    symlinks = {"identifiers": [{"namespace": "lake", "name": "t1", "type": "TABLE"}]}
+    entries = [{"namespace": "lake", "name": "t1", "type": "DATASET", "inputs": []}]
+    load = {"namespace": "etl", "name": "load"}
+    declared = _of_a_job(event(job=load, outputs=[dataset("t0", symlinks=facet(**symlinks))]))
+    ran = event(job={**load, "facets": {"lineage": facet(entries=entries)}}, outputs=[])
+    withdrawn = _of_a_job(event(job=load, outputs=[], eventTime="2026-05-22T15:00:00Z"))
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        for each in (declared, ran, withdrawn):
+            overview(knowledge)
+            learn(store, knowledge, [json.dumps(each).encode()])
+
+        answers = overview(knowledge)
+
+        assert knowledge.graph.shown(DatasetId("lake", "t0")) == DatasetId("lake", "t1")
+        assert answers == slow_overview(fresh(store))
+
+
 def _of_a_job(event: Body) -> Body:
     """The same without a run: a job event."""
     return {member: value for member, value in event.items() if member not in ("run", "eventType")}
