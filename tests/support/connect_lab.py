@@ -221,8 +221,7 @@ def shown(service: Service, *datasets: str) -> Graph:
 
 def _edges(service: Service, path: str) -> set[Edge]:
     nodes = _get(service, path).get("graph", [])
-    ends = {(edge["origin"], edge["destination"]) for node in nodes for edge in (*node["inEdges"], *node["outEdges"])}
-    return ends
+    return {(edge["origin"], edge["destination"]) for node in nodes for edge in node["outEdges"]}
 
 
 def _get(service: Service, path: str) -> dict[str, Any]:

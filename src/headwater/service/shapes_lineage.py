@@ -11,6 +11,7 @@ from headwater.service.shapes import DatasetCore, InputField, JobCore, RunState
 class Edge(TypedDict):
     """An edge in the direction of the data, but for columns also when it was seen, and in how many runs.
 
+    Only the `inEdges` of a column lead against it, from the column to what it is made from.
     Between two datasets no job is known to take the data; `derivation` says which facet tells of it.
     """
 
@@ -54,20 +55,27 @@ class Lineage(TypedDict):
     graph: Sequence[DatasetNode | JobNode]
 
 
+class InputFieldOfVersion(InputField):
+    """A source column, of a dataset as it is now."""
+
+    datasetVersion: str | None
+
+
 class ColumnData(TypedDict):
-    """A column of a dataset and what it is made from."""
+    """A column of a dataset as it is now, and what it is made from."""
 
     namespace: str
     dataset: str
+    datasetVersion: str | None
     field: str
     fieldType: str | None
     transformationDescription: str | None
     transformationType: str | None
-    inputFields: Sequence[InputField]
+    inputFields: Sequence[InputFieldOfVersion]
 
 
 class ColumnNode(TypedDict):
-    """A column; edges that end at it are inEdges."""
+    """A column; `inEdges` lead from it to what it is made from, as Marquez has it, `outEdges` to what it feeds."""
 
     id: str
     type: Literal["DATASET_FIELD"]

@@ -116,9 +116,7 @@ class Work:
         node = quote(f"dataset:{dataset}", safe="")
         answer = httpx.get(f"{self.service.url}/api/v1/{route}?nodeId={node}&depth=9&withDownstream=true", timeout=60)
         nodes = answer.raise_for_status().json()["graph"]
-        return {
-            (edge["origin"], edge["destination"]) for node in nodes for edge in (*node["inEdges"], *node["outEdges"])
-        }
+        return {(edge["origin"], edge["destination"]) for node in nodes for edge in node["outEdges"]}
 
     def get(self, path: str) -> Any:  # noqa: ANN401
         return httpx.get(f"{self.service.url}/api/v1/{path}", timeout=60).raise_for_status().json()

@@ -471,10 +471,10 @@ def post_columns(client: TestClient) -> None:
 
 
 def columns(answer: Body) -> dict[str, list[str]]:
-    """For each column node: where its inEdges start."""
+    """For each column node: where its inEdges lead, which is where the data comes from."""
     return {
         node["id"].removeprefix("datasetField:lake:"): [
-            edge["origin"].removeprefix("datasetField:lake:") for edge in node["inEdges"]
+            edge["destination"].removeprefix("datasetField:lake:") for edge in node["inEdges"]
         ]
         for node in answer["graph"]
     }

@@ -1,6 +1,6 @@
 """Columns: what each is made from, and the graph of columns around a node."""
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import cache, partial
 
 from headwater.graph.column_edges import Said
@@ -9,6 +9,7 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes, shapes_lineage
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.knowledge import Knowledge
+from headwater.service.versions import current_shape, shape_uuid
 
 COLUMN_LINEAGE = "columnLineage"
 _NOTHING = Said("", "")
@@ -86,14 +87,15 @@ def _nodes(
     into: dict[ColumnId, list[shapes_lineage.Edge]] = {column: [] for column in steps}
     for target in sorted(steps):
         for source in dict.fromkeys(step.source for step in steps[target]):
-            edge = shapes_lineage.Edge(origin=ids[source], destination=ids[target])
-            into[target].append(edge)
-            out[source].append(edge)
+            # Marquez writes both from where one stands, and its page follows the `destination` of both.
+            into[target].append(shapes_lineage.Edge(origin=ids[target], destination=ids[source]))
+            out[source].append(shapes_lineage.Edge(origin=ids[source], destination=ids[target]))
         yield
     wording_of = cache(partial(_Wording, knowledge))
+    version_of = cache(partial(_version, knowledge))
     nodes: list[shapes_lineage.ColumnNode] = []
     for column in sorted(steps):
-        data = _data(column, steps[column], wording_of(column.dataset))
+        data = _data(column, steps[column], wording_of(column.dataset), version_of)
         nodes.append(
             shapes_lineage.ColumnNode(
                 id=ids[column], type="DATASET_FIELD", data=data, inEdges=into[column], outEdges=out[column]
@@ -103,15 +105,31 @@ def _nodes(
     return nodes
 
 
-def _data(column: ColumnId, steps: Sequence[ColumnStep], wording: "_Wording") -> shapes_lineage.ColumnData:
+def _version(knowledge: Knowledge, name: DatasetId) -> str | None:
+    shape = current_shape(knowledge.graph, name)
+    return None if shape is None else str(shape_uuid(knowledge.graph, name, shape))
+
+
+def _data(
+    column: ColumnId,
+    steps: Sequence[ColumnStep],
+    wording: "_Wording",
+    version_of: Callable[[DatasetId], str | None],
+) -> shapes_lineage.ColumnData:
     return shapes_lineage.ColumnData(
         namespace=column.dataset.namespace,
         dataset=column.dataset.name,
+        datasetVersion=version_of(column.dataset),
         field=column.column,
         fieldType=wording.types.get(column.column),
         transformationDescription=wording.description(column.column, steps),
         transformationType=wording.type(column.column, steps),
-        inputFields=_input_fields(steps, wording),
+        inputFields=[
+            shapes_lineage.InputFieldOfVersion(
+                **each, datasetVersion=version_of(DatasetId(each["namespace"], each["dataset"]))
+            )
+            for each in _input_fields(steps, wording)
+        ],
     )
 
 
