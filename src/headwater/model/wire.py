@@ -95,6 +95,7 @@ _WORDING = {
     "string_too_short": "must not be empty",
     "timezone_aware": "expected a time with its offset from UTC, such as 2026-05-22T14:23:11Z",
 }
+_WHERE_NULL_IS_ABSENT = {"string_type", "model_type", "value_error"}
 
 
 _W = TypeVar("_W", bound=_WireBase)
@@ -109,7 +110,9 @@ def event_time(wire: type[_W], body: Mapping[str, Any]) -> datetime:
     try:
         return wire.model_validate(body).eventTime
     except ValidationError as invalid:
-        first = invalid.errors(include_url=False, include_input=False)[0]
+        first = invalid.errors(include_url=False)[0]
         path = ".".join(str(step) for step in first["loc"])
-        what = _WORDING.get(first["type"], first["msg"].removeprefix("Value error, "))
+        is_absent = first["input"] is None and first["type"] in _WHERE_NULL_IS_ABSENT
+        kind = "missing" if is_absent else first["type"]
+        what = _WORDING.get(kind, first["msg"].removeprefix("Value error, "))
         raise InvalidEventError(f"{path}: {what}") from None

@@ -1,6 +1,8 @@
 """Every error in one shape: `{"code": 404, "message": "…"}`; wrong parameters add `"errors"`, as Marquez has it."""
 
 import logging
+import re
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -43,6 +45,11 @@ STATUS_OF_ERROR: Final = (
 """The first that fits counts, so the narrower stand first."""
 
 _RETRY_AFTER_S: Final = "1"
+_NUMBERS: Final = {("query", name) for name in ("limit", "offset", "depth")}
+"""Those that Marquez has, too."""
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_INDEX: Final = re.compile(r"\.(\d+)")
+_QUOTED: Final = re.compile(r"'([^']*)'")
 
 
 def handle_failures(app: FastAPI) -> None:
@@ -71,7 +78,8 @@ async def _ours(_: Request, error: Exception) -> Response:
     status = status_of(error)
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         return await _unexpected(_, error)
-    response = _failure(status, str(error))
+    faults = [_fault_of_event(str(error))] if status == HTTPStatus.UNPROCESSABLE_ENTITY else None
+    response = _failure(status, str(error), faults)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["retry-after"] = _RETRY_AFTER_S
     if status == HTTPStatus.UNAUTHORIZED:
@@ -81,8 +89,8 @@ async def _ours(_: Request, error: Exception) -> Response:
 
 async def _of_http(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
-    phrase = HTTPStatus(error.status_code).phrase
-    message = f"HTTP {error.status_code} {phrase}" if error.detail == phrase else error.detail
+    is_plain = error.detail == HTTPStatus(error.status_code).phrase
+    message = _phrase(HTTPStatus(error.status_code)) if is_plain else error.detail
     response = _failure(error.status_code, message)
     response.headers.update(error.headers or {})
     return response
@@ -92,9 +100,21 @@ async def _of_parameters(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101  registered for nothing else
     faults = error.errors()
     wrong = [_wording(fault) for fault in faults]
+    status = _status_of_faults(faults)
+    message = _phrase(status) if status == HTTPStatus.NOT_FOUND else "; ".join(wrong)
+    return answer(Failure(code=status, message=message, errors=wrong), status)
+
+
+def _status_of_faults(faults: Sequence[Any]) -> HTTPStatus:
+    """As Marquez tells them apart: to Jersey a number that cannot be read is a path that is not there."""
+    if any(fault["loc"] in _NUMBERS and fault["type"].startswith("int_parsing") for fault in faults):
+        return HTTPStatus.NOT_FOUND
     is_of_body = all(fault["loc"][0] == "body" for fault in faults)
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_of_body else HTTPStatus.BAD_REQUEST  # as Marquez tells them apart
-    return answer(Failure(code=status, message="; ".join(wrong), errors=wrong), status)
+    return HTTPStatus.UNPROCESSABLE_ENTITY if is_of_body else HTTPStatus.BAD_REQUEST
+
+
+def _phrase(status: HTTPStatus) -> str:
+    return f"HTTP {status} {status.phrase}"
 
 
 async def _gone(_: Request, __: Exception) -> Response:
@@ -106,16 +126,27 @@ async def _unexpected(request: Request, error: Exception) -> Response:
     return _failure(HTTPStatus.INTERNAL_SERVER_ERROR, "the service has a fault; its log says more")
 
 
-def _failure(status: int, message: str) -> Response:
-    return answer(Failure(code=status, message=message), status)
+def _failure(status: int, message: str, faults: Sequence[str] | None = None) -> Response:
+    failure = Failure(code=status, message=message)
+    return answer(failure if faults is None else {**failure, "errors": faults}, status)
+
+
+def _fault_of_event(message: str) -> str:
+    """What is wrong with an event; of a member that is not there in the words of Marquez.
+
+    >>> _fault_of_event("inputs.0.name: is required")
+    'inputs[0].name must not be null'
+    """
+    path, _, what = message.rpartition(": ")
+    return message if what != "is required" else _INDEX.sub(r"[\1]", path) + " must not be null"
 
 
 def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
     place, *path = fault["loc"]
     name = ".".join(str(step) for step in path)
-    subject = (name or "body") if place == "body" else f"{place} param {name}"
+    subject = (name or "body") if place == "body" else f"{place} param {path[0]}"
     if fault["type"] == "missing":
-        return f"{subject} must not be null"
+        return f"{subject} must not be {'blank' if subject == 'query param q' else 'null'}"
     bounds = fault.get("ctx", {})
     match fault["type"]:
         case "greater_than_equal":
@@ -126,8 +157,12 @@ def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
             what = "must be a whole number"
         case "bool_parsing":
             what = "must be true or false"
+        case "literal_error" if place == "query":
+            what = f"must be one of [{', '.join(_QUOTED.findall(bounds['expected'].upper()))}]"
         case "literal_error":
             what = f"must be {bounds['expected']}"
+        case "date_from_datetime_parsing" if not _DAY.fullmatch(str(fault["input"])):
+            what = f'must match "^{_DAY.pattern}$"'
         case "model_attributes_type" | "model_type" | "dict_type" | "mapping_type":
             what = "must be a JSON object"
         case _:

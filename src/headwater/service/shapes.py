@@ -9,12 +9,12 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
 Facets = Mapping[str, Any]
-RunState = Literal["NEW", "RUNNING", "COMPLETED", "FAILED", "ABORTED"]
+RunState = Literal["NEW", "RUNNING", "COMPLETED", "ABORTED", "FAILED"]
 Verdict = Literal["ok", "tampered", "unknown-key", "unsigned", "malformed"]
 
 
 class Failure(TypedDict):
-    """Every error; `errors` only where parameters are wrong."""
+    """Every error; `errors` only where parameters or a member of an event are wrong."""
 
     code: int
     message: str

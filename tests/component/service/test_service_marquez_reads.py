@@ -124,10 +124,11 @@ def test_search_by_day_by_wildcard_and_in_either_case(client: TestClient, query:
 
 
 def test_a_day_that_is_none_is_refused(client: TestClient) -> None:
-    answer = client.get("/api/v1/search?q=a&before=yesterday")
+    form, calendar = (client.get(f"/api/v1/search?q=a&before={day}") for day in ("yesterday", "2026-02-30"))
 
-    assert answer.status_code == 400
-    assert answer.json()["message"].startswith("query param before cannot be read: ")
+    assert (form.status_code, calendar.status_code) == (400, 400)
+    assert form.json()["errors"] == ['query param before must match "^\\d{4}-\\d{2}-\\d{2}$"']
+    assert calendar.json()["message"].startswith("query param before cannot be read: ")
 
 
 def test_events_come_newest_first_and_by_the_namespace_of_their_jobs(client: TestClient) -> None:

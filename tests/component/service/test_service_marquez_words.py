@@ -1,7 +1,8 @@
 """What Marquez's clients rely on beyond the recorded pairs: words, statuses and the letters that names may hold.
 
 Source: MarquezProject/marquez, `api/src/main/java/marquez/api` (`BaseResource`, `JobResource`, `DatasetResource`,
-`ColumnLineageResource`, `exceptions/`), and the converter of Dropwizard that takes an enum's words in either case.
+`ColumnLineageResource`, `exceptions/`), `service/models/LineageEvent`, `web/src/routes/column-level/layout.ts`, and of
+Dropwizard the converter that takes an enum's words in either case, of Jersey that which reads numbers.
 """
 
 from collections.abc import Iterator
@@ -11,12 +12,13 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import dataset, event, get, post, schema, served
+from tests.support.app import dataset, event, facet, get, post, schema, served
 
 TABLE = {"type": "DB_TABLE", "physicalName": "p", "sourceName": "default", "fields": [{"name": "c d/:e"}]}
 NO_NAMESPACE = {"code": 404, "message": "Namespace 'none' not found."}
 VERSION = "00000000-0000-4000-8000-000000000000"
 RUN = "00000001-0000-4000-8000-000000000001"
+OTHER_RUN = "00000002-0000-4000-8000-000000000001"
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +115,7 @@ def test_column_lineage_downstream_is_that_of_no_version(client: TestClient) -> 
         ("search?q=a&filter=", ("DATASET", "dataset")),
         ("search?q=a&sort=", ("UPDATE_AT", "update_at")),
         ("stats/jobs?period=", ("DAY", "day")),
+        (f"jobs/runs/{RUN}/facets?type=", ("run", "RUN")),
     ],
 )
 def test_words_are_taken_in_either_case(client: TestClient, path: str, either_case: tuple[str, str]) -> None:
@@ -120,6 +123,72 @@ def test_words_are_taken_in_either_case(client: TestClient, path: str, either_ca
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json() == answers[1].json()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "namespaces?limit=",
+        "jobs?offset=",
+        "lineage?nodeId=job:etl:load&depth=",
+        "column-lineage?nodeId=job:etl:load&depth=",
+        f"runlineage/upstream?runId={RUN}&depth=",
+    ],
+)
+def test_a_number_that_is_none_is_a_404_and_one_that_is_left_empty_the_default(client: TestClient, path: str) -> None:
+    answers = [client.get(f"/api/v1/{path}{number}") for number in ("many", "1e3", "9" * 5_000)]
+
+    name = path.rpartition("?")[2].rpartition("&")[2].rstrip("=")
+    fault = {"code": 404, "message": "HTTP 404 Not Found", "errors": [f"query param {name} must be a whole number"]}
+    assert [(each.status_code, each.json()) for each in answers] == [(404, fault)] * 3
+    without, _, _ = path.rpartition(name)
+    assert client.get(f"/api/v1/{path}").json() == client.get(f"/api/v1/{without}").json()
+
+
+@pytest.mark.parametrize("route", ["lineage", "column-lineage"])
+def test_a_depth_may_be_any_number(client: TestClient, route: str) -> None:
+    depths = {depth: client.get(f"/api/v1/{route}?nodeId=job:etl:load&depth={depth}") for depth in (-3, 0, 9, 2**40)}
+
+    assert {each.status_code for each in depths.values()} == {200}
+    assert depths[-3].json() == depths[0].json()
+    assert depths[9].json() == depths[2**40].json()
+
+
+def test_columns_show_their_sources_at_the_least_depth(client: TestClient) -> None:
+    of_column = "/api/v1/column-lineage?nodeId=datasetField:mart:made:b"
+    source = {"namespace": "lake", "name": "raw", "field": "x"}
+    made = dataset("made", "mart", schema=schema("b"), columnLineage=facet(fields={"b": {"inputFields": [source]}}))
+    post(client, event(run={"runId": OTHER_RUN}, job={"namespace": "etl", "name": "make"}, outputs=[made]))
+
+    raw, column = get(client, f"{of_column}&depth=0")["graph"]
+
+    assert (column["id"], raw["id"]) == ("datasetField:mart:made:b", "datasetField:lake:raw:x")
+    assert column["inEdges"] == [{"origin": column["id"], "destination": raw["id"]}]
+    assert raw["outEdges"] == [{"origin": raw["id"], "destination": column["id"]}]
+    datasets = ("mart/datasets/made", "lake/datasets/raw")
+    versions = [get(client, f"/api/v1/namespaces/{each}")["currentVersion"] for each in datasets]
+    assert [column["data"]["datasetVersion"], column["data"]["inputFields"][0]["datasetVersion"]] == versions
+    assert raw["data"]["datasetVersion"] == versions[1]
+    assert get(client, f"{of_column}&withDownstream=1") == get(client, f"{of_column}&withDownstream=TRUE")
+
+
+@pytest.mark.parametrize(
+    ("missing", "fault"),
+    [
+        ({"run": None}, "run must not be null"),
+        ({"run": {}}, "run.runId must not be null"),
+        ({"run": {"runId": None}}, "run.runId must not be null"),
+        ({"job": None}, "job must not be null"),
+        ({"job": {"namespace": "etl"}}, "job.name must not be null"),
+        ({"eventTime": None}, "eventTime must not be null"),
+        ({"producer": None}, "producer must not be null"),
+        ({"outputs": [{"namespace": "lake", "name": "a"}, {"name": "b"}]}, "outputs[1].namespace must not be null"),
+    ],
+)
+def test_what_an_event_lacks_stands_in_errors(client: TestClient, missing: dict[str, object], fault: str) -> None:
+    answer = client.post("/api/v1/lineage", json=event(**missing))
+
+    assert (answer.status_code, answer.json()["errors"]) == (422, [fault])
 
 
 def test_paging_past_the_end_is_an_empty_page_with_the_whole_count(client: TestClient) -> None:

@@ -100,7 +100,7 @@ def test_jobs_datasets_and_sources_add_up(client: TestClient) -> None:
     ("query", "message"),
     [
         ("", "query param period must not be null"),
-        ("period=MONTH", "query param period must be 'DAY' or 'WEEK'"),
+        ("period=MONTH", "query param period must be one of [DAY, WEEK]"),
         ("period=WEEK", "query param timezone must be specified for period 'WEEK'"),
         ("period=WEEK&timezone=Mars/Base", "query param timezone cannot be read: expected the name of a time zone"),
     ],

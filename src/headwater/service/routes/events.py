@@ -6,19 +6,17 @@ from typing import Annotated, Literal
 
 import orjson
 from fastapi import APIRouter, Query, Response
-from pydantic import BeforeValidator
 
 from headwater.service.access import Known
 from headwater.service.answers import answer, microseconds
 from headwater.service.paths import API
-from headwater.service.routes.parameters import WRONG, Limit, NamespaceName, Offset
+from headwater.service.routes.parameters import SMALL, WRONG, Limit, NamespaceName, Offset
 from headwater.service.shapes import Events
 from headwater.store.entries import LoggedEvent
 
 router = APIRouter(prefix=API, tags=["events"])
 
 _END_US = 2**62
-_EITHER_CASE = BeforeValidator(lambda text: text.lower() if isinstance(text, str) else text)
 
 
 @router.get("/events/lineage", response_model=Events, responses=WRONG)
@@ -27,7 +25,7 @@ async def events(
     before: Annotated[datetime | None, Query(description="Only events before this time.")] = None,
     after: Annotated[datetime | None, Query(description="Only events at or after this time.")] = None,
     direction: Annotated[
-        Literal["asc", "desc"], _EITHER_CASE, Query(alias="sortDirection", description="By event time.")
+        Literal["desc", "asc"], SMALL, Query(alias="sortDirection", description="By event time.")
     ] = "desc",
     limit: Limit = 100,
     offset: Offset = 0,

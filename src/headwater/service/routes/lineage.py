@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from pydantic import BeforeValidator
 
 from headwater.errors import InvalidInputError
 from headwater.model.names import is_uuid
@@ -30,14 +31,16 @@ async def get_column_lineage(
     node_id: NodeId,
     depth: Depth = 20,
     with_downstream: Annotated[
-        bool, Query(alias="withDownstream", description="Also what the columns feed, not only what feeds them.")
+        bool,
+        BeforeValidator(lambda text: str(text).lower() == "true"),  # whatever else is said, as in Java
+        Query(alias="withDownstream", description="Also what the columns feed, not only what feeds them."),
     ] = False,
 ) -> Response:
-    """Columns within `depth` hops of a column, of a dataset's columns, or of the columns that a job writes."""
+    """Columns within `depth` hops, at least one, of a column, of a dataset's columns, or of those that a job writes."""
     if with_downstream and is_uuid(node_id.rpartition("#")[2]):
         raise InvalidInputError("Node version cannot be specified when withDownstream is true")  # in Marquez's words
     node = knowledge.node(node_id)
-    return answer(await column_lineage(knowledge, node, depth, with_downstream=with_downstream))
+    return answer(await column_lineage(knowledge, node, max(1, depth), with_downstream=with_downstream))
 
 
 @router.get("/runlineage/upstream", response_model=shapes_lineage.UpstreamRuns, responses=NOT_FOUND | WRONG)

@@ -3,7 +3,8 @@
 from typing import Annotated, Any, Final
 
 from fastapi import Path, Query
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, BeforeValidator
+from pydantic_core import PydanticUseDefault
 
 from headwater.model.names import DatasetId, JobId
 from headwater.service.shapes import Failure
@@ -14,8 +15,22 @@ MAX_PAGE: Final = 1_000
 EITHER_CASE: Final = BeforeValidator(lambda text: text.upper() if isinstance(text, str) else text)
 """Of a word that Marquez writes in capitals, and takes in either case."""
 
-Limit = Annotated[int, Query(ge=0, le=MAX_PAGE, description="How many items at most.")]
-Offset = Annotated[int, Query(ge=0, le=2**53, description="How many items to pass over.")]
+SMALL: Final = BeforeValidator(lambda text: text.lower() if isinstance(text, str) else text)
+"""Of a word that stands in small letters in the description of Marquez's API, and is taken in either case, too."""
+
+_MAX_DEPTH: Final = 10_000
+
+
+def _or_default(text: object) -> object:
+    """What was sent; a parameter without a value is as if it were not there, as in Marquez."""
+    if isinstance(text, str) and (not text or text.isspace()):
+        raise PydanticUseDefault
+    return text
+
+
+_OR_DEFAULT: Final = BeforeValidator(_or_default)
+Limit = Annotated[int, _OR_DEFAULT, Query(ge=0, le=MAX_PAGE, description="How many items at most.")]
+Offset = Annotated[int, _OR_DEFAULT, Query(ge=0, le=2**53, description="How many items to pass over.")]
 NamespaceName = Annotated[str, Path(description="A namespace, percent-encoded, slashes too.")]
 ResourceName = Annotated[str, Path(description="The name of a job or dataset, percent-encoded, slashes too.")]
 RunId = Annotated[str, Path(description="A run id.")]
@@ -23,10 +38,20 @@ NodeId = Annotated[
     str,
     Query(alias="nodeId", description="`dataset:NAMESPACE:NAME`, `datasetField:NAMESPACE:NAME:FIELD` or `job:…`."),
 ]
-Depth = Annotated[int, Query(ge=0, le=10_000, description="How many hops away from the node at most.")]
+Depth = Annotated[
+    int,
+    _OR_DEFAULT,
+    AfterValidator(lambda depth: max(0, min(depth, _MAX_DEPTH))),
+    Query(description="How many hops away from the node at most; less than none is none."),
+]
 
-NOT_FOUND: Final[dict[int | str, dict[str, Any]]] = {404: {"model": Failure, "description": "Nothing by that name."}}
-WRONG: Final[dict[int | str, dict[str, Any]]] = {400: {"model": Failure, "description": "A parameter is wrong."}}
+NOT_FOUND: Final[dict[int | str, dict[str, Any]]] = {
+    404: {"model": Failure, "description": "Nothing by that name, or a number that cannot be read."}
+}
+WRONG: Final[dict[int | str, dict[str, Any]]] = {
+    400: {"model": Failure, "description": "A parameter is wrong."},
+    **NOT_FOUND,
+}
 WRITTEN: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Failure, "description": "A parameter is wrong, or the body is no JSON."},
     403: {"model": Failure, "description": "The service takes signed events only."},

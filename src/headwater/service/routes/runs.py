@@ -9,7 +9,7 @@ from headwater.service.access import Known
 from headwater.service.activity import KnownRun
 from headwater.service.answers import answer
 from headwater.service.paths import API
-from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset, RunId
+from headwater.service.routes.parameters import NOT_FOUND, SMALL, WRONG, Limit, Offset, RunId
 from headwater.service.views import runs
 
 router = APIRouter(prefix=API, tags=["runs"])
@@ -32,7 +32,9 @@ async def get_run(knowledge: Known, run: Named) -> Response:
 
 @router.get(f"{_RUN}/facets", response_model=shapes.RunFacets, responses=NOT_FOUND | WRONG)
 async def get_facets(
-    knowledge: Known, run: Named, kind: Annotated[Literal["run", "job"], Query(alias="type", description="Whose.")]
+    knowledge: Known,
+    run: Named,
+    kind: Annotated[Literal["run", "job"], SMALL, Query(alias="type", description="Whose.")],
 ) -> Response:
     """The facets of a run, or those of its job as the run told them."""
     return answer(runs.run_facets(knowledge, run) if kind == "run" else runs.job_facets_of_run(knowledge, run))
