@@ -11,7 +11,8 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.datasets import dataset_core
-from headwater.service.views.jobs import job_core, newest_runs
+from headwater.service.views.jobs import job_core
+from headwater.service.views.runs import run_shapes
 
 Body = dict[str, Any]
 Node = DatasetId | JobId | ColumnId
@@ -120,5 +121,6 @@ def _shape(origin: DatasetId | JobId, destination: DatasetId | JobId, edge: Edge
 
 
 def _job(knowledge: Knowledge, job: JobId) -> Body:
-    latest = next(iter(newest_runs(knowledge, [job], most=1)[job]), None)
+    newest = (knowledge.run(run_id) for run_id in knowledge.activity(job).runs[:1])
+    latest = next(iter(run_shapes(knowledge, newest)), None)
     return {**job_core(knowledge, job, latest), "currentRunUuid": None if latest is None else latest["id"]}

@@ -145,21 +145,21 @@ class CutGraph(Graph):
         """The jobs and datasets that somebody said something about over the API since."""
         return frozenset(self.now.edits.nodes_said_after(self._until_us))
 
-    def _is_before(self, run_id: str) -> bool:
-        """Whether what `now` has of the run is what was known of it then."""
+    def is_run_as_then(self, run_id: str) -> bool:
+        """Whether what `now` has of a run that it knows is what was known of it then."""
         times = self.now.runs[run_id].times
         return (times is None or times.seen.last_us <= self._until_us) and run_id not in self.again.runs
 
     def _is_told_before(self, teller: object) -> bool:
         """The same of who told of a flow; declarations are all folded again."""
-        return isinstance(teller, str) and self._is_before(teller)
+        return isinstance(teller, str) and self.is_run_as_then(teller)
 
     def _is_job_same(self, job: Job) -> bool:
         if job.declaration is not None or job.declared_over is not None:
             return False
         tellers = (told for side in (job.told, job.feeds, job.fed_by) for told in side.values())
         return (
-            all(map(self._is_before, job.runs))
+            all(map(self.is_run_as_then, job.runs))
             and all(facet.stamp.time_us <= self._until_us for facet in job.facets.values())
             and self._are_children_same(job)
             and all(self._is_told_before(teller) for told in tellers for teller in told)
@@ -170,13 +170,15 @@ class CutGraph(Graph):
 
         And so did the runs that these are parts of, and all their other parts: by then those may have been another's.
         """
-        if not all(map(self._is_before, job.children)):
+        if not all(map(self.is_run_as_then, job.children)):
             return False
         told = (self.now.runs[run_id].of_job for run_id in job.children)
         whole = {each.run_id for of_job in told if of_job is not None for each in of_job.parts_of}
         claims = (runs for run_id in whole for runs in self.now.child_runs[run_id].values())
         known = (run_id for run_id in whole if run_id in self.now.runs)
-        return all(map(self._is_before, known)) and all(self._is_before(part) for runs in claims for part in runs)
+        return all(map(self.is_run_as_then, known)) and all(
+            self.is_run_as_then(part) for runs in claims for part in runs
+        )
 
     def _is_dataset_same(self, dataset: Dataset) -> bool:
         if dataset.observed is None or dataset.declared or dataset.declared_over is not None:
@@ -193,16 +195,16 @@ class CutGraph(Graph):
 
     def _cut_run(self, run_id: str) -> Run | None:
         run = self.again.runs.get(run_id) or self.now.runs.get(run_id)
-        return run if run is not None and (run_id in self.again.runs or self._is_before(run_id)) else None
+        return run if run is not None and (run_id in self.again.runs or self.is_run_as_then(run_id)) else None
 
     def _cut_children(self, run_id: str) -> dict[JobId, set[str]]:
-        then = {job: {*filter(self._is_before, runs)} for job, runs in self.now.child_runs.get(run_id, {}).items()}
+        then = {job: {*filter(self.is_run_as_then, runs)} for job, runs in self.now.child_runs.get(run_id, {}).items()}
         for job, runs in self.again.child_runs.get(run_id, {}).items():
             then.setdefault(job, set()).update(runs)
         return {job: runs for job, runs in then.items() if runs}
 
     def _cut_control(self, job: JobId) -> set[str]:
-        before = filter(self._is_before, self.now.named_in_control.get(job, ()))
+        before = filter(self.is_run_as_then, self.now.named_in_control.get(job, ()))
         return {*before, *self.again.named_in_control.get(job, ())}
 
     def _cut_job(self, name: JobId) -> Job | None:
@@ -218,10 +220,12 @@ class CutGraph(Graph):
 
     def _cut_into(self, name: JobId, job: Job, now: Job) -> None:
         """Add what a job's runs did, and others told of it, that are not folded again."""
-        before = {*filter(self._is_before, now.runs)}
+        before = {*filter(self.is_run_as_then, now.runs)}
         job.runs |= before
-        job.children.update(filter(self._is_before, now.children))
-        job.named.update(run_id for run_id in now.named if any(map(self._is_before, self.now.child_runs[run_id][name])))
+        job.children.update(filter(self.is_run_as_then, now.children))
+        job.named.update(
+            run_id for run_id in now.named if any(map(self.is_run_as_then, self.now.child_runs[run_id][name]))
+        )
         for run_id in before:
             for (direction, dataset), seen in self.now.runs[run_id].observed.items():
                 _count(job.reads if direction == "input" else job.writes, dataset, seen)
@@ -261,7 +265,7 @@ class CutGraph(Graph):
                     for seen in self._seen_by(then, (way, name)):
                         dataset.observe(seen)
         for run_id in self.now.runs_telling_of(name) if now.evidence else ():
-            if self._is_before(run_id):
+            if self.is_run_as_then(run_id):
                 told = self.now.runs[run_id].evidence[name]
                 strongest = max(strength for strength, _ in told)
                 for key, seen in told.items():

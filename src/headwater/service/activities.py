@@ -31,13 +31,13 @@ class _Kept:
     """What a job did, as of when it was last looked at."""
 
     activity: Activity
-    order: Ordered[_Key] | None
-    """Of its runs; None where what it did was not worked out here."""
-    silent: dict[str, Seen]
+    order: Ordered[_Key] | None = None
+    """Of its runs; None where these were not looked at."""
+    silent: dict[str, Seen] = field(default_factory=dict)
     """Its runs that are known by their children alone, and when these spoke."""
-    with_parent: _Key | None
+    with_parent: _Key | None = None
     """The newest run that names a parent."""
-    ended: _Key | None
+    ended: _Key | None = None
     is_touched: bool = False
     before: dict[str, Seen | None] = field(default_factory=dict)
     """By the runs that were told of since, when they had spoken as runs of this job."""
@@ -88,14 +88,6 @@ class Activities:
                 if _spoke(self._graph.runs.get(whole.run_id)).seen is None:
                     yield whole.run_id
 
-    def knows(self, job: JobId) -> bool:
-        """Whether it is kept what the job did."""
-        return job in self._kept
-
-    def take(self, job: JobId, done: Activity) -> None:
-        """Keep what a job did, as it was worked out elsewhere, until an event touches the job."""
-        self._kept[job] = _Kept(done, None, {}, None, None)
-
     def of(self, job: JobId) -> Activity:
         """What a known job did."""
         kept = self._kept.get(job)
@@ -103,7 +95,13 @@ class Activities:
             kept = self._kept[job] = self._looked_at(job)
         return kept.activity
 
+    def _told(self, job: JobId) -> Activity | None:
+        """What a job did, as far as that is known without a look at its runs."""
+        return None
+
     def _looked_at(self, job: JobId) -> _Kept:
+        if (done := self._told(job)) is not None:
+            return _Kept(done)
         runs = known_runs(self._graph, job)
         order: Ordered[_Key] = Ordered()
         for run in runs:

@@ -125,6 +125,11 @@ class CutPast:
             self._heard_late.append(log_index)
         elif run_id is not None and (is_late or self._is_news(run_id)):
             self._heard_again[run_id] = None
+        self.knowledge.is_in_step = not self._is_behind
+
+    @property
+    def _is_behind(self) -> bool:
+        return bool(self._heard_again or self._heard_late)
 
     def _is_news(self, run_id: str) -> bool:
         """Whether what `now` has of a run that spoke since is no longer what was known then, and was till now."""
@@ -134,7 +139,7 @@ class CutPast:
     async def catch_up(self) -> None:
         """Take in what was heard of since; runs that spoke again are from now on read from their events."""
         async with self._turn:
-            while self._heard_again or self._heard_late:
+            while self._is_behind:
                 run_ids = [*islice(self._heard_again, _GROUP)]
                 places = self._heard_late[:_GROUP]
                 logged = [event for run_id in run_ids for event in self._store.run_events(run_id)]
@@ -146,6 +151,7 @@ class CutPast:
                 del self._heard_late[: len(places)]
                 for run_id in run_ids:
                     del self._heard_again[run_id]
+                self.knowledge.is_in_step = not self._is_behind
                 await asyncio.sleep(0)
 
 

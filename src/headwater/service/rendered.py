@@ -216,15 +216,21 @@ class RunTexts:
 
 
 class RunTextsBeside(RunTexts):
-    """Runs that are kept elsewhere: `others` gives those that hold here too."""
+    """Runs that are kept elsewhere: `others` gives where, for a run that is the same there; else it is not kept."""
 
-    def __init__(self, others: Callable[[str], bytes | None]) -> None:
+    def __init__(self, others: Callable[[str], RunTexts | None]) -> None:
         super().__init__(max_bytes=0)
         self._others = others
 
     def get(self, run_id: str) -> bytes | None:
         """The run, or None where it is not kept, or does not hold here."""
-        return self._others(run_id)
+        others = self._others(run_id)
+        return None if others is None else others.get(run_id)
+
+    def keep(self, job: JobId, run_id: str, text: bytes) -> None:
+        """Keep a run of the job there, for whoever asks next, of whatever time."""
+        if (others := self._others(run_id)) is not None:
+            others.keep(job, run_id, text)
 
 
 class Rendered:
@@ -242,7 +248,7 @@ class Rendered:
         cls,
         job_nodes: Callable[[JobId], JobNode | None],
         dataset_nodes: Callable[[DatasetId], bytes | None],
-        runs: Callable[[str], bytes | None],
+        runs: Callable[[str], RunTexts | None],
     ) -> "Rendered":
         """Nothing yet but what these give."""
         rendered = cls()

@@ -11,7 +11,7 @@ from headwater.graph.records import Run
 from headwater.model.edits import target_of
 from headwater.model.facts import Edit, Fact, Seen
 from headwater.model.names import DatasetId, JobId
-from headwater.service.activity import Activity
+from headwater.service.activities_then import ActivitiesThen
 from headwater.service.knowledge import SCHEMA, Knowledge
 from headwater.service.listing import NameIndex
 from headwater.service.rendered import Rendered
@@ -37,7 +37,10 @@ class KnowledgeThen(Knowledge):
         self.facets = now.facets
         self.run_records = RunRecords(max_bytes=0)  # a past's memory is its graph's
         self._edited = graph.edited_since()
+        self.is_in_step = True
+        """Whether it has taken in all that was heard of late; only then may others have what is rendered here."""
         until_us = self._until_us = store.until_us
+        self._activities = ActivitiesThen(graph, now._activities, until_us)
         of_jobs = Then(until_us, self.is_job_same, self._doubtful_jobs, lambda: self._told_back(jobs_told_of))
         self.job_tallies.begin_with(now.job_tallies, of_jobs)
         of_datasets = Then(
@@ -59,12 +62,6 @@ class KnowledgeThen(Knowledge):
         self.name_index = NameIndex(self.graph)
         return super().learn(facts)
 
-    def activity(self, job: JobId) -> Activity:
-        """As of now where nobody spoke of the job since."""
-        if not self._activities.knows(job) and self._cut.is_job_as_then(job):
-            self._activities.take(job, self._now.activity(job))
-        return super().activity(job)
-
     def count_runs(self) -> int:
         """As of any knowledge, but without a look at each of them."""
         again, now = self._cut.again.runs, self._now.graph.runs
@@ -81,7 +78,7 @@ class KnowledgeThen(Knowledge):
     def _is_run_same(self, run_id: str) -> bool:
         """Whether a run had told all by then that it has told, of datasets that went by the same names."""
         run = self._now.graph.runs.get(run_id)
-        if run is None or run_id in self._cut.again.runs or side(run, self._until_us) != "before":
+        if run is None or not self._cut.is_run_as_then(run_id) or not self.is_in_step:
             return False
         return all(self._is_end_same(name) for _, name in run.observed)
 
@@ -197,5 +194,5 @@ class KnowledgeThen(Knowledge):
         return Rendered.beside(
             lambda job: self._now.rendered.job_nodes.get(job) if self.is_job_same(job) else None,
             lambda name: self._now.rendered.dataset_nodes.get(name) if self.is_dataset_same(name) else None,
-            lambda run_id: self._now.rendered.runs.get(run_id) if self._is_run_same(run_id) else None,
+            lambda run_id: self._now.rendered.runs if self._is_run_same(run_id) else None,
         )

@@ -66,6 +66,19 @@ def test_a_past_takes_in_what_happened_before_it_and_came_later(
     assert past == _answers(counted, {})
 
 
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(log=logs.logs, late=logs.logs, second=st.integers(0, 59))
+def test_now_answers_as_if_nobody_had_asked_for_a_past(log: list[bytes], late: list[bytes], second: int) -> None:
+    as_of = f"2026-05-22T14:23:{second:02d}.000Z"
+    with TemporaryDirectory() as folder, served(Path(folder)) as client:
+        for part in (log, late):
+            _send(client, part)
+            read_everything(client, asOf=as_of)
+        now = _comparable(read_everything(client))
+
+    assert now == _answers(log + late, {})
+
+
 _BEGIN_US = 1_779_459_780_000_000
 """2026-05-22T14:23:00Z: the first second of generated events."""
 

@@ -1,13 +1,14 @@
 """Jobs: what they read and write, and their newest runs."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from headwater.errors import NotFoundError
 from headwater.model.facets.about import DocumentationFacet
 from headwater.model.facets.job import JobTypeFacet, SourceCodeLocationFacet
 from headwater.model.facets.own import DeclaredFacet
+from headwater.model.facets.view import View
 from headwater.model.names import JobId
 from headwater.service import shapes
 from headwater.service.activity import KnownRun
@@ -18,6 +19,8 @@ from headwater.service.views.names import name_of, names_of, stored_facets
 from headwater.service.views.runs import run_shapes, run_texts
 from headwater.service.views.tags import tags_of
 
+ViewT = TypeVar("ViewT", bound=View)
+
 _NEWEST: Final = 10
 """How many runs a job brings with it."""
 _TYPES: Final[Mapping[str, str]] = {"STREAMING": "STREAM", "SERVICE": "SERVICE"}
@@ -26,33 +29,26 @@ _TYPES: Final[Mapping[str, str]] = {"STREAMING": "STREAM", "SERVICE": "SERVICE"}
 
 def job_shapes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[shapes.Job]:
     """The jobs, in their order, each with its newest runs."""
-    newest = newest_runs(knowledge, jobs, _NEWEST, run_texts)
-    facets = stored_facets(knowledge, (_digests(knowledge, job) for job in jobs))
+    newest = newest_runs(knowledge, jobs, _NEWEST)
+    facets = stored_facets(knowledge, (knowledge.graph.job_digests(job) for job in jobs))
     return [_job(knowledge, job, newest[job], facets_of_job) for job, facets_of_job in zip(jobs, facets, strict=True)]
 
 
-def newest_runs(
-    knowledge: Knowledge,
-    jobs: Iterable[JobId],
-    most: int,
-    shaped: Callable[[Knowledge, Iterable[KnownRun]], Sequence[shapes.Run]] = run_shapes,
-) -> dict[JobId, list[shapes.Run]]:
-    """For each job: its newest runs, newest first."""
+def newest_runs(knowledge: Knowledge, jobs: Iterable[JobId], most: int) -> dict[JobId, list[shapes.Run]]:
+    """For each job: its newest runs, newest first, to be written and not looked into."""
     ids = {job: knowledge.activity(job).runs[:most] for job in jobs}
-    runs = iter(shaped(knowledge, (knowledge.run(run_id) for each in ids.values() for run_id in each)))
+    runs = iter(run_texts(knowledge, (knowledge.run(run_id) for each in ids.values() for run_id in each)))
     return {job: list(islice(runs, len(each))) for job, each in ids.items()}
 
 
 def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> shapes.JobCore:
     """What every answer says of a job."""
-    digests = _digests(knowledge, job)
-    documentation = knowledge.facets.view(DocumentationFacet, digests)
-    location = knowledge.facets.view(SourceCodeLocationFacet, digests)
-    kind = knowledge.facets.view(JobTypeFacet, digests)
+    documentation = _told(knowledge, job, DocumentationFacet)
+    location = _told(knowledge, job, SourceCodeLocationFacet)
     done = knowledge.activity(job)
     return shapes.JobCore(
         id=name_of(job),
-        type=_type(kind, knowledge.facets.view(DeclaredFacet, digests)),
+        type=_type(_told(knowledge, job, JobTypeFacet), _told(knowledge, job, DeclaredFacet)),
         name=job.name,
         simpleName=_simple_name(job, done.parent),
         parentJobName=None if done.parent is None else done.parent.name,
@@ -69,7 +65,7 @@ def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> sha
 
 
 def _job(knowledge: Knowledge, job: JobId, runs: Sequence[shapes.Run], facets: shapes.Facets) -> shapes.Job:
-    kind = knowledge.facets.view(JobTypeFacet, _digests(knowledge, job))
+    kind = _told(knowledge, job, JobTypeFacet)
     labels = () if kind is None else (kind.job_type, kind.integration)
     return shapes.Job(
         **job_core(knowledge, job, runs[0] if runs else None),
@@ -81,8 +77,8 @@ def _job(knowledge: Knowledge, job: JobId, runs: Sequence[shapes.Run], facets: s
     )
 
 
-def _digests(knowledge: Knowledge, job: JobId) -> Mapping[str, bytes]:
-    return knowledge.graph.job_digests(job)
+def _told(knowledge: Knowledge, job: JobId, kind: type[ViewT]) -> ViewT | None:
+    return knowledge.facets.read(kind, knowledge.graph.job_digest(job, kind.key))
 
 
 def _type(kind: JobTypeFacet | None, declared: DeclaredFacet | None) -> str:
@@ -104,7 +100,8 @@ def _current_version(knowledge: Knowledge, job: JobId) -> str | None:
     ended = knowledge.activity(job).ended_run
     if ended is not None:
         return str(job_version(knowledge.graph, job, knowledge.graph.runs[ended].observed))
-    if knowledge.graph.jobs[job].declaration is not None and DeclaredFacet.key not in _digests(knowledge, job):
+    is_put = knowledge.graph.job_digest(job, DeclaredFacet.key) is not None
+    if knowledge.graph.jobs[job].declaration is not None and not is_put:
         return str(declared_version(knowledge.graph, job))
     return None
 

@@ -190,7 +190,7 @@ def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> Jo
         "id": job.node_id,
         "type": "JOB",
         "data": shapes_lineage.JobInLineage(
-            **job_core(knowledge, job, latest), currentRunUuid=None if latest is None else latest["id"]
+            **job_core(knowledge, job, latest), currentRunUuid=next(iter(knowledge.activity(job).runs), None)
         ),
         "inEdges": [orjson.Fragment(edge) for _, edge in reads],
         "outEdges": [orjson.Fragment(edge) for _, edge in writes],
