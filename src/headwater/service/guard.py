@@ -11,6 +11,7 @@ from headwater.access.veil import Veil
 from headwater.errors import HeadwaterError, UnauthenticatedError
 from headwater.service.failures import failed
 from headwater.service.gate import Gate
+from headwater.service.paths import path_as_sent
 from headwater.service.rules import matched
 from headwater.service.sight import SIGHT
 
@@ -33,7 +34,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        path = _as_sent(scope)
+        path = path_as_sent(scope)
         asked = matched(scope["method"], path)
         if _is_page(scope, path) if asked is None else asked.rule is None:
             await self._app(scope, receive, send)
@@ -49,13 +50,6 @@ class Guard:
             return
         scope[SIGHT] = sight
         await self._app(scope, receive, send if sight.veil is None else _Veiled(sight.veil, send))
-
-
-def _as_sent(scope: Scope) -> str:
-    """The path that routes will see: see `paths`."""
-    raw_path: bytes = scope.get("raw_path") or b""
-    path: str = scope["path"]
-    return raw_path.decode("latin-1") if b"%" in raw_path else path
 
 
 def _is_page(scope: Scope, path: str) -> bool:

@@ -1,7 +1,8 @@
 """Names in paths: `s3://bucket` is one name, and stands in a path as `s3%3A%2F%2Fbucket`.
 
 Servers hand the path over decoded, where such a name would fall apart at its slashes. So routes are matched against the
-path as it was sent, and a parameter `{name:encoded}` is decoded once it is cut out.
+path as it was sent, and a parameter `{name:encoded}` is decoded once it is cut out. A slash behind a path of the API
+means nothing: Marquez's page asks for `/api/v1/search/`.
 """
 
 from typing import Final
@@ -46,15 +47,21 @@ register_url_convertor("encoded", EncodedName())
 register_url_convertor("mark", RunMark())
 
 
+def path_as_sent(scope: Scope) -> str:
+    """The path that routes see, with its percent signs."""
+    raw_path: bytes = scope.get("raw_path") or b""
+    path: str = raw_path.decode("latin-1") if b"%" in raw_path else scope["path"]
+    return path.removesuffix("/") if path.startswith(f"{API}/") else path
+
+
 class PathsAsSent:
-    """ASGI middleware: routes see the path with its percent signs."""
+    """ASGI middleware: puts the path as it was sent in the place of the decoded one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand the request on."""
-        raw_path: bytes = scope.get("raw_path") or b""
-        if b"%" in raw_path:
-            scope["path"] = raw_path.decode("latin-1")
+        if scope["type"] != "lifespan":
+            scope["path"] = path_as_sent(scope)
         await self._app(scope, receive, send)

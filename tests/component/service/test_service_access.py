@@ -537,6 +537,7 @@ def deeds(admin: Asker, index_after: int) -> list[tuple[str, str, list[str]]]:
 
 
 def test_every_write_and_export_is_an_action_with_its_actor(admin: Asker) -> None:
+    asker(admin, "read")  # so that something was done before
     before = admin("GET", "/api/v1/actions?limit=1").json()["actions"][0]["index"]
     holder = asker(admin, "steward", "ingest", scopes=("*",))
     name = holder("GET", "/api/v1/access/me").json()["name"]
@@ -566,6 +567,16 @@ def test_every_write_and_export_is_an_action_with_its_actor(admin: Asker) -> Non
         (name, "put", ["dataset", "spare", "made"]),
         (name, "described", ["namespace", "spare"]),
     ]
+
+
+@pytest.mark.parametrize("path", ["namespaces/hr/datasets", "namespaces/hr", "edits", f"jobs/runs/{HIDDEN_RUN}"])
+def test_a_slash_behind_a_path_opens_nothing(admin: Asker, path: str) -> None:
+    holder, stranger = asker(admin, "read"), Asker(admin._client, None)
+
+    answers = [ask("GET", f"/api/v1/{path}{slash}") for ask in (holder, stranger) for slash in ("", "/")]
+
+    assert [answer.status_code for answer in answers] == [403, 403, 401, 401]
+    assert answers[0].text == answers[1].text
 
 
 def test_a_dataset_is_not_put_by_the_run_of_another(admin: Asker) -> None:

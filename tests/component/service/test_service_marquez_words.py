@@ -191,6 +191,28 @@ def test_what_an_event_lacks_stands_in_errors(client: TestClient, missing: dict[
     assert (answer.status_code, answer.json()["errors"]) == (422, [fault])
 
 
+@pytest.mark.parametrize(
+    "path", ["search/?q=raw", "jobs/", "namespaces/", "namespaces/lake/datasets/raw/", f"jobs/runs/{RUN}/", "tags/"]
+)
+def test_a_slash_behind_a_path_means_nothing(client: TestClient, path: str) -> None:
+    assert get(client, f"/api/v1/{path}") == get(client, f"/api/v1/{path.replace('/?', '?').removesuffix('/')}")
+
+
+@pytest.mark.parametrize("path", ["search?q=a{}filter={}sort=", "events/lineage?limit=9{}before={}after="])
+def test_a_parameter_left_empty_is_as_if_it_were_not_there(client: TestClient, path: str) -> None:
+    without = path.partition("{")[0]
+
+    assert get(client, f"/api/v1/{path.format('&', '&')}") == get(client, f"/api/v1/{without}")
+
+
+def test_an_event_is_taken_with_a_slash_behind_the_path(client: TestClient) -> None:
+    sent = event(run={"runId": OTHER_RUN}, job={"namespace": "slash", "name": "load"})
+
+    answers = [client.post(f"/api/v1/lineage{slash}", json=sent).status_code for slash in ("/", "")]
+
+    assert answers == [201, 200]
+
+
 def test_paging_past_the_end_is_an_empty_page_with_the_whole_count(client: TestClient) -> None:
     page = get(client, "/api/v1/namespaces/lake/datasets?limit=10&offset=100")
 

@@ -51,7 +51,7 @@ def test_every_failure_of_every_route_has_one_shape(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/v1/none", "/none", "/api", "/api/v1/", "/api/v1/jobs/", "/%2e%2e/%2e%2e/etc/passwd"]
+    "path", ["/api/v1/none", "/none", "/api", "/api/v1/", "/api/v1/jobs//", "/api/jobs/", "/%2e%2e/%2e%2e/etc/passwd"]
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_what_is_no_route_is_not_found(client: TestClient, method: str, path: str) -> None:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Response
 from headwater.service.access import Known
 from headwater.service.answers import answer, microseconds
 from headwater.service.paths import API
-from headwater.service.routes.parameters import SMALL, WRONG, Limit, NamespaceName, Offset
+from headwater.service.routes.parameters import OR_DEFAULT, SMALL, WRONG, Limit, NamespaceName, Offset
 from headwater.service.shapes import Events
 from headwater.store.entries import LoggedEvent
 
@@ -22,8 +22,8 @@ _END_US = 2**62
 @router.get("/events/lineage", response_model=Events, responses=WRONG)
 async def events(
     knowledge: Known,
-    before: Annotated[datetime | None, Query(description="Only events before this time.")] = None,
-    after: Annotated[datetime | None, Query(description="Only events at or after this time.")] = None,
+    before: Annotated[datetime | None, OR_DEFAULT, Query(description="Only events before this time.")] = None,
+    after: Annotated[datetime | None, OR_DEFAULT, Query(description="Only events at or after this time.")] = None,
     direction: Annotated[
         Literal["desc", "asc"], SMALL, Query(alias="sortDirection", description="By event time.")
     ] = "desc",

@@ -28,9 +28,9 @@ def _or_default(text: object) -> object:
     return text
 
 
-_OR_DEFAULT: Final = BeforeValidator(_or_default)
-Limit = Annotated[int, _OR_DEFAULT, Query(ge=0, le=MAX_PAGE, description="How many items at most.")]
-Offset = Annotated[int, _OR_DEFAULT, Query(ge=0, le=2**53, description="How many items to pass over.")]
+OR_DEFAULT: Final = BeforeValidator(_or_default)
+Limit = Annotated[int, OR_DEFAULT, Query(ge=0, le=MAX_PAGE, description="How many items at most.")]
+Offset = Annotated[int, OR_DEFAULT, Query(ge=0, le=2**53, description="How many items to pass over.")]
 NamespaceName = Annotated[str, Path(description="A namespace, percent-encoded, slashes too.")]
 ResourceName = Annotated[str, Path(description="The name of a job or dataset, percent-encoded, slashes too.")]
 RunId = Annotated[str, Path(description="A run id.")]
@@ -40,7 +40,7 @@ NodeId = Annotated[
 ]
 Depth = Annotated[
     int,
-    _OR_DEFAULT,
+    OR_DEFAULT,
     AfterValidator(lambda depth: max(0, min(depth, _MAX_DEPTH))),
     Query(description="How many hops away from the node at most; less than none is none."),
 ]

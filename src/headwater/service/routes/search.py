@@ -9,7 +9,7 @@ from headwater.service import shapes
 from headwater.service.access import Known
 from headwater.service.answers import answer, microseconds
 from headwater.service.paths import API
-from headwater.service.routes.parameters import EITHER_CASE, WRONG, Limit
+from headwater.service.routes.parameters import EITHER_CASE, OR_DEFAULT, WRONG, Limit
 from headwater.service.sight import Sees
 from headwater.service.views import search
 
@@ -23,11 +23,15 @@ Order = Annotated[search.Order, EITHER_CASE]
 async def get_hits(
     knowledge: Known,
     text: Annotated[str, Query(alias="q", description="A part of a name, in either case, or a whole node id.")],
-    kind: Annotated[Kind | None, Query(alias="filter", description="Only these.")] = None,
-    order: Annotated[Order, Query(alias="sort", description="By name, or the latest first.")] = "NAME",
+    kind: Annotated[Kind | None, OR_DEFAULT, Query(alias="filter", description="Only these.")] = None,
+    order: Annotated[Order, OR_DEFAULT, Query(alias="sort", description="By name, or the latest first.")] = "NAME",
     namespace: Annotated[str | None, Query(description="Only names in this namespace.")] = None,
-    before: Annotated[date | None, Query(description="Only what was last heard of before this day, in UTC.")] = None,
-    after: Annotated[date | None, Query(description="Only what was heard of since this day began, in UTC.")] = None,
+    before: Annotated[
+        date | None, OR_DEFAULT, Query(description="Only what was last heard of before this day, in UTC.")
+    ] = None,
+    after: Annotated[
+        date | None, OR_DEFAULT, Query(description="Only what was heard of since this day began, in UTC.")
+    ] = None,
     limit: Limit = 10,
     sees: Sees = None,
 ) -> Response:

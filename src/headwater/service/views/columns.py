@@ -94,7 +94,7 @@ def _nodes(
     wording_of = cache(partial(_Wording, knowledge))
     version_of = cache(partial(_version, knowledge))
     nodes: list[shapes_lineage.ColumnNode] = []
-    for column in sorted(steps):
+    for column in sorted(steps, key=ids.__getitem__):
         data = _data(column, steps[column], wording_of(column.dataset), version_of)
         nodes.append(
             shapes_lineage.ColumnNode(
