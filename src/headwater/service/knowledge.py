@@ -303,10 +303,6 @@ class Knowledge:
             return told
         return reduce(Seen.union, known)
 
-    def was_touched(self, name: DatasetId) -> bool:
-        """Whether a run read or wrote the dataset, under any of its names."""
-        return any(dataset.observed is not None for dataset in self.names(name))
-
     # What a job did
 
     def count_runs(self) -> int:

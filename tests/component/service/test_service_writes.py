@@ -8,11 +8,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from headwater.model.facets.registry import unreadable_facets
-from tests.support.app import Body, get, served
+from tests.support.app import Body, dataset, event, get, post, served
 from tests.support.reads import read_everything
 
 TEAM = "/api/v1/namespaces/team"
 RUN = "00000001-0000-4000-8000-000000000001"
+OTHER_RUN = "00000002-0000-4000-8000-000000000001"
 TABLE = {"type": "DB_TABLE", "physicalName": "public.t", "sourceName": "default"}
 
 
@@ -86,6 +87,19 @@ def test_what_is_put_again_was_created_when_it_was_put_first(client: TestClient)
 
     assert [each["createdAt"] for each in again] == [each["createdAt"] for each in first]
     assert all(now["updatedAt"] > then["updatedAt"] for now, then in zip(again, first, strict=True))
+
+
+def test_a_dataset_that_is_put_has_a_lifecycle_once_a_run_wrote_it(client: TestClient) -> None:
+    put(client, f"{TEAM}/datasets/t", **TABLE)
+    put(client, f"{TEAM}/jobs/j", type="BATCH", inputs=[{"namespace": "team", "name": "t"}], outputs=[])
+    create_run(client, "j", id=RUN)
+    mark(client, "start")
+    read = get(client, f"{TEAM}/datasets/t")
+
+    post(client, event(run={"runId": OTHER_RUN}, outputs=[dataset("t", "team")]))
+
+    written = get(client, f"{TEAM}/datasets/t")
+    assert (read["lastLifecycleState"], written["lastLifecycleState"]) == (None, "")
 
 
 def test_a_stream_says_where_its_schema_is(client: TestClient) -> None:

@@ -85,12 +85,20 @@ def _source_name(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
 
 
 def _lifecycle(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> str | None:
-    """As Marquez has it: None for a dataset without a version, and for one that only was put."""
+    """As Marquez has it: None for a dataset without a version, and for one that was put and that no run wrote."""
     change = knowledge.facets.view(LifecycleStateChangeFacet, digests)
     if change is not None:
         return change.lifecycle_state_change
-    was_put = knowledge.facets.view(DeclaredFacet, digests) is not None and not knowledge.was_touched(name)
-    return None if was_put or current_shape(knowledge.graph, name) is None else ""
+    was_put = knowledge.facets.view(DeclaredFacet, digests) is not None
+    has_none = current_shape(knowledge.graph, name) is None or (was_put and not _was_written(knowledge, name))
+    return None if has_none else ""
+
+
+def _was_written(knowledge: Knowledge, name: DatasetId) -> bool:
+    graph = knowledge.graph
+    runs = (graph.runs[run_id] for job in graph.writers(name) for run_id in graph.jobs[job].runs)
+    ends = {("output", member) for member in graph.members(name)}
+    return any(not ends.isdisjoint(run.observed) for run in runs)
 
 
 def _description(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str | None:
