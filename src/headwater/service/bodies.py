@@ -1,11 +1,12 @@
 """What may be sent to be written, as types: in Marquez's names, and no stricter than Marquez."""
 
+import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
 from starlette.types import Message
 
 from headwater.errors import InvalidEventError, InvalidInputError, MalformedJsonError
@@ -86,13 +87,21 @@ class JobBody(BaseModel):
     runId: Annotated[str | None, Field(description="A run of the job that read and wrote just these.")] = None
 
 
+def _as_text(value: object) -> object:
+    """Numbers and truth values as JSON writes them, as Marquez reads them."""
+    return json.dumps(value) if isinstance(value, int | float) else value
+
+
+Argument = Annotated[str, BeforeValidator(_as_text)]
+
+
 class RunBody(BaseModel):
     """A run that has not started."""
 
     id: Annotated[str | None, Field(min_length=1, description="The run's id; made here where there is none.")] = None
     nominalStartTime: AwareDatetime | None = None
     nominalEndTime: AwareDatetime | None = None
-    args: Mapping[str, str] | None = None
+    args: Mapping[str, Argument] | None = None
 
 
 class StrictBody(APIRoute):

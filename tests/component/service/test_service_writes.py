@@ -202,6 +202,14 @@ def test_what_a_run_wrote_is_told_by_putting_it(client: TestClient) -> None:
     assert job["outputs"] == [{"namespace": "team", "name": "t"}]
 
 
+def test_arguments_of_a_run_that_are_no_texts_become_texts(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH", inputs=[], outputs=[])
+
+    known = create_run(client, "j", args={"text": "a", "number": 7, "part": 0.5, "truth": True})
+
+    assert known["args"] == {"text": "a", "number": "7", "part": "0.5", "truth": "true"}
+
+
 def test_a_run_is_created_once(client: TestClient) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     create_run(client, "j", id=RUN)
