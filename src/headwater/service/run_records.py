@@ -1,11 +1,11 @@
 """What runs told, as the walk to a root cause reads it: kept until they tell more."""
 
-from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Final
 
 from headwater.graph.causes.readings import Readings
 from headwater.graph.causes.record import Record
+from headwater.service.kept import BySize
 
 MAX_BYTES: Final = 48 * 2**20
 """Of all that is kept: about 20,000 runs that read and wrote three datasets."""
@@ -19,9 +19,7 @@ class RunRecords:
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.readings = Readings()
-        self._max_bytes = max_bytes
-        self._kept: OrderedDict[str, tuple[Record, int]] = OrderedDict()
-        self._bytes = 0
+        self._kept: BySize[str, Record] = BySize(max_bytes, size_bytes)
         self._names_as_of = 0
 
     def names_are_as_of(self, changes: int) -> None:
@@ -29,29 +27,19 @@ class RunRecords:
         if self._names_as_of != changes:
             self._names_as_of = changes
             self._kept.clear()
-            self._bytes = 0
 
     def get(self, run_id: str) -> Record | None:
         """What the run told, or None where that is not kept."""
-        if run_id not in self._kept:
-            return None
-        self._kept.move_to_end(run_id)
-        return self._kept[run_id][0]
+        return self._kept.get(run_id)
 
     def keep(self, record: Record) -> None:
         """Keep what a run told."""
-        run_id = record.outline.run_id
-        self.forget([run_id])
-        self._kept[run_id] = record, size = record, size_bytes(record)
-        self._bytes += size
-        while self._bytes > self._max_bytes:
-            self.forget([next(iter(self._kept))])
+        self._kept.keep(record.outline.run_id, record)
 
     def forget(self, run_ids: Iterable[str]) -> None:
         """These runs told more."""
         for run_id in run_ids:
-            _, size = self._kept.pop(run_id, (None, 0))
-            self._bytes -= size
+            self._kept.drop(run_id)
 
 
 def size_bytes(record: Record) -> int:

@@ -16,8 +16,9 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes, shapes_lineage
 from headwater.service.ahead import groups, in_turns
 from headwater.service.answers import iso
+from headwater.service.kept import Kept, fitted
 from headwater.service.knowledge import Knowledge
-from headwater.service.rendered import JobNode, Kept, Rendered, fitted
+from headwater.service.rendered import JobNode, Rendered
 from headwater.service.views.datasets import dataset_core
 from headwater.service.views.jobs import job_core, newest_runs
 
