@@ -30,7 +30,8 @@ class Ordered(Generic[ThingT]):
     def copy(self) -> "Ordered[ThingT]":
         """The same things; there are two lists of them once something comes or goes."""
         same: Ordered[ThingT] = Ordered()
-        same._order, same._changes = self._order, {**self._changes}
+        self.items()  # put in order once for all copies
+        same._order = self._order
         same._is_shared = self._is_shared = True
         return same
 

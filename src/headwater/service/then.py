@@ -113,8 +113,10 @@ class KnowledgeThen(Knowledge):
         is_plain = known is not None and known.last_new_us != NEVER_US and target_of(name) not in self._edited
         if known is None or not is_plain or not self._is_job_told_alike(name):
             return super()._job_tally(name)
-        graphs = (graph for graph in (now, self._cut.again) if name in graph.jobs)
-        seen = Seen.over(job_seen_until(graph, name, self._until_us) for graph in graphs)
+        seen, again = job_seen_until(now, name, self._until_us), self._cut.again
+        if seen is not None and known.last_new_us <= self._until_us and name not in again.jobs:
+            return known._replace(seen=seen)
+        seen = Seen.over((seen, job_seen_until(again, name, self._until_us) if name in again.jobs else None))
         if seen is None:
             return None
         ends = chain(now.jobs[name].reads.values(), now.jobs[name].writes.values())
