@@ -26,7 +26,14 @@ class InvalidInputError(HeadwaterError):
 
 
 class InvalidEventError(InvalidInputError):
-    """An event cannot be taken; the message names the path of the first bad field."""
+    """An event cannot be taken; the message names the path of the first bad field.
+
+    `missing` are the paths of all fields that it lacks.
+    """
+
+    def __init__(self, message: str, missing: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.missing = missing
 
 
 class MalformedJsonError(InvalidEventError):

@@ -151,7 +151,12 @@ def _any(raw: bytes) -> Event:
     if body.get("dataset") is not None:
         stamp = _stamp(event_time(WireDatasetEvent, body), raw)
         return DatasetEvent(raw, stamp, _ref(cast(Mapping[str, Any], body["dataset"])))
-    raise InvalidEventError("event: expected one of run (with job), job or dataset")
+    try:
+        event_time(WireRunEvent, body)
+    except InvalidEventError as fault:
+        message = "event: expected one of run (with job), job or dataset"
+        raise InvalidEventError(message, fault.missing) from None
+    raise AssertionError("a run event without a run")
 
 
 def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:

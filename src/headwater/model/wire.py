@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
 
 from headwater.errors import InvalidEventError
 
@@ -105,14 +106,21 @@ def event_time(wire: type[_W], body: Mapping[str, Any]) -> datetime:
     """When it happened, once it is known that the event is as that class says.
 
     Raises:
-        InvalidEventError: it is not; the message gives the path of the first bad field.
+        InvalidEventError: it is not; the message gives the path of the first bad field, and `missing` all that lack.
     """
     try:
         return wire.model_validate(body).eventTime
     except ValidationError as invalid:
-        first = invalid.errors(include_url=False)[0]
-        path = ".".join(str(step) for step in first["loc"])
-        is_absent = first["input"] is None and first["type"] in _WHERE_NULL_IS_ABSENT
-        kind = "missing" if is_absent else first["type"]
+        first, *_ = faults = invalid.errors(include_url=False)
+        kind = "missing" if _is_missing(first) else first["type"]
         what = _WORDING.get(kind, first["msg"].removeprefix("Value error, "))
-        raise InvalidEventError(f"{path}: {what}") from None
+        raise InvalidEventError(f"{_path(first)}: {what}", tuple(map(_path, filter(_is_missing, faults)))) from None
+
+
+def _is_missing(fault: ErrorDetails) -> bool:
+    is_absent = fault["input"] is None and fault["type"] in _WHERE_NULL_IS_ABSENT
+    return fault["type"] == "missing" or is_absent
+
+
+def _path(fault: ErrorDetails) -> str:
+    return ".".join(str(step) for step in fault["loc"])

@@ -78,8 +78,7 @@ async def _ours(_: Request, error: Exception) -> Response:
     status = status_of(error)
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         return await _unexpected(_, error)
-    faults = [_fault_of_event(str(error))] if status == HTTPStatus.UNPROCESSABLE_ENTITY else None
-    response = _failure(status, str(error), faults)
+    response = _failure(status, str(error), _faults(error) if isinstance(error, InvalidEventError) else None)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["retry-after"] = _RETRY_AFTER_S
     if status == HTTPStatus.UNAUTHORIZED:
@@ -131,14 +130,16 @@ def _failure(status: int, message: str, faults: Sequence[str] | None = None) -> 
     return answer(failure if faults is None else {**failure, "errors": faults}, status)
 
 
-def _fault_of_event(message: str) -> str:
-    """What is wrong with an event; of a member that is not there in the words of Marquez.
+def _faults(error: InvalidEventError) -> list[str] | None:
+    """What is wrong with an event; of members that are not there in the words of Marquez.
 
-    >>> _fault_of_event("inputs.0.name: is required")
-    'inputs[0].name must not be null'
+    >>> _faults(InvalidEventError("inputs.0.name: is required", ("inputs.0.name",)))
+    ['inputs[0].name must not be null']
     """
-    path, _, what = message.rpartition(": ")
-    return message if what != "is required" else _INDEX.sub(r"[\1]", path) + " must not be null"
+    if isinstance(error, MalformedJsonError):
+        return None
+    missing = [_INDEX.sub(r"[\1]", path) + " must not be null" for path in error.missing]
+    return missing or [str(error)]
 
 
 def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping

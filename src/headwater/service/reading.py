@@ -59,7 +59,7 @@ def _parsed(raw: bytes) -> Event:
         raise MalformedJsonError("event: the body is empty")
     event = parse_event(raw)
     if isinstance(event, JobEvent) and _has_state(raw):
-        raise InvalidEventError("run: is required")
+        raise InvalidEventError("run: is required", ("run",))
     return event
 
 

@@ -213,6 +213,16 @@ def test_an_event_is_taken_with_a_slash_behind_the_path(client: TestClient) -> N
     assert answers == [201, 200]
 
 
+def test_all_that_an_event_lacks_stands_in_errors(client: TestClient) -> None:
+    answers = [client.post("/api/v1/lineage", json=sent) for sent in ({}, {"run": {}, "job": {}})]
+
+    of_all = {f"{member} must not be null" for member in ("eventTime", "producer", "run", "job")}
+    of_members = {f"{member} must not be null" for member in ("run.runId", "job.namespace", "job.name")}
+    assert [answer.status_code for answer in answers] == [422, 422]
+    assert {*answers[0].json()["errors"]} == of_all
+    assert {*answers[1].json()["errors"]} == of_members | {"eventTime must not be null", "producer must not be null"}
+
+
 def test_paging_past_the_end_is_an_empty_page_with_the_whole_count(client: TestClient) -> None:
     page = get(client, "/api/v1/namespaces/lake/datasets?limit=10&offset=100")
 
