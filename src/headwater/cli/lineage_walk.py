@@ -63,20 +63,30 @@ def find(client: ServiceClient, text: str) -> Target:
 
     Raises:
         NotFoundError: no dataset is called so, or it has no such column.
-        InvalidNameError: several datasets are called so.
+        InvalidNameError: several datasets are called so, or nothing is named.
     """
+    if not text:
+        raise InvalidNameError("the name is empty; name a dataset as DATASET or DATASET:COLUMN")
     dataset = _find_dataset(client, text)
     if dataset is not None:
         return Target(dataset, None)
     head, _, column = text.rpartition(":")
     dataset = _find_dataset(client, head) if head else None
     if dataset is None:
-        raise NotFoundError(f"no dataset is called {text!r}; `headwater trace` takes DATASET or DATASET:COLUMN")
-    fields = client.get(f"/namespaces/{_quoted(dataset.namespace)}/datasets/{_quoted(dataset.name)}")["fields"]
-    columns = [described["name"] for described in fields]
+        raise NotFoundError(f"no dataset is called {text!r}; name it as DATASET or DATASET:COLUMN")
+    columns = _columns(client, dataset)
     if column not in columns:
         raise NotFoundError(f"{head} has no column {column!r}; it has {', '.join(columns) or 'none that is known'}")
     return Target(dataset, column)
+
+
+def _columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
+    """Those of its schema, then those that only column lineage tells of: not every producer tells a schema."""
+    described = client.get(f"/namespaces/{_quoted(dataset.namespace)}/datasets/{_quoted(dataset.name)}")["fields"]
+    parameters = {"nodeId": dataset.node_id, "depth": "1", "withDownstream": "true"}
+    nodes = [node["data"] for node in client.get("/column-lineage", parameters)["graph"]]
+    traced = [node["field"] for node in nodes if (node["namespace"], node["dataset"]) == dataset]
+    return list(dict.fromkeys([field["name"] for field in described] + traced))
 
 
 def _find_dataset(client: ServiceClient, text: str) -> DatasetId | None:

@@ -11,15 +11,22 @@ from headwater.cli.main import app
 from headwater.errors import InvalidInputError
 from tests.support.app import Body
 from tests.support.days import days, read, run
-from tests.support.flights import FLIGHTS
+from tests.support.flights import FLIGHTS, columns, ran, source
 from tests.support.service import running
+
+_NOTES = {"namespace": "bare", "name": "notes"}
+_MADE = columns([], cents=[{**source("notes", "dollars", "DIRECT", "TRANSFORMATION"), **_NOTES}])
+UNDESCRIBED = ran(
+    "mint", "r9", 9, [_NOTES], [{"namespace": "bare", "name": "coins", "facets": {"columnLineage": _MADE}}]
+)
+"""Datasets whose columns only column lineage tells of."""
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running(tmp_path_factory.mktemp("home")) as service:
         failed = run("clean", 3, state="FAIL", inputs=[read("raw")], outputs=[])
-        for event in [*FLIGHTS, *days(1, 2), *failed, *run("report", 3)]:
+        for event in [*FLIGHTS, *days(1, 2), *failed, *run("report", 3), UNDESCRIBED]:
             httpx.post(f"{service.url}/api/v1/lineage", json=event).raise_for_status()
         yield service.url
 
@@ -64,6 +71,30 @@ def test_impact_tells_people_what_breaks_and_what_nobody_knows(url: str) -> None
         "breaking: reaches 2 columns, 3 datasets and 4 jobs; 6 of these 9 break or get no more data",
         "  cut takes its value from flights:arr_delay (identity): it fails once the column is gone",
     ]
+
+
+def test_a_column_that_only_column_lineage_tells_of_is_known(url: str) -> None:
+    from_target = told_json("trace", "coins:cents", "--url", url)
+    from_source = told_json("impact", "notes:dollars", "--url", url)
+
+    assert [node["name"] for node in from_target["nodes"]] == ["coins:cents", "notes:dollars"]
+    assert [node["name"] for node in from_source["nodes"]] == ["notes:dollars", "coins:cents"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "the name is empty; name a dataset as DATASET or DATASET:COLUMN"),
+        ("nowhere", "no dataset is called 'nowhere'; name it as DATASET or DATASET:COLUMN"),
+        ("coins:euros", "coins has no column 'euros'; it has cents"),
+    ],
+)
+@pytest.mark.parametrize("command", ["trace", "impact", "root-cause", "drift"])
+def test_what_is_not_there_is_told_with_what_can_be_named(url: str, command: str, name: str, message: str) -> None:
+    done = CliRunner().invoke(app, [command, name, "--url", url])
+
+    assert done.exit_code == 1
+    assert str(done.exception) == message
 
 
 def test_impact_without_a_change_shows_only_the_reach(url: str) -> None:
