@@ -16,7 +16,7 @@ from headwater.signing.merkle import Growth
 
 NDJSON: Final = "application/x-ndjson"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
-_DECODER: Final = JSONDecoder()
+_DECODER: Final = JSONDecoder(parse_int=str)  # only ends of values count, and `int` refuses more than 4,300 digits
 
 
 def events_in(body: bytes, content_type: str) -> list[bytes]:

@@ -61,6 +61,16 @@ def test_a_line_that_is_no_json_fails_for_itself(tmp_path: Path) -> None:
     assert [each["status"] for each in answer.json()["results"]] == [201, 400, 201]
 
 
+def test_an_element_with_a_number_out_of_range_fails_for_itself(tmp_path: Path) -> None:
+    huge = json.dumps(run(0)).replace('"run-0"', '"run-0", "facets": {"own": {"n": ' + "1" * 5000 + "}}")
+    with served(tmp_path) as client:
+        answer = client.post("/api/v1/lineage/batch", content=f"[{huge}, {json.dumps(run(1))}]")
+
+    told = answer.json()
+    assert [each["status"] for each in told["results"]] == [422, 201]
+    assert told["failed_events"][0]["reason"].startswith("run.facets.own.n: ")
+
+
 @pytest.mark.parametrize("body", ["", "{", "{}", "[", "[1", "[1,]", "[1 2]", "[] x", "[" * 200_000, b"\xff"])
 def test_a_body_that_is_no_array_is_refused_whole(tmp_path: Path, body: str | bytes) -> None:
     with served(tmp_path) as client:
