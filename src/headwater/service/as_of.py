@@ -48,7 +48,7 @@ def time_us(text: object) -> object:
     try:
         if _MILLISECONDS.fullmatch(text):
             return microseconds(_EPOCH + timedelta(milliseconds=int(text)))
-        time = datetime.fromisoformat(_LOST_PLUS.sub("+", text))
+        time = datetime.fromisoformat(_LOST_PLUS.sub("+", text.upper()))  # RFC 3339 lets `z` stand
         if time.tzinfo is not None:
             return microseconds(time)
     except (ValueError, OverflowError):

@@ -195,7 +195,14 @@ def test_the_schema_of_a_dataset_is_the_one_it_had(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "as_of", ["2026-05-22T14:10:00Z", "2026-05-22T16:10:00%2B02:00", "2026-05-22T16:10:00+02:00", "1779459000000"]
+    "as_of",
+    [
+        "2026-05-22T14:10:00Z",
+        "2026-05-22t14:10:00z",
+        "2026-05-22T16:10:00%2B02:00",
+        "2026-05-22T16:10:00+02:00",
+        "1779459000000",
+    ],
 )
 def test_a_time_may_be_written_with_any_offset_or_in_milliseconds(tmp_path: Path, as_of: str) -> None:
     with served(tmp_path) as client:

@@ -191,7 +191,13 @@ def test_other_names_and_parents_are_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["2020-01-01T04:00:00.001Z", "2020-01-01T05:00:00.001+01:00", "2020-01-01T04:00:00.001"]
+    "text",
+    [
+        "2020-01-01T04:00:00.001Z",
+        "2020-01-01t04:00:00.001z",
+        "2020-01-01T05:00:00.001+01:00",
+        "2020-01-01T04:00:00.001",
+    ],
 )
 def test_nominal_times_stay_as_written_and_are_read_with_their_offset(text: str) -> None:
     read = NominalTimeFacet.read({"nominalTime": {"nominalStartTime": text}})

@@ -51,7 +51,7 @@ class ParentFacet(View):
 
 def _date_time(text: str) -> str:
     try:
-        datetime.fromisoformat(text)
+        _read(text)
     except ValueError:
         raise PydanticCustomError("date_time", "not a date and time") from None
     return text
@@ -63,8 +63,12 @@ DateTimeText = Annotated[str, AfterValidator(_date_time), WithJsonSchema({"type"
 
 def moment(text: DateTimeText) -> datetime:
     """The time with its offset from UTC; some producers leave the offset out, and then mean UTC."""
-    time = datetime.fromisoformat(text)
+    time = _read(text)
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _read(text: str) -> datetime:
+    return datetime.fromisoformat(text.upper())  # RFC 3339 lets `t` and `z` stand, Python no `z`
 
 
 class NominalTimeFacet(View):
