@@ -82,8 +82,9 @@ def gaps_of_run(graph: Graph, run_id: str, *, told_start: bool, content: Content
         words = f"a run of {job.name} told no START, so nobody knows when it began"
         yield Gap("run-without-start", *about, words, seen.first_us, (job.node_id,))
     trouble = run.told.facets.get(ExtractionErrorFacet.key) if run.told else None
-    if trouble is not None and not graph.is_deleted(trouble.content):
-        words = f"a run of {job.name}: {_failed_tasks(content(trouble.content))}"
+    lost = None if trouble is None or graph.is_deleted(trouble.content) else _lost_tasks(content(trouble.content))
+    if trouble is not None and lost is not None:
+        words = f"a run of {job.name}: {lost}"
         yield Gap("extraction-error", *about, words, trouble.stamp.time_us, (job.node_id,))
 
 
@@ -115,9 +116,12 @@ def took_us(run: Run) -> int:
     return run.times.state[1].time_us - run.times.seen.first_us
 
 
-def _failed_tasks(facet: Mapping[str, Any]) -> str:
+def _lost_tasks(facet: Mapping[str, Any]) -> str | None:
+    """Whose lineage is missing; None where the facet says that nothing is."""
     read = ExtractionErrorFacet.read({ExtractionErrorFacet.key: facet})
     if isinstance(read, ExtractionErrorFacet):
+        if not read.failed_tasks and not read.errors:
+            return None
         return f"the lineage of {read.failed_tasks} of {read.total_tasks} tasks could not be worked out"
     return "its lineage could not be worked out"
 

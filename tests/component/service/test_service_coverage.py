@@ -103,6 +103,13 @@ def test_lineage_that_could_not_be_worked_out_is_a_gap(client: TestClient) -> No
     assert answer["gaps"][0]["words"] == "a run of load: the lineage of 2 of 5 tasks could not be worked out"
 
 
+def test_an_extraction_without_errors_is_no_gap(client: TestClient) -> None:
+    flawless = facet(totalTasks=5, failedTasks=0, errors=[])
+    post(client, told("START", "r1"), told("COMPLETE", "r1", facets={"extractionError": flawless}))
+
+    assert listed(ask(client)) == []
+
+
 def test_an_edge_that_tells_no_columns_and_a_dataset_that_tells_no_schema_are_gaps(client: TestClient) -> None:
     post(client, *FLIGHTS)
 
