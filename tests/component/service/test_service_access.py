@@ -25,7 +25,7 @@ from tests.support.app import LOG_KEY, RUN, START_US, Answer, dataset, event, fa
 
 NODE = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
 OTHER_NODE = NodeKey.from_seed("22222222-2222-2222-2222-222222222222", bytes(range(32)))
-HIDDEN_RUN = str(uuid4())
+HIDDEN_RUN = "0198f7d0-0000-7000-8000-00000000beef"
 COLUMN_LINEAGE = facet(
     fields={
         "zz_ssn": {"inputFields": [{"namespace": "zz_vault", "name": "zz_people", "field": "zz_number"}]},
