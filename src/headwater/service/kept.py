@@ -105,11 +105,15 @@ class Kept(Generic[KeyT, ValueT]):
     """Values up to a size in all, and as much again packed: in the same room these are ten times as many.
 
     What finds no room is packed. What is packed and asked for takes the place of what was not asked for the longest.
+    `gone` is told of what finds no room packed either.
     """
 
-    def __init__(self, writing: Writing[ValueT], max_bytes: int) -> None:
+    def __init__(
+        self, writing: Writing[ValueT], max_bytes: int, gone: Callable[[KeyT], None] = lambda key: None
+    ) -> None:
         self._writing = writing
         self._max_bytes = max_bytes
+        self._gone = gone
         self._values: BySize[KeyT, ValueT] = BySize(max_bytes, writing.size)
         self._packed: BySize[KeyT, bytes] = BySize(max_bytes, len)
         """Also of some that are at hand."""
@@ -149,7 +153,10 @@ class Kept(Generic[KeyT, ValueT]):
                 self._pack(given_up, its)
 
     def _pack(self, key: KeyT, value: ValueT) -> None:
-        self._packed.keep(key, fitted(self._packing.packed(self._writing.written(value))))
+        frame = fitted(self._packing.packed(self._writing.written(value)))
+        for given_up, _ in self._packed.keep(key, frame):
+            if given_up not in self._values:
+                self._gone(given_up)
 
     def drop(self, key: KeyT) -> None:
         """Keep nothing for the key."""

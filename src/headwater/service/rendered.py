@@ -1,11 +1,11 @@
 """Parts of answers as the JSON that goes out, kept until what they tell of changes."""
 
 import marshal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from headwater.model.names import DatasetId, JobId
-from headwater.service.kept import BySize, Kept, KeptBeside, Writing, fitted
+from headwater.service.kept import Kept, KeptBeside, Writing, fitted
 
 MAX_BYTES: Final = 64 * 2**20
 """Of one kind of part, and as much again packed.
@@ -14,7 +14,7 @@ A job or dataset takes 2 to 5 kB: 15,000 of each are at hand, and ten times as m
 """
 
 MAX_RUN_BYTES: Final = 16 * 2**20
-"""Of runs, which take about 2 kB: the newest ten of 800 jobs."""
+"""Of runs, which take about 2 kB: 8,000 are at hand, and ten times as many after 20 µs."""
 
 
 class JobNode(NamedTuple):
@@ -25,37 +25,38 @@ class JobNode(NamedTuple):
     writes: Sequence[tuple[DatasetId, bytes]]
 
 
-class _RunText(NamedTuple):
-    job: JobId
-    text: bytes
-
-
 class RunTexts:
-    """Runs as JSON, up to a size in all."""
+    """Runs as JSON, up to a size in all, and as much again packed."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._texts: BySize[str, _RunText] = BySize(max_bytes, lambda run: len(run.text))
+        self._texts: Kept[str, bytes] = Kept(_PLAIN, max_bytes, self._is_no_more)
+        self._job: dict[str, JobId] = {}
         self._of_job: dict[JobId, set[str]] = {}
 
     def get(self, run_id: str) -> bytes | None:
         """The run, or None where it is not kept."""
-        run = self._texts.get(run_id)
-        return None if run is None else run.text
+        return self._texts.get(run_id)
 
     def keep(self, job: JobId, run_id: str, text: bytes) -> None:
         """Keep a run of the job."""
         self.forget([run_id])
+        self._job[run_id] = job
         self._of_job.setdefault(job, set()).add(run_id)
-        for given_up, its in self._texts.keep(run_id, _RunText(job, fitted(text))):
-            self._is_no_more(given_up, its.job)
+        self._texts.keep(run_id, fitted(text))
+
+    def pack_ahead(self) -> Iterator[None]:
+        """Pack runs that are at hand, too, some with each step."""
+        return self._texts.pack_ahead()
 
     def forget(self, run_ids: Iterable[str]) -> None:
         """Something is new about these runs."""
         for run_id in run_ids:
-            if (run := self._texts.drop(run_id)) is not None:
-                self._is_no_more(run_id, run.job)
+            if run_id in self._job:
+                self._texts.drop(run_id)
+                self._is_no_more(run_id)
 
-    def _is_no_more(self, run_id: str, job: JobId) -> None:
+    def _is_no_more(self, run_id: str) -> None:
+        job = self._job.pop(run_id)
         self._of_job[job].discard(run_id)
         if not self._of_job[job]:
             del self._of_job[job]
@@ -89,7 +90,7 @@ class Rendered:
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.job_nodes: Kept[JobId, JobNode] = Kept(_JOB_NODES, max_bytes)
-        self.dataset_nodes: Kept[DatasetId, bytes] = Kept(_DATASET_NODES, max_bytes)
+        self.dataset_nodes: Kept[DatasetId, bytes] = Kept(_PLAIN, max_bytes)
         """A dataset in a lineage graph, but for its edges."""
         self.runs = RunTexts(MAX_RUN_BYTES)
         """Runs that have ended."""
@@ -104,7 +105,7 @@ class Rendered:
         """Nothing yet but what these give."""
         rendered = cls()
         rendered.job_nodes = KeptBeside(_JOB_NODES, MAX_BYTES, job_nodes)
-        rendered.dataset_nodes = KeptBeside(_DATASET_NODES, MAX_BYTES, dataset_nodes)
+        rendered.dataset_nodes = KeptBeside(_PLAIN, MAX_BYTES, dataset_nodes)
         rendered.runs = RunTextsBeside(runs)
         return rendered
 
@@ -131,4 +132,4 @@ def _size_of_node(job: JobNode) -> int:
 
 
 _JOB_NODES: Final = Writing(_size_of_node, _written_node, _read_node)
-_DATASET_NODES: Final[Writing[bytes]] = Writing(len, bytes, bytes)
+_PLAIN: Final[Writing[bytes]] = Writing(len, bytes, bytes)

@@ -1,5 +1,7 @@
 """Parts of answers that are kept as JSON."""
 
+from hashlib import sha256
+
 from headwater.model.names import DatasetId, JobId
 from headwater.service.rendered import JobNode, Rendered, RunTexts
 
@@ -18,14 +20,26 @@ def test_a_job_that_was_packed_is_the_same_with_all_its_edges() -> None:
     assert [rendered.job_nodes.get(JobId("etl", str(number))) for number in range(3)] == [node(0), node(1), node(2)]
 
 
-def test_runs_are_forgotten_one_by_one_all_of_a_job_and_where_there_is_no_room() -> None:
-    texts = RunTexts(max_bytes=10)
+def test_runs_are_forgotten_one_by_one_and_all_of_a_job() -> None:
+    texts = RunTexts(max_bytes=100)
     load, mart = JobId("etl", "load"), JobId("etl", "mart")
     for job, run_id in ((load, "1"), (load, "2"), (mart, "3"), (mart, "4")):
         texts.keep(job, run_id, b"...")
-    assert [texts.get(run_id) for run_id in "1234"] == [None, b"...", b"...", b"..."]
 
     texts.forget(["3"])
     texts.forget_all_of([load])
 
     assert [texts.get(run_id) for run_id in "1234"] == [None, None, None, b"..."]
+
+
+def test_runs_that_find_no_room_are_packed_and_then_given_up() -> None:
+    texts = RunTexts(max_bytes=1_000)
+    load = JobId("etl", "load")
+    for number in range(100):
+        texts.keep(load, str(number), sha256(b"%d" % number).digest())
+
+    kept = [number for number in range(100) if texts.get(str(number)) is not None]
+    texts.forget_all_of([load])
+
+    assert 31 < len(kept) < 70
+    assert [texts.get(str(number)) for number in kept] == [None] * len(kept)

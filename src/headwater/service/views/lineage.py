@@ -85,8 +85,8 @@ def _render(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
             if knowledge.graph.is_shown(name):
                 _dataset_data(knowledge, name)
         yield
-    yield from rendered.job_nodes.pack_ahead()
-    yield from rendered.dataset_nodes.pack_ahead()
+    for kept in (rendered.job_nodes, rendered.dataset_nodes, rendered.runs):
+        yield from kept.pack_ahead()
 
 
 def _missing(kept: Kept[NodeT, Any], nodes: Sequence[NodeT], few: int) -> Iterator[Sequence[NodeT]]:
