@@ -74,19 +74,24 @@ def find(client: ServiceClient, text: str) -> Target:
     dataset = _find_dataset(client, head) if head else None
     if dataset is None:
         raise NotFoundError(f"no dataset is called {text!r}; name it as DATASET or DATASET:COLUMN")
-    columns = _columns(client, dataset)
+    columns = _described_columns(client, dataset)
+    if column not in columns:
+        columns = list(dict.fromkeys(columns + _traced_columns(client, dataset)))
     if column not in columns:
         raise NotFoundError(f"{head} has no column {column!r}; it has {', '.join(columns) or 'none that is known'}")
     return Target(dataset, column)
 
 
-def _columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
-    """Those of its schema, then those that only column lineage tells of: not every producer tells a schema."""
-    described = client.get(f"/namespaces/{_quoted(dataset.namespace)}/datasets/{_quoted(dataset.name)}")["fields"]
+def _described_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
+    fields = client.get(f"/namespaces/{_quoted(dataset.namespace)}/datasets/{_quoted(dataset.name)}")["fields"]
+    return [field["name"] for field in fields]
+
+
+def _traced_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
+    """Those that column lineage tells of: not every producer tells a schema."""
     parameters = {"nodeId": dataset.node_id, "depth": "1", "withDownstream": "true"}
     nodes = [node["data"] for node in client.get("/column-lineage", parameters)["graph"]]
-    traced = [node["field"] for node in nodes if (node["namespace"], node["dataset"]) == dataset]
-    return list(dict.fromkeys([field["name"] for field in described] + traced))
+    return [node["field"] for node in nodes if (node["namespace"], node["dataset"]) == dataset]
 
 
 def _find_dataset(client: ServiceClient, text: str) -> DatasetId | None:

@@ -76,6 +76,8 @@ class JobEvent:
     job_facets: Facets
     inputs: tuple[DatasetRef, ...]
     outputs: tuple[DatasetRef, ...]
+    tells_state: bool
+    """Whether it has an `eventType`: a state, which only a run comes into."""
 
 
 @value
@@ -185,6 +187,7 @@ def _job_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> JobEvent:
         job_facets=job.get("facets") or NO_FACETS,
         inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
         outputs=tuple([_ref(dataset) for dataset in body.get("outputs") or ()]),
+        tells_state=body.get("eventType") is not None,
     )
 
 

@@ -10,7 +10,6 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidEventError, MalformedJsonError, UntrustedEventError
-from headwater.model import strict_json
 from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, parse_event
 from headwater.model.heartbeat import NODES
 from headwater.signing.directory import node_of
@@ -58,15 +57,9 @@ def _parsed(raw: bytes) -> Event:
     if not raw or raw.isspace():
         raise MalformedJsonError("event: the body is empty")
     event = parse_event(raw)
-    if isinstance(event, JobEvent) and _has_state(raw):
+    if isinstance(event, JobEvent) and event.tells_state:
         raise InvalidEventError("run: is required", ("run",))
     return event
-
-
-def _has_state(raw: bytes) -> bool:
-    """Whether the event tells of a state, which only a run comes into."""
-    body = strict_json.parse(raw)
-    return isinstance(body, Mapping) and body.get("eventType") is not None
 
 
 def _refuse_false_names(event: Event, verified: Verification) -> None:
