@@ -1,6 +1,7 @@
 """Walk lineage from a dataset or column, upstream or downstream, over a service's answers."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
@@ -59,7 +60,7 @@ class Walk:
 
 
 def find(client: ServiceClient, text: str) -> Target:
-    """What `DATASET` or `DATASET:COLUMN` means; a dataset goes by its name, an alias, or the end of either.
+    """What `DATASET` or `DATASET:COLUMN` means; a dataset goes by its name, an alias, the end of either, or node id.
 
     Raises:
         NotFoundError: no dataset is called so, or it has no such column.
@@ -67,19 +68,29 @@ def find(client: ServiceClient, text: str) -> Target:
     """
     if not text:
         raise InvalidNameError("the name is empty; name a dataset as DATASET or DATASET:COLUMN")
+    text = re.sub("^datasetField:", "dataset:", text)
     dataset = _find_dataset(client, text)
     if dataset is not None:
         return Target(dataset, None)
-    head, _, column = text.rpartition(":")
-    dataset = _find_dataset(client, head) if head else None
-    if dataset is None:
-        raise NotFoundError(f"no dataset is called {text!r}; name it as DATASET or DATASET:COLUMN")
+    fault = f"no dataset is called {text!r}; name it as DATASET or DATASET:COLUMN"
+    for colon in reversed([*re.finditer("(?<=.):", text)]):  # in names of columns too there may be some
+        head, column = text[: colon.start()], text[colon.end() :]
+        dataset = _find_dataset(client, head)
+        if dataset is None:
+            continue
+        columns = _columns(client, dataset, column)
+        if column in columns:
+            return Target(dataset, column)
+        fault = f"{head} has no column {column!r}; it has {', '.join(columns) or 'none that is known'}"
+    raise NotFoundError(fault)
+
+
+def _columns(client: ServiceClient, dataset: DatasetId, wanted: str) -> list[str]:
+    """What columns a dataset has; those that only column lineage tells of where `wanted` is not among the others."""
     columns = _described_columns(client, dataset)
-    if column not in columns:
-        columns = list(dict.fromkeys(columns + _traced_columns(client, dataset)))
-    if column not in columns:
-        raise NotFoundError(f"{head} has no column {column!r}; it has {', '.join(columns) or 'none that is known'}")
-    return Target(dataset, column)
+    if wanted in columns:
+        return columns
+    return list(dict.fromkeys(columns + _traced_columns(client, dataset)))
 
 
 def _described_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
@@ -117,9 +128,9 @@ def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
     """Everything that lies that way from the target."""
     labels, flow = _graph(client, target.dataset)
     if target.column is not None:
-        flow = list(_column_steps(client, target))
-        columns = {node: _column_label(node, labels) for step in flow for node in (step.source, step.target)}
-        labels |= columns | {target.node_id: f"{labels[target.dataset.node_id]}:{target.column}"}
+        columns, flow = _column_graph(client, target)
+        for column in [ColumnId(target.dataset, target.column), *columns]:
+            labels[column.node_id] = f"{labels.get(column.dataset.node_id, column.dataset.name)}:{column.column}"
     hops = _hops(target.node_id, flow, way)
     steps = tuple(step for step in flow if step.source in hops and step.target in hops)
     return Walk(target.node_id, way, hops, steps, labels)
@@ -132,13 +143,20 @@ def _graph(client: ServiceClient, dataset: DatasetId) -> tuple[dict[str, str], l
     return labels, [Step(*edge) for edge in sorted(edges)]
 
 
-def _column_steps(client: ServiceClient, target: Target) -> Iterator[Step]:
+def _column_graph(client: ServiceClient, target: Target) -> tuple[list[ColumnId], list[Step]]:
     parameters = {"nodeId": target.node_id, "depth": str(WHOLE_GRAPH), "withDownstream": "true"}
+    columns, steps = [], []
     for node in client.get("/column-lineage", parameters)["graph"]:
+        columns.append(_column(node["data"]))
         for source in node["data"]["inputFields"]:
-            source_id = ColumnId(DatasetId(source["namespace"], source["dataset"]), source["field"]).node_id
             how = {described.get("subtype") or described["type"] for described in source["transformations"]}
-            yield Step(source_id, node["id"], tuple(sorted(how)))
+            columns.append(_column(source))
+            steps.append(Step(columns[-1].node_id, node["id"], tuple(sorted(how))))
+    return columns, steps
+
+
+def _column(data: Mapping[str, Any]) -> ColumnId:
+    return ColumnId(DatasetId(data["namespace"], data["dataset"]), data["field"])
 
 
 def _hops(start: str, steps: Iterable[Step], way: Way) -> dict[str, int]:
@@ -152,11 +170,6 @@ def _hops(start: str, steps: Iterable[Step], way: Way) -> dict[str, int]:
 def _label(data: Mapping[str, Any]) -> str:
     """The name by which people know it: the first of its other names, where it has one."""
     return str(next((alias["name"] for alias in data.get("symlinks", ())), data["name"]))
-
-
-def _column_label(node_id: str, datasets: Mapping[str, str]) -> str:
-    dataset, _, column = node_id.removeprefix("datasetField:").rpartition(":")
-    return f"{datasets.get(f'dataset:{dataset}', dataset)}:{column}"
 
 
 def _quoted(name: str) -> str:

@@ -77,7 +77,8 @@ def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        raise InvalidInputError(f"{file}: cannot be read ({type(fault).__name__})") from None
+        hint = "; a query itself is given with -e" if isinstance(fault, FileNotFoundError) else ""
+        raise InvalidInputError(f"{file}: cannot be read ({type(fault).__name__}){hint}") from None
 
 
 def _catalogs(settings: list[str]) -> "Catalogs":

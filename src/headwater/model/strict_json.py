@@ -16,7 +16,7 @@ Source: RFC 8259, sections 4, 6, 8 and 9.
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, cast
 
@@ -65,6 +65,11 @@ def escaped(text: bytes) -> bytes:
         for character, escape in _ESCAPED_BEYOND_ASCII:
             text = text.replace(character, escape)
     return text
+
+
+def end_of_brackets(text: str, begin: int) -> int | None:
+    """Where the object or array ends that begins there, however deep it is; None if it does not."""
+    return next((token.end() for token, depth in _depths(text, begin) if depth == 0), None)
 
 
 def is_deeper(raw: bytes, value: object, levels: int) -> bool:
@@ -176,12 +181,16 @@ def _containers(values: Iterable[object]) -> list[dict[str, object] | list[objec
 
 
 def _depth_fault(text: str) -> MalformedJsonError:
+    places = (token.start() for token, depth in _depths(text) if depth > MAX_DEPTH)
+    return MalformedJsonError(f"event: more than {MAX_DEPTH} levels deep at character {next(places, len(text))}")
+
+
+def _depths(text: str, begin: int = 0) -> Iterator[tuple[re.Match[str], int]]:
+    """Each bracket or string from there on, and how many objects and arrays stand around what follows it."""
     depth = 0
-    for token in _BRACKET_OR_STRING.finditer(text):
+    for token in _BRACKET_OR_STRING.finditer(text, begin):
         depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
-        if depth > MAX_DEPTH:
-            break
-    return MalformedJsonError(f"event: more than {MAX_DEPTH} levels deep at character {token.start()}")
+        yield token, depth
 
 
 class _Members(list[tuple[str, Any]]):

@@ -8,6 +8,7 @@ from typing import Final, Literal
 import orjson
 
 from headwater.errors import HeadwaterError, MalformedJsonError, UnavailableError
+from headwater.model.strict_json import end_of_brackets
 from headwater.service.failures import status_of
 from headwater.service.intake import Answer
 from headwater.service.shapes_batch import BatchAnswer, BatchSummary, EventAnswer, FailedEvent
@@ -63,8 +64,11 @@ def _end_of_value(text: str, place: int) -> int:
         return _DECODER.raw_decode(text, place)[1]
     except JSONDecodeError as fault:
         raise MalformedJsonError(f"batch: not JSON at character {fault.pos}: {fault.msg}") from None
-    except (RecursionError, ValueError):
-        raise MalformedJsonError(f"batch: the event at character {place} cannot be read") from None
+    except RecursionError:  # too deep to be an event, which it is told by itself
+        end = end_of_brackets(text, place)
+        if end is None:
+            raise MalformedJsonError(f"batch: the event at character {place} has no end") from None
+        return end
 
 
 def _expect(text: str, place: int, character: str) -> int:

@@ -143,3 +143,10 @@ def test_the_command_asks_the_lake_of_this_machine_and_prints_csv(lake: Catalog,
 
     assert done.stdout.splitlines() == ["supplier,hour", "a,1", "b,2", "a,30"]
     assert lake.table_exists("sales.orders")
+
+
+def test_a_query_in_place_of_a_file_is_told_how_a_query_is_given() -> None:
+    done = CliRunner().invoke(app, ["sql", "run", "select 1"])
+
+    assert done.exit_code == 1
+    assert str(done.exception) == "select 1: cannot be read (FileNotFoundError); a query itself is given with -e"

@@ -71,6 +71,17 @@ def test_an_element_with_a_number_out_of_range_fails_for_itself(tmp_path: Path) 
     assert told["failed_events"][0]["reason"].startswith("run.facets.own.n: ")
 
 
+def test_an_element_that_is_too_deep_fails_for_itself(tmp_path: Path) -> None:
+    nested = '["]{", ' * 5000 + "0" + "]" * 5000
+    deep = json.dumps(run(0)).replace('"run-0"', f'"run-0", "facets": {{"own": {nested}}}')
+    with served(tmp_path) as client:
+        answer = client.post("/api/v1/lineage/batch", content=f"[{json.dumps(run(1))}, {deep}, {json.dumps(run(2))}]")
+
+    told = answer.json()
+    assert [each["status"] for each in told["results"]] == [201, 400, 201]
+    assert "levels deep" in told["failed_events"][0]["reason"]
+
+
 @pytest.mark.parametrize("body", ["", "{", "{}", "[", "[1", "[1,]", "[1 2]", "[] x", "[" * 200_000, b"\xff"])
 def test_a_body_that_is_no_array_is_refused_whole(tmp_path: Path, body: str | bytes) -> None:
     with served(tmp_path) as client:

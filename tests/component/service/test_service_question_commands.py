@@ -11,7 +11,7 @@ from headwater.cli.main import app
 from headwater.errors import InvalidInputError
 from tests.support.app import Body
 from tests.support.days import days, read, run
-from tests.support.flights import FLIGHTS, columns, ran, source
+from tests.support.flights import FLIGHTS, columns, ran, schema, source
 from tests.support.service import running
 
 _NOTES = {"namespace": "bare", "name": "notes"}
@@ -20,13 +20,23 @@ UNDESCRIBED = ran(
     "mint", "r9", 9, [_NOTES], [{"namespace": "bare", "name": "coins", "facets": {"columnLineage": _MADE}}]
 )
 """Datasets whose columns only column lineage tells of."""
+_COLONS = {"namespace": "kafka://h:9092", "name": "in:orders", "facets": {"schema": schema(**{"x:y": "string"})}}
+_MADE_OF_COLONS = columns([], **{"a:b": [{"namespace": "kafka://h:9092", "name": "in:orders", "field": "x:y"}]})
+COLONS = ran(
+    "unfold",
+    "r10",
+    10,
+    [_COLONS],
+    [{"namespace": "bare", "name": "unfolded", "facets": {"columnLineage": _MADE_OF_COLONS}}],
+)
+"""Colons in the names of a namespace, of a dataset and of columns."""
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running(tmp_path_factory.mktemp("home")) as service:
         failed = run("clean", 3, state="FAIL", inputs=[read("raw")], outputs=[])
-        for event in [*FLIGHTS, *days(1, 2), *failed, *run("report", 3), UNDESCRIBED]:
+        for event in [*FLIGHTS, *days(1, 2), *failed, *run("report", 3), UNDESCRIBED, COLONS]:
             httpx.post(f"{service.url}/api/v1/lineage", json=event).raise_for_status()
         yield service.url
 
@@ -81,12 +91,20 @@ def test_a_column_that_only_column_lineage_tells_of_is_known(url: str) -> None:
     assert [node["name"] for node in from_source["nodes"]] == ["notes:dollars", "coins:cents"]
 
 
+@pytest.mark.parametrize("name", ["in:orders:x:y", "datasetField:kafka://h:9092:in:orders:x:y"])
+def test_a_column_may_have_colons_in_its_name(url: str, name: str) -> None:
+    answer = told_json("impact", name, "--url", url)
+
+    assert [node["name"] for node in answer["nodes"]] == ["in:orders:x:y", "unfolded:a:b"]
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("", "the name is empty; name a dataset as DATASET or DATASET:COLUMN"),
         ("nowhere", "no dataset is called 'nowhere'; name it as DATASET or DATASET:COLUMN"),
         ("coins:euros", "coins has no column 'euros'; it has cents"),
+        ("in:orders:x:z", "in:orders has no column 'x:z'; it has x:y"),
     ],
 )
 @pytest.mark.parametrize("command", ["trace", "impact", "root-cause", "drift"])
