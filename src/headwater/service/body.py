@@ -50,15 +50,26 @@ async def _plain(chunks: AsyncIterator[bytes], limit: int) -> bytes:
 
 
 async def _unpacked(chunks: AsyncIterator[bytes], limit: int) -> bytes:
+    """What every member of a gzip stream holds, one after the other.
+
+    Source: RFC 1952, 2.2: a stream may have several members, as files have that were joined.
+    """
     unpacker = zlib.decompressobj(_GZIP)
     body = bytearray()
+    size = 0
     async for chunk in chunks:
-        try:
-            body += unpacker.decompress(chunk, limit + 1 - len(body))
-        except zlib.error:
-            raise HTTPException(HTTPStatus.BAD_REQUEST, "body: not a gzip stream") from None
-        if len(body) > limit:
-            raise _too_large(limit)
+        size += len(chunk)
+        rest = chunk
+        while rest:
+            if unpacker.eof:
+                unpacker = zlib.decompressobj(_GZIP)
+            try:
+                body += unpacker.decompress(rest, limit + 1 - len(body))
+            except zlib.error:
+                raise HTTPException(HTTPStatus.BAD_REQUEST, "body: not a gzip stream") from None
+            if max(len(body), size) > limit:
+                raise _too_large(limit)
+            rest = unpacker.unused_data
     if not unpacker.eof:
         raise HTTPException(HTTPStatus.BAD_REQUEST, "body: the gzip stream ends too early")
     return bytes(body)

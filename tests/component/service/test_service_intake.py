@@ -163,6 +163,8 @@ def test_a_body_of_exactly_the_limit_is_taken(store: SqliteStore) -> None:
         ("gzip", gzip.compress(b" " * 10_000_000), 413),
         ("gzip", gzip.compress(json.dumps(event()).encode())[:-20], 400),
         ("gzip", b"no gzip", 400),
+        ("gzip", gzip.compress(json.dumps(event()).encode()) + b"no gzip", 400),
+        ("gzip", gzip.compress(b"") * 100_000, 413),
         ("br", b"", 415),
         ("identity", json.dumps(event()).encode(), 201),
     ],
@@ -173,6 +175,22 @@ def test_a_body_may_be_packed_with_gzip(store: SqliteStore, packing: str, body: 
 
         assert answer.status_code == status
         assert get(client, "/api/v1/events/lineage")["totalCount"] == int(status == 201)
+
+
+def test_every_member_of_a_gzip_stream_is_read(store: SqliteStore) -> None:
+    events = [json.dumps(event(run={"runId": f"run-{number}"})).encode() + b"\n" for number in range(3)]
+    headers = {"content-encoding": "gzip", "content-type": "application/x-ndjson"}
+    with serving(store) as client:
+        answer = client.post("/api/v1/lineage/batch", content=b"".join(map(gzip.compress, events)), headers=headers)
+
+        assert answer.json()["summary"] == {
+            "received": 3,
+            "successful": 3,
+            "failed": 0,
+            "retriable": 0,
+            "non_retriable": 0,
+        }
+        assert get(client, "/api/v1/events/lineage")["totalCount"] == 3
 
 
 def test_an_event_comes_back_byte_for_byte(store: SqliteStore) -> None:
