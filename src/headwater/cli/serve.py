@@ -26,6 +26,7 @@ from headwater.service.body import DEFAULT_LIMIT
 from headwater.service.cosignatures import enrolled_witnesses
 from headwater.service.pages import BUILT_PAGE
 from headwater.service.past import DEFAULT_KEPT_MB
+from headwater.service.protocol import StaysWithHttp1
 from headwater.signing.keyfile import tokens_path, trusted_keys
 from headwater.signing.notefile import log_key
 from headwater.store.opening import open_store
@@ -243,7 +244,7 @@ class _Server(uvicorn.Server):
             uvicorn.Config(
                 app,
                 loop="uvloop",
-                http="httptools",
+                http=StaysWithHttp1,
                 ws="none",
                 lifespan="on",
                 access_log=False,

@@ -1,0 +1,61 @@
+"""HTTP as clients of other languages speak it, to a real `headwater serve`."""
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.support.app import event
+from tests.support.service import Service, running
+
+OFFER = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAB\r\n"
+"""What Java's HTTP client sends with each request over plain HTTP until a server speaks HTTP/2."""
+LAST = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    home: Path = tmp_path_factory.mktemp("home")
+    with running(home) as service:
+        yield service
+
+
+def posted(*, chunked: bool = False) -> bytes:
+    """A POST of an event that was never sent before, with the offer."""
+    body = json.dumps(event(run={"runId": str(uuid4())})).encode()
+    length = b"Transfer-Encoding: chunked" if chunked else b"Content-Length: %d" % len(body)
+    sent = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body) if chunked else body
+    return b"POST /api/v1/lineage HTTP/1.1\r\nHost: x\r\n" + length + b"\r\n" + OFFER + b"\r\n" + sent
+
+
+def statuses(service: Service, *segments: bytes) -> list[int]:
+    """The statuses of the answers to what is sent over one connection, until it is closed."""
+    answers = b""
+    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for segment in segments:
+            connection.sendall(segment)
+        while part := connection.recv(65_536):
+            answers += part
+    return [int(part.split()[0]) for part in answers.split(b"HTTP/1.1 ")[1:]]
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_post_that_offers_http_2_is_taken_with_its_body(service: Service, chunked: bool) -> None:
+    assert statuses(service, posted(chunked=chunked), LAST) == [201, 200]
+
+
+def test_offers_are_passed_over_however_requests_are_cut_and_joined(service: Service) -> None:
+    sent = posted() + posted(chunked=True) + posted() + LAST
+
+    assert statuses(service, sent) == [201, 201, 201, 200]
+    cut = sent.replace(b"\r\n", b"\r\n\0").split(b"\0")
+    assert statuses(service, *cut) == [200, 200, 200, 200]
+
+
+@pytest.mark.parametrize("target", [b"example.org:80", b"/api/v1/namespaces"])
+def test_nobody_is_given_a_tunnel(service: Service, target: bytes) -> None:
+    assert statuses(service, b"CONNECT " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n") == [400]
