@@ -19,6 +19,7 @@ from headwater.service.ahead import Ahead
 from headwater.service.cosignatures import Enrolled
 from headwater.service.failures import handle_failures
 from headwater.service.feed import Feed
+from headwater.service.heads import AnswersHead
 from headwater.service.intake import Intake
 from headwater.service.keys import is_about_keys, rely_on_directory
 from headwater.service.knowledge import Knowledge
@@ -128,6 +129,7 @@ def create_app(
     intake.add_intake(app)  # after what else stands before the routes, so that it stands before them all
     if gate is not None:
         app.add_middleware(_guard(), gate=gate)
+    app.add_middleware(AnswersHead)
     app.mount("/spec", specification_app())
     app.router.default = page_app(page)
     return app

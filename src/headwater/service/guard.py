@@ -54,7 +54,7 @@ class Guard:
 
 def _is_page(scope: Scope, path: str) -> bool:
     is_other = any(each.startswith(_NOT_THE_PAGE) for each in (path, scope["path"]))
-    return scope["method"] in ("GET", "HEAD") and not is_other
+    return scope["method"] == "GET" and not is_other
 
 
 class _Veiled:

@@ -50,12 +50,12 @@ class _Page(StaticFiles):
         return response
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] not in ("GET", "HEAD"):
+        if scope["method"] != "GET":
             raise HTTPException(404)
         await super().__call__(scope, receive, send)
 
 
 async def _not_built(scope: Scope, receive: Receive, send: Send) -> None:
-    if scope["method"] not in ("GET", "HEAD") or scope["path"] != "/":
+    if scope["method"] != "GET" or scope["path"] != "/":
         raise HTTPException(404)
     await PlainTextResponse(_NOT_BUILT, headers=_SECURITY)(scope, receive, send)

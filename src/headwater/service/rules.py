@@ -141,7 +141,7 @@ class Matched(NamedTuple):
 
 def matched(method: str, path: str) -> Matched | None:
     """The route that a request goes to, by its path as it was sent; None where no rule is for it."""
-    asked = f"{'GET' if method == 'HEAD' else method} {path}"
+    asked = f"{method} {path}"
     if asked in OPEN:
         return Matched(asked, None, {})
     if (rule := RULES.get(asked)) is not None:

@@ -59,3 +59,7 @@ def test_offers_are_passed_over_however_requests_are_cut_and_joined(service: Ser
 @pytest.mark.parametrize("target", [b"example.org:80", b"/api/v1/namespaces"])
 def test_nobody_is_given_a_tunnel(service: Service, target: bytes) -> None:
     assert statuses(service, b"CONNECT " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n") == [400]
+
+
+def test_a_head_of_the_stream_ends_at_once(service: Service) -> None:
+    assert statuses(service, b"HEAD /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n", LAST) == [200, 200]

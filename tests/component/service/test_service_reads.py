@@ -37,6 +37,29 @@ def symlinks(*names: tuple[str, str]) -> dict[str, Any]:
     return facet(identifiers=[{"namespace": namespace, "name": name, "type": "TABLE"} for namespace, name in names])
 
 
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/", 200),
+        ("/api/v1/log/checkpoint", 200),
+        ("/api/v1/namespaces", 200),
+        ("/api/v1/namespaces/none", 404),
+        ("/api/v1/search", 400),
+        (f"/api/v1/jobs/runs/{RUN}", 200),
+        ("/healthz", 200),
+        ("/openapi.json", 200),
+        ("/spec/none", 404),
+    ],
+)
+def test_a_head_is_told_what_a_get_is_told_without_the_body(client: TestClient, path: str, status: int) -> None:
+    post(client, event())
+
+    head, whole = client.head(path), client.get(path)
+
+    assert (head.status_code, head.content) == (whole.status_code, b"") == (status, b"")
+    assert head.headers == whole.headers
+
+
 # Runs
 
 

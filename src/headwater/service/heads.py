@@ -1,0 +1,31 @@
+"""HEAD: what GET would say, without its body."""
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class AnswersHead:
+    """ASGI middleware: asks for a HEAD what GET asks for, and sends the head of the answer alone.
+
+    Source: RFC 9110, 9.3.2: who answers GET answers HEAD.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on."""
+        if scope.get("method") != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        is_sent = False
+
+        async def head_only(message: Message) -> None:
+            nonlocal is_sent
+            if message["type"] == "http.response.start":
+                await send(message)
+            elif not is_sent:
+                is_sent = True
+                # The answer is complete with it, so a stream hears that nobody listens.
+                await send({"type": "http.response.body"})
+
+        await self._app({**scope, "method": "GET"}, receive, head_only)
