@@ -12,7 +12,7 @@ from headwater.store.numbers import GivenNumbers
 from headwater.store.tables import TABLES, Table
 
 _NAMED_JOB: Final = Insert("named_job", 2, "ON CONFLICT (job, run) DO NOTHING")
-FACT_TABLES: Final = frozenset({table.insert.table.split()[0] for table in TABLES} | {"named_job"})
+FACT_TABLES: Final = frozenset({table.insert.table for table in TABLES} | {"named_job"})
 """Everything that is made from the log, and can be made again."""
 _KNOWN_CONTENTS: Final = 200_000
 """How many digests of contents are remembered as stored, to skip the insert; 32 bytes each."""
