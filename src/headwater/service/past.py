@@ -115,7 +115,7 @@ class Pasts:
             self._kept[key] = kept  # now the last to be given up
             await asyncio.shield(kept.making)
             await kept.past.catch_up()
-            if (key, size) == self._key(bounds, replayed=replayed) or bounds.log_size is not None:  # else it moved on
+            if bounds.log_size is not None or size == self._newest.log_size:  # else it may have moved on
                 return Past(kept.past.knowledge, _said(asked, AsOf(key.bounds.time_us, size)))
 
     def _key(self, bounds: AsOf, *, replayed: bool) -> tuple[_Key, int]:

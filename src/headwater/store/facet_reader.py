@@ -72,7 +72,7 @@ class FacetReader(Bounded):
         )
         self._wait_for_facts()
         facets: dict[str, list[RunFacetRow]] = {run_id: [] for run_id in run_ids}
-        for run, name, body in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
+        for run, name, body in self._rows(sql, [*map(self._key, run_ids), *self._bound]):
             facets[run_id_of_key(run)].append(RunFacetRow(name, content_of_row(body)))
         return facets
 
@@ -87,7 +87,7 @@ class FacetReader(Bounded):
         )
         self._wait_for_facts()
         facets: dict[str, list[ObservedFacetRow]] = {run_id: [] for run_id in run_ids}
-        for run, direction, *pair, name, content, row in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
+        for run, direction, *pair, name, content, row in self._rows(sql, [*map(self._key, run_ids), *self._bound]):
             body = None if row is None else content_of_row(row)
             facets[run_id_of_key(run)].append(ObservedFacetRow(direction, DatasetId(*pair), name, content, body))
         return facets
@@ -101,7 +101,7 @@ class FacetReader(Bounded):
             "ORDER BY stamp_us, stamp_digest, o.name, content"
         )
         self._wait_for_facts()
-        rows = self._rows(sql, [*map(self._key, run_ids), *dataset, *names])
+        rows = self._rows(sql, [*map(self._key, run_ids), *dataset, *names, *self._bound])
         return [ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
 
     def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
@@ -112,7 +112,7 @@ class FacetReader(Bounded):
             "ORDER BY name"
         )
         self._wait_for_facts()
-        rows = self._rows(sql, (self._key(run_id), direction, *dataset))
+        rows = self._rows(sql, (self._key(run_id), direction, *dataset, *self._bound))
         return {name: content_of_row(body) for name, body in rows}
 
     def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
@@ -124,7 +124,7 @@ class FacetReader(Bounded):
         )
         self._wait_for_facts()
         newest: dict[str, tuple[Stamp, bytes]] = {}
-        for name, time_us, digest, content in self._rows(sql, [*map(self._key, run_ids), *dataset]):
+        for name, time_us, digest, content in self._rows(sql, [*map(self._key, run_ids), *dataset, *self._bound]):
             stamped = Stamp(time_us, digest), content
             newest[name] = max(newest.get(name, stamped), stamped)
         return newest
@@ -148,7 +148,7 @@ class FacetReader(Bounded):
         self._wait_for_facts()
         return [
             ShapeChange(Stamp(*row[:2]), run_id_of_key(row[2]), row[3], dataset, *row[4:])
-            for row in self._rows(sql, dataset)
+            for row in self._rows(sql, (*dataset, *self._bound))
         ]
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
@@ -162,7 +162,7 @@ class FacetReader(Bounded):
         self._wait_for_facts()
         return [
             ShapeChange(Stamp(*row[:2]), run_id_of_key(row[2]), row[3], dataset, *row[4:])
-            for row in self._rows(sql, dataset)
+            for row in self._rows(sql, (*dataset, *self._bound))
         ]
 
     def declared_shapes(self, dataset: DatasetId) -> list[DeclaredShape]:
@@ -172,7 +172,7 @@ class FacetReader(Bounded):
             f"WHERE dataset = {NAME}{self._if_told} ORDER BY stamp_us, stamp_digest"
         )
         self._wait_for_facts()
-        return [DeclaredShape(dataset, Stamp(*row[:2]), *row[2:]) for row in self._rows(sql, dataset)]
+        return [DeclaredShape(dataset, Stamp(*row[:2]), *row[2:]) for row in self._rows(sql, (*dataset, *self._bound))]
 
     def datasets_with_several_schemas(self) -> list[DatasetId]:
         """The names under which more than one schema was told of; looks through all that runs observed."""
@@ -183,4 +183,5 @@ class FacetReader(Bounded):
         )
         several = f"SELECT dataset FROM ({told}) AS told GROUP BY dataset HAVING count(*) > 1"
         self._wait_for_facts()
-        return [DatasetId(*row) for row in self._rows(f"SELECT namespace, name FROM name WHERE id IN ({several})")]
+        sql = f"SELECT namespace, name FROM name WHERE id IN ({several})"
+        return [DatasetId(*row) for row in self._rows(sql, 2 * self._bound)]

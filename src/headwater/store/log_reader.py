@@ -87,17 +87,18 @@ class LogReader(Bounded):
         where = f"WHERE {place} >= ? AND {place} < ?{self._if_happened}"
         counts = f"SELECT run, verdict, key_id, count(*) AS events FROM log {where} GROUP BY run, verdict, key_id"
         sql = f"SELECT run_id, verdict, key_id, events FROM ({counts}) AS counted LEFT JOIN run ON id = run"
-        rows = self._rows(sql, (begin, end))
+        rows = self._rows(sql, (begin, end, *self._bound))
         return VerdictsRead(begin, end, [(run and run_id_of_key(run), *rest) for run, *rest in rows])
 
     def runs_that_told(self, event_type: str) -> Iterator[str]:
         """The runs of which an event of that type is in the log; looks through all of it."""
         sql = f"SELECT run_id FROM run WHERE id IN (SELECT run FROM log WHERE event_type = ?{self._if_happened})"
-        return (run_id_of_key(row[0]) for row in self._rows(sql, (event_type,)))
+        return (run_id_of_key(row[0]) for row in self._rows(sql, (event_type, *self._bound)))
 
     def raw(self, digest: bytes) -> bytes | None:
         """The bytes of an event, as they came."""
-        row = next(self._rows(f"SELECT idx, packed FROM log WHERE digest = ?{self._if_happened}", (digest,)), None)
+        sql = f"SELECT idx, packed FROM log WHERE digest = ?{self._if_happened}"
+        row = next(self._rows(sql, (digest, *self._bound)), None)
         return None if row is None else self._unpacked(row[0], digest, row[1])
 
     def known_digests(self, digests: Sequence[bytes]) -> set[bytes]:
@@ -148,8 +149,8 @@ class LogReader(Bounded):
         # Without an index's name the whole log is looked through.
         few = f"FROM log INDEXED BY log_edits WHERE event_type = 'EDIT'{self._if_happened}"
         page = f"SELECT {_LOGGED} {few} ORDER BY idx DESC LIMIT ? OFFSET ?"
-        edits = [self._logged(row) for row in self._rows(page, (limit, offset))]
-        return edits, self._value(f"SELECT count(*) {few}")
+        edits = [self._logged(row) for row in self._rows(page, (*self._bound, limit, offset))]
+        return edits, self._value(f"SELECT count(*) {few}", self._bound)
 
     def event_counts(self, start_us: int, end_us: int) -> dict[str, int]:
         """How many events of each type there are with `start_us` <= event time < `end_us`."""
@@ -159,7 +160,7 @@ class LogReader(Bounded):
     def started_us(self, run_id: str) -> int | None:
         """The time of the first event by which the run was under way or at its end."""
         sql = f"SELECT min(event_us) FROM log WHERE run = {RUN} AND event_type <> 'OTHER'{self._if_happened}"
-        time_us: int | None = self._value(sql, (self._key(run_id),))
+        time_us: int | None = self._value(sql, (self._key(run_id), *self._bound))
         return time_us
 
     def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
@@ -170,8 +171,9 @@ class LogReader(Bounded):
         )
         self._wait_for_facts()
         page = f"SELECT {_LOGGED} {joined} ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
-        events = [self._logged(row) for row in self._rows(page, (namespace, limit, offset))]
-        return events, self._value(f"SELECT count(*) {joined}", (namespace,))
+        where = (namespace, *self._bound)
+        events = [self._logged(row) for row in self._rows(page, (*where, limit, offset))]
+        return events, self._value(f"SELECT count(*) {joined}", where)
 
     def _logged(self, row: Row) -> LoggedEvent:
         return LoggedEvent._make((*row[:-1], self._unpacked(row[0], row[1], row[-1])))
@@ -193,14 +195,14 @@ class LogReader(Bounded):
 
     def told_of(self, run_ids: Sequence[str], until_us: int = END_OF_TIME_US) -> Iterator[LoggedEvent]:
         """The events of the runs, and all that declare a job or dataset or edit something, that happened until then."""
-        early = f" AND +event_us <= {min(until_us, self._until_us)}"
+        early, until = " AND +event_us <= ?", min(until_us, self._until_us)
         few = "SELECT id FROM run WHERE run_id IN ({marks})"
         of_runs = f"SELECT {_LOGGED} FROM log WHERE run IN ({few}){early}"
         for begin in range(0, len(run_ids), _IN_ONE_QUESTION):
             asked = run_ids[begin : begin + _IN_ONE_QUESTION]
-            rows = self._rows(of_runs.format(marks=marks(asked)), [self._key(run_id) for run_id in asked])
+            rows = self._rows(of_runs.format(marks=marks(asked)), [*map(self._key, asked), until])
             yield from map(self._logged, rows)
-        yield from map(self._logged, self._rows(f"SELECT {_LOGGED} FROM log WHERE run IS NULL{early}"))
+        yield from map(self._logged, self._rows(f"SELECT {_LOGGED} FROM log WHERE run IS NULL{early}", (until,)))
 
     def count_told_of(self, run_ids: Sequence[str]) -> int:
         """How many events `told_of` would give at any time."""
@@ -226,13 +228,13 @@ class LogReader(Bounded):
     def run_events(self, run_id: str, limit: int = _ALL, offset: int = 0) -> list[LoggedEvent]:
         """A page of the events of a run, by event time."""
         sql = f"SELECT {_LOGGED} FROM log WHERE run = {RUN}{self._if_happened} ORDER BY event_us, idx LIMIT ? OFFSET ?"
-        return [self._logged(row) for row in self._rows(sql, (self._key(run_id), limit, offset))]
+        return [self._logged(row) for row in self._rows(sql, (self._key(run_id), *self._bound, limit, offset))]
 
     def newest_events(self, run_id: str, limit: int, offset: int) -> list[LoggedEvent]:
         """A page of the events of a run, the newest by event time first."""
         order = "ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
         sql = f"SELECT {_LOGGED} FROM log WHERE run = {RUN}{self._if_happened} {order}"
-        return [self._logged(row) for row in self._rows(sql, (self._key(run_id), limit, offset))]
+        return [self._logged(row) for row in self._rows(sql, (self._key(run_id), *self._bound, limit, offset))]
 
     def run_verdicts(self, run_ids: Sequence[str]) -> dict[str, list[tuple[str, str | None, int]]]:
         """For each run: verdict, key id, and how many of its events came out so."""
@@ -241,7 +243,7 @@ class LogReader(Bounded):
             "GROUP BY run_id, verdict, key_id"
         )
         verdicts: dict[str, list[tuple[str, str | None, int]]] = {run_id: [] for run_id in run_ids}
-        for run, verdict, key_id, count in self._rows(sql, [self._key(run_id) for run_id in run_ids]):
+        for run, verdict, key_id, count in self._rows(sql, [*map(self._key, run_ids), *self._bound]):
             verdicts[run_id_of_key(run)].append((verdict, key_id, count))
         return verdicts
 

@@ -9,7 +9,6 @@ from headwater.model.events import Event
 from headwater.model.facts import Fact
 from headwater.store.connection import Row
 from headwater.store.entries import LoggedEvent, entry_of, parsed
-from headwater.store.migrations import STEPS
 from headwater.store.reader import Reader
 from headwater.store.sqlite import SqliteConnection
 from headwater.store.store import Store
@@ -26,8 +25,7 @@ class MemoryStore(Store):
     def __init__(self, log: Reader) -> None:
         self._log = log
         self._places: list[int] = []
-        memory = SqliteConnection(None)
-        memory.migrate(STEPS, "memory")
+        memory = SqliteConnection.in_memory()
         super().__init__(memory, memory)
 
     def __len__(self) -> int:

@@ -92,8 +92,8 @@ class Reader(LogReader, FacetReader):
         self._wait_for_facts()
         names = LookedUpNames(self._reader)
         tables = (table for table in TABLES if table.kind in (Alias, CatalogEntry, EngineCatalog))
-        early = f" WHERE first_us <= {self._until_us}"
-        return [table.fact(row, names) for table in tables for row in list(self._rows(table.select + early))]
+        early, until = " WHERE first_us <= ?", (self._until_us,)
+        return [table.fact(row, names) for table in tables for row in list(self._rows(table.select + early, until))]
 
     def chain_links(self, until_us: int) -> list[Fact]:
         """The places of signed events in their nodes' records, of those that happened until then."""

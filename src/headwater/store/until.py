@@ -185,7 +185,8 @@ class ReaderUntil(Reader):
         self._wait_for_facts()
         beside = self._again()
         again = beside.events_of_namespace(namespace, 2**62, 0)[0] if beside else []
-        whole = ((place, at) for place, run, at in self._rows(sql, (namespace,)) if run_id_of_key(run) not in self.runs)
+        rows = self._rows(sql, (namespace, *self._bound))
+        whole = ((place, at) for place, run, at in rows if run_id_of_key(run) not in self.runs)
         times = {each.log_index: each.event_us for each in again} | dict(whole)
         newest = sorted(times, key=lambda place: (-times[place], -place))
         page = newest[offset : offset + limit]

@@ -57,6 +57,8 @@ class _Told(NamedTuple):
 def run_shapes(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Run]:
     """The runs, in their order; three questions to the store for all of them."""
     known = list(runs)
+    if not known:
+        return []
     ids = [run.run_id for run in known]
     facets = knowledge.store.run_facets(ids)
     observed = knowledge.store.observed_facets(ids)
