@@ -6,7 +6,7 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -28,6 +28,7 @@ from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
 from headwater.model.names import DatasetId
 from headwater.model.nodes import Arrival
+from headwater.model.times import microseconds
 from headwater.service.cosignatures import Cosignatures, enrolled_witnesses
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.note import NoteSigner
@@ -37,7 +38,6 @@ from headwater.store.reader import Reader
 
 _UNREADABLE: Final = 2
 _TOLD_EVERY: Final = 20_000
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 audit = typer.Typer(name="audit", help="Prove what the log holds, to one who trusts nobody.", no_args_is_help=True)
 
@@ -241,8 +241,7 @@ def _place(reader: Reader, when: str) -> int:
         time = datetime.fromisoformat(when)
     except ValueError as fault:
         raise InvalidInputError(f"--from, --to: {when!r} is no time like 2026-05-22T14:00:00Z, and no place") from fault
-    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
-    return reader.first_received(int((aware - _EPOCH).total_seconds() * 1_000_000))
+    return reader.first_received(microseconds(time))
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from headwater.emit.chain import MAX_UNSIGNED, Chain
 from headwater.emit.metrics import EmitMetrics, Gap
 from headwater.model.heartbeat import HEARTBEAT, HEARTBEAT_SCHEMA, NODES
 from headwater.model.producer import OPENLINEAGE_SCHEMA, PRODUCER
+from headwater.model.times import timestamp
 
 _GATHER_S: Final = 1.0
 """How long drops are gathered into one record."""
@@ -111,4 +112,4 @@ def _told(gap: Gap) -> Mapping[str, Any]:
 
 
 def _timestamp(time_s: float) -> str:
-    return datetime.fromtimestamp(time_s, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return timestamp(datetime.fromtimestamp(time_s, UTC))

@@ -27,7 +27,8 @@ from openlineage.client.event_v2 import (
 from openlineage.client.facet_v2 import RunFacet
 
 from headwater.model.producer import HEADWATER_FACETS, PRODUCER
-from headwater.model.slim import ascii_json, timestamp
+from headwater.model.slim import ascii_json
+from headwater.model.times import timestamp
 
 _FACET_MAPS: Final = frozenset({"facets", "inputFacets", "outputFacets"})
 

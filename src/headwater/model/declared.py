@@ -8,18 +8,17 @@ What no standard facet can hold goes into one of our own, `headwater_declared`, 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
 import orjson
 
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import API_PRODUCER, HEADWATER_FACETS, OPENLINEAGE_SCHEMA
+from headwater.model.times import time_at, timestamp
 from headwater.model.wire import EventType
 
 DECLARED: Final = "headwater_declared"
 _FACETS: Final = "https://openlineage.io/spec/facets"
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Facets = Mapping[str, Mapping[str, Any]]
 JobKind = Literal["BATCH", "STREAM", "SERVICE"]
@@ -171,6 +170,5 @@ def _dataset(name: DatasetId, facets: Facets | None = None) -> dict[str, object]
 
 
 def _written(time_us: int, kind: str, body: Mapping[str, object]) -> bytes:
-    time = (_EPOCH + timedelta(microseconds=time_us)).isoformat(timespec="microseconds").replace("+00:00", "Z")
-    schema = f"{OPENLINEAGE_SCHEMA}#/$defs/{kind}"
+    time, schema = timestamp(time_at(time_us)), f"{OPENLINEAGE_SCHEMA}#/$defs/{kind}"
     return orjson.dumps({"eventTime": time, "producer": API_PRODUCER, "schemaURL": schema, **body})

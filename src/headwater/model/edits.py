@@ -23,7 +23,6 @@ and stands later in the log, brings it back.
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal
 
 import orjson
@@ -36,13 +35,13 @@ from headwater.model.extract import facts
 from headwater.model.facts import Edit, Fact, RunOfJob, Seen, Target
 from headwater.model.names import DatasetId, JobId
 from headwater.model.nodes import Arrival
+from headwater.model.times import microseconds, time_at, timestamp
 
 FORMAT: Final = "edit/1"
 DELETED: Final = "deleted"
 DESCRIBED: Final = "described"
 APART: Final = "apart"
 _TAG: Final = "tag:"
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 Node = DatasetId | JobId
 
 
@@ -98,7 +97,7 @@ def edit_entry(edit_id: str, time_us: int, by: str | None, edits: Iterable[Sayin
     body = {
         "headwater": FORMAT,
         "id": edit_id,
-        "time": (_EPOCH + timedelta(microseconds=time_us)).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        "time": timestamp(time_at(time_us)),
         "by": by,
         "edits": [{"target": edit.target, "what": edit.what, "value": edit.value} for edit in edits],
     }
@@ -118,7 +117,7 @@ def parse_edit(raw: bytes) -> EditEntry:
         first = invalid.errors(include_url=False, include_input=False)[0]
         path = ".".join(str(step) for step in first["loc"]) or "edit"
         raise InvalidEventError(f"{path}: {first['msg']}") from None
-    stamp = Stamp((wire.time - _EPOCH) // timedelta(microseconds=1), hashlib.sha256(raw).digest())
+    stamp = Stamp(microseconds(wire.time), hashlib.sha256(raw).digest())
     return EditEntry(raw, stamp, tuple(Saying(tuple(each.target), each.what, each.value) for each in wire.edits))
 
 

@@ -7,7 +7,7 @@ whatever a facet holds stays in `facets` as it was written, and an unknown membe
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal, NamedTuple, cast
 
 from headwater.errors import InvalidEventError
@@ -16,6 +16,7 @@ from headwater.model.facet_texts import FacetTexts
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.outline import FacetPlace, Path, outline
 from headwater.model.plain import PlainName, plain_run_event
+from headwater.model.times import microseconds
 from headwater.model.value import value
 from headwater.model.wire import EventType, WireDatasetEvent, WireJobEvent, WireRunEvent, event_time
 
@@ -198,10 +199,5 @@ def _ref(dataset: Mapping[str, Any]) -> DatasetRef:
     )
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 def _stamp(time: datetime, raw: bytes) -> Stamp:
-    since = time - _EPOCH
-    time_us = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
-    return Stamp(time_us, hashlib.sha256(raw).digest())
+    return Stamp(microseconds(time), hashlib.sha256(raw).digest())

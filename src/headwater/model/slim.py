@@ -7,12 +7,13 @@ the few facets it needs by the functions here. Both write the same events.
 
 import json
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from headwater.errors import InvalidEventError
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS, OPENLINEAGE_SCHEMA, PRODUCER
+from headwater.model.times import timestamp
 
 _SPEC: Final = "https://openlineage.io/spec/facets"
 
@@ -82,17 +83,6 @@ def dataset_event(time: datetime, dataset: Described) -> bytes:
     Source: OpenLineage 2.0.2 `DatasetEvent`
     """
     return _written("DatasetEvent", time, {"dataset": _datasets([dataset])[0]})
-
-
-def timestamp(time: datetime) -> str:
-    """RFC 3339 in UTC, always with six digits of a second, so that text order is time order.
-
-    Raises:
-        InvalidEventError: the time has no zone.
-    """
-    if time.tzinfo is None:
-        raise InvalidEventError("eventTime: the time has no zone")
-    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def ascii_json(body: Mapping[str, object]) -> bytes:

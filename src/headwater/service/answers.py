@@ -1,15 +1,16 @@
 """Answers: JSON responses, and times as they are written in them."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, Literal
 
 import orjson
 from starlette.responses import Response
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST_US: Final = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
-_LAST_US: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+from headwater.model.times import EPOCH, microseconds
+
+_FIRST_US: Final = microseconds(datetime.min)
+_LAST_US: Final = microseconds(datetime.max)
 
 
 def answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401  any shape of `shapes`
@@ -39,10 +40,4 @@ def iso(time_us: int, to: Literal["milliseconds", "microseconds"] = "millisecond
 @lru_cache(maxsize=4_096)  # an answer may hold thousands of times, few minutes apart
 def _minute(minutes: int) -> str:
     """The time up to its seconds, which are left out."""
-    return (_EPOCH + timedelta(minutes=minutes)).isoformat()[: len("2025-03-01T10:00:")]
-
-
-def microseconds(time: datetime) -> int:
-    """Microseconds since 1970; a time without an offset is in UTC."""
-    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
-    return (aware - _EPOCH) // timedelta(microseconds=1)
+    return (EPOCH + timedelta(minutes=minutes)).isoformat()[: len("2025-03-01T10:00:")]

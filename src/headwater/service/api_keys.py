@@ -10,9 +10,10 @@ from headwater.errors import InvalidInputError, NotFoundError
 from headwater.graph.edits import Edits
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.facts import Edit, Fact
+from headwater.model.times import microseconds
 from headwater.service import shapes_access as shapes
 from headwater.service.access import Service
-from headwater.service.answers import iso, microseconds
+from headwater.service.answers import iso
 
 _TARGET = "access-key"
 _GRANTED = "granted"

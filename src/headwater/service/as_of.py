@@ -1,7 +1,7 @@
 """Which of the log's events a read counts: `asOf` by when they happened, `logSize` by when they were known."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Final, NamedTuple
 
 from fastapi import Query
@@ -9,12 +9,12 @@ from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from headwater.errors import InvalidInputError
-from headwater.service.answers import iso, microseconds
+from headwater.model.times import EPOCH, microseconds, read_time
+from headwater.service.answers import iso
 
 _MILLISECONDS: Final = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 _LOST_PLUS: Final = re.compile(r" (?=\d\d:?\d\d$)", re.ASCII)
 """In a query `+` stands for a space, and few remember to write the offset as `%2B02:00`."""
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EXPECTED: Final = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
 
 
@@ -47,8 +47,8 @@ def time_us(text: object) -> object:
         return text
     try:
         if _MILLISECONDS.fullmatch(text):
-            return microseconds(_EPOCH + timedelta(milliseconds=int(text)))
-        time = datetime.fromisoformat(_LOST_PLUS.sub("+", text.upper()))  # RFC 3339 lets `z` stand
+            return microseconds(EPOCH + timedelta(milliseconds=int(text)))
+        time = read_time(_LOST_PLUS.sub("+", text))
         if time.tzinfo is not None:
             return microseconds(time)
     except (ValueError, OverflowError):

@@ -16,9 +16,10 @@ from headwater.errors import InvalidInputError, NotFoundError, UntrustedEventErr
 from headwater.graph.edits import Edits
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.facts import Edit, Fact
+from headwater.model.times import microseconds
 from headwater.service import shapes_keys as shapes
 from headwater.service.access import Service
-from headwater.service.answers import iso, microseconds
+from headwater.service.answers import iso
 from headwater.service.reading import Trust
 from headwater.signing import directory, tokens
 from headwater.signing.directory import Signed, Statement, check_signature, node_of, read_statement, stated_key

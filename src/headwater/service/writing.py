@@ -13,12 +13,12 @@ from headwater.model.credentials import without_credentials
 from headwater.model.edits import APART, DELETED, DESCRIBED, Saying, edit_entry, tag, target_of, target_of_names
 from headwater.model.facts import Target
 from headwater.model.names import DatasetId, JobId, run_id_of
+from headwater.model.times import microseconds
 from headwater.model.wire import EventType
 from headwater.service import bodies
 from headwater.service.access import Service
 from headwater.service.actions import note_put
 from headwater.service.activity import KnownRun
-from headwater.service.answers import microseconds
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.namespaces import namespace
 from headwater.service.views.sources import source

@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from headwater.model.facets.view import Integer, Items, Part, View
 from headwater.model.names import JobId
+from headwater.model.times import read_time
 
 
 class RunRef(Part):
@@ -51,7 +52,7 @@ class ParentFacet(View):
 
 def _date_time(text: str) -> str:
     try:
-        _read(text)
+        read_time(text)
     except ValueError:
         raise PydanticCustomError("date_time", "not a date and time") from None
     return text
@@ -63,12 +64,8 @@ DateTimeText = Annotated[str, AfterValidator(_date_time), WithJsonSchema({"type"
 
 def moment(text: DateTimeText) -> datetime:
     """The time with its offset from UTC; some producers leave the offset out, and then mean UTC."""
-    time = _read(text)
+    time = read_time(text)
     return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _read(text: str) -> datetime:
-    return datetime.fromisoformat(text.upper())  # RFC 3339 lets `t` and `z` stand, Python no `z`
 
 
 class NominalTimeFacet(View):

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 import orjson
 from fastapi import APIRouter, Query, Response
 
+from headwater.model.times import microseconds
 from headwater.service.access import Known
-from headwater.service.answers import answer, microseconds
+from headwater.service.answers import answer
 from headwater.service.paths import API
 from headwater.service.routes.parameters import OR_DEFAULT, SMALL, WRONG, Limit, NamespaceName, Offset
 from headwater.service.shapes import Events

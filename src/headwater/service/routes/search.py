@@ -5,9 +5,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from headwater.model.times import microseconds
 from headwater.service import shapes
 from headwater.service.access import Known
-from headwater.service.answers import answer, microseconds
+from headwater.service.answers import answer
 from headwater.service.paths import API
 from headwater.service.routes.parameters import EITHER_CASE, OR_DEFAULT, WRONG, Limit
 from headwater.service.sight import Sees

@@ -21,9 +21,10 @@ from headwater.model.facets.run import (
 )
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId
+from headwater.model.times import microseconds
 from headwater.service import shapes
 from headwater.service.activity import KnownRun
-from headwater.service.answers import iso, microseconds
+from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.versions import job_version, shape_at, shape_uuid
 from headwater.service.views.names import facets_of, mended_shape, name_of

@@ -2,18 +2,18 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Literal
 from zoneinfo import ZoneInfo
 
+from headwater.model.times import microseconds, time_at
 from headwater.service import shapes_overview
-from headwater.service.answers import iso, microseconds
+from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.sources import all_sources
 
 Period = Literal["DAY", "WEEK"]
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def edges_us(period: Period, now_us: int, zone: ZoneInfo) -> list[int]:
@@ -22,7 +22,7 @@ def edges_us(period: Period, now_us: int, zone: ZoneInfo) -> list[int]:
     The last 24 hours, this one included; or the last 7 days of the time zone, today included: a day may have 23 or 25
     hours.
     """
-    now = _EPOCH + timedelta(microseconds=now_us)
+    now = time_at(now_us)
     if period == "DAY":
         hour = now.replace(minute=0, second=0, microsecond=0)
         return [microseconds(hour + timedelta(hours=n)) for n in range(-23, 2)]
