@@ -4,17 +4,16 @@ import gc
 import json
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import msgspec
 import orjson
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from typing_extensions import TypedDict
 
 from headwater.audit.chains import check_chains
@@ -23,6 +22,7 @@ from headwater.audit.export import Asked
 from headwater.audit.export import export as exported
 from headwater.audit.graph import Folding, check_graph
 from headwater.cli.export_note import note_export
+from headwater.cli.progress import counted_progress
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
@@ -37,7 +37,6 @@ from headwater.store.opening import open_reader
 from headwater.store.reader import Reader
 
 _UNREADABLE: Final = 2
-_TOLD_EVERY: Final = 20_000
 
 audit = typer.Typer(name="audit", help="Prove what the log holds, to one who trusts nobody.", no_args_is_help=True)
 
@@ -100,8 +99,8 @@ def export(
             None if since is None else since.read_text(),
             _witnessed(reader, signer, home, witnesses) if head is None else head.read_text(),
         )
-        with _whole(output) as file, _progress("exporting") as advance:
-            manifest = exported(reader, signer, trusted_keys(home), asked, file, advance)
+        with _whole(output) as file, counted_progress() as count:
+            manifest = exported(reader, signer, trusted_keys(home), asked, file, partial(count, "exporting"))
             what = {"begin": manifest["from"], "end": manifest["to"], "dataset": dataset}
             note_export(home, database or home / "headwater.db", signer, url, what)
     typer.echo(f"entries {manifest['from']:,} to {manifest['to']:,} of {manifest['size']:,} are in {output}")
@@ -191,14 +190,14 @@ def read_signature(raw: bytes) -> Any:  # noqa: ANN401  whatever the text holds
 
 def _checked(path: Path, trust: Trust) -> Report:
     folding, seen = Folding(), 0
-    with path.open("rb") as file, _progress("verifying") as advance:
+    with path.open("rb") as file, counted_progress() as count:
 
         def look(entry: dict[str, Any], raw: bytes) -> None:
             nonlocal seen
             seen += 1
             folding.take(entry["type"], raw, entry["index"], Arrival(entry["receivedUs"], entry["verdict"]))
             if seen % 1_000 == 0:
-                advance(seen, 0)
+                count("verifying", seen, 0)
 
         report = check_bundle(file, trust, look)
         check_graph(file, folding, report)
@@ -254,16 +253,3 @@ def _whole(path: Path) -> Iterator[Any]:
             Path(file.name).unlink()
             raise
     Path(file.name).replace(path)
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda done, total: typer.echo(f"{what}: {done:,} entries", err=True) if done % _TOLD_EVERY == 0 else None
-        return
-    with Progress(
-        what, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console, transient=True
-    ) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total or None)

@@ -2,9 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+_TOLD_EVERY: Final = 20_000
+"""Between two lines, where there is no terminal."""
+
+Count = Callable[[str, int, int], None]
+"""Takes what is being done, how much of it is through, and of how much; 0 if that is not known."""
 
 
 @contextmanager
@@ -16,3 +24,27 @@ def shown_progress(first: str) -> Iterator[Callable[[str], None]]:
         return
     with console.status(first) as status:
         yield lambda stage: status.update(stage)
+
+
+@contextmanager
+def counted_progress() -> Iterator[Count]:
+    """Gives a function that takes counts: a bar on a terminal, else now and then a line."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines()
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("")
+        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total or None)
+
+
+def _lines() -> Count:
+    told: dict[str, int] = {}
+
+    def tell(what: str, done: int, total: int) -> None:
+        if done == total or done // _TOLD_EVERY > told.get(what, 0):
+            told[what] = done // _TOLD_EVERY
+            typer.echo(f"{what}: {done:,} of {total:,}" if total else f"{what}: {done:,}", err=True)
+
+    return tell

@@ -1,30 +1,52 @@
-"""`headwater store`: what is done with a whole store, while no service uses it."""
+"""`headwater store`: what is done with a whole store."""
 
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+import os
+from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import orjson
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
+from headwater.cli.progress import counted_progress
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
+from headwater.store.backup import BackedUp, back_up
 from headwater.store.copying import Copied, Digest
 from headwater.store.copying import copy as copied
 from headwater.store.opening import open_store
 
-_TOLD_EVERY: Final = 20_000
-"""Entries between two lines about progress, where there is no terminal."""
-
-store = typer.Typer(name="store", help="The whole store: copy it from one database to another.", no_args_is_help=True)
+store = typer.Typer(
+    name="store", help="The whole store: back it up, copy it from one database to another.", no_args_is_help=True
+)
 
 
 @store.callback()
 def _group() -> None:
-    """The whole store: copy it from one database to another."""
+    """The whole store: back it up, copy it from one database to another."""
+
+
+@store.command()
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="TO", help="The file to make; TO.segments, if there are segments.")],
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Copy this machine's SQLite store as it is now, with its segments, and read the copy whole.
+
+    The service may go on meanwhile. Keys are not copied: back `keys/` of HEADWATER_HOME up once. Of PostgreSQL the
+    backup is PostgreSQL's.
+
+    Example: headwater store backup /backup/lineage-$(date +%F).db
+    """
+    if os.environ.get("HEADWATER_DATABASE_URL"):
+        raise SetupError("HEADWATER_DATABASE_URL is set: back a PostgreSQL database up with its own pg_dump")
+    try:
+        with counted_progress() as count:
+            held = back_up(headwater_home() / "headwater.db", target, count)
+    except OSError as fault:
+        raise SetupError(f"{target} cannot be written: {fault.strerror}") from fault
+    typer.echo(orjson.dumps(held._asdict()) if json_output else _backed_up(target, held))
 
 
 @store.command()
@@ -45,29 +67,18 @@ def copy(
     with (
         closing(open_store(source, segments)) as here,
         closing(open_store(target, segments)) as there,
-        _progress() as advance,
+        counted_progress() as count,
     ):
-        result = copied(here, there, advance)
+        result = copied(here, there, partial(count, "copying"))
     typer.echo(orjson.dumps(_members(result)) if json_output else _sentence(result))
     if not result.is_same:
         raise typer.Exit(1)
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _tell
-        return
-    columns = ("copying", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("copying", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
-def _tell(done: int, total: int) -> None:
-    if done % _TOLD_EVERY < 128 or done == total:
-        typer.echo(f"{done:,} of {total:,} entries", err=True)
+def _backed_up(target: Path, held: BackedUp) -> str:
+    return (
+        f"{held.entries:,} entries tree:{held.tree} are in {target}, {held.size_bytes / 1_000_000:,.1f} MB; read back"
+    )
 
 
 def _sentence(result: Copied) -> str:

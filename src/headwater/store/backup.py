@@ -1,0 +1,96 @@
+"""Back up a SQLite store as it is at one moment, while a service goes on writing to it."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from headwater.errors import SetupError
+from headwater.store.opening import open_reader
+from headwater.store.sqlite import segments_of
+
+_PAGES: Final = 256
+"""Copied in one go: a megabyte."""
+_READ_EVERY: Final = 1_000
+
+Advance = Callable[[str, int, int], None]
+"""Told what is being done, and how much of how much of it is done."""
+
+
+class BackedUp(NamedTuple):
+    """What a backup holds, all of which was read back."""
+
+    entries: int
+    tree: str
+    """The head of the tree over the log; hexadecimal."""
+    size_bytes: int
+    """Of the file and its segments."""
+
+
+def back_up(source: Path, target: Path, advance: Advance) -> BackedUp:
+    """Copy the file as it is now, and its segments, and read the copy; `target` is there only once that is done.
+
+    Raises:
+        SetupError: there is no such database, `target` is there already, or the copy is not whole.
+        UnavailableError: a segment is damaged.
+        OSError: the disk is full, or may not be written to.
+    """
+    if not source.exists():
+        raise SetupError(f"there is no database {source}")
+    for taken in (target, segments_of(target)):
+        if taken.exists():
+            raise SetupError(f"{taken} is there already: name a new file")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.unfinished")
+    try:
+        _copy_pages(source, unfinished, advance)
+        _copy_segments(segments_of(source), segments_of(unfinished))
+        held = _read_back(unfinished, advance)
+        os.sync()
+        if segments_of(unfinished).exists():
+            os.replace(segments_of(unfinished), segments_of(target))
+        os.replace(unfinished, target)
+    finally:
+        _remove(unfinished)
+    return held
+
+
+def _copy_pages(source: Path, target: Path, advance: Advance) -> None:
+    _remove(target)  # of a backup that was killed
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))  # what the store is for, others may not read
+    try:
+        with closing(sqlite3.connect(source, isolation_level=None)) as here, closing(sqlite3.connect(target)) as there:
+            here.execute("BEGIN")
+            here.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # from here on, what others write is not seen
+            here.backup(there, pages=_PAGES, progress=lambda _, left, all_: advance("copying pages", all_ - left, all_))
+            [(state,)] = there.execute("PRAGMA quick_check(1)").fetchall()
+    except sqlite3.Error as fault:
+        raise SetupError(f"{source} cannot be backed up: {fault}") from fault
+    if state != "ok":
+        raise SetupError(f"{source} is damaged: {state}")
+
+
+def _copy_segments(source: Path, target: Path) -> None:
+    """Copy what is there by now: events in a segment that the copied file still has itself stand there twice."""
+    if source.exists():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns(".*"))
+
+
+def _read_back(path: Path, advance: Advance) -> BackedUp:
+    with closing(open_reader(path, segments_of(path))) as reader:
+        entries = reader.size()
+        for logged in reader.logged(range(entries)):
+            if (logged.log_index + 1) % _READ_EVERY == 0 or logged.log_index + 1 == entries:
+                advance("reading back", logged.log_index + 1, entries)
+        tree = reader.tree.frontier(entries).root.hex()
+    files = [path, *segments_of(path).glob("*")]
+    return BackedUp(entries, tree, sum(file.stat().st_size for file in files))
+
+
+def _remove(unfinished: Path) -> None:
+    for each in (unfinished, *(unfinished.with_name(unfinished.name + end) for end in ("-wal", "-shm", "-journal"))):
+        each.unlink(missing_ok=True)
+    shutil.rmtree(segments_of(unfinished), ignore_errors=True)

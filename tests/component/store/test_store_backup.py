@@ -1,0 +1,159 @@
+"""A SQLite store is backed up while a service writes to it, and what is backed up is a store like any other."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
+from headwater.errors import SetupError, UnavailableError
+from headwater.model.events import parse_event
+from headwater.store.backup import back_up
+from headwater.store.copying import digest
+from headwater.store.entries import Entry, entry_of
+from headwater.store.opening import open_store
+from headwater.store.store import Store
+from tests.support.app import event, facet
+
+SALT = bytes(16)
+OLD_US, NEW_US = 1_000, 9_000
+
+
+def entry(number: int) -> Entry:
+    facets = {"n": facet(text=f"{number} " * 400)}
+    raw = json.dumps(event(run={"runId": f"run {number}", "facets": facets})).encode()
+    return entry_of(parse_event(raw), "unsigned", None, OLD_US, SALT)
+
+
+def nothing(what: str, done: int, total: int) -> None:
+    """Progress that nobody looks at."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """One with some events in a segment, some not."""
+    with closing(open_store(tmp_path / "headwater.db")) as store:
+        store.add([entry(number) for number in range(200)])
+        store.catch_up()
+        assert store.retire(NEW_US, each=128) == 128
+        yield store
+
+
+def test_a_backup_is_the_store_as_it_was(store: Store, tmp_path: Path) -> None:
+    held = back_up(tmp_path / "headwater.db", tmp_path / "away" / "copy.db", nothing)
+    before = digest(store)
+    store.add([entry(200)])
+
+    with closing(open_store(tmp_path / "away" / "copy.db")) as copy:
+        assert digest(copy) == before
+        assert (held.entries, held.tree) == (200, before.tree)
+        copy.add([entry(201)])
+        assert copy.size() == 201
+    assert sorted(path.name for path in (tmp_path / "away").iterdir()) == [
+        "copy.db",
+        "copy.db.lock",
+        "copy.db.segments",
+    ]
+    assert (tmp_path / "away" / "copy.db").stat().st_mode & 0o077 == 0
+
+
+def test_a_backup_is_of_one_moment_while_events_come(tmp_path: Path) -> None:
+    path, is_over = tmp_path / "headwater.db", threading.Event()
+    with closing(open_store(path)) as store:
+        store.add([entry(number) for number in range(2_000)])
+        store.catch_up()
+        wrote = threading.Event()
+        done: list[int] = []
+
+        def write() -> None:
+            for number in count(2_000):
+                store.add([entry(number)])
+                wrote.set()
+                if is_over.is_set():
+                    return
+
+        def copying(what: str, through: int, total: int) -> None:
+            if what == "copying pages":
+                done.append(through)
+                wrote.clear()
+                assert wrote.wait(60)  # in the middle of it, another event comes
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        assert wrote.wait(60)
+        held = back_up(path, tmp_path / "copy.db", copying)
+        is_over.set()
+        writer.join()
+
+        assert store.size() >= held.entries + len(done) > held.entries >= 2_000
+        assert len(done) > 1
+        assert done == sorted(set(done))  # it did not begin anew
+        assert held.tree == store.tree.frontier(held.entries).root.hex()
+    with closing(open_store(tmp_path / "copy.db")) as copy:
+        assert copy.size() == held.entries
+
+
+@pytest.mark.parametrize("taken", ["copy.db", "copy.db.segments"])
+def test_nothing_is_written_over(store: Store, tmp_path: Path, taken: str) -> None:
+    (tmp_path / taken).mkdir()
+
+    with pytest.raises(SetupError, match=f"{taken} is there already: name a new file"):
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
+
+
+def test_a_copy_that_is_not_whole_is_not_left_behind(store: Store, tmp_path: Path) -> None:
+    [segment] = (tmp_path / "headwater.db.segments").iterdir()
+    segment.write_bytes(segment.read_bytes()[:-3_000])
+
+    with pytest.raises(UnavailableError, match="cannot be read"):
+        back_up(tmp_path / "headwater.db", tmp_path / "away" / "copy.db", nothing)
+
+    assert list((tmp_path / "away").iterdir()) == []
+
+
+def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "headwater.db")) as store:
+        store.add([entry(number) for number in range(200)])
+    bytes_ = bytearray((tmp_path / "headwater.db").read_bytes())
+    bytes_[4096 * 8 : 4096 * 20] = bytes(4096 * 12)
+    (tmp_path / "headwater.db").write_bytes(bytes_)
+
+    with pytest.raises(SetupError, match="is damaged"):
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
+
+    assert not (tmp_path / "copy.db").exists()
+
+
+def test_the_command_tells_what_is_in_the_backup(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    command = CliRunner()
+
+    done = command.invoke(app, ["store", "backup", str(tmp_path / "one.db")])
+    told = json.loads(command.invoke(app, ["store", "backup", str(tmp_path / "two.db"), "--json"]).stdout)
+
+    tree = store.tree.frontier(200).root.hex()
+    assert done.stdout.startswith(f"200 entries tree:{tree} are in {tmp_path / 'one.db'}, ")
+    assert "reading back: 200 of 200" in done.stderr
+    assert (told["entries"], told["tree"]) == (200, tree)
+
+
+def test_of_postgresql_the_backup_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_DATABASE_URL", "postgresql://u:secret@h/d")
+
+    done = CliRunner().invoke(app, ["store", "backup", str(tmp_path / "copy.db")])
+
+    assert isinstance(done.exception, SetupError)
+    assert "pg_dump" in str(done.exception)
+    assert "secret" not in str(done.exception)
+
+
+def test_where_there_is_no_store_none_is_made(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="there is no database"):
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
+
+    assert list(tmp_path.iterdir()) == []
