@@ -7,7 +7,7 @@ MVN := mvn --batch-mode --quiet --no-transfer-progress
 PAGE := src/headwater/service/page
 WEB_SOURCES := $(shell find web/src web/public web/index.html web/.npmrc web/*.json web/*.ts -type f 2>/dev/null)
 
-.PHONY: help setup demo lab test check format lock clean
+.PHONY: help setup demo lab wheel test check format lock clean
 help:  ## list what make can do
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
@@ -91,6 +91,9 @@ demo: setup  ## run three pipelines over real flights and show their lineage; en
 
 lab: build/python.stamp build/connect-smt.stamp build/lab-connectors.stamp  ## start Kafka, Connect, a schema registry, S3 and Glue on this machine; `headwater lab down` ends them
 	$(VENV)/headwater lab up kafka
+
+wheel: setup  ## make what is installed on a server, into build/dist/
+	@scripts/build-wheel build/dist && ls build/dist/*
 
 test: setup build/system.stamp build/connect-smt.stamp build/signing-transport.stamp build/openlineage-spark.stamp build/lab-connectors.stamp build/lab-suppliers-live.stamp build/lab-flink.stamp build/lab-trino.stamp  ## run every test
 	$(VENV)/python -m pytest -n 2  # engines in one process, all else in the other

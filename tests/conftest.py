@@ -21,7 +21,7 @@ settings.load_profile("headwater")
 _ROOMS = ("capture", "lab", "pipeline", "sparkplan")
 _WITH_ENGINES = tuple(f"tests/{part}" for part in ("e2e", *(f"component/{room}" for room in _ROOMS)))
 """Tests that start Spark, Kafka, Connect or a browser."""
-_APART = tuple(f"tests/e2e/test_{name}.py" for name in ("agent", "kill_service", "two_services"))
+_APART = tuple(f"tests/e2e/test_{name}.py" for name in ("agent", "kill_service", "two_services", "wheel"))
 """Those among them that start all they need for themselves, and share it with nobody."""
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -59,6 +59,7 @@ class Metrics:
         )
         self.pasts = Gauge("headwater_pasts_bytes", "Memory of the pasts that are kept.", registry=self._registry)
         self._registry.register(_Sizes(knowledge))
+        ProcessCollector(registry=self._registry)
         self.refused = 0
         """Events refused since the service started."""
 

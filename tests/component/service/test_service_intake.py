@@ -274,6 +274,7 @@ def test_metrics_count_what_came_and_what_there_is(tmp_path: Path) -> None:
         'headwater_graph_nodes{kind="dataset"} 1.0',
     ):
         assert line in metrics
+    assert any(line.startswith("process_resident_memory_bytes ") for line in metrics)
 
 
 def test_a_signature_that_is_no_signature_does_not_stop_the_event(store: SqliteStore) -> None:

@@ -1,0 +1,88 @@
+"""The wheel, installed where nothing else is: what a server gets, without this checkout and without any extra."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from headwater.model.producer import VERSION
+from tests.support.app import event
+from tests.support.ports import free_port
+
+ROOT = Path(__file__).parents[2]
+
+
+class Installed:
+    """An environment of its own with the wheel in it."""
+
+    def __init__(self, folder: Path) -> None:
+        subprocess.run([ROOT / "scripts" / "build-wheel", folder / "dist"], check=True)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
+        [wheel] = (folder / "dist").glob("*.whl")
+        uv = [Path(sys.executable).with_name("uv"), "pip", "install", "--quiet"]
+        constraints = folder / "dist" / "constraints.txt"
+        subprocess.run(
+            [*uv, "--python", folder / "env" / "bin" / "python", "--constraint", constraints, wheel], check=True
+        )
+        self.command = folder / "env" / "bin" / "headwater"
+        variables = {name: text for name, text in os.environ.items() if not name.startswith(("PYTHON", "HEADWATER"))}
+        self.environment = variables | {"HEADWATER_HOME": str(folder / "home")}
+        self.folder = folder
+
+    def told(self, *arguments: str, status: int = 0) -> str:
+        """What the command says to that."""
+        done = subprocess.run(
+            [self.command, *arguments], env=self.environment, cwd=self.folder, capture_output=True, text=True
+        )
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed(tmp_path_factory.mktemp("installed"))
+
+
+def test_it_serves_events_and_the_page(installed: Installed) -> None:
+    url = f"http://127.0.0.1:{free_port()}"
+    command = [installed.command, "serve", "--port", url.rpartition(":")[2]]
+    service = subprocess.Popen(command, env=installed.environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert service.stdout is not None
+        assert service.stdout.readline() == f"listening on {url}\n"
+        posted = httpx.post(f"{url}/api/v1/lineage", json=event(), params={"receipt": "true"})
+        page = httpx.get(url)
+        [script_path] = re.findall(r'src="\.?/?([^"]+\.js)"', page.text)
+        script = httpx.get(f"{url}/{script_path}")
+        walked = json.loads(installed.told("coverage", "--url", url, "--json"))
+    finally:
+        service.terminate()
+        status = service.wait(60)
+        service.stdout.close()
+
+    assert (posted.status_code, posted.json()["receipt"]["index"]) == (201, 0)
+    assert page.headers["content-type"].startswith("text/html")
+    assert script.headers["content-type"].startswith("text/javascript")
+    assert walked["total"]["jobs"] == 1
+    assert status == 0
+    assert "1 entries tree:" in installed.told("store", "backup", "copy.db")
+
+
+def test_what_it_needs_besides_is_told_by_name(installed: Installed) -> None:
+    pipeline = installed.folder / "rows.yaml"
+    pipeline.write_text(
+        "name: rows\nnamespace: etl\nschema_version: 1\n"
+        "input: {generate: {rows: 1, columns: {n: id}}}\noutput: {stdout: {}}\n"
+    )
+
+    assert installed.told("--version").strip().endswith(VERSION)
+    assert "headwater[spark]" in installed.told("run", str(pipeline), status=1)
+    assert "headwater[demo]" in installed.told("demo", status=1)
+    assert "headwater[lab]" in installed.told("lab", "up", "kafka", status=1)
+    assert "headwater[duckdb]" in installed.told("sql", "run", "-e", "SELECT 1", status=1)
+    assert "headwater[connect]" in installed.told("watch", "connect", "--bootstrap", "localhost:1", status=1)
