@@ -24,7 +24,7 @@ from headwater.audit.chains import check_chains
 from headwater.audit.core import Trust, check_bundle
 from headwater.audit.export import Asked, export
 from headwater.audit.graph import Folding, check_graph
-from headwater.cli.audit import read_json, read_signature
+from headwater.cli.audit_trust import read_json, read_signature
 from headwater.emit.chain import Chain
 from headwater.model.events import parse_event
 from headwater.model.nodes import Arrival

@@ -23,6 +23,7 @@ import zipfile
 from binascii import a2b_base64
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import BufferedReader
@@ -33,6 +34,8 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
 FORMAT = "headwater audit bundle/1"
+PARTS = {"manifest.json", "checkpoint.txt", "since-checkpoint.txt", "consistency.json", "tree.json", "keys.json"}
+PARTS |= {"entries.jsonl", "graph.json"}
 MOST_FINDINGS = 100
 TOGETHER = 256  # entries that go through each check together: a processor that does one thing often does it faster
 ENCODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
@@ -71,7 +74,7 @@ class Trust:
     since: str | None = None
     witnesses: Sequence[str] = ()
     read_json: ReadJson = json.loads  # or another that is trusted
-    read_event: ReadJson = json.loads  # or another that is trusted; of an event only its signature need be read
+    read_event: ReadJson = json.loads  # the same; of an event only its signature need be read
 
 
 @dataclass(slots=True)
@@ -101,13 +104,15 @@ def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: 
     report = Report()
     try:
         with zipfile.ZipFile(file) as bundle:
+            if sorted(names := bundle.namelist()) != sorted({*names} & PARTS):
+                raise Refused(f"the bundle holds a file twice, or one that no check looks at: {', '.join(names)}")
             manifest = json.loads(bundle.read("manifest.json"))
             if manifest["format"] != FORMAT:
                 raise Refused(f"the bundle is of another format: {manifest['format']!r}")
             head = _check_heads(bundle, manifest, trust, report)
             _check_entries(bundle, manifest, head, trust, report, look)
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, UnicodeError, EOFError) as fault:
-        raise Refused(f"the bundle cannot be read: {fault!r}") from fault
+    except Exception as fault:  # whatever a reader can stumble over: anybody may have written the file
+        raise Refused(str(fault) if isinstance(fault, Refused) else f"the bundle cannot be read: {fault!r}") from fault
     report.not_known += (
         "whether what a node signed was true",
         "who held a node's key when it signed: a key that was stolen and not revoked signs as its owner",
@@ -259,8 +264,7 @@ def _checked_leaf(entry: Entry, raw: bytes, report: Report) -> bytes:
         report.counts["withheld"] += 1
         return claimed
     report.counts["shown"] += 1
-    leaf = leaf_of(entry, raw)
-    if leaf != claimed:
+    if (leaf := leaf_of(entry, raw)) != claimed:
         report.find("entry", index, "its bytes, or what is said of it, do not give its leaf: it was altered")
     if (entry["kind"] == "event") == (entry["type"] == "EDIT"):  # only the kind is in the leaf
         report.find("entry", index, f"its leaf says {entry['kind']}, and the bundle {entry['type']}")
@@ -321,8 +325,7 @@ class Tree:
 
 def _heights(begin: int, end: int) -> Iterator[int]:
     while begin < end:
-        fits = (end - begin).bit_length() - 1
-        height = min(fits, (begin & -begin).bit_length() - 1) if begin else fits
+        height = (min(end - begin, begin & -begin) if begin else end - begin).bit_length() - 1
         yield height
         begin += 1 << height
 
@@ -340,7 +343,7 @@ def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
 
 def _check_signature(entry: Entry, raw: bytes, keys: Mapping[str, Key], read: ReadJson, report: Report) -> None:
     verdict, key_id, time_s = entry["verdict"], entry["keyId"], entry["receivedUs"] / 1_000_000
-    erased = [number for number in entry.get("parts", ()) if 2 * int(number) < len(entry["facets"])]
+    erased = [number for number in entry.get("parts", ()) if 0 <= 2 * int(number) < len(entry["facets"])]
     if erased:
         report.counts["erased"] += len(erased)
     elif verdict != "ok":
@@ -359,11 +362,9 @@ def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson = json.
     """Whether the key signed the event, cut out as it was sent or else in its canonical form."""
     for payload, facet in _signed_parts(raw, read):
         if facet.get("keyId") == key_id and facet.get("algorithm") == "Ed25519":
-            try:
+            with suppress(BadSignatureError, ValueError, TypeError):
                 public.verify(payload, a2b_base64(facet["signature"]))
-            except (BadSignatureError, ValueError, TypeError):
-                continue
-            return True
+                return True
     return False
 
 
@@ -394,6 +395,4 @@ def canonical(value: object) -> str:
     if isinstance(value, dict):
         members = sorted(value.items(), key=lambda member: member[0].encode(errors="surrogatepass"))
         return "{" + ",".join(f"{canonical(key)}:{canonical(each)}" for key, each in members) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(canonical, value)) + "]"
-    return json.dumps(value)
+    return "[" + ",".join(map(canonical, value)) + "]" if isinstance(value, list) else json.dumps(value)

@@ -64,7 +64,7 @@ def export(
     """Write a bundle into a file; gives its manifest.
 
     Raises:
-        InvalidInputError: `head` is not one of this log.
+        InvalidInputError: `head` is not one of this log, or no entry is about the dataset.
         UntrustedNoteError: `head` or `since` was not signed by this log.
         UnavailableError: the database does not answer, or is written to all the time.
     """
@@ -80,6 +80,10 @@ def export(
         with bundle.open("entries.jsonl", "w", force_zip64=True) as lines:
             for some in _lines(reader, places, asked.dataset, None if is_whole else folding, advance):
                 lines.write(some)
+        if asked.dataset is not None and folding.is_empty:
+            raise InvalidInputError(
+                f"--dataset: no entry from {places.start} up to {places.stop} is about {' '.join(asked.dataset)}"
+            )
         bundle.writestr("tree.json", orjson.dumps(_beside(reader, places, size)))
         bundle.writestr("keys.json", key_set(reader, keys))
         bundle.writestr("graph.json", orjson.dumps(shown_graph if is_whole else folding.graph()))

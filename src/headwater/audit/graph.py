@@ -13,7 +13,7 @@ from typing import IO, Any, Final, cast
 
 import msgspec
 
-from headwater.audit.core import Report
+from headwater.audit.core import Refused, Report
 from headwater.errors import InvalidEventError
 from headwater.model.edits import InOrder
 from headwater.model.facts import ChainLink, Content, Fact, Observation, RunOfJob
@@ -58,6 +58,11 @@ class Folding:
             known = merged.setdefault(key, fact)
             if known is not fact:
                 merged[key] = known.merge(fact)  # type: ignore[arg-type]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no entry was taken in that says anything."""
+        return not self._merged
 
     @property
     def links(self) -> Iterable[ChainLink]:
@@ -127,19 +132,27 @@ class _Graph:
 
 
 def check_graph(file: IO[bytes], folding: Folding, report: Report) -> None:
-    """Compare the graph in a bundle with the one that its entries make."""
-    with zipfile.ZipFile(file) as bundle:
-        manifest, shown = json.loads(bundle.read("manifest.json")), json.loads(bundle.read("graph.json"))
+    """Compare the graph in a bundle with the one that its entries make, or raise Refused."""
+    try:
+        with zipfile.ZipFile(file) as bundle:
+            manifest, shown = json.loads(bundle.read("manifest.json")), {**json.loads(bundle.read("graph.json"))}
+        made_by, graph_of_what = manifest["madeBy"], manifest["graphOf"]
+    except Exception as fault:  # whatever a reader can stumble over: anybody may have written the file
+        raise Refused(f"the bundle cannot be read: {fault!r}") from fault
     folded = json.loads(json.dumps(folding.graph()))
-    is_same_version = manifest["madeBy"] == f"headwater {VERSION}" and "rowSum" in shown
+    is_same_version = made_by == f"headwater {VERSION}" and "rowSum" in shown
     different = [part for part in (_PARTS if is_same_version else _LISTS) if shown.get(part) != folded[part]]
     for part in different:
         report.find("graph", None, f"the {_PARTS[part]} that were shown are not those that the entries make")
+    if is_same_version and (unknown := {*shown} - {*_PARTS}):
+        report.find(
+            "graph", None, f"the graph that was shown has parts that no entry makes: {', '.join(sorted(unknown))}"
+        )
     if not different:
-        whose = "that the service shows" if manifest["graphOf"] == "log" else "of these entries"
+        whose = "that the service shows" if graph_of_what == "log" else "of these entries"
         told = f"{len(folded['jobs']):,} jobs, {len(folded['datasets']):,} datasets, {len(folded['edges']):,} edges"
         report.checked.append(f"graph: folding the entries gives the graph {whose}: {told}, {folded['facts']:,} facts")
     if not is_same_version:
-        report.not_known.append(f"the finer facts: {manifest['madeBy']} wrote the bundle, and may count otherwise")
-    if manifest["graphOf"] != "log":
+        report.not_known.append(f"the finer facts: {made_by} wrote the bundle, and may count otherwise")
+    if graph_of_what != "log":
         report.not_known.append("whether the service shows this very graph: the bundle is about a part of the log")

@@ -11,16 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import msgspec
-import orjson
 import typer
-from typing_extensions import TypedDict
 
 from headwater.audit.chains import check_chains
 from headwater.audit.core import Refused, Report, Trust, check_bundle
 from headwater.audit.export import Asked
 from headwater.audit.export import export as exported
 from headwater.audit.graph import Folding, check_graph
+from headwater.cli.audit_trust import read_head, trust_of
 from headwater.cli.export_note import note_export
 from headwater.cli.progress import counted_progress
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
@@ -50,7 +48,9 @@ def _group(context: typer.Context) -> None:
 
 @audit.command()
 def export(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The bundle, a zip archive.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="The bundle, a zip archive.")
+    ],
     begin: Annotated[
         str,
         typer.Option("--from", metavar="WHEN", help="From when the entries came (2026-05-22T14:00:00Z), or a place."),
@@ -96,8 +96,8 @@ def export(
         asked = Asked(
             range(first, last),
             None if dataset is None else DatasetId(*dataset),
-            None if since is None else since.read_text(),
-            _witnessed(reader, signer, home, witnesses) if head is None else head.read_text(),
+            None if since is None else read_head(since, "--since"),
+            _witnessed(reader, signer, home, witnesses) if head is None else read_head(head, "--head"),
         )
         with _whole(output) as file, counted_progress() as count:
             manifest = exported(reader, signer, trusted_keys(home), asked, file, partial(count, "exporting"))
@@ -129,21 +129,14 @@ def verify(
 
     Example: headwater audit verify may.zip --log-key lineage.example.org+f0a1b2c3+AX…
     """
-    trust = Trust(
-        log_key,
-        None if keys is None else orjson.loads(keys.read_bytes()),
-        None if since is None else since.read_text(),
-        witness or (),
-        read_json,
-        read_signature,
-    )
+    trust = trust_of(log_key, keys, since, witness or ())
     try:
         report = _checked(bundle, trust)
     except Refused as fault:
         told = {"verdict": "unreadable", "reason": str(fault)}
-        typer.echo(orjson.dumps(told) if json_output else f"headwater: {_harmless(str(fault))}")
+        typer.echo(json.dumps(told) if json_output else f"headwater: {_harmless(str(fault))}")
         raise typer.Exit(_UNREADABLE) from None
-    typer.echo(orjson.dumps(_members(report)) if json_output else "\n".join(_told(report)))
+    typer.echo(json.dumps(_members(report)) if json_output else "\n".join(_told(report)))
     if not report.is_proven:
         raise typer.Exit(1)
 
@@ -155,37 +148,6 @@ def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -
     cosignatures = Cosignatures(reader.tree, signer, enrolled_witnesses(home))
     cosignatures.load()
     return cosignatures.newest(witnesses)
-
-
-def read_json(text: bytes) -> Any:  # noqa: ANN401  whatever the text holds
-    """Read JSON in a third of the time that Python's own reader takes; to that is left what this one does not read."""
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return json.loads(text)
-
-
-class _RunFacets(TypedDict, total=False):
-    signature: Any
-
-
-class _Run(TypedDict, total=False):
-    facets: _RunFacets
-
-
-class _Event(TypedDict, total=False):
-    run: _Run
-
-
-_signature_of: Final = msgspec.json.Decoder(_Event).decode
-
-
-def read_signature(raw: bytes) -> Any:  # noqa: ANN401  whatever the text holds
-    """Read of an event no more than `run.facets.signature`, in a third of the time that all of it takes."""
-    try:
-        return _signature_of(raw)
-    except (msgspec.MsgspecError, RecursionError):
-        return read_json(raw)
 
 
 def _checked(path: Path, trust: Trust) -> Report:
@@ -246,10 +208,14 @@ def _place(reader: Reader, when: str) -> int:
 @contextmanager
 def _whole(path: Path) -> Iterator[Any]:
     """A file that takes its place once it is whole."""
-    with tempfile.NamedTemporaryFile(dir=path.absolute().parent, prefix=f".{path.name}.", delete=False) as file:
+    try:
+        number, unfinished = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+    except OSError as fault:
+        raise SetupError(f"--output: {path} cannot be written: {fault.strerror}") from fault
+    with open(number, "w+b") as file:
         try:
             yield file
         except BaseException:
-            Path(file.name).unlink()
+            Path(unfinished).unlink()
             raise
-    Path(file.name).replace(path)
+    Path(unfinished).replace(path)

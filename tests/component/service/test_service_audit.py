@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import re
 import zipfile
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from typer.testing import CliRunner
 from headwater.audit import core
 from headwater.audit.core import Trust, canonical, check_bundle, leaf_of
 from headwater.cli.main import app
+from headwater.errors import InvalidInputError, SetupError
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
 from headwater.signing.directory import revocation
@@ -284,7 +286,7 @@ def _forged(entry: Entry) -> Entry:
     return entry_of(parse_event(raw), "ok", entry.key_id, entry.received_us, bytes(16))
 
 
-@pytest.mark.parametrize("parts", [None, {}, {"99": ""}])
+@pytest.mark.parametrize("parts", [None, {}, {"99": ""}, {"-1": ""}])
 def test_an_event_that_its_node_never_signed_is_found_by_its_signature_whatever_is_said_of_erasure(
     home: Path, parts: dict[str, str] | None
 ) -> None:
@@ -377,11 +379,110 @@ def test_a_graph_whose_rows_were_summed_in_an_older_way_is_compared_by_its_lists
     assert any("the finer facts" in each for each in told["notKnown"])
 
 
-@pytest.mark.parametrize("name", ["manifest", "checkpoint", "entries", "tree", "keys"])
-def test_a_bundle_that_cannot_be_read_is_told_so(home: Path, name: str) -> None:
-    told = run("verify", str(bent(bundle_of(home), **{name: lambda _: b"\xff{"})))
+@pytest.mark.parametrize("name", ["manifest", "entries", "tree", "keys", "graph"])
+@pytest.mark.parametrize("text", [b"\xff{", b"", b"null", b"[1]", b"[" * 200_000])
+def test_a_bundle_that_cannot_be_read_is_told_so(home: Path, name: str, text: bytes) -> None:
+    told = run("verify", str(bent(bundle_of(home), **{name: lambda _: text})))
 
-    assert told.exit_code == 2 or "WRONG" in told.output
+    assert told.exit_code == (1 if (name, text) == ("entries", b"") else 2)
+    assert isinstance(told.exception, SystemExit)
+
+
+def test_a_bundle_with_a_damaged_or_locked_file_in_it_is_told_so(home: Path) -> None:
+    whole = bundle_of(home).read_bytes()
+    middles = range(0, whole.rindex(b"PK\1\2"), 97)
+    damaged = [whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :] for at in middles]
+    locked = [whole[: at + 8] + b"\1" + whole[at + 9 :] for at in _directory(whole)]
+    other_method = [whole[: at + 10] + b"\x63" + whole[at + 11 :] for at in _directory(whole)]
+
+    for bundle in [*damaged, *locked, *other_method]:
+        (home / "bent.zip").write_bytes(bundle)
+        told = run("verify", str(home / "bent.zip"))
+
+        assert isinstance(told.exception, SystemExit | None), told.exception
+        assert told.exit_code == 2 or bundle in damaged
+
+
+def _directory(whole: bytes) -> list[int]:
+    """Where a zip archive's directory names each of its files."""
+    return [found.start() for found in re.finditer(re.escape(b"PK\1\2"), whole)]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", ["entries.jsonl", "graph.json", "/etc/passwd", "../notes.txt"])
+def test_a_bundle_with_a_file_that_no_check_looks_at_is_refused(home: Path, name: str) -> None:
+    path = bundle_of(home)
+    with zipfile.ZipFile(path) as bundle:
+        members = {each: bundle.read(each) for each in bundle.namelist()}
+    with zipfile.ZipFile(path, "w") as bundle:
+        bundle.writestr(name, b"what another reader would show")
+        for each, data in members.items():
+            bundle.writestr(each, data)
+
+    told = run("verify", str(path))
+
+    assert (told.exit_code, "a file twice, or one that no check looks at" in told.output) == (2, True)
+
+
+def test_a_graph_with_more_in_it_than_the_entries_make_is_found(home: Path) -> None:
+    told = verdict(
+        bent(bundle_of(home), graph=lambda data: json.dumps({**json.loads(data), "owners": ["eve"]}).encode())
+    )
+
+    assert checks(told) == {"graph"}
+    assert "owners" in told["findings"][0]["message"]
+
+
+def test_what_a_bundle_says_in_odd_characters_is_told_in_json(home: Path) -> None:
+    odd = bent(bundle_of(home), entries=lines(lambda entries: entries[0].update(index="\ud800", verdict=5)))
+
+    told = run("verify", str(odd), "--json")
+
+    assert (told.exit_code, json.loads(told.stdout)["verdict"]) == (1, "not proven")
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("--log-key", ""),
+        ("--log-key", "lineage.example.org"),
+        ("--log-key", "lineage.example.org+00000000+AAAA"),
+        ("--witness", "x"),
+        ("--keys", ""),
+        ("--keys", "{}"),
+        ("--keys", '{"keys": [{"kid": 5}]}'),
+        ("--since", ""),
+        ("--since", "no head"),
+    ],
+)
+def test_what_an_auditor_brings_along_and_cannot_be_read_is_told_as_theirs(home: Path, option: str, text: str) -> None:
+    value = text
+    if option in ("--keys", "--since"):
+        value = str(home / "brought")
+        Path(value).write_text(text)
+
+    told = run("verify", str(bundle_of(home)), option, value)
+
+    assert told.exit_code == 2
+    assert isinstance(told.exception, SystemExit)
+    assert option in told.output
+    assert "proven" not in told.output
+    assert "the bundle cannot be read" not in told.output
+
+
+def test_a_bundle_that_cannot_be_written_is_told_so(home: Path) -> None:
+    told = run("export", "-o", str(home / "none" / "bundle.zip"))
+
+    assert isinstance(told.exception, SetupError)
+    assert "cannot be written" in str(told.exception)
+
+
+def test_of_a_dataset_that_no_entry_is_about_there_is_no_bundle(home: Path) -> None:
+    told = run("export", "-o", str(home / "bundle.zip"), "--dataset", "lake", "tabel 1")
+
+    assert isinstance(told.exception, InvalidInputError)
+    assert "no entry from 0 up to 30 is about lake tabel 1" in str(told.exception)
+    assert not (home / "bundle.zip").exists()
 
 
 def test_what_is_no_bundle_is_told_so(tmp_path: Path) -> None:
