@@ -2,12 +2,12 @@
 
 entries     what goes into the log and what comes out
 schema      the tables                    migrations    the shapes they had and have
-tables      one kind of fact, one table: rows, merges in SQL
+tables      one kind of fact, one table: rows       merges        how two rows merge, in SQL
 numbers     the numbers that stand for names and runs
 packing     raw bytes as frames
 connection  what is asked of a database   bulk          many rows in one statement
 reader      what can be asked of the store, on a connection of its own
-store       the log first, facts behind it
+store       the log first, facts behind it          waiting       facts whose events are in the log already
 writer      group commit in front of it
 sqlite      the store in a file           memory        a store without a file, for a past
 postgres    the store that several services share, over postgres_connection; postgres_sql is what SQL it is told

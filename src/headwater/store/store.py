@@ -1,10 +1,8 @@
 """The store, whichever database keeps it: the log of raw bytes, and the merged facts beside it.
 
-Events reach the log in transactions that are on disk before they are acknowledged. Their facts follow in larger
-transactions, without a flush of their own: `folded` says of how many entries they are stored, and the rest is folded
-again from the log by whoever opens the database next, or writes to it. Who reads through the store never sees the
-difference, because reading catches up first. Whoever wants to add events need not wait for all of them: facts of some
-events are there in part then, and are merged again if it does not come to the end.
+Events reach the log in transactions that are on disk before they are acknowledged. Their facts follow (`waiting`); what
+a crash leaves of them is folded again from the log by whoever opens the database next, or writes to it. Who reads
+through the store never sees the difference, because reading catches up first.
 
 Facts are worked out entry by entry in the log's order, since an edit means something else before a deletion than after
 it. So each process takes in what stands in the log up to its own entries, also what others wrote.
@@ -14,27 +12,27 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from hashlib import sha256
 from typing import ClassVar, Final
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
 from headwater.model.edits import DELETED, InOrder
-from headwater.model.facts import Content, Fact
+from headwater.model.facts import Fact
 from headwater.model.nodes import Arrival
 from headwater.signing.leaf import SALT_BYTES, Seal, seal
 from headwater.signing.merkle import Growth
 from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import Entry, Stored, found, parsed
-from headwater.store.merged import FACT_TABLES, MergedFacts
+from headwater.store.merged import FACT_TABLES
 from headwater.store.packing import packed, unpacked
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
 from headwater.store.tables import target_of_key
 from headwater.store.tree import grown, stored_frontier
+from headwater.store.waiting import IsWanted, WaitingFacts
 
 log = logging.getLogger(__name__)
 
@@ -51,18 +49,6 @@ _TELLS_EVERY_S: Final = 5.0
 """A log whose facts are told again, for a new shape of the tables, takes a second for about a thousand entries."""
 
 News = Callable[[Sequence[Stored]], None]
-IsWanted = Callable[[], bool]
-"""Whether somebody waits to add something."""
-
-
-@dataclass(slots=True)
-class _Folding:
-    """Facts on their way into the tables."""
-
-    behind: Mapping[int, tuple[Fact, ...]]
-    until: int
-    """Of how many entries the facts are stored after the last step."""
-    steps: Iterator[None]
 
 
 class Store(Reader):
@@ -88,10 +74,7 @@ class Store(Reader):
         """Find out where the database stands, and take in what the log holds beyond the facts."""
         sql = "SELECT events, target FROM folded LEFT JOIN edit ON what = ? AND value = ?"
         rows = list(self._writer.rows(sql, (DELETED, b"true")))
-        self._merged = MergedFacts(self._writer)
-        self._behind: dict[int, tuple[Fact, ...]] = {}
-        self._waiting_contents: dict[bytes, bytes] = {}
-        self._folding: _Folding | None = None
+        self._waiting = WaitingFacts(self._writer)
         self._taken_in: int = rows[0][0]
         self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
         self._seal_what_is_not()
@@ -150,15 +133,15 @@ class Store(Reader):
         """
         with self._writing:
             self._be_ready()
-            if len(self._behind) >= _MOST_BEHIND:
+            if len(self._waiting) >= _MOST_BEHIND:
                 self.catch_up()
-            with self._transaction(is_acknowledged=True):
+            with self._waiting.transaction(is_acknowledged=True):
                 places, new = self._append(entries)
                 growth = self._grown(new)
             self.growth = growth
             self._take_in(max(places, default=-1) + 1, new)
             return [
-                Stored(place, True, self._behind[place]) if new.pop(place, None) else Stored(place, False, ())
+                Stored(place, True, self._waiting[place]) if new.pop(place, None) else Stored(place, False, ())
                 for place in places
             ]
 
@@ -172,29 +155,9 @@ class Store(Reader):
         """
         with self._writing:
             is_done = True
-            while is_done and (self._folding is not None or len(self._behind) >= at_least):
-                is_done = self._fold(is_wanted)
-
-    def _fold(self, is_wanted: IsWanted) -> bool:
-        """Store the facts that wait, or go on with those that were begun with; False if it did not come to the end."""
-        self._be_ready()
-        folding = self._folding = self._folding or self._to_be_folded()
-        try:
-            with self._transaction(is_acknowledged=False):
-                for _ in folding.steps:
-                    if is_wanted():
-                        return False
-        except InvalidEventError:
-            self._store_what_can_be(folding)
-        self._folding = None
-        for place in folding.behind:
-            del self._behind[place]
-        self._waiting_contents = dict(_contents(self._behind))
-        return True
-
-    def _to_be_folded(self) -> _Folding:
-        behind = dict(self._behind)
-        return _Folding(behind, self._taken_in, self._facts_stored(behind, self._taken_in))
+            while is_done and self._waiting.are_due(at_least):
+                self._be_ready()
+                is_done = self._waiting.store(self._taken_in, is_wanted)
 
     def follow(self) -> None:
         """Take in what other processes stored, and tell of it.
@@ -209,35 +172,6 @@ class Store(Reader):
     def _be_ready(self) -> None:
         """Called before anything is written."""
 
-    def _store_what_can_be(self, folding: _Folding) -> None:
-        """Store the facts event by event: one that the database does not take must not keep the others out."""
-        for place, event_facts in folding.behind.items():
-            try:
-                self._store_facts({place: event_facts}, place + 1)
-            except InvalidEventError as fault:
-                log.error("facts of an event cannot be stored", extra={"log_index": place, "fault": str(fault)})
-        self._store_facts({}, folding.until)
-
-    def _store_facts(self, behind: Mapping[int, tuple[Fact, ...]], until: int) -> None:
-        with self._transaction(is_acknowledged=False):
-            for _ in self._facts_stored(behind, until):
-                pass
-
-    def _facts_stored(self, behind: Mapping[int, tuple[Fact, ...]], until: int) -> Iterator[None]:
-        [(folded,)] = self._writer.execute("SELECT events FROM folded")
-        yield from self._merged.add(fact for place, facts in behind.items() if place >= folded for fact in facts)
-        self._writer.execute("UPDATE folded SET events = ? WHERE events < ?", (until, until))
-
-    @contextmanager
-    def _transaction(self, *, is_acknowledged: bool) -> Iterator[None]:
-        try:
-            with self._writer.transaction(is_acknowledged=is_acknowledged):
-                yield
-        except BaseException:
-            self._merged.forget()
-            self._folding = None  # what was begun with may have been undone
-            raise
-
     # The log
 
     def _log_size(self) -> int:
@@ -248,7 +182,7 @@ class Store(Reader):
         """Append what is new; gives the place of each entry, and the entry at each new place."""
         digests = [entry.digest for entry in entries]
         places: dict[bytes, int] = dict(select_in(self._writer, "SELECT digest, idx FROM log WHERE digest IN", digests))
-        self._merged.numbers.meet_runs(entry.run_id for entry in entries if entry.run_id is not None)
+        self._waiting.numbers.meet_runs(entry.run_id for entry in entries if entry.run_id is not None)
         [(size,)] = self._writer.execute("SELECT coalesce(max(idx) + 1, 0) FROM log")
         new: dict[int, Entry] = {}
         for entry, digest in zip(entries, digests, strict=True):
@@ -277,7 +211,7 @@ class Store(Reader):
         if self.growth.size < size:
             log.warning("the log's tree is made, which is done once", extra={"entries": size - self.growth.size})
         while self.growth.size < size:
-            with self._transaction(is_acknowledged=False):
+            with self._waiting.transaction(is_acknowledged=False):
                 before = stored_frontier(self._writer.execute)  # another service may do the same
                 places = range(before.size, max(before.size, min(before.size + _SEALED_TOGETHER, size)))
                 growth = grown(self._writer, before, self._seals_made(places))
@@ -300,7 +234,7 @@ class Store(Reader):
             entry.received_us,
             entry.event_us,
             entry.event_type,
-            None if entry.run_id is None else self._merged.numbers.run(entry.run_id),
+            None if entry.run_id is None else self._waiting.numbers.run(entry.run_id),
             entry.verdict,
             entry.key_id,
             entry.frame,
@@ -318,7 +252,7 @@ class Store(Reader):
         with self._writing:
             self.catch_up()
             self._writer.forget_freed()
-            with self._transaction(is_acknowledged=True):
+            with self._waiting.transaction(is_acknowledged=True):
                 (told,), new = self._append([entry])
                 growth = self._grown(new)
                 digest = sha256(raw).digest()
@@ -374,7 +308,7 @@ class Store(Reader):
             for place, digest in self._writer.rows("SELECT idx, digest FROM log WHERE idx >= ? AND idx < ?", bounds):
                 if sha256(segments.raw(place)).digest() != digest:
                     raise UnavailableError(f"event {place}: the segments in the folder are of another log; move them")
-            with self._transaction(is_acknowledged=True):
+            with self._waiting.transaction(is_acknowledged=True):
                 sql = "UPDATE log SET packed = ? WHERE idx >= ? AND idx < ? AND packed <> ?"
                 self._writer.execute(sql, (b"", *bounds, b""))
 
@@ -399,7 +333,7 @@ class Store(Reader):
         return self._in_order.of_event(entry.facts, entry.named, entry.event_us, place)
 
     def _take_in_others(self, places: range) -> None:
-        if len(self._behind) >= _READ_TOGETHER:
+        if len(self._waiting) >= _READ_TOGETHER:
             self._wait_for_facts()
         sql = (
             "SELECT idx, digest, received_us, verdict, event_type, packed FROM log "
@@ -425,20 +359,15 @@ class Store(Reader):
             return ()
 
     def _fall_behind(self, place: int, event_facts: tuple[Fact, ...]) -> None:
-        self._behind[place] = event_facts
+        self._waiting.add(place, event_facts)
         self._taken_in = place + 1
-        self._waiting_contents.update(_contents({place: event_facts}))
 
     def _wait_for_facts(self) -> None:
         with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
             self.catch_up()
 
     def _read_content_body(self, digest: bytes) -> bytes:
-        return self._waiting_contents.get(digest) or super()._read_content_body(digest)
-
-
-def _contents(behind: Mapping[int, tuple[Fact, ...]]) -> Iterator[tuple[bytes, bytes]]:
-    return ((fact.digest, fact.body) for facts in behind.values() for fact in facts if isinstance(fact, Content))
+        return self._waiting.contents.get(digest) or super()._read_content_body(digest)
 
 
 def _sealed(entry: Entry) -> Seal:

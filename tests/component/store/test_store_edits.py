@@ -17,6 +17,7 @@ from headwater.store.entries import Entry, entry_of
 from headwater.store.opening import open_store
 from headwater.store.packing import unpacked
 from headwater.store.store import Store
+from headwater.store.waiting import WaitingFacts
 from tests.support.logs import DATASETS, events
 from tests.support.postgres import Cluster
 from tests.support.stores import begin_anew
@@ -40,8 +41,7 @@ def entries(log: list[Event | EditEntry]) -> Iterator[Entry]:
 
 def forget_facts_that_wait(store: Store) -> None:
     """As a crash does."""
-    store._behind.clear()
-    store._folding = None
+    store._waiting = WaitingFacts(store._writer)
 
 
 def folded(store: Store) -> dict[tuple[object, ...], Any]:
