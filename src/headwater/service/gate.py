@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -34,6 +34,9 @@ _MOST_READINGS: Final = 1_000
 _NODE_IDS: Final = ("nodeId", "other")
 _RUNS: Final = ("runId", "run", "fromRun", "toRun")
 _RUN: Final = "run:"
+_OF_RUN: Final = "the namespace of the run"
+_OF_DATASET: Final = "the namespace of the dataset"
+"""What is said of a namespace that the caller did not name: whose it is could be told by its name alone."""
 _ROLE: Final[dict[Action, str]] = {
     "read": "read, steward or admin",
     "edit": "steward or admin",
@@ -107,14 +110,12 @@ class Gate:
 
     def _check(self, caller: Caller, asked: Matched, rule: Rule, action: Action, request: Request) -> None:
         about = self._namespaces(request, asked, rule)
-        for namespace in about or ("",):
+        for namespace, called in (about or {"": ""}).items():
             covered = _is_covered(caller, rule, namespace, names_some=bool(about))
             is_allowed, why = self._may(caller, action, asked.route, namespace, covered=covered)
             if not is_allowed:
                 self._refuse(caller, asked.route, why, namespace)
-                raise ForbiddenError(
-                    f"{caller.name} may not: it takes the role {_ROLE[action]}{_scope(rule, namespace)}"
-                )
+                raise ForbiddenError(f"{caller.name} may not: it takes the role {_ROLE[action]}{_scope(rule, called)}")
 
     def count_stranger(self, path: str, why: str) -> None:
         """Tell of a request by somebody who is not known."""
@@ -141,14 +142,15 @@ class Gate:
     def _why_not(self, caller: Caller, route: str, entry: Entry) -> ForbiddenError | None:
         """An event is its job's, or its dataset's where it is about no job; a run is its job's."""
         node_id = node_of(entry.key_id) if entry.verdict == "ok" and entry.key_id else None
-        namespaces = [entry.named[0].namespace, *self._owner_of_run(entry.run_id)]
-        for namespace in namespaces:
+        own = entry.named[0].namespace
+        namespaces = {own: _called(own), **dict.fromkeys(self._owner_of_run(entry.run_id), _OF_RUN)}
+        for namespace, called in namespaces.items():
             is_its_own = namespace == NODES or caller.grant.covers(namespace)  # there a node speaks of itself, signed
             covered = is_its_own and caller.grant.covers_node(node_id)
             is_allowed, why = self._may(caller, "ingest", route, namespace, covered=covered)
             if not is_allowed:
                 self._refuse(caller, route, why, namespace)
-                need = f"a scope that covers namespace {namespace!r}"
+                need = f"a scope that covers {called}"
                 if not caller.grant.covers_node(node_id):
                     need = f"a good signature by one of its nodes ({', '.join(caller.grant.nodes)})"
                 return ForbiddenError(f"{caller.name} may not bring this event: it takes {need}")
@@ -156,22 +158,25 @@ class Gate:
 
     # What a request is about
 
-    def _namespaces(self, request: Request, asked: Matched, rule: Rule) -> list[str]:
+    def _namespaces(self, request: Request, asked: Matched, rule: Rule) -> Mapping[str, str]:
+        """The namespaces that a request is about, and how each is called to its caller, who may not know its name."""
         if rule.about != "named":
-            return []
+            return {}
         path = asked.parameters
-        named = [path[rule.namespace]] if rule.namespace in path else []
+        named = {path[rule.namespace]: _called(path[rule.namespace])} if rule.namespace in path else {}
         if "/datasets/" in asked.route:
-            named.append(self._shown(DatasetId(path["namespace"], path["name"])).namespace)
-        named += self._owner_of_run(path.get("run_id"))
+            named = self._of_node(DatasetId(path["namespace"], path["name"])) | named
+        runs = self._owner_of_run(path.get("run_id"))
         for key, value in request.query_params.multi_items():
             if key in _NODE_IDS:
-                named += [self._namespace(node) for node in self._nodes_or_none(value)]
+                runs += self._owner_of_run(_run_in(value))
+                for node in self._nodes_or_none(value):
+                    named = self._of_node(node) | named
             elif key in _RUNS:
-                named += self._owner_of_run(value)
+                runs += self._owner_of_run(value)
             elif key == "namespace":
-                named.append(value)
-        return list(dict.fromkeys(named))
+                named[value] = _called(value)
+        return dict.fromkeys(runs, _OF_RUN) | named
 
     def _owner_of_run(self, run_id: str | None) -> list[str]:
         try:
@@ -182,15 +187,15 @@ class Gate:
     def _shown(self, name: DatasetId) -> DatasetId:
         return self._service.knowledge.graph.shown(name)
 
-    def _namespace(self, node: Node) -> str:
+    def _of_node(self, node: Node) -> dict[str, str]:
         if isinstance(node, JobId):
-            return node.namespace
-        return self._shown(node.dataset if isinstance(node, ColumnId) else node).namespace
+            return {node.namespace: _called(node.namespace)}
+        name = node.dataset if isinstance(node, ColumnId) else node
+        shown = self._shown(name).namespace
+        return {shown: _called(shown) if shown == name.namespace else _OF_DATASET}
 
     def _nodes_or_none(self, node_id: str) -> Iterator[Node]:
         if node_id.startswith(_RUN):
-            run_id = node_id.removeprefix(_RUN).partition("#")[0]
-            yield from (JobId(namespace, "") for namespace in self._owner_of_run(run_id))
             return
         try:
             yield from self._nodes(node_id)
@@ -232,9 +237,18 @@ def _is_covered(caller: Caller, rule: Rule, namespace: str, *, names_some: bool)
     return caller.grant.covers(namespace) if names_some else caller.grant.covers_all
 
 
-def _scope(rule: Rule, namespace: str) -> str:
+def _scope(rule: Rule, called: str) -> str:
     if rule.about in ("nothing", "own"):
         return ""
-    if namespace:
-        return f" with a scope that covers namespace {namespace!r}"
+    if called:
+        return f" with a scope that covers {called}"
     return " with the scope *" + (", or a request that names a namespace" if rule.about == "named" else "")
+
+
+def _called(namespace: str) -> str:
+    return f"namespace {namespace!r}"
+
+
+def _run_in(node_id: str) -> str | None:
+    """The run that a node id such as `run:0198f7d0-…#…` means."""
+    return node_id.removeprefix(_RUN).partition("#")[0] if node_id.startswith(_RUN) else None

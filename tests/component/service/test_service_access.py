@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
 
@@ -263,6 +264,43 @@ def test_a_request_beyond_the_scopes_is_refused_with_what_it_takes(admin: Asker)
     assert [answer.status_code for answer in answers] == [403] * 6
     assert "a scope that covers namespace 'lake'" in answers[0].json()["message"]
     assert "the scope *" in answers[5].json()["message"]
+
+
+def test_a_refusal_does_not_name_the_namespace_of_a_run_that_is_known_by_its_id_alone(admin: Asker) -> None:
+    holder = asker(admin, "read", "ingest")
+    stolen = event(run={"runId": HIDDEN_RUN}, job={"namespace": "etl", "name": "load"})
+
+    answers = [
+        holder("GET", f"/api/v1/jobs/runs/{HIDDEN_RUN}"),
+        holder("GET", f"/api/v1/jobs/runs/{HIDDEN_RUN}/events"),
+        holder("GET", f"/api/v1/lineage?nodeId=run:{HIDDEN_RUN}"),
+        holder("GET", f"/api/v1/runlineage/upstream?runId={HIDDEN_RUN}"),
+        holder("GET", f"/api/v1/root-cause?nodeId=dataset:lake:report&run={HIDDEN_RUN}"),
+        holder("GET", f"/api/v1/diff?fromRun={HIDDEN_RUN}&toRun={RUN}"),
+        holder("POST", "/api/v1/lineage", content=json.dumps(stolen)),
+    ]
+
+    assert [answer.status_code for answer in answers] == [403] * 7
+    assert all("a scope that covers the namespace of the run" in answer.json()["message"] for answer in answers)
+    assert not [answer.text for answer in answers if "zz_vault" in answer.text]
+
+
+def test_a_refusal_does_not_name_where_a_dataset_is_that_was_asked_for_by_another_name(tmp_path: Path) -> None:
+    symlinks = facet(identifiers=[{"namespace": "lake", "name": "people", "type": "TABLE"}])
+    known = event(job={"namespace": "zz_vault", "name": "fill"}, outputs=[dataset("p", "zz_vault", symlinks=symlinks)])
+    store = SqliteStore(tmp_path / "headwater.db")
+    with closing(store), serving(store, entrance=Entrance(Policy())) as client:
+        admin = Asker(client, operator_token(LOG_KEY, "ann", START_US))
+        assert admin("POST", "/api/v1/lineage", content=json.dumps(known)).status_code == 201
+        holder = asker(admin, "read")
+
+        answers = [
+            holder("GET", "/api/v1/namespaces/lake/datasets/people"),
+            holder("GET", "/api/v1/lineage?nodeId=dataset:lake:people"),
+        ]
+
+        assert [answer.status_code for answer in answers] == [403, 403]
+        assert all("a scope that covers the namespace of the dataset" in answer.json()["message"] for answer in answers)
 
 
 def test_lists_leave_out_what_is_beyond_the_scopes_and_their_pages_are_full(admin: Asker) -> None:
