@@ -150,6 +150,12 @@ class CutGraph(Graph):
         times = self.now.runs[run_id].times
         return (times is None or times.seen.last_us <= self._until_us) and run_id not in self.again.runs
 
+    def _as_then(self, run_ids: Iterable[str]) -> set[str]:
+        """Those of the runs, all at once: a job may have thousands."""
+        runs, again, until_us = self.now.runs, self.again.runs, self._until_us
+        told = ((run_id, runs[run_id].times) for run_id in run_ids if run_id not in again)
+        return {run_id for run_id, times in told if times is None or times.seen.last_us <= until_us}
+
     def _is_told_before(self, teller: object) -> bool:
         """The same of who told of a flow; declarations are all folded again."""
         return isinstance(teller, str) and self.is_run_as_then(teller)
@@ -170,6 +176,8 @@ class CutGraph(Graph):
 
         And so did the runs that these are parts of, and all their other parts: by then those may have been another's.
         """
+        if not job.children:
+            return True
         if not all(map(self.is_run_as_then, job.children)):
             return False
         told = (self.now.runs[run_id].of_job for run_id in job.children)
@@ -198,14 +206,13 @@ class CutGraph(Graph):
         return run if run is not None and (run_id in self.again.runs or self.is_run_as_then(run_id)) else None
 
     def _cut_children(self, run_id: str) -> dict[JobId, set[str]]:
-        then = {job: {*filter(self.is_run_as_then, runs)} for job, runs in self.now.child_runs.get(run_id, {}).items()}
+        then = {job: self._as_then(runs) for job, runs in self.now.child_runs.get(run_id, {}).items()}
         for job, runs in self.again.child_runs.get(run_id, {}).items():
             then.setdefault(job, set()).update(runs)
         return {job: runs for job, runs in then.items() if runs}
 
     def _cut_control(self, job: JobId) -> set[str]:
-        before = filter(self.is_run_as_then, self.now.named_in_control.get(job, ()))
-        return {*before, *self.again.named_in_control.get(job, ())}
+        return self._as_then(self.now.named_in_control.get(job, ())) | self.again.named_in_control.get(job, set())
 
     def _cut_job(self, name: JobId) -> Job | None:
         now, again = self.now.jobs.get(name), self.again.jobs.get(name)
@@ -220,9 +227,9 @@ class CutGraph(Graph):
 
     def _cut_into(self, name: JobId, job: Job, now: Job) -> None:
         """Add what a job's runs did, and others told of it, that are not folded again."""
-        before = {*filter(self.is_run_as_then, now.runs)}
+        before = self._as_then(now.runs)
         job.runs |= before
-        job.children.update(filter(self.is_run_as_then, now.children))
+        job.children |= self._as_then(now.children)
         job.named.update(
             run_id for run_id in now.named if any(map(self.is_run_as_then, self.now.child_runs[run_id][name]))
         )

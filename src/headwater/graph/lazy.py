@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from itertools import chain
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
@@ -40,6 +40,13 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
             if held is None:
                 raise KeyError(key)
         return held
+
+    def get(self, key: KeyT, default: Any = None) -> Any:  # noqa: ANN401  as of any mapping
+        """As of any mapping, without the error that it would take to find out that there is none."""
+        held = self._held.get(key)
+        if held is None:
+            held = self._hold(key)
+        return default if held is None else held
 
     def __contains__(self, key: object) -> bool:
         """Whether there is a value for the key; if so, it is held from now on."""

@@ -192,7 +192,7 @@ class KeptBeside(Kept[KeyT, ValueT]):
         """The value for the key, or None where none is kept here or there."""
         value = super().get(key)
         if value is None and (value := self._others(key)) is not None:
-            self.keep(key, value)
+            self._have_at_hand(key, value)
         return value
 
     def _holds(self, key: KeyT) -> bool:

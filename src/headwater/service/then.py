@@ -70,7 +70,7 @@ class KnowledgeThen(Knowledge):
 
     def is_job_same(self, job: JobId) -> bool:
         """Whether what is known of a job, and of what its runs met, is the same now."""
-        if target_of(job) in self._edited or not self._cut.is_job_as_then(job):
+        if (self._edited and target_of(job) in self._edited) or not self._cut.is_job_as_then(job):
             return False
         known = self._cut.jobs[job]
         return all(self._is_end_same(name) for ends in (known.reads, known.writes) for name in ends)
