@@ -1,14 +1,20 @@
 """What all jobs and all datasets come to: numbers, orders, namespaces, sources."""
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
-from typing import Any, Generic, Self
+from collections.abc import Callable, Generator, Iterator
+from itertools import islice
+from operator import itemgetter
+from typing import Any, Final, Generic, Self
 
 from headwater.model.facts import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.ordered import Membership, Ordered, Spans
-from headwater.service.tallied import NodeT, Tallied
+from headwater.service.tallied import NodeT, Tallied, Then
 from headwater.service.tally import DatasetTally, JobTally, Source
+
+_RUNS: Final = 300
+"""That are looked at for which jobs were heard of last: some milliseconds' work, then all jobs are looked at."""
 
 
 class JobTallies(Tallied[JobId, JobTally]):
@@ -45,6 +51,28 @@ class JobTallies(Tallied[JobId, JobTally]):
         """How many edges there are between jobs and datasets."""
         self._caught_up()
         return self._edges
+
+    def newest(self, most: int | None) -> "Generator[None, None, Nodes[JobId]]":
+        """The jobs as `newest_first` gives them, with some of the work in each step; only so many may be asked for."""
+        yield from self.count_up()
+        if most is not None and self._then is not None and self._look_back_for(most, self._then):
+            return Nodes(self._newest, self._count_newer(self._then.until_us))
+        yield from self.look_back()
+        return self.newest_first()
+
+    def _look_back_for(self, most: int, then: Then[JobId]) -> bool:
+        """Find when so many jobs were heard of by then that all others were before; whether the last runs told that."""
+        runs = then.told_back()
+        for last_us, told in islice(runs, _RUNS):
+            if self._count_newer(last_us) - self._count_newer(then.until_us) >= most:
+                return True
+            for job in (job for job, _ in told if self._was_heard_of_since(job)):
+                self._look_at(job)
+        return next(runs, None) is None
+
+    def _count_newer(self, time_us: int) -> int:
+        """How many jobs are known to have been heard of after that time, be it after the time of this past."""
+        return bisect_left(self._newest.items(), -time_us, key=itemgetter(0))
 
     def newest_first(self, namespace: str | None = None) -> "Nodes[JobId]":
         """The jobs of a namespace, or all, those with the latest event first; deleted ones are left out."""
@@ -116,10 +144,11 @@ class DatasetTallies(Tallied[DatasetId, DatasetTally]):
 
 
 class Nodes(Generic[NodeT]):
-    """Nodes in an order, of which somebody wants a page."""
+    """Nodes in an order, of which somebody wants a page; the first `unplaced` of them stand further back, if at all."""
 
-    def __init__(self, order: Ordered[Any]) -> None:
+    def __init__(self, order: Ordered[Any], unplaced: int = 0) -> None:
         self._order = order.items()
+        self._unplaced = unplaced
 
     def __len__(self) -> int:
         """How many there are."""
@@ -127,8 +156,9 @@ class Nodes(Generic[NodeT]):
 
     def page(self, limit: int | None, offset: int = 0) -> list[NodeT]:
         """So many of them from there on; None: all the rest."""
-        end = None if limit is None else offset + limit
-        return [node for _, node in self._order[offset:end]]
+        begin = self._unplaced + offset
+        end = None if limit is None else begin + limit
+        return [node for _, node in self._order[begin:end]]
 
 
 def _in_source(tally: DatasetTally) -> Membership:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
+from headwater.model.names import JobId
+from headwater.service.ahead import outcome_in_turns
 from headwater.service.as_of import AsOf
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
@@ -20,7 +22,7 @@ from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.component.service.test_service_kept_answers import fresh, jobs_told, learn, overview
 from tests.support.app import Body
-from tests.support.logs import logs
+from tests.support.logs import events, logs
 from tests.support.slow_overview import slow_overview
 
 BEGIN_US = 1_779_459_780_000_000
@@ -103,6 +105,47 @@ def test_what_is_counted_as_of_a_time_is_what_the_events_until_then_come_to(
 
     until_us = BEGIN_US + second * 1_000_000
     asyncio.run(compared())
+
+
+_plain_events = st.builds(
+    lambda job, run, second: _event(second, f"t{job}", run=f"run {run} of {job}", job=f"job {job}"),
+    st.integers(0, 5),
+    st.integers(0, 3),
+    st.integers(0, 59),
+)
+"""Of jobs of which only their runs tell."""
+_either = st.lists(_plain_events, min_size=1, max_size=14) | st.lists(_plain_events | events, min_size=1, max_size=14)
+
+
+@given(_either, _either, st.integers(0, 59), st.integers(1, 3))
+@settings(deadline=None, max_examples=60)
+def test_the_jobs_heard_of_last_by_a_time_are_those_of_the_events_until_then(
+    log: list[bytes], later: list[bytes], second: int, most: int
+) -> None:
+    async def compared() -> None:
+        with new_store() as store:
+            service = Following(store)
+            service.learn(log)
+            for heard in range(len(later) + 1):
+                past = await service.known(until_us)
+                newest = await outcome_in_turns(past.job_tallies.newest(most))
+                answer = newest.page(most), len(newest)
+                if heard in (0, len(later)):
+                    assert answer == newest_told_by(until(until_us, log + later[:heard]), most)
+                service.learn(later[heard : heard + 1])
+            service.pasts.stop()
+
+    until_us = BEGIN_US + second * 1_000_000
+    asyncio.run(compared())
+
+
+def newest_told_by(log: Sequence[bytes], most: int) -> tuple[list[JobId], int]:
+    """The same of a service that was given only these events, and how many jobs there are."""
+    with new_store() as store:
+        knowledge = Knowledge(store, Graph(store.content))
+        learn(store, knowledge, log)
+        newest = knowledge.job_tallies.newest_first()
+        return newest.page(most), len(newest)
 
 
 @given(logs, logs, st.integers(0, 59))
@@ -218,6 +261,7 @@ def _event(
     more: str = "",
     run: str = "",
     claimed_by: str = "",
+    job: str = "",
 ) -> bytes:
     sources = ",".join(
         f'{{"namespace": "{each.split()[0]}", "name": "{each.split()[1]}", "field": "a"}}'
@@ -229,6 +273,7 @@ def _event(
     outputs = f'{{"namespace": "{namespace}", "name": "{output}", "facets": {{{facet}}}}}' if output else ""
     return (
         f'{{"eventType": "COMPLETE", "eventTime": "2026-05-22T14:23:{second:02d}Z", "producer": "https://example.org",'
-        f'"run": {{"runId": "{run or f"run {second}"}"}}, "job": {{"namespace": "etl", "name": "load {second}"}},'
+        f'"run": {{"runId": "{run or f"run {second}"}"}},'
+        f'"job": {{"namespace": "etl", "name": "{job or f"load {second}"}"}},'
         f'"outputs": [{outputs}]}}'
     ).encode()

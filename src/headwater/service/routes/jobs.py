@@ -6,7 +6,8 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 
 from headwater.model.names import JobId
 from headwater.service import shapes
-from headwater.service.access import Counted, JobsCounted, Known
+from headwater.service.access import Counted, Known
+from headwater.service.ahead import outcome_in_turns
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
 from headwater.service.paths import API
@@ -44,17 +45,19 @@ Named = Annotated[JobId, Depends(_named)]
 
 @router.get("/jobs", response_model=shapes.Jobs, responses=WRONG)
 async def get_all_jobs(
-    knowledge: JobsCounted,
+    knowledge: Known,
     states: States = [],  # noqa: B006  FastAPI copies it
     limit: Limit = 100,
     offset: Offset = 0,
     sees: Sees = None,
 ) -> Response:
     """The jobs of all namespaces, those heard of last first."""
+    is_page = sees is None and not states
+    jobs = await outcome_in_turns(knowledge.job_tallies.newest(offset + limit if is_page else None))
     if sees is not None:
-        seen = [job for job in knowledge.job_tallies.newest_first().page(None) if sees(job.namespace)]
+        seen = [job for job in jobs.page(None) if sees(job.namespace)]
         return _chosen(knowledge, _in_states(knowledge, seen, states) if states else seen, limit, offset)
-    return _page(knowledge, knowledge.job_tallies.newest_first(), states, limit, offset)
+    return _page(knowledge, jobs, states, limit, offset)
 
 
 @router.get("/namespaces/{namespace:encoded}/jobs", response_model=shapes.Jobs, responses=NOT_FOUND | WRONG)
