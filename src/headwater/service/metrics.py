@@ -1,6 +1,6 @@
 """What Prometheus sees, in a registry of its own for each service."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -58,6 +58,13 @@ class Metrics:
             "headwater_replayed_events_total", "Events replayed to make pasts.", registry=self._registry
         )
         self.pasts = Gauge("headwater_pasts_bytes", "Memory of the pasts that are kept.", registry=self._registry)
+        self._nodes = Gauge("headwater_nodes", "Nodes whose signed events came.", registry=self._registry)
+        self._troubles = Gauge(
+            "headwater_node_troubles",
+            "What is missing from the nodes' records, stands twice or does not fit, by kind, as `/nodes` counts it.",
+            ["kind"],
+            registry=self._registry,
+        )
         self._registry.register(_Sizes(knowledge))
         ProcessCollector(registry=self._registry)
         self.refused = 0
@@ -77,8 +84,11 @@ class Metrics:
         self._replays.observe(took_s)
         self._replayed.inc(events)
 
-    def text(self) -> bytes:
-        """Everything, in Prometheus's text format."""
+    def text(self, nodes: int, troubles: Mapping[str, int]) -> bytes:
+        """Everything, in Prometheus's text format; nodes and what does not fit in their records as it is now."""
+        self._nodes.set(nodes)
+        for kind, count in troubles.items():
+            self._troubles.labels(kind).set(count)
         return generate_latest(self._registry)
 
 

@@ -57,6 +57,18 @@ def test_what_is_missing_is_told_with_its_places_until_it_comes(client: TestClie
     assert listed(client) == []
 
 
+def test_metrics_count_what_is_missing_until_it_comes(client: TestClient) -> None:
+    send(client, WHOLE[0].raw, *(each.raw for each in AFTER))
+    before = client.get("/metrics").text.splitlines()
+
+    send(client, *(each.raw for each in WHOLE[1:]))
+    after = client.get("/metrics").text.splitlines()
+
+    assert "headwater_nodes 1.0" in before
+    assert 'headwater_node_troubles{kind="missing"} 3.0' in before
+    assert 'headwater_node_troubles{kind="missing"} 0.0' in after
+
+
 def test_a_past_shows_the_record_as_it_was_known_then(client: TestClient) -> None:
     send(client, WHOLE[0].raw, WHOLE[2].raw, WHOLE[1].raw)
 

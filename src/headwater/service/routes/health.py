@@ -5,6 +5,7 @@ from fastapi import APIRouter, Response
 from headwater.service import shapes_overview
 from headwater.service.access import ServiceHere
 from headwater.service.answers import answer
+from headwater.service.views.nodes import counted
 
 router = APIRouter(tags=["operation"])
 
@@ -23,4 +24,7 @@ async def get_health(service: ServiceHere) -> Response:
 )
 async def get_metrics(service: ServiceHere) -> Response:
     """Counters in Prometheus's text format."""
-    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    nodes, troubles = await counted(service.knowledge, service.now_us())
+    return Response(
+        service.metrics.text(nodes, dict[str, int](**troubles)), media_type="text/plain; version=0.0.4; charset=utf-8"
+    )
