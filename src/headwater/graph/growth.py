@@ -52,6 +52,7 @@ from headwater.model.facts import (
     RunOfJob,
     RunTimes,
     Seen,
+    widened,
 )
 from headwater.model.names import DatasetId, JobId
 
@@ -184,7 +185,7 @@ class Growth:
 
     def _add_ending(self, fact: Ending) -> None:
         endings = self._told(fact.run_id).endings
-        endings[fact.state] = _widened(endings.get(fact.state), fact.seen)
+        endings[fact.state] = widened(endings.get(fact.state), fact.seen)
 
     def _add_run_facet(self, fact: RunFacet) -> None:
         if fact.name in TROUBLE:  # all others are read from the store where a run is shown
@@ -291,12 +292,12 @@ class Growth:
     def _add_control_flow(self, fact: ControlFlow) -> None:
         control = self._told(fact.run_id).control
         named = (fact.way, fact.job, fact.dependency)
-        control[named] = _widened(control.get(named), fact.seen)
+        control[named] = widened(control.get(named), fact.seen)
         self.named_in_control[fact.job].add(fact.run_id)
 
     def _add_job_flow(self, fact: JobFlow) -> None:
         flow, flows = Flow(fact.source, fact.target), self._told(fact.run_id).flows
-        flows[flow] = _widened(flows.get(flow), fact.seen)
+        flows[flow] = widened(flows.get(flow), fact.seen)
         of_job = self.runs[fact.run_id].of_job
         if None not in flow:
             self._tell_flow(fact.run_id, flow, fact.seen)
@@ -307,7 +308,7 @@ class Growth:
         match flow:
             case Flow(JobId() as source, JobId() as target):
                 for tellers in self._feeding(source, target):
-                    tellers[teller] = _widened(tellers.get(teller), seen)
+                    tellers[teller] = widened(tellers.get(teller), seen)
             case Flow(DatasetId() as dataset, JobId() as job):
                 self._tell_edge(teller, job, ("input", dataset), seen)
             case Flow(JobId() as job, DatasetId() as dataset):
@@ -319,7 +320,7 @@ class Growth:
     def _tell_edge(self, teller: Teller, job: JobId, end: tuple[Direction, DatasetId], seen: Seen) -> None:
         tellers = self._job(job).told.setdefault(end, {})
         known = tellers.get(teller)
-        tellers[teller] = _widened(known, seen)
+        tellers[teller] = widened(known, seen)
         is_run = isinstance(teller, str)
         if is_run:
             self._observe(end[1], seen)
@@ -439,7 +440,7 @@ class Growth:
 
     def _add_declared_times(self, fact: DeclaredTimes) -> None:
         known = self._job(fact.node) if isinstance(fact.node, JobId) else self._dataset(fact.node)
-        known.declared_over = _widened(known.declared_over, fact.seen)
+        known.declared_over = widened(known.declared_over, fact.seen)
 
     def _declare_edges(self, job_id: JobId, declaration: Declaration) -> None:
         seen = Seen(declaration.stamp.time_us, declaration.stamp.time_us)
@@ -512,10 +513,6 @@ def _tell_again(
             alike_since[facet] = since_us
     elif told > newest or told[0].time_us >= since_us:
         alike_since.pop(facet, None)
-
-
-def _widened(known: Seen | None, seen: Seen) -> Seen:
-    return seen if known is None else known.union(seen)
 
 
 def _name_of(reference: Mapping[str, Any]) -> DatasetId:

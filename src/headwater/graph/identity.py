@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final, Literal, NamedTuple
 
-from headwater.graph.spelling import normal, normal_uri
-from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Seen
+from headwater.graph.catalogs import Catalogs, Pair
+from headwater.graph.spelling import normal
+from headwater.model.facts import Alias, CatalogEntry, EngineCatalog, Seen, widened
 from headwater.model.names import DatasetId
 
 Reason = Literal["symlinks", "rename", "catalog", "configuration", "spelling", "catalog name"]
@@ -43,22 +44,6 @@ class Link(NamedTuple):
 Class = frozenset[DatasetId]
 
 
-class _Table(NamedTuple):
-    """A table by what tells catalogs apart; the engine's own name for the catalog does not."""
-
-    kind: str
-    metadata_uri: str
-    warehouse_uri: str
-    table: str
-
-
-class _Meant(NamedTuple):
-    """What an engine means by the first word of a name: tables of a catalog, or names that begin otherwise."""
-
-    catalog: Catalog
-    names: DatasetId
-
-
 class Identities:
     """Classes of names that mean one dataset; they merge whenever evidence arrives."""
 
@@ -72,14 +57,7 @@ class Identities:
         self._lasting: set[DatasetId] = set()
         """Names that evidence speaks of: known as long as the log is."""
         self._spellings: dict[DatasetId, dict[DatasetId, None]] = defaultdict(dict)
-        self._tables: dict[_Table, dict[DatasetId, Seen | None]] = defaultdict(dict)
-        """When each dataset was said to be the table; None where its name is what the table is told by."""
-        self._tables_of: dict[DatasetId, set[_Table]] = defaultdict(set)
-        self._engines: dict[str, dict[str, dict[_Meant, Seen]]] = {}
-        """By namespace of an engine and first word of its names."""
-        self._behind: set[str] = set()
-        """The namespaces of names that engines have other names for."""
-        self._configured: dict[DatasetId, set[_Table]] = defaultdict(set)
+        self._catalogs = Catalogs()
         self._claims: dict[DatasetId, dict[tuple[DatasetId, Reason], Seen]] = defaultdict(dict)
         self._incomplete: set[DatasetId] = set()
         self._apart: dict[DatasetId, set[DatasetId]] = defaultdict(set)
@@ -106,10 +84,7 @@ class Identities:
             members.add(name)  # it was there before, and forgotten
             self._work_out_anew()
         self._join(name, next(iter(spellings)))
-        if name.namespace in self._engines:
-            self._mean(name)
-        if normal(name).namespace in self._behind:
-            self._enter(name, _behind(name), None)
+        self._join_all(self._catalogs.note(name))
 
     def forget(self, name: DatasetId) -> None:
         """A name that nobody uses any more, for only a declaration did which another replaced.
@@ -136,44 +111,12 @@ class Identities:
     def add_catalog_entry(self, fact: CatalogEntry) -> None:
         """A dataset that is a table of a catalog: whoever is the same table, is the same dataset."""
         self._note_for_good(fact.dataset)
-        catalog = fact.catalog
-        self._claim(DatasetId("", f"{catalog.name}.{fact.table}"), fact.dataset, "catalog name", fact.seen)
-        if not (catalog.metadata_uri or catalog.warehouse_uri):
-            return  # by its name alone a catalog may be any
-        self._enter(fact.dataset, _table(catalog, fact.table), fact.seen)
+        self._claim(DatasetId("", f"{fact.catalog.name}.{fact.table}"), fact.dataset, "catalog name", fact.seen)
+        self._join_all(self._catalogs.add_entry(fact))
 
     def add_engine_catalog(self, fact: EngineCatalog) -> None:
         """What an engine means by a word: for all names of it that are known, and all that come."""
-        meant = self._engines.setdefault(fact.engine, {}).setdefault(fact.word, {})
-        what = _Meant(fact.catalog, fact.names)
-        meant[what] = _widened(meant.get(what), fact.seen)
-        behind = normal(fact.names).namespace
-        if behind and behind not in self._behind:
-            self._behind.add(behind)
-            for name in [name for name in self._known if normal(name).namespace == behind]:
-                self._enter(name, _behind(name), None)
-        for name in [name for name in self._known if name.namespace == fact.engine]:
-            self._mean(name)
-
-    def _mean(self, name: DatasetId) -> None:
-        """Enter an engine's name as what it stands for."""
-        word, _, rest = name.name.partition(".")
-        for meant, seen in self._engines[name.namespace].get(word, {}).items() if rest else ():
-            if meant.names.namespace:
-                table = _behind(DatasetId(meant.names.namespace, f"{meant.names.name}{rest}"))
-            else:
-                table = _table(meant.catalog, rest)
-            self._configured[name].add(table)
-            self._enter(name, table, seen)
-
-    def _enter(self, name: DatasetId, table: _Table, seen: Seen | None) -> None:
-        """Note that the name is this table; None: by what it is called."""
-        self._tables_of[name].add(table)
-        datasets = self._tables[table]
-        is_new = name not in datasets
-        datasets[name] = _both(datasets.get(name), seen)
-        if is_new:
-            self._join(name, next(iter(datasets)))
+        self._join_all(self._catalogs.add_engine(fact, self._known))
 
     def _note_for_good(self, *names: DatasetId) -> None:
         for name in names:
@@ -191,7 +134,7 @@ class Identities:
     def _link(self, name: DatasetId, other: DatasetId, reason: Reason, seen: Seen) -> None:
         for one, two in ((name, other), (other, name)):
             known = self._links[one].get((two, reason))
-            self._links[one][two, reason] = _widened(known, seen)
+            self._links[one][two, reason] = widened(known, seen)
         if known is None:
             self._join(name, other)
 
@@ -199,7 +142,11 @@ class Identities:
         claims = self._claims[claimed]
         if (by, reason) not in claims and claimed in self._incomplete:
             self._work_out_anew()
-        claims[by, reason] = _widened(claims.get((by, reason)), seen)
+        claims[by, reason] = widened(claims.get((by, reason)), seen)
+
+    def _join_all(self, pairs: Iterable[Pair]) -> None:
+        for name, other in pairs:
+            self._join(name, other)
 
     def _join(self, name: DatasetId, other: DatasetId) -> None:
         one, two = self._root(name), self._root(other)
@@ -227,7 +174,7 @@ class Identities:
     @property
     def has_engines(self) -> bool:
         """Whether an engine ever said what it means by a word."""
-        return bool(self._engines)
+        return self._catalogs.has_engines
 
     @property
     def incomplete(self) -> Collection[DatasetId]:
@@ -340,38 +287,13 @@ class Identities:
             for other in self._spellings.get(normal(name), ()):
                 if name < other in names:
                     yield Link(name, other, "spelling", None)
-            for table in self._tables_of.get(name, ()):
-                for other in self._tables[table]:
-                    if name < other in names:
-                        yield self._link_by(table, name, other)
-
-    def _link_by(self, table: _Table, name: DatasetId, other: DatasetId) -> Link:
-        is_told = any(table in self._configured.get(each, ()) for each in (name, other))
-        seen = _both(self._tables[table][name], self._tables[table][other])
-        return Link(name, other, "configuration" if is_told else "catalog", seen)
-
-
-def _table(catalog: Catalog, table: str) -> _Table:
-    """A table of a catalog. A Hive metastore is told by its address alone: a warehouse is where its new tables go."""
-    warehouse = "" if catalog.kind == "hive" and catalog.metadata_uri else normal_uri(catalog.warehouse_uri)
-    return _Table(catalog.kind, normal_uri(catalog.metadata_uri), warehouse, table)
-
-
-def _behind(name: DatasetId) -> _Table:
-    """A table that is told by a name of its own."""
-    return _Table("", "", *normal(name))
+            for other, way, seen_both in self._catalogs.links(name):
+                if name < other in names:
+                    yield Link(name, other, way, seen_both)
 
 
 def _link_order(link: Link) -> tuple[int, DatasetId, DatasetId]:
     return STRENGTH[link.reason], link.name, link.other
-
-
-def _widened(known: Seen | None, seen: Seen) -> Seen:
-    return seen if known is None else known.union(seen)
-
-
-def _both(one: Seen | None, other: Seen | None) -> Seen | None:
-    return other if one is None else one if other is None else one.union(other)
 
 
 def _way_back(end: DatasetId, came_by: Mapping[DatasetId, Link | None]) -> Iterator[Link]:

@@ -81,6 +81,11 @@ class Seen(NamedTuple):
         return cls(min(each.first_us for each in known), max(each.last_us for each in known)) if known else None
 
 
+def widened(known: Seen | None, seen: Seen) -> Seen:
+    """What was known, if anything, and what was seen."""
+    return seen if known is None else known.union(seen)
+
+
 class Merging:
     """What all facts share: facts with equal keys are merged into one."""
 
