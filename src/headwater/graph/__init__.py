@@ -8,7 +8,9 @@ spelling   spellings of one name that mean the same
 mending    what producers got wrong and the evidence puts right
 columns    column edges out of facets
 column_edges  the same kept as numbers
-growth     how facts become a graph
+known      what is known of jobs, runs and datasets, by name
+job_edges  edges of jobs, counted; evidence: evidence of columns, counted; declared: what a declaration says
+growth     how facts become a graph: each adds to these
 lineage    the graph itself: what may be asked of it
 cut        the graph as it was at a time, out of that of now; again: what of it is folded again; lazy: made when asked
 flow       which datasets a dataset is made from, and how that is known

@@ -10,18 +10,13 @@ from functools import cache
 
 from headwater.graph.column_edges import WHOLE
 from headwater.graph.columns import ColumnEdge
-from headwater.graph.growth import Growth, declared_flows
+from headwater.graph.declared import flows
+from headwater.graph.growth import Growth
 from headwater.graph.mending import End, end_of
-from headwater.graph.records import (
-    Dataset,
-    Edge,
-    Run,
-)
+from headwater.graph.records import Dataset, Edge, Run
 from headwater.model.edits import target_of
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import (
-    Seen,
-)
+from headwater.model.facts import Seen
 from headwater.model.names import DatasetId, JobId
 
 
@@ -197,5 +192,5 @@ class Graph(Growth):
         """The jobs and datasets between which the job's declaration tells of data flowing."""
         known = self.jobs.get(job)
         if known is not None and known.declaration is not None:
-            for flow in declared_flows(self._content(known.declaration.content), job):
-                yield from (end for end in flow if end is not None)
+            for flow in flows(self._content(known.declaration.content)):
+                yield from (job if end is None else end for end in flow)

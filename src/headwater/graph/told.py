@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final, NamedTuple
 
 from headwater.graph.columns import edges_into
+from headwater.graph.declared import dataset_of, digests, flows, references
 from headwater.graph.diff import (
     ABOUT_THE_EVENT,
     Change,
@@ -127,23 +128,17 @@ def _columns(layout: Layout, target: DatasetId, facet: Mapping[str, Any], name_o
 
 
 def _declared_job(layout: Layout, job: JobId, declared: Mapping[str, Any], contents: Contents, name_of: NameOf) -> None:
-    sides: tuple[tuple[Direction, str], ...] = (("input", "inputs"), ("output", "outputs"))
-    for direction, side in sides:
-        for reference in declared[side]:
-            _flow(layout, job, direction, _declared(layout, reference, contents, name_of))
-    for source, end in declared.get("flows", ()):
-        _job_flow(layout, (_node(source) or job, _node(end) or job), name_of)
-
-
-def _node(told: Sequence[str] | None) -> JobId | DatasetId | None:
-    return None if told is None else (JobId if told[0] == "job" else DatasetId)(*told[1:])
+    for direction, reference in references(declared):
+        _flow(layout, job, direction, _declared(layout, reference, contents, name_of))
+    for source, target in flows(declared):
+        _job_flow(layout, (source or job, target or job), name_of)
 
 
 def _declared(layout: Layout, reference: Mapping[str, Any], contents: Contents, name_of: NameOf) -> DatasetId:
-    own = DatasetId(reference["namespace"], reference["name"])
+    own = dataset_of(reference)
     name = name_of(own)
     layout.setdefault(Element("dataset", (name,)), False)
-    facets = {facet: contents[bytes.fromhex(digest)] for facet, digest in reference["facets"].items()}
+    facets = {facet: contents[digest] for facet, digest in digests(reference).items()}
     if "schema" in facets and Element("schema", (name,)) not in layout:  # a declaration's first mention holds
         lay_out_schema(layout, name, facets["schema"])
     for facet in ("lineage", "columnLineage"):

@@ -1,0 +1,37 @@
+"""What a declaration says, read out of its content; `headwater.model.facts.Declaration` describes its form."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from headwater.graph.records import Flow
+from headwater.model.events import Direction
+from headwater.model.names import DatasetId, JobId
+
+
+def references(declared: Mapping[str, Any]) -> Iterator[tuple[Direction, Mapping[str, Any]]]:
+    """The datasets that a job is declared to read and write."""
+    yield from (("input", reference) for reference in declared["inputs"])
+    yield from (("output", reference) for reference in declared["outputs"])
+
+
+def dataset_of(reference: Mapping[str, Any]) -> DatasetId:
+    """The dataset that is meant."""
+    return DatasetId(reference["namespace"], reference["name"])
+
+
+def digests(reference: Mapping[str, Any]) -> dict[str, bytes]:
+    """The digests of its facets as they are declared, by name."""
+    return {facet: bytes.fromhex(digest) for facet, digest in reference["facets"].items()}
+
+
+def flows(declared: Mapping[str, Any]) -> Iterator[Flow]:
+    """The flows that the declaration of a job tells of."""
+    for source, target in declared.get("flows", ()):
+        yield Flow(_end_of(source), _end_of(target))
+
+
+def _end_of(end: list[str] | None) -> JobId | DatasetId | None:
+    if end is None:
+        return None
+    kind, namespace, name = end
+    return (JobId if kind == "job" else DatasetId)(namespace, name)

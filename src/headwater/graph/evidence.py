@@ -1,0 +1,91 @@
+"""Evidence of columns, counted: for each dataset the facets that tell of its columns, of a run only the strongest."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from headwater.graph.column_edges import ColumnEdges, ContentReader
+from headwater.graph.known import Known
+from headwater.graph.records import Edge, EvidenceKey
+from headwater.model.facts import STRENGTH, ColumnEvidence, Seen
+from headwater.model.names import DatasetId
+
+
+class ColumnEvidences(Known):
+    """How runs and declarations add to what is told of columns."""
+
+    def __init__(self, content: ContentReader, column_edges: ColumnEdges | None = None) -> None:
+        """An empty graph.
+
+        `column_edges` are those of another graph: what a facet tells is the same in both. This graph may then be filled
+        in another thread, and `hand_over` tells them of the facets that it heard of.
+        """
+        super().__init__(content)
+        self.column_edges = ColumnEdges(content) if column_edges is None else column_edges
+        self._heard_of: list[tuple[DatasetId, bytes]] | None = None if column_edges is None else []
+        self.told_directly: set[DatasetId] = set()
+        """Datasets of which a facet may tell what they are made from where no job does (`derived.py` looks)."""
+        self._tellers: dict[DatasetId, dict[str, None]] | None = None
+
+    def _add_evidence(self, fact: ColumnEvidence) -> None:
+        mine = self._run(fact.run_id).evidence.setdefault(fact.target, {})
+        if self._tellers is not None:
+            self._tellers[fact.target][fact.run_id] = None
+        self._observe(fact.target, fact.seen)
+        key = (fact.strength, fact.content)
+        strongest = max((strength for strength, _ in mine), default=0)
+        known = mine.get(key)
+        mine[key] = fact.seen if known is None else known.union(fact.seen)
+        if fact.strength > strongest > 0:
+            self._rebuild_evidence(fact.target)
+        elif fact.strength >= strongest:
+            self._count_evidence(fact.target, key, fact.seen, is_new_run=known is None)
+
+    def runs_telling_of(self, target: DatasetId) -> Iterable[str]:
+        """The runs that gave evidence for the target; only where somebody ever asks, an index of them is kept."""
+        if self._tellers is None:
+            self._tellers = defaultdict(dict)
+            for run_id, run in self.runs.items():
+                for told_of in run.evidence:
+                    self._tellers[told_of][run_id] = None
+        return self._tellers.get(target, ())
+
+    def _count_evidence(self, target: DatasetId, key: EvidenceKey, seen: Seen, *, is_new_run: bool) -> None:
+        dataset = self._dataset(target)
+        evidence, edge = dataset.evidence, dataset.evidence.get(key)
+        if edge is None:
+            if key[0] == STRENGTH["lineage"] or not dataset.writers:
+                self.told_directly.add(target)
+            evidence[key] = Edge(seen, int(is_new_run))
+            if self._heard_of is None:
+                self.column_edges.note(target, key[1])
+            else:
+                self._heard_of.append((target, key[1]))
+        else:
+            edge.count(seen, is_new_run=is_new_run)
+
+    def _rebuild_evidence(self, target: DatasetId) -> None:
+        """Count the target's evidence anew, after a run gave stronger evidence than it had given before."""
+        self.datasets[target].evidence.clear()
+        for run_id in self.runs_telling_of(target):
+            mine = self.runs[run_id].evidence[target]
+            strongest = max((strength for strength, _ in mine), default=0)
+            for key, seen in mine.items():
+                if key[0] == strongest:
+                    self._count_evidence(target, key, seen, is_new_run=True)
+        for declared in self.datasets[target].declared.values():
+            if declared.evidence is not None:
+                seen = Seen(declared.stamp.time_us, declared.stamp.time_us)
+                self._count_evidence(target, declared.evidence, seen, is_new_run=False)
+
+    def hand_over(self) -> None:
+        """Tell the column edges that are another graph's of the facets that were heard of; in that graph's thread."""
+        for target, digest in self._heard_of or ():
+            self.column_edges.note(target, digest)
+        if self._heard_of is not None:
+            self._heard_of.clear()
+
+    def newly_read(self) -> Iterator[DatasetId]:
+        """Take out the datasets of which facets about columns were read since; another graph takes out its own."""
+        newly_read = self.column_edges.newly_read if self._heard_of is None else {}
+        while newly_read:
+            yield newly_read.popitem()[0]

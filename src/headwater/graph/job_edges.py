@@ -1,0 +1,107 @@
+"""Edges of jobs, counted: what their runs observed, what is declared of them, and what others tell of them.
+
+What was counted can be taken back: a run turns out to be another job's, a declaration is replaced.
+"""
+
+from headwater.graph.declared import dataset_of, references
+from headwater.graph.known import Known
+from headwater.graph.records import Edge, Flow, Teller
+from headwater.model.events import Direction
+from headwater.model.facts import Declaration, ParentRun, RunOfJob, Seen, widened
+from headwater.model.names import DatasetId, JobId
+
+
+class JobEdges(Known):
+    """How runs and declarations add to edges between jobs and datasets, and between jobs."""
+
+    def _belongs(self, run_id: str, of_job: RunOfJob) -> None:
+        """Note a run with its job, and with those of the runs that it is a part of."""
+        self._job(of_job.job).runs.add(run_id)
+        for whole in of_job.parts_of:
+            job = self._job(whole.job)
+            job.children.add(run_id)
+            job.named.add(whole.run_id)
+            self.child_runs[whole.run_id].setdefault(whole.job, set()).add(run_id)
+
+    def _drop_child(self, whole: ParentRun, run_id: str) -> None:
+        job, claims = self._job(whole.job), self.child_runs[whole.run_id]
+        job.children.discard(run_id)
+        claims[whole.job].discard(run_id)
+        if not claims[whole.job]:
+            del claims[whole.job]
+            job.named.discard(whole.run_id)
+
+    def _count_edge(
+        self, job_id: JobId, direction: Direction, dataset: DatasetId, seen: Seen, *, is_new_run: bool
+    ) -> None:
+        job = self._job(job_id)
+        edges = job.reads if direction == "input" else job.writes
+        edge = edges.get(dataset)
+        if edge is None:
+            edges[dataset] = Edge(seen, int(is_new_run))
+        else:
+            edge.count(seen, is_new_run=is_new_run)
+        touched = self._dataset(dataset)
+        (touched.readers if direction == "input" else touched.writers).add(job_id)
+
+    def _rebuild_edges(self, job_id: JobId) -> None:
+        """Count a job's edges anew, after a run turned out to belong elsewhere or a declaration was replaced."""
+        job = self.jobs[job_id]
+        for name in {*job.reads, *job.writes}:
+            self.datasets[name].readers.discard(job_id)
+            self.datasets[name].writers.discard(job_id)
+        job.reads, job.writes = {}, {}
+        for run_id in job.runs:
+            for (direction, dataset), seen in self.runs[run_id].observed.items():
+                self._count_edge(job_id, direction, dataset, seen, is_new_run=True)
+        for (direction, dataset), tellers in job.told.items():
+            for teller, seen in tellers.items():
+                self._count_edge(job_id, direction, dataset, seen, is_new_run=isinstance(teller, str))
+        if job.declaration is not None:
+            self._declare_edges(job_id, job.declaration)
+
+    def _declare_edges(self, job_id: JobId, declaration: Declaration) -> None:
+        seen = Seen(declaration.stamp.time_us, declaration.stamp.time_us)
+        for direction, reference in references(self._content(declaration.content)):
+            self._count_edge(job_id, direction, dataset_of(reference), seen, is_new_run=False)
+
+    def _tell_flow(self, teller: Teller, flow: Flow, seen: Seen) -> None:
+        match flow:
+            case Flow(JobId() as source, JobId() as target):
+                for tellers in self._feeding(source, target):
+                    tellers[teller] = widened(tellers.get(teller), seen)
+            case Flow(DatasetId() as dataset, JobId() as job):
+                self._tell_edge(teller, job, ("input", dataset), seen)
+            case Flow(JobId() as job, DatasetId() as dataset):
+                self._tell_edge(teller, job, ("output", dataset), seen)
+
+    def _retract_flow(self, teller: Teller, flow: Flow) -> None:
+        match flow:
+            case Flow(JobId() as source, JobId() as target):
+                for tellers in self._feeding(source, target):
+                    tellers.pop(teller, None)
+                if not self.jobs[source].feeds[target]:
+                    del self.jobs[source].feeds[target], self.jobs[target].fed_by[source]
+            case Flow(DatasetId() as dataset, JobId() as job):
+                self._retract_edge(teller, job, ("input", dataset))
+            case Flow(JobId() as job, DatasetId() as dataset):
+                self._retract_edge(teller, job, ("output", dataset))
+
+    def _feeding(self, source: JobId, target: JobId) -> tuple[dict[Teller, Seen], dict[Teller, Seen]]:
+        return self._job(source).feeds.setdefault(target, {}), self._job(target).fed_by.setdefault(source, {})
+
+    def _tell_edge(self, teller: Teller, job: JobId, end: tuple[Direction, DatasetId], seen: Seen) -> None:
+        tellers = self._job(job).told.setdefault(end, {})
+        known = tellers.get(teller)
+        tellers[teller] = widened(known, seen)
+        is_run = isinstance(teller, str)
+        if is_run:
+            self._observe(end[1], seen)
+        self._count_edge(job, *end, seen, is_new_run=known is None and is_run)
+
+    def _retract_edge(self, teller: Teller, job: JobId, end: tuple[Direction, DatasetId]) -> None:
+        told = self.jobs[job].told
+        told[end].pop(teller, None)
+        if not told[end]:
+            del told[end]
+        self._rebuild_edges(job)

@@ -1,0 +1,73 @@
+"""What is known of jobs, runs and datasets, by name."""
+
+from collections import defaultdict
+from collections.abc import MutableMapping
+
+from headwater.graph.column_edges import ContentReader
+from headwater.graph.edits import Edits
+from headwater.graph.identity import Identities
+from headwater.graph.nodes import Nodes
+from headwater.graph.records import Dataset, Job, Run, ToldOfRun
+from headwater.model.facts import Quarantined, Seen
+from headwater.model.names import DatasetId, JobId
+
+
+class Known:
+    """The records of a graph; what is asked for to be added to is made where it is not there."""
+
+    def __init__(self, content: ContentReader) -> None:
+        self.runs: MutableMapping[str, Run] = {}
+        self.jobs: MutableMapping[JobId, Job] = {}
+        self.datasets: MutableMapping[DatasetId, Dataset] = {}
+        self.quarantined: dict[tuple[object, ...], Quarantined] = {}
+        self.child_runs: MutableMapping[str, dict[JobId, set[str]]] = defaultdict(dict)
+        """By the id of a run, which may be silent itself: the runs whose parent facets name it, also as root, by the
+        job that it has there."""
+        self.identities = Identities()
+        self.edits = Edits()
+        self.nodes = Nodes()
+        self.named_in_control: MutableMapping[JobId, set[str]] = defaultdict(set)
+        """By job: the runs whose `jobDependencies` facets name it."""
+        self._content = content
+        self._shown: dict[DatasetId, DatasetId] = {}
+        """The shown names of datasets that have several names, until one of these changes its standing."""
+        self._shown_as_of = 0
+        """How often classes of names had changed when these were chosen."""
+
+    def _run(self, run_id: str) -> Run:
+        run = self.runs.get(run_id)
+        if run is None:
+            run = self.runs[run_id] = Run()
+        return run
+
+    def _job(self, job: JobId) -> Job:
+        known = self.jobs.get(job)
+        if known is None:
+            known = self.jobs[job] = Job()
+        return known
+
+    def _told(self, run_id: str) -> ToldOfRun:
+        run = self._run(run_id)
+        if run.told is None:
+            run.told = ToldOfRun()
+        return run.told
+
+    def _dataset(self, name: DatasetId) -> Dataset:
+        dataset = self.datasets.get(name)
+        if dataset is None:
+            dataset = self.datasets[name] = Dataset()
+        return dataset
+
+    def _observe(self, name: DatasetId, seen: Seen) -> None:
+        dataset = self._dataset(name)
+        is_new = not dataset.is_known
+        dataset.observe(seen)
+        self.identities.note(name)
+        if is_new:
+            self._choose_again(name)
+
+    def _choose_again(self, name: DatasetId) -> None:
+        """Forget which name of the dataset is shown."""
+        if not self.identities.is_alone(name):
+            for member in self.identities.members(name):
+                self._shown.pop(member, None)
