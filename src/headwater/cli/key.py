@@ -9,7 +9,7 @@ import typer
 
 from headwater.cli.service_client import DEFAULT_URL, service_at
 from headwater.emit.home import headwater_home
-from headwater.errors import InvalidInputError
+from headwater.errors import HeadwaterError, InvalidInputError
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
 from headwater.signing.jwks import encoded_public_key, write_jwks
 from headwater.signing.keyfile import key_path, load_or_create, next_key, replace_key, tokens_path
@@ -116,7 +116,9 @@ def revoke(
 def _post(url: str, signed: Signed, token: str | None) -> None:
     body = {"statement": signed.text, "signatures": dict(signed.signatures)}
     with service_at(url) as client:
-        client.post("/keys", body if token is None else {**body, "token": token})
+        answer = client.post("/keys", body if token is None else {**body, "token": token})
+    if not isinstance(answer, dict) or "keys" not in answer:
+        raise HeadwaterError(f"{url} is something else than a lineage service; nothing was changed")
 
 
 def _time(text: str) -> datetime:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import httpx
 import typer
 
-from headwater.errors import HeadwaterError, NotFoundError, UnauthenticatedError, UnavailableError
+from headwater.errors import HeadwaterError, InvalidInputError, NotFoundError, UnauthenticatedError, UnavailableError
 
 DEFAULT_URL = "http://127.0.0.1:5000"
 
@@ -40,12 +40,21 @@ def service_at(
     always = {} if as_of is None else {"asOf": as_of}
     timeout = timeout_s if as_of is None else LONG_S
     headers = bearer(token)
-    with httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout, params=always, headers=headers) as client:
+    try:
+        client = httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout, params=always, headers=headers)
+    except httpx.InvalidURL as fault:
+        raise InvalidInputError(f"{url!r} is no URL ({fault}); expected one like {DEFAULT_URL}") from fault
+    with client:
         yield ServiceClient(url.rstrip("/"), client)
 
 
 _NOBODY: Final = (
     "no lineage service answers at {url} ({why}); start one with `headwater serve`, or name another with --url"
+)
+_IS_NOT_TRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
+_NOT_TRUSTED: Final = (
+    "the certificate of {url} is not trusted ({why}); where an authority of your own made it, set SSL_CERT_FILE to "
+    "that authority's certificate, PEM"
 )
 
 
@@ -68,10 +77,10 @@ class ServiceClient:
         """The JSON answer to a GET below `/api/v1`.
 
         Raises:
-            UnavailableError: no service answers there.
+            UnavailableError: no service answers there, or none whose certificate is trusted.
             UnauthenticatedError: the service asks who calls.
             NotFoundError: the service does not know what was asked for.
-            HeadwaterError: the service refused; its own words.
+            HeadwaterError: the service refused, in its own words; or what answers is no lineage service.
         """
         return self._asked(lambda: self._client.get(path, params=params))
 
@@ -87,6 +96,8 @@ class ServiceClient:
         try:
             answer = ask()
         except httpx.HTTPError as fault:
+            if _IS_NOT_TRUSTED in str(fault):
+                raise UnavailableError(_NOT_TRUSTED.format(url=self._url, why=fault)) from fault
             raise UnavailableError(self._nobody.format(url=self._url, why=type(fault).__name__)) from fault
         if answer.status_code == httpx.codes.NOT_FOUND:
             raise NotFoundError(_message(answer))
@@ -94,7 +105,15 @@ class ServiceClient:
             raise UnauthenticatedError(f"{self._url} asks who calls: set {TOKEN} to an API key ({_message(answer)})")
         if answer.is_error:
             raise HeadwaterError(f"{self._url} answered {answer.status_code}: {_message(answer)}")
-        return answer.json()
+        if answer.is_redirect:
+            raise HeadwaterError(
+                f"{self._url} answered {answer.status_code} and sends on to {answer.headers['location']!r}: name the "
+                "lineage service itself"
+            )
+        try:
+            return answer.json()
+        except ValueError as fault:
+            raise HeadwaterError(f"{self._url} answered with no JSON: something else than a lineage service") from fault
 
 
 def _message(answer: httpx.Response) -> str:

@@ -1,0 +1,107 @@
+"""Commands that ask a service, where something else answers."""
+
+import re
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
+from headwater.errors import HeadwaterError
+from headwater.signing.keyfile import load_or_create
+
+
+@contextmanager
+def answering(status: int, body: bytes, location: str = "", tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """A web server that gives one answer to everything; its URL."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            self.send_response(status)
+            self.send_header("content-length", str(len(body)))
+            if location:
+                self.send_header("location", location)
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        if tls is not None:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"{'http' if tls is None else 'https'}://localhost:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def fault(*arguments: str) -> str:
+    """What the command says when it fails, in a sentence."""
+    told = CliRunner().invoke(app, arguments)
+    assert told.exit_code == 1
+    assert isinstance(told.exception, HeadwaterError)
+    return str(told.exception)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "location", "words"),
+    [
+        (200, b"<html>log in</html>", "", "answered with no JSON: something else than a lineage service"),
+        (200, b"", "", "answered with no JSON"),
+        (302, b"", "https://id.example.org/", "answered 302 and sends on to 'https://id.example.org/'"),
+        (502, b"<html>", "", "answered 502: Bad Gateway"),
+    ],
+)
+@pytest.mark.parametrize("command", [("coverage",), ("trace", "orders:id"), ("node", "list"), ("log", "actions")])
+def test_what_is_no_lineage_service_is_told_in_a_sentence(
+    command: tuple[str, ...], status: int, body: bytes, location: str, words: str
+) -> None:
+    with answering(status, body, location) as url:
+        assert f"{url} {words}" in fault(*command, "--url", url)
+
+
+def test_what_is_no_url_is_told_in_a_sentence() -> None:
+    assert fault("coverage", "--url", "http://[::1").startswith("'http://[::1' is no URL")
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]"])
+def test_a_key_is_replaced_only_once_a_lineage_service_took_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: bytes
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    before = load_or_create(tmp_path).key_id
+
+    with answering(200, body) as url:
+        assert "nothing was changed" in fault("key", "rotate", "--to", url)
+
+    assert load_or_create(tmp_path).key_id == before
+
+
+def test_a_certificate_that_is_not_trusted_is_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    made = "openssl req -x509 -newkey rsa:2048 -days 2 -nodes -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+    command = [*made.split(), "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate, key)
+
+    with answering(200, b"<html>", tls=tls) as url:
+        before = fault("coverage", "--url", url)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        after = fault("coverage", "--url", url)
+
+    assert re.match(f"the certificate of {re.escape(url)} is not trusted .*self-signed.* set SSL_CERT_FILE", before)
+    assert "answered with no JSON" in after
