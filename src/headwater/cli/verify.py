@@ -63,9 +63,7 @@ def verify(
     """
     trusted = read_keys(keys)
     show = _json_line if json_output else _plain_line
-    judge = (
-        partial(verify_record, member=column, trusted=trusted.trusted) if records else partial(verified, keys=trusted)
-    )
+    judge = judge_of_records(column, trusted) if records else partial(verified, keys=trusted)
     name_files = len(files) > 1
     verdicts: Counter[str] = Counter()
     with _progress(files) as advance:

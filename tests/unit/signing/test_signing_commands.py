@@ -13,6 +13,7 @@ from headwater.emit.home import headwater_home
 from headwater.signing.jwks import read_jwks, write_jwks
 from headwater.signing.keyfile import key_path, load_or_create
 from headwater.signing.keys import NodeKey
+from headwater.signing.records import sign_record
 from headwater.signing.sign import sign_event
 from tests.support.app import event
 
@@ -79,6 +80,21 @@ def test_a_file_without_events_proves_nothing(tmp_path: Path, jwks: Path) -> Non
 
     assert result.exit_code == 1
     assert result.stdout == "no events\n"
+
+
+def test_a_record_under_a_key_that_was_revoked_proves_nothing(tmp_path: Path, jwks: Path) -> None:
+    record = b'{"id":1}'
+    signature = sign_record(record, "body", KEY)._asdict()
+    file = _events(tmp_path / "r.jsonl", json.dumps({"id": 1, "signature": signature}).encode())
+    told = json.loads(jwks.read_text())
+    revoked = tmp_path / "revoked.jwks"
+    revoked.write_text(json.dumps({"keys": [{**each, "revokedFrom": "2026-05-22T14:23:11Z"} for each in told["keys"]]}))
+
+    before = runner.invoke(app, ["verify", "--records", file, "--keys", str(jwks)])
+    after = runner.invoke(app, ["verify", "--records", file, "--keys", str(revoked), "--json"])
+
+    assert before.exit_code == 0
+    assert (after.exit_code, json.loads(after.stdout)["verdict"]) == (1, "unknown-key")
 
 
 def test_without_json_a_line_says_why(tmp_path: Path, jwks: Path) -> None:
