@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import pyspark
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
@@ -28,7 +27,6 @@ from headwater.pipeline.spec import PipelineSpec
 log = logging.getLogger(__name__)
 
 HERE: Final = Path(headwater.pipeline.__file__).parent
-SPARK_VERSION: Final[str] = pyspark.__version__
 
 # These two print a failing row's value on standard error before the caller sees the exception.
 _LOGGERS_THAT_PRINT_VALUES: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")

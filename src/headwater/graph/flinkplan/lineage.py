@@ -6,7 +6,7 @@ from typing import Generic
 
 from headwater.graph.flinkplan.bottom_up import scope_of_tree
 from headwater.graph.flinkplan.scope import Scope
-from headwater.graph.flinkplan.walk import Ledger, Node, Surroundings, Table, tables_under
+from headwater.graph.flinkplan.walk import Ledger, Node, Surroundings, Table
 from headwater.graph.sparkplan.inputs import Inputs
 from headwater.graph.sparkplan.lineage import named
 from headwater.graph.sparkplan.transformation import ColumnInput, D
@@ -50,11 +50,6 @@ def column_lineage(tree: Node, columns: Sequence[str], dataset_of: Callable[[Tab
     if len(scope.columns) != len(columns):
         scope = ledger.opaque(str(tree["kind"]), {**tree, "columns": list(columns)})
     return _Result(tuple(columns), scope, ledger, dataset_of).lineage()
-
-
-def tables_read(tree: Node) -> tuple[Table, ...]:
-    """Every table that a statement reads, each once."""
-    return tuple(dict.fromkeys(tables_under(tree)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticUseDefault
 
-from headwater.model.names import DatasetId, JobId
 from headwater.service.shapes import Failure
 
 MAX_PAGE: Final = 1_000
@@ -61,13 +60,3 @@ WRITTEN: Final[dict[int | str, dict[str, Any]]] = {
     503: {"model": Failure, "description": "It could not be stored now; Retry-After says when to try again."},
 }
 """What a route that writes may say beside yes."""
-
-
-def dataset_id(namespace: NamespaceName, name: ResourceName) -> DatasetId:
-    """The dataset that a path names."""
-    return DatasetId(namespace, name)
-
-
-def job_id(namespace: NamespaceName, name: ResourceName) -> JobId:
-    """The job that a path names."""
-    return JobId(namespace, name)
