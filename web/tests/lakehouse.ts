@@ -34,6 +34,7 @@ export interface JobPlan {
   readonly reads: readonly NodeId[]
   readonly writes: readonly NodeId[]
   readonly runs: readonly Run[]
+  readonly partOf?: string
 }
 
 export function run(state: Run['state'], news: Partial<Run> = {}): Run {
@@ -133,12 +134,12 @@ export function datasetNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> 
 }
 
 export function jobNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): WireNode {
-  const { reads, writes, runs } = jobs[id] ?? { reads: [], writes: [], runs: [] }
-  const name = id.slice('job:demo:'.length)
+  const { reads, writes, runs, partOf = null } = jobs[id] ?? { reads: [], writes: [], runs: [] }
+  const job = { namespace: 'demo', name: id.slice('job:demo:'.length), description: null, type: 'BATCH' }
   return {
     id,
     type: 'JOB',
-    data: { namespace: 'demo', name, description: null, type: 'BATCH', latestRun: runs[0] ?? null },
+    data: { ...job, parentJobName: partOf, latestRun: runs[0] ?? null },
     inEdges: reads.map((origin): WireEdge => ({ origin, destination: id })),
     outEdges: writes.map((destination): WireEdge => ({ origin: id, destination })),
   }

@@ -1,6 +1,6 @@
 /** Short names for people; the full name stays in the panel and the tooltip. */
 
-import type { Dataset } from '../api/types'
+import type { Dataset, Job } from '../api/types'
 import { symlinks } from './facets'
 import type { GraphNode, LineageGraph } from './graph'
 import type { NodeId } from './ids'
@@ -11,14 +11,26 @@ export interface Label {
   readonly name: string
 }
 
+/** How many characters of a job's name a card shows; of its end, where something stands before it. */
+const JOB_ROOM = 15
+const JOB_END_ROOM = 10
+
 /** The catalog's name for the dataset where it has one, else the last two segments of its own. */
 export function datasetLabel(dataset: Dataset): Label {
   const table = symlinks(dataset.facets)[0]?.name
   return splitName(table ?? dataset.name)
 }
 
+/** As many of the last segments as a card has room for: tasks of one pipeline begin alike. */
+export function jobLabel({ name }: Job): Label {
+  if (name.length <= JOB_ROOM) return { path: '', name }
+  const cuts = [...name.matchAll(/[./](?=.)/g)].map(({ index }) => index + 1)
+  const cut = cuts.find((place) => name.length - place <= JOB_END_ROOM) ?? cuts.at(-1) ?? 0
+  return { path: name.slice(0, cut), name: name.slice(cut) }
+}
+
 export function nodeLabel(node: GraphNode): Label {
-  return node.kind === 'job' ? { path: '', name: node.job.name } : datasetLabel(node.dataset)
+  return node.kind === 'job' ? jobLabel(node.job) : datasetLabel(node.dataset)
 }
 
 export function labelText({ path, name }: Label): string {

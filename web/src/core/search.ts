@@ -34,8 +34,8 @@ const byLabel = byText(({ hit }: { readonly hit: Hit }) => labelText(hit.label))
 function rank(node: GraphNode, words: readonly string[]): number {
   const { path, name } = nodeLabel(node)
   const [short, label, full] = [name, path + name, hitOf(node).name].map((text) => text.toLowerCase())
-  if (words.every((word) => short === word)) return 0
-  if (words.every((word) => short?.startsWith(word))) return 1
+  if (words.every((word) => short === word || label === word)) return 0
+  if (words.every((word) => short?.startsWith(word) || label?.startsWith(word))) return 1
   if (words.every((word) => label?.includes(word))) return 2
   if (words.every((word) => full?.includes(word))) return 3
   return NO_MATCH

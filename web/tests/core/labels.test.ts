@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Dataset } from '../../src/api/types'
-import { datasetLabel, labelText } from '../../src/core/labels'
+import { datasetLabel, jobLabel, labelText } from '../../src/core/labels'
 
 function dataset(name: string, symlink?: unknown): Dataset {
   const facets = symlink === undefined ? {} : { symlinks: symlink }
@@ -56,4 +56,29 @@ describe('the label of a dataset', () => {
       expect(labelText(datasetLabel(dataset('a/b', facet)))).toBe('a/b')
     },
   )
+})
+
+describe('the label of a job', () => {
+  test.each([
+    ['ingest-flights', '', 'ingest-flights'],
+    ['shop.load', '', 'shop.load'],
+    ['shop.main.shop.revenue', 'shop.main.shop.', 'revenue'],
+    ['shop.main.shop.tax.test', 'shop.main.shop.', 'tax.test'],
+    ['shop.main.shop.revenue.test', 'shop.main.shop.revenue.', 'test'],
+    ['spark_app.execute_insert_into', 'spark_app.', 'execute_insert_into'],
+    ['a_name_that_has_no_dots', '', 'a_name_that_has_no_dots'],
+    ['dags/nightly/load_orders', 'dags/nightly/', 'load_orders'],
+    ['pipeline_ends_with_a_dot.', '', 'pipeline_ends_with_a_dot.'],
+  ])('of %j keeps the end whole', (name, path, end) => {
+    const job = {
+      namespace: 'etl',
+      name,
+      description: null,
+      type: 'BATCH',
+      parentJobName: null,
+      latestRun: null,
+    }
+
+    expect(jobLabel(job)).toEqual({ path, name: end })
+  })
 })

@@ -57,6 +57,21 @@ describe('the details of a job', () => {
     expect(panel.getByText('completed')).toBeTruthy()
   })
 
+  test('lead from a task to its pipeline and back', async () => {
+    const aggregate = { ...(JOBS[AGGREGATE] as JobPlan), partOf: 'ingest' }
+    const { user } = openPage({ service: lakehouse({ ...JOBS, [AGGREGATE]: aggregate }), hash: at(INGEST) })
+    const panel = within(await details())
+
+    const parts = within((await panel.findByRole('heading', { name: 'Parts' })).parentElement as HTMLElement)
+    await user.click(parts.getByRole('button', { name: 'aggregate' }))
+
+    const whole = within(
+      (await panel.findByRole('heading', { name: 'Part of' })).parentElement as HTMLElement,
+    )
+    expect(whole.getByRole('button', { name: 'ingest' })).toBeTruthy()
+    expect(panel.queryByRole('heading', { name: 'Parts' })).toBeNull()
+  })
+
   test('tell why a run failed, and that its events are not to be trusted', async () => {
     const signature = { verdict: 'tampered', keyId: null, events: 2, verified: 1 } as const
     const errorMessage = { message: 'No space left on device', stackTrace: 'Traceback: …' }

@@ -1,4 +1,5 @@
 import type { Job } from '../../api/types'
+import { partsOf, wholeOf } from '../../core/graph'
 import type { NodeId } from '../../core/ids'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
@@ -10,9 +11,13 @@ const RUNS_SHOWN = 25
 
 export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
   const { graph } = usePage()
+  const whole = wholeOf(graph, job)
+  const parts = partsOf(graph, job)
   return (
     <>
       {job.description && <p>{job.description}</p>}
+      {whole && <NodeLinks title="Part of" nodes={[whole]} />}
+      {parts.length > 0 && <NodeLinks title="Parts" nodes={parts} />}
       <NodeLinks title="Reads" nodes={graph.sources.get(id)} none="It is not known to read anything." />
       <NodeLinks title="Writes" nodes={graph.targets.get(id)} none="It is not known to write anything." />
       <Runs id={id} job={job} />

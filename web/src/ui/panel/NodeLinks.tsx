@@ -7,7 +7,7 @@ interface NodeLinksProps {
   readonly title: string
   readonly nodes: readonly NodeId[] | undefined
   /** What to say if there are none. */
-  readonly none: string
+  readonly none?: string
 }
 
 export function NodeLinks({ title, nodes = [], none }: NodeLinksProps) {
