@@ -70,7 +70,9 @@ def run(
     from headwater.capture.flink.submit import Submission, submit
     from headwater.emission import opened_emitter
 
-    if file.suffix not in (".py", ".sql") or not file.is_file():
+    if not file.is_file():
+        raise InvalidInputError(f"{file}: there is no such file")
+    if file.suffix not in (".py", ".sql"):
         raise InvalidInputError(f"{file}: expected a file that ends in .py or .sql")
     interpreter, environment = _python(python)
     submission = Submission(

@@ -64,8 +64,18 @@ def ship(
 
 
 def _endpoint(url: str) -> str:
-    """Where to post: the service's own route, unless the URL names one."""
-    return url if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/api/v1/lineage"
+    """Where to post: the service's own route, unless the URL names one.
+
+    Raises:
+        BadParameter: it is no URL that can be posted to.
+    """
+    try:
+        scheme, host, path, *_ = urlsplit(url)
+    except ValueError:
+        scheme = host = path = ""
+    if scheme not in ("http", "https") or not host:
+        raise typer.BadParameter(f"{url!r} is no URL like https://lineage.example.org", param_hint="--to")
+    return url if path.strip("/") else f"{url.rstrip('/')}/api/v1/lineage"
 
 
 def _as_may_go(event: bytes, found: Verification) -> Verification:
@@ -91,4 +101,5 @@ def _in_words(shipped: Shipped) -> str:
     told = [f"{one.file}:{one.line}  {one.verdict}  {one.reason or ''}".rstrip() for one in shipped.troubles]
     counts = f"{shipped.arrived:,} arrived, {shipped.held_back:,} held back, {shipped.refused:,} refused"
     left = f", {shipped.left:,} left: {shipped.why}; run it again to go on" if shipped.left else ""
-    return "\n".join([*(line if line.isprintable() else ascii(line) for line in told), counts + left])
+    again = "; once --keys trusts what was held back, --from-start sends it" if shipped.held_back else ""
+    return "\n".join([*(line if line.isprintable() else ascii(line) for line in told), counts + left + again])

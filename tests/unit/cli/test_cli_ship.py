@@ -1,0 +1,33 @@
+"""`headwater ship`, and `headwater flink run`: what they say of what they are given."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "lineage.example.org", "ftp://lineage.example.org", "http://", ""])
+def test_nothing_is_shipped_to_what_is_no_url(tmp_path: Path, url: str) -> None:
+    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--to", url], terminal_width=200)
+
+    assert told.exit_code == 2
+    assert "is no URL like https://lineage.example.org" in told.output
+
+
+def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
+    (tmp_path / "events.jsonl").write_text('{"run": {"runId": "1"}}\n')
+
+    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--to", "http://127.0.0.1:9"])
+
+    assert told.exit_code == 1
+    assert "0 arrived, 1 held back, 0 refused; once --keys trusts" in told.stdout
+    assert "--from-start sends it" in told.stdout
+
+
+def test_a_file_for_flink_that_is_not_there_is_told_so(tmp_path: Path) -> None:
+    told = CliRunner().invoke(app, ["flink", "run", str(tmp_path / "orders.sql")])
+
+    assert str(told.exception) == f"{tmp_path / 'orders.sql'}: there is no such file"
