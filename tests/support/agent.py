@@ -1,69 +1,42 @@
 """A real `headwater agent` in a process of its own."""
 
 import json
-import os
-import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import httpx
 import psutil
 
+from tests.support.program import COMMAND, Program
 from tests.support.service import eventually
 
 _STARTS_WITHIN_S = 300.0  # a JVM on a machine that has much else to do
-COMMAND = [sys.executable, "-m", "headwater.cli.main"]
 
 
-class RealAgent:
+class RealAgent(Program):
     """Started, told to end and killed at will, always over the same home."""
 
     def __init__(self, home: Path, config: str, **variables: str) -> None:
-        self.home = home
+        super().__init__(home, **variables)
         self._config = home / "agent.yaml"
         self._config.parent.mkdir(parents=True, exist_ok=True)
         self._config.write_text(config)
-        self._variables = {**os.environ, "HEADWATER_HOME": str(home), **variables}
-        self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> str:
         """Start it; what it said once it was ready."""
-        command = [*COMMAND, "agent", "--config", str(self._config)]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=self._variables)
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        line = self.begin("agent", "--config", str(self._config))
         assert line.startswith("agent ready: "), f"the agent said {line!r}"
         return line
-
-    @property
-    def pid(self) -> int:
-        assert self._process is not None
-        return self._process.pid
 
     def jvm(self) -> psutil.Process:
         """Spark's, below the worker."""
         below = psutil.Process(self.pid).children(recursive=True)
         return next(process for process in below if process.name() == "java")
 
-    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Send it a signal, and wait; its exit status."""
-        assert self._process is not None
-        assert self._process.stdout is not None
-        self._process.send_signal(number)
-        status = self._process.wait(120)
-        self._process.stdout.close()
-        self._process = None
-        return status
-
-    @property
-    def is_running(self) -> bool:
-        return self._process is not None
-
     def command(self, *arguments: str) -> str:
         """What the command line prints."""
-        done = subprocess.run([*COMMAND, *arguments], env=self._variables, capture_output=True, text=True, timeout=120)
+        done = subprocess.run([*COMMAND, *arguments], env=self.variables, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

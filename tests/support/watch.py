@@ -1,21 +1,18 @@
 """A watcher in a process of its own, and what it has told."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from tests.support.program import Program
 from tests.support.service import Service
 
 
-class Watch:
+class Watch(Program):
     """`headwater watch …`, started and killed at will; `arguments` say which, and what to watch."""
 
     def __init__(self, home: Path, service: Service, *arguments: str) -> None:
-        self.home = home
+        super().__init__(home)
         self.file = home / "events.jsonl"
         self._arguments = [
             *arguments,
@@ -23,21 +20,9 @@ class Watch:
             *("--file", str(self.file)),
             *("--lost-after", "5"),
         ]
-        self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "headwater.cli.main", "watch", *self._arguments]
-        environment = {**os.environ, "HEADWATER_HOME": str(self.home)}
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-        assert self._process.stdout is not None
-        assert self._process.stdout.readline().startswith("watching ")
-
-    def end(self, number: signal.Signals) -> None:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        self._process.send_signal(number)
-        self._process.wait(60)
-        self._process.stdout.close()
+        assert self.begin("watch", *self._arguments).startswith("watching ")
 
     def events(self, job: str) -> list[dict[str, Any]]:
         # A watcher that was killed tells some again, in the same bytes.

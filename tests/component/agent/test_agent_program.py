@@ -16,8 +16,9 @@ from headwater.agent.messages import Over, Pipeline
 from headwater.agent.outcomes import keep_outcome
 from headwater.agent.states import Execution, Health
 from headwater.agent.store import AgentStore
-from tests.support.agent import COMMAND, RealAgent
+from tests.support.agent import RealAgent
 from tests.support.ports import free_port
+from tests.support.program import COMMAND
 from tests.support.service import eventually
 
 TOKEN = "s3cret"  # noqa: S105  of this test alone

@@ -13,7 +13,7 @@ from headwater.emit.config import EmitConfig, FileConfig
 from headwater.emit.emitter import Emitter
 from headwater.signing.jwks import write_jwks
 from headwater.signing.keyfile import load_or_create
-from tests.support.agent import COMMAND
+from tests.support.program import COMMAND
 from tests.support.service import running
 
 

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from tests.support.app import event
-from tests.support.service import Service, eventually, running
+from tests.support.service import eventually, running
 
 SERVE = [sys.executable, "-m", "headwater.cli.main", "serve"]
 
@@ -31,11 +31,6 @@ def memory_mb(pid: int) -> float:
     """The most memory the process ever had."""
     (peak,) = (line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
     return int(peak.split()[1]) / 1024
-
-
-def pid_of(service: Service) -> int:
-    assert service._process is not None
-    return service._process.pid
 
 
 def test_port_0_takes_a_free_port_and_says_which(tmp_path: Path) -> None:
@@ -177,11 +172,11 @@ def test_a_hundred_megabytes_are_refused_without_being_kept(tmp_path: Path, is_a
 
     headers = {"content-length": str(size)} if is_announced else {}
     with running(tmp_path) as service:
-        before = memory_mb(pid_of(service))
+        before = memory_mb(service.pid)
 
         answer = httpx.post(f"{service.url}/api/v1/lineage", content=chunks(), headers=headers, timeout=180)
 
-        after = memory_mb(pid_of(service))
+        after = memory_mb(service.pid)
         welcome = httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
     assert answer.status_code == 413
     assert answer.json() == {"code": 413, "message": "body: larger than 16 MB, the most that is taken"}
