@@ -11,6 +11,7 @@ import type {
   WireEdge,
   WireNode,
 } from '../src/api/types'
+import { EMPTY_GRAPH, merge } from '../src/core/graph'
 import { datasetId, jobId, type NodeId, type RunId } from '../src/core/ids'
 
 export const CSV = datasetId('file', '/data/flights.csv')
@@ -144,6 +145,11 @@ export function jobNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> = JO
     outEdges: writes.map((destination): WireEdge => ({ origin: id, destination })),
   }
 }
+
+export const GRAPH = merge(EMPTY_GRAPH, [
+  ...[CSV, FLIGHTS, DELAYS, REPORT].map((id) => datasetNode(id)),
+  ...[INGEST, AGGREGATE].map((id) => jobNode(id)),
+])
 
 /** What the service answers to questions, in its words. */
 export const NODES = {

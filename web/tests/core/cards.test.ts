@@ -1,24 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { cardsOf, sizeOf } from '../../src/core/cards'
 import { columnGraph } from '../../src/core/columns'
-import { EMPTY_GRAPH, merge } from '../../src/core/graph'
+import { merge } from '../../src/core/graph'
 import { lightUp } from '../../src/core/lit'
-import {
-  AGGREGATE,
-  CSV,
-  columnAnswer,
-  DELAYS,
-  datasetNode,
-  FLIGHTS,
-  INGEST,
-  jobNode,
-  REPORT,
-} from '../lakehouse'
+import { columnAnswer, DELAYS, datasetNode, FLIGHTS, GRAPH, INGEST, REPORT } from '../lakehouse'
 
-const GRAPH = merge(EMPTY_GRAPH, [
-  ...[CSV, FLIGHTS, DELAYS, REPORT].map((id) => datasetNode(id)),
-  ...[INGEST, AGGREGATE].map((id) => jobNode(id)),
-])
 const LIT = lightUp(GRAPH, columnGraph(columnAnswer()), { dataset: DELAYS, column: 'avg_arr_delay' }, false)
 
 describe('a card', () => {

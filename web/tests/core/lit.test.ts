@@ -9,25 +9,21 @@ import {
   DELAYS,
   datasetNode,
   FLIGHTS,
+  GRAPH,
   INGEST,
-  jobNode,
   REPORT,
 } from '../lakehouse'
 
-const GRAPH = merge(
+const WITHOUT_JOBS = merge(
   EMPTY_GRAPH,
   [CSV, FLIGHTS, DELAYS, REPORT].map((id) => datasetNode(id)),
-)
-const WITH_JOBS = merge(
-  GRAPH,
-  [INGEST, AGGREGATE].map((id) => jobNode(id)),
 )
 const COLUMNS = columnGraph(columnAnswer())
 const START = { dataset: DELAYS, column: 'avg_arr_delay' }
 
 describe('lighting up a column', () => {
   test('lights its columns in every dataset, and the jobs between', () => {
-    const lit = lightUp(WITH_JOBS, COLUMNS, START, true)
+    const lit = lightUp(GRAPH, COLUMNS, START, true)
 
     expect(lit.columns.get(DELAYS)).toEqual(new Map([['avg_arr_delay', 'start']]))
     expect(lit.columns.get(FLIGHTS)).toEqual(
@@ -42,7 +38,7 @@ describe('lighting up a column', () => {
   })
 
   test('draws each column to the job and the job to each column, once', () => {
-    const lit = lightUp(WITH_JOBS, COLUMNS, START, true)
+    const lit = lightUp(GRAPH, COLUMNS, START, true)
 
     const into = lit.segments.filter(({ to }) => to.node === DELAYS)
     expect(into).toEqual([
@@ -57,14 +53,14 @@ describe('lighting up a column', () => {
   })
 
   test('keeps a direct step apart from the indirect one that it leads to', () => {
-    const lit = lightUp(WITH_JOBS, COLUMNS, START, true)
+    const lit = lightUp(GRAPH, COLUMNS, START, true)
 
     const copy = lit.segments.find(({ from }) => from.node === CSV && from.column === 'carrier')
     expect(copy).toMatchObject({ kind: 'direct', strength: 'indirect' })
   })
 
   test('goes from column to column where no job is known between two datasets', () => {
-    const lit = lightUp(GRAPH, COLUMNS, START, false)
+    const lit = lightUp(WITHOUT_JOBS, COLUMNS, START, false)
 
     expect(lit.jobs.size).toBe(0)
     expect(lit.segments.map(({ from, to }) => [from.node, to.node])).toEqual([
@@ -74,7 +70,7 @@ describe('lighting up a column', () => {
   })
 
   test('lights at least the column itself, if nothing is known about it', () => {
-    const lit = lightUp(WITH_JOBS, COLUMNS, { dataset: DELAYS, column: 'never_seen' }, true)
+    const lit = lightUp(GRAPH, COLUMNS, { dataset: DELAYS, column: 'never_seen' }, true)
 
     expect([...lit.columns]).toEqual([[DELAYS, new Map([['never_seen', 'start']])]])
     expect(lit.segments).toEqual([])

@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { EMPTY_GRAPH, merge } from '../../src/core/graph'
 import { labelText } from '../../src/core/labels'
 import { addFound, searchGraph } from '../../src/core/search'
-import { AGGREGATE, CSV, DELAYS, datasetNode, FLIGHTS, INGEST, jobNode, REPORT } from '../lakehouse'
+import { DELAYS, GRAPH } from '../lakehouse'
 
-const GRAPH = merge(EMPTY_GRAPH, [
-  ...[CSV, FLIGHTS, DELAYS, REPORT].map((id) => datasetNode(id)),
-  ...[INGEST, AGGREGATE].map((id) => jobNode(id)),
-])
 const found = (query: string) => searchGraph(GRAPH, query, 10).map(({ label }) => labelText(label))
 
 describe('searching the graph', () => {

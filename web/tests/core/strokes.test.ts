@@ -1,26 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { cardsOf, HEAD_HEIGHT, ROW_HEIGHT, shapeOf } from '../../src/core/cards'
 import { columnGraph } from '../../src/core/columns'
-import { EMPTY_GRAPH, merge } from '../../src/core/graph'
 import { layout } from '../../src/core/layout'
 import { lightUp } from '../../src/core/lit'
 import { columnStrokes, type Drawing, flowStrokes, meanwhile } from '../../src/core/strokes'
-import {
-  AGGREGATE,
-  CSV,
-  columnAnswer,
-  DELAYS,
-  datasetNode,
-  FLIGHTS,
-  INGEST,
-  jobNode,
-  REPORT,
-} from '../lakehouse'
+import { CSV, columnAnswer, DELAYS, FLIGHTS, GRAPH, INGEST, REPORT } from '../lakehouse'
 
-const GRAPH = merge(EMPTY_GRAPH, [
-  ...[CSV, FLIGHTS, DELAYS, REPORT].map((id) => datasetNode(id)),
-  ...[INGEST, AGGREGATE].map((id) => jobNode(id)),
-])
 const LIT = lightUp(GRAPH, columnGraph(columnAnswer()), { dataset: DELAYS, column: 'avg_arr_delay' }, true)
 
 function drawing(lit?: typeof LIT): Drawing {
