@@ -101,5 +101,6 @@ def _in_words(shipped: Shipped) -> str:
     told = [f"{one.file}:{one.line}  {one.verdict}  {one.reason or ''}".rstrip() for one in shipped.troubles]
     counts = f"{shipped.arrived:,} arrived, {shipped.held_back:,} held back, {shipped.refused:,} refused"
     left = f", {shipped.left:,} left: {shipped.why}; run it again to go on" if shipped.left else ""
-    again = "; once --keys trusts what was held back, --from-start sends it" if shipped.held_back else ""
+    is_unknown = any(one.verdict == "unknown-key" for one in shipped.troubles)
+    again = "; --from-start sends it once --keys has its key" if is_unknown else ""
     return "\n".join([*(line if line.isprintable() else ascii(line) for line in told), counts + left + again])

@@ -1,30 +1,44 @@
 """`headwater ship`, and `headwater flink run`: what they say of what they are given."""
 
+import json
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
+from headwater.signing.keys import NodeKey
+from headwater.signing.sign import sign_event
+from tests.support.app import event
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "lineage.example.org", "ftp://lineage.example.org", "http://", ""])
 def test_nothing_is_shipped_to_what_is_no_url(tmp_path: Path, url: str) -> None:
-    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--to", url], terminal_width=200)
+    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--to", url], env={"COLUMNS": "200"})
 
     assert told.exit_code == 2
-    assert "is no URL like https://lineage.example.org" in told.output
+    assert f"--to: {url!r} is no URL like https://lineage.example.org" in told.output
 
 
 def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
-    (tmp_path / "events.jsonl").write_text('{"run": {"runId": "1"}}\n')
+    stranger = NodeKey.from_seed("node-1", bytes(range(32)))
+    signed = sign_event(json.dumps(event()).encode(), stranger)
+    (tmp_path / "events.jsonl").write_bytes(signed + b"\n")
 
     told = CliRunner().invoke(app, ["ship", str(tmp_path), "--to", "http://127.0.0.1:9"])
 
     assert told.exit_code == 1
-    assert "0 arrived, 1 held back, 0 refused; once --keys trusts" in told.stdout
-    assert "--from-start sends it" in told.stdout
+    assert "0 arrived, 1 held back, 0 refused; --from-start sends it once --keys has its key" in told.stdout
+
+
+def test_what_nobody_signed_is_held_back_whatever_the_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
+    (tmp_path / "events.jsonl").write_text(json.dumps(event()) + "\n")
+
+    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--to", "http://127.0.0.1:9"])
+
+    assert told.stdout.endswith("0 arrived, 1 held back, 0 refused\n")
 
 
 def test_a_file_for_flink_that_is_not_there_is_told_so(tmp_path: Path) -> None:
