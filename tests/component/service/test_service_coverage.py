@@ -1,7 +1,6 @@
 """The gaps that are known, held against events whose gaps were put there by hand, and against recorded ones."""
 
 import json
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode
@@ -12,19 +11,13 @@ from starlette.testclient import TestClient
 from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import Body, dataset, event, facet, get, post, schema, served, serving
+from tests.support.app import Body, dataset, event, facet, get, post, schema, serving
 from tests.support.flights import FLIGHTS
 
 COLUMNS = schema("id")
 LATER = "2026-05-23T14:00:00Z"
 KEY = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
 STRANGER = NodeKey.from_seed("22222222-2222-2222-2222-222222222222", bytes(range(32)))
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 def told(kind: str, run: str, time: str = "2026-05-22T14:00:00Z", **changes: object) -> Body:

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from headwater.capture.outlet import Outlet
 from headwater.capture.trino import TrinoWatcher
 from headwater.cli.main import app
-from tests.support.app import dataset, event, facet, get, post, schema, served
+from tests.support.app import dataset, event, facet, get, post, schema
 from tests.support.service import running
 
 TRINO = "trino://127.0.0.1:8080"
@@ -87,12 +87,6 @@ def configured(folder: Path) -> dict[str, Any]:
     TrinoWatcher(folder, TRINO, Outlet(told.append, lambda _: True)).look()
     found: dict[str, Any] = json.loads(told[0])
     return found
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,6 +1,5 @@
 """Differences: between two times, and between two runs."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,12 +17,6 @@ MONDAY = "2026-05-18"
 TUESDAY = "2026-05-19"
 Told = tuple[str, str, str]
 """Way, kind, and the node, or origin > destination, and the facet."""
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 def at(day: str, run: str, **changes: object) -> dict[str, Any]:

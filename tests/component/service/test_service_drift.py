@@ -1,21 +1,12 @@
 """Schemas that changed, held against events that were put there by hand."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlencode
 
-import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import Body, dataset, event, get, post, served
+from tests.support.app import Body, dataset, event, get, post
 
 TOPIC = "dataset:kafka://broker:9092:orders"
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 def fields(**types: str) -> Body:

@@ -11,16 +11,10 @@ from starlette.testclient import TestClient
 
 from headwater.model.facets.registry import VIEWS
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import RUN, Body, dataset, event, facet, get, post, served, serving
+from tests.support.app import RUN, Body, dataset, event, facet, get, post, serving
 
 OF_JOB = "/api/v1/namespaces/etl/jobs/load"
 OF_INPUT = "/api/v1/namespaces/lake/datasets/in"
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 def examples(shared: Path) -> Iterator[tuple[str, Any]]:

@@ -1,6 +1,5 @@
 """Which names are one, why, and how people part them: over the API."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -9,15 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import Answer, dataset, event, facet, get, post, served, serving
+from tests.support.app import Answer, dataset, event, facet, get, post, serving
 
 ORDERS, TABLE = {"namespace": "s3://b", "name": "wh/orders"}, {"namespace": "glue", "name": "sales.orders"}
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 def ran(run: str, second: int, **ends: object) -> dict[str, Any]:

@@ -1,21 +1,13 @@
 """Datasets made from others while no job is known between: `/lineage` draws them, and every question walks them."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import Body, dataset, event, facet, get, post, schema, served
+from tests.support.app import Body, dataset, event, facet, get, post, schema
 
 VIEW = "dataset:lake:report_view"
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 def source(name: str, **members: object) -> dict[str, Any]:

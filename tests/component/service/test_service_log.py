@@ -18,12 +18,6 @@ LINEAGE = "/api/v1/lineage"
 LOG = "/api/v1/log"
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
-
-
 def numbered(number: int) -> dict[str, Any]:
     return event(job={"namespace": "etl", "name": f"load {number}"})
 

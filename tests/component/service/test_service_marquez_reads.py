@@ -1,21 +1,13 @@
 """Reads that Marquez's clients make beyond the recorded ones; what must come out was written by hand."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import dataset, event, get, post, served
+from tests.support.app import dataset, event, get, post
 
 LOAD, MART, REPORT, OTHER = (f"0198f7d0-0000-7000-8000-00000000000{n}" for n in range(1, 5))
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 def run(run_id: str, job: str, minute: int, kind: str = "COMPLETE", **changes: object) -> dict[str, Any]:

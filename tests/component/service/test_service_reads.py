@@ -1,7 +1,6 @@
 """What the reads say about events whose truth is known."""
 
 import json
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,6 @@ from tests.support.app import RUN, Body, dataset, event, facet, get, post, schem
 from tests.support.reads import read_everything
 
 LAKE = "/api/v1/namespaces/lake/datasets"
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 def run_event(run: str, kind: str, second: int, **changes: object) -> dict[str, Any]:

@@ -1,13 +1,10 @@
 """Tags that producers tell in `tags` facets stand beside those that people put over the API."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import RUN, dataset, event, facet, get, post, schema, served
+from tests.support.app import RUN, dataset, event, facet, get, post, schema
 
 ORDERS = "/api/v1/namespaces/lake/datasets/orders"
 LOAD = "/api/v1/namespaces/etl/jobs/load"
@@ -26,12 +23,6 @@ def tags(*told: str) -> dict[str, Any]:
 def loaded(second: int, *told: str, **changes: object) -> dict[str, Any]:
     orders = dataset("orders", schema=schema("id", "email"), tags=tags(*told))
     return event(eventTime=f"2026-05-22T14:23:{second:02d}Z", outputs=[orders], **changes)
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with served(tmp_path) as client:
-        yield client
 
 
 def columns(client: TestClient) -> dict[str, list[str]]:
