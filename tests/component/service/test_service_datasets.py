@@ -1,0 +1,141 @@
+"""What the reads say about datasets and their versions whose truth is known."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.model.events import parse_event
+from headwater.store.entries import entry_of
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import RUN, dataset, event, facet, get, post, schema, serving
+from tests.support.reads import read_everything
+from tests.support.told import LAKE, job, run_event, symlinks
+
+
+def test_a_dataset_is_one_under_all_its_names_also_when_the_evidence_comes_late(client: TestClient) -> None:
+    post(client, run_event("w", "COMPLETE", 1, job=job("write"), outputs=[dataset("wh/orders", "s3://b")]))
+    post(client, run_event("r", "COMPLETE", 2, job=job("read"), inputs=[dataset("sales.orders", "glue")]))
+    apart = get(client, "/api/v1/lineage?nodeId=job:etl:read")["graph"]
+    link = symlinks(("glue", "sales.orders"), ("hive", "sales.orders"))
+    post(
+        client,
+        run_event("w2", "COMPLETE", 3, job=job("write"), outputs=[dataset("wh/orders", "s3://b", symlinks=link)]),
+    )
+
+    joined = get(client, "/api/v1/lineage?nodeId=job:etl:read")["graph"]
+    by_name = {
+        namespace: get(client, f"/api/v1/namespaces/{quote(namespace, safe='')}/datasets/{quote(name, safe='')}")
+        for namespace, name in (("s3://b", "wh/orders"), ("glue", "sales.orders"), ("hive", "sales.orders"))
+    }
+
+    assert [node["id"] for node in apart] == ["dataset:glue:sales.orders", "job:etl:read"]
+    assert [node["id"] for node in joined] == ["dataset:glue:sales.orders", "job:etl:read", "job:etl:write"]
+    assert [each["name"] for each in by_name.values()] == ["wh/orders", "sales.orders", "sales.orders"]
+    assert {each["physicalName"] for each in by_name.values()} == {"sales.orders"}
+    assert len({each["currentVersion"] for each in by_name.values()}) == 1
+    assert by_name["hive"]["symlinks"] == [
+        {"namespace": "glue", "name": "sales.orders"},
+        {"namespace": "s3://b", "name": "wh/orders"},
+    ]
+    assert get(client, "/api/v1/summary")["datasets"] == 1
+
+
+def test_versions_go_from_one_change_of_schema_to_the_next_and_back(client: TestClient) -> None:
+    for second, columns in ((1, "a"), (2, "a"), (3, "ab"), (5, "a")):
+        post(client, run_event(f"r{second}", "COMPLETE", second, outputs=[dataset("t", schema=schema(*columns))]))
+
+    versions = get(client, f"{LAKE}/t/versions")
+
+    assert [(version["createdAt"][17:19], len(version["fields"])) for version in versions["versions"]] == [
+        ("05", 1),
+        ("03", 2),
+        ("01", 1),
+    ]
+    assert [version["createdByRun"]["id"] for version in versions["versions"]] == ["r5", "r3", "r1"]
+    assert versions["versions"][0]["version"] == versions["versions"][2]["version"]
+    assert get(client, f"{LAKE}/t")["currentVersion"] == versions["versions"][0]["version"]
+
+
+def test_a_late_event_falls_between_versions(client: TestClient) -> None:
+    post(client, run_event("r1", "COMPLETE", 1, outputs=[dataset("t", schema=schema("a"))]))
+    post(client, run_event("r9", "COMPLETE", 9, outputs=[dataset("t", schema=schema("a"))]))
+    before = get(client, f"{LAKE}/t/versions")["totalCount"]
+    post(client, run_event("late", "COMPLETE", 5, outputs=[dataset("t", schema=schema("b"))]))
+
+    assert (before, get(client, f"{LAKE}/t/versions")["totalCount"]) == (1, 3)
+
+
+def test_a_run_shows_the_version_it_met_not_the_newest(client: TestClient) -> None:
+    post(client, run_event("w1", "COMPLETE", 1, outputs=[dataset("t", schema=schema("a"))]))
+    post(client, run_event("reader", "COMPLETE", 2, job=job("read"), inputs=[dataset("t")]))
+    post(client, run_event("w2", "COMPLETE", 3, outputs=[dataset("t", schema=schema("a", "b"))]))
+
+    (met,) = get(client, "/api/v1/jobs/runs/reader")["inputDatasetVersions"]
+    newest, oldest = get(client, f"{LAKE}/t/versions")["versions"]
+
+    assert met["datasetVersionId"]["version"] == oldest["version"] != newest["version"]
+    assert get(client, f"{LAKE}/t/versions/{oldest['version']}")["fields"][0]["name"] == "a"
+
+
+def test_a_snapshot_id_makes_a_version_too(client: TestClient) -> None:
+    for second in (1, 2):
+        version = facet(datasetVersion=f"snapshot-{second}")
+        written = dataset("t", schema=schema("a"), version=version)
+        post(client, run_event(f"r{second}", "COMPLETE", second, outputs=[written]))
+
+    versions = get(client, f"{LAKE}/t/versions")["versions"]
+
+    assert [version["facets"]["version"]["datasetVersion"] for version in versions] == ["snapshot-2", "snapshot-1"]
+    assert len({version["currentSchemaVersion"] for version in versions}) == 1
+
+
+def test_reads_go_on_while_the_store_is_ahead_of_the_graph(tmp_path: Path) -> None:
+    first = run_event("r", "START", 1, outputs=[dataset("t", schema=schema("a"))])
+    written = [{**dataset("t", schema=schema("b")), "outputFacets": {"x": facet()}}, dataset("new", schema=schema("c"))]
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
+        post(client, first)
+        for run in ("r", "another"):
+            body = run_event(run, "COMPLETE", 2, outputs=written, inputs=written)
+            store.add([entry_of(parse_event(json.dumps(body).encode()), "unsigned", None, received_us=1)])
+
+        read_everything(client)
+
+
+def test_a_declared_dataset_has_the_version_that_was_declared(client: TestClient) -> None:
+    post(
+        client,
+        {
+            "eventTime": "2026-05-22T14:23:11Z",
+            "producer": "p",
+            "dataset": dataset("t", schema=schema("a"), documentation=facet(description="declared")),
+        },
+    )
+
+    (version,) = get(client, f"{LAKE}/t/versions")["versions"]
+    shown = get(client, f"{LAKE}/t")
+
+    assert (version["createdByRun"], version["fields"][0]["name"]) == (None, "a")
+    assert (shown["description"], shown["currentVersion"]) == ("declared", version["version"])
+
+
+@pytest.mark.parametrize(("change", "deleted"), [("CREATE", False), ("DROP", True)])
+def test_a_dropped_dataset_is_shown_as_deleted(client: TestClient, change: str, deleted: bool) -> None:
+    written = dataset("t", lifecycleStateChange=facet(lifecycleStateChange=change))
+    post(client, run_event(RUN, "COMPLETE", 1, outputs=[written]))
+
+    shown = get(client, f"{LAKE}/t")
+
+    assert (shown["lastLifecycleState"], shown["deleted"]) == (change, deleted)
+
+
+def test_nested_columns_are_shown_inside_theirs(client: TestClient) -> None:
+    nested = facet(fields=[{"name": "who", "type": "struct", "fields": [{"name": "id", "type": "int"}]}])
+    post(client, event(inputs=[dataset("t", schema=nested)]))
+
+    (field,) = get(client, f"{LAKE}/t")["fields"]
+
+    assert (field["name"], field["fields"][0]["name"]) == ("who", "id")

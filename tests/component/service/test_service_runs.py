@@ -1,0 +1,168 @@
+"""What the reads say about runs whose truth is known."""
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.support.app import RUN, dataset, event, facet, get, post
+from tests.support.told import job, run_event
+
+
+@pytest.mark.parametrize(
+    ("kinds", "state"),
+    [
+        (["OTHER"], "NEW"),
+        (["START"], "RUNNING"),
+        (["RUNNING"], "RUNNING"),
+        (["START", "COMPLETE"], "COMPLETED"),
+        (["START", "FAIL"], "FAILED"),
+        (["START", "ABORT"], "ABORTED"),
+        (["COMPLETE", "RUNNING"], "COMPLETED"),
+        (["FAIL", "COMPLETE"], "COMPLETED"),
+    ],
+)
+def test_the_state_of_a_run_is_that_of_its_strongest_event(client: TestClient, kinds: list[str], state: str) -> None:
+    post(client, *(run_event(RUN, kind, second) for second, kind in enumerate(kinds)))
+
+    assert get(client, f"/api/v1/jobs/runs/{RUN}")["state"] == state
+
+
+def test_a_run_lasts_from_its_first_event_to_the_one_that_ended_it(client: TestClient) -> None:
+    post(client, run_event(RUN, "COMPLETE", 12), run_event(RUN, "START", 10), run_event(RUN, "RUNNING", 14))
+
+    run = get(client, f"/api/v1/jobs/runs/{RUN.upper()}")
+
+    assert (run["startedAt"], run["endedAt"], run["durationMs"]) == (
+        "2026-05-22T14:23:10.000Z",
+        "2026-05-22T14:23:12.000Z",
+        2000,
+    )
+    assert run["updatedAt"] == "2026-05-22T14:23:14.000Z"
+
+
+def test_a_parent_known_by_name_only_runs_from_its_earliest_child_on(client: TestClient) -> None:
+    parent = facet(run={"runId": "the-dag-run"}, job=job("dag"))
+    for second, child in enumerate(("child-1", "child-2"), start=10):
+        post(client, run_event(child, "COMPLETE", second, job=job(f"dag.{child}")))
+        named = event(run={"runId": child, "facets": {"parent": parent}}, job=job(f"dag.{child}"))
+        post(client, {**named, "eventTime": f"2026-05-22T14:23:0{second - 9}Z"})
+
+    run = get(client, "/api/v1/jobs/runs/the-dag-run")
+    child_job = get(client, "/api/v1/namespaces/etl/jobs/dag.child-1")
+
+    assert (run["state"], run["startedAt"], run["signature"]) == ("RUNNING", "2026-05-22T14:23:01.000Z", None)
+    assert [each["id"] for each in get(client, "/api/v1/namespaces/etl/jobs/dag/runs")["runs"]] == ["the-dag-run"]
+    assert (child_job["parentJobName"], child_job["simpleName"]) == ("dag", "child-1")
+    assert child_job["latestRun"]["args"] == {"run_id": "the-dag-run", "name": "dag", "namespace": "etl"}
+
+
+def test_a_root_known_by_name_only_is_a_run_of_a_job_and_no_end_of_data(client: TestClient) -> None:
+    root = {"run": {"runId": "the-trigger-run"}, "job": job("trigger")}
+    parent = facet(run={"runId": "the-dag-run"}, job=job("dag"), root=root)
+    post(client, event(run={"runId": "child", "facets": {"parent": parent}}, inputs=[dataset("a")]))
+    get(client, "/api/v1/jobs")
+    post(client, run_event("child", "COMPLETE", 30))
+
+    of_root, of_parent = (get(client, f"/api/v1/jobs/runs/{run['runId']}") for run in (root["run"], parent["run"]))
+
+    assert (of_root["state"], of_root["job"], of_root["root"]) == ("RUNNING", job("trigger"), None)
+    child = get(client, "/api/v1/jobs/runs/child")
+    assert of_parent["root"] == child["root"] == {"runId": "the-trigger-run", "job": job("trigger")}
+    assert sorted(each["name"] for each in get(client, "/api/v1/jobs")["jobs"]) == ["dag", "load", "trigger"]
+    (alone,) = get(client, "/api/v1/lineage?nodeId=job:etl:trigger")["graph"]
+    assert (alone["inEdges"], alone["outEdges"]) == ([], [])
+
+
+def test_a_parent_that_speaks_itself_is_what_it_says(client: TestClient) -> None:
+    parent = facet(run={"runId": "the-dag-run"}, job=job("dag"))
+    post(
+        client,
+        event(run={"runId": "child", "facets": {"parent": parent}}),
+        run_event("the-dag-run", "FAIL", 30, job=job("dag")),
+    )
+
+    run = get(client, "/api/v1/jobs/runs/the-dag-run")
+
+    assert (run["state"], run["startedAt"]) == ("FAILED", "2026-05-22T14:23:30.000Z")
+
+
+def test_a_run_that_turns_out_to_be_of_another_job_leaves_the_first(client: TestClient) -> None:
+    parent = facet(run={"runId": "p"}, job=job("dag"))
+    post(client, run_event(RUN, "START", 1, job=job("ghost"), inputs=[dataset("a")]))
+    get(client, "/api/v1/jobs")
+    post(client, event(run={"runId": RUN, "facets": {"parent": parent}}, job=job("real")))
+
+    jobs = get(client, "/api/v1/jobs")
+
+    assert sorted(each["name"] for each in jobs["jobs"]) == ["dag", "real"]
+    assert client.get("/api/v1/namespaces/etl/jobs/ghost").status_code == 404
+    assert get(client, "/api/v1/namespaces/etl/jobs/real")["inputs"] == [{"namespace": "lake", "name": "a"}]
+
+
+def test_runs_are_listed_newest_first_and_in_pages(client: TestClient) -> None:
+    post(client, *(run_event(f"run-{number}", "START", number) for number in (3, 1, 4, 0, 2)))
+
+    first = get(client, "/api/v1/namespaces/etl/jobs/load/runs?limit=2")
+    second = get(client, "/api/v1/namespaces/etl/jobs/load/runs?limit=2&offset=2")
+
+    assert [run["id"] for run in first["runs"] + second["runs"]] == ["run-4", "run-3", "run-2", "run-1"]
+    assert first["totalCount"] == second["totalCount"] == 5
+
+
+def test_counters_come_from_either_facet(client: TestClient) -> None:
+    ours = facet(recordsIn=10, recordsOut=9, errorCount=1, durationMs=2.5, stopReason="end of input")
+    theirs = facet(fields={"records_in": 7, "bytes_out": 2**70})
+    post(
+        client,
+        event(run={"runId": "ours", "facets": {"headwater_run": ours}}),
+        event(run={"runId": "theirs", "facets": {"expanso_run": theirs}}),
+        event(run={"runId": "neither"}),
+    )
+
+    counters = {run: get(client, f"/api/v1/jobs/runs/{run}")["counters"] for run in ("ours", "theirs", "neither")}
+
+    assert counters["ours"] == {
+        "recordsIn": 10,
+        "recordsOut": 9,
+        "bytesIn": None,
+        "bytesOut": None,
+        "errorCount": 1,
+        "durationMs": 2.5,
+        "stopReason": "end of input",
+    }
+    assert counters["theirs"]["recordsIn"] == 7
+    assert counters["theirs"]["bytesOut"] is None  # beyond 64 bits: in the facet
+    assert counters["neither"] is None
+
+
+def test_counters_of_nothing_are_zeros(client: TestClient) -> None:
+    post(client, event(run={"runId": RUN, "facets": {"headwater_run": facet(recordsIn=0, errorCount=0, durationMs=0)}}))
+
+    counters = get(client, f"/api/v1/jobs/runs/{RUN}")["counters"]
+
+    assert (counters["recordsIn"], counters["errorCount"], counters["durationMs"]) == (0, 0, 0)
+
+
+def test_job_facets_of_a_run_are_those_it_told_itself(client: TestClient) -> None:
+    def sql(query: str) -> dict[str, Any]:
+        return {**job("load"), "facets": {"sql": facet(query=query)}}
+
+    post(client, run_event("old", "START", 1, job=sql("SELECT 1")), run_event("old", "RUNNING", 2, job=sql("SELECT 2")))
+    post(client, run_event("new", "START", 3, job=sql("SELECT 3")))
+
+    facets = get(client, "/api/v1/jobs/runs/old/facets?type=job")["facets"]
+
+    assert facets["sql"]["query"] == "SELECT 2"
+    assert get(client, "/api/v1/namespaces/etl/jobs/load")["facets"]["sql"]["query"] == "SELECT 3"
+
+
+def test_the_events_of_a_run_are_listed_by_event_time_in_pages(client: TestClient) -> None:
+    post(client, run_event(RUN, "COMPLETE", 5), run_event(RUN, "START", 1), run_event("other", "START", 2))
+
+    page = get(client, f"/api/v1/jobs/runs/{RUN}/events?limit=1&offset=1")
+    (first,) = get(client, f"/api/v1/jobs/runs/{RUN}/events?limit=1")["events"]
+
+    assert (first["index"], first["eventType"], first["eventTime"]) == (1, "START", "2026-05-22T14:23:01.000Z")
+    assert (page["events"][0]["index"], page["totalCount"]) == (0, 2)
+    assert first["digest"].startswith("sha256:")

@@ -1,0 +1,59 @@
+"""Events whose truth is known, in few words."""
+
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from tests.support.app import dataset, event, facet, post, schema
+
+LAKE = "/api/v1/namespaces/lake/datasets"
+
+
+def run_event(run: str, kind: str, second: int, **changes: object) -> dict[str, Any]:
+    return event(eventType=kind, eventTime=f"2026-05-22T14:23:{second:02d}Z", run={"runId": run}, **changes)
+
+
+def job(name: str) -> dict[str, str]:
+    return {"namespace": "etl", "name": name}
+
+
+def symlinks(*names: tuple[str, str]) -> dict[str, Any]:
+    return facet(identifiers=[{"namespace": namespace, "name": name, "type": "TABLE"} for namespace, name in names])
+
+
+def lineage_facet(**columns: list[tuple[str, str, str]]) -> dict[str, Any]:
+    """For each target column: sources as (dataset, column, type/subtype)."""
+    return facet(
+        fields={column: {"inputFields": [_source(*each) for each in found]} for column, found in columns.items()}
+    )
+
+
+def _source(name: str, column: str, how: str) -> dict[str, Any]:
+    kind, _, subtype = how.partition("/")
+    transformation = {"type": kind, "subtype": subtype, "description": "", "masking": False}
+    return {"namespace": "lake", "name": name, "field": column, "transformations": [transformation]}
+
+
+def post_columns(client: TestClient) -> None:
+    wide = {**lineage_facet(total=[("b", "price", "DIRECT/AGGREGATION")], id=[("b", "id", "DIRECT/IDENTITY")])}
+    wide["dataset"] = [_source("b", "day", "INDIRECT/FILTER")]
+    first = lineage_facet(price=[("a", "price", "DIRECT/IDENTITY")])
+    post(
+        client,
+        run_event("1", "COMPLETE", 1, job=job("ab"), inputs=[dataset("a", schema=schema("price"))]),
+        run_event(
+            "1",
+            "COMPLETE",
+            2,
+            job=job("ab"),
+            outputs=[dataset("b", schema=schema("id", "price", "day"), columnLineage=first)],
+        ),
+        run_event(
+            "2",
+            "COMPLETE",
+            3,
+            job=job("bc"),
+            inputs=[dataset("b")],
+            outputs=[dataset("c", schema=schema("id", "total"), columnLineage=wide)],
+        ),
+    )
