@@ -6,6 +6,7 @@
     endpoints.py  which endpoints a pipeline names, and which of them a region allows: pure
     config.py     the agent's own file
     deploying.py  a pipeline's text, checked for this agent
+    deployed.py   the jobs, with their pipelines as they are checked now
     messages.py   what the agent and its worker say to each other
     engine.py     the worker as the agent sees it: a process that is started when needed, and may die
     worker.py     the worker: the one process with Spark; runs executions, watches their lineage

@@ -80,23 +80,23 @@ def _add_jobs(app: FastAPI, agent: Agent) -> None:
 
     @app.get("/api/v1/jobs/{job_id}")
     async def describe(job_id: int) -> shapes.JobWhole:
-        return shapes.job_whole(agent, agent.find(job_id))
+        return shapes.job_whole(agent, agent.deployed.find(job_id))
 
     @app.post("/api/v1/jobs/{job_id}/stop", status_code=HTTPStatus.ACCEPTED)
     async def stop(job_id: int, body: Ordered) -> shapes.JobShape:
-        return shapes.job_shape(agent, agent.stop(agent.find(job_id), body.by, body.note))
+        return shapes.job_shape(agent, agent.stop(agent.deployed.find(job_id), body.by, body.note))
 
     @app.post("/api/v1/jobs/{job_id}/rerun", status_code=HTTPStatus.ACCEPTED)
     async def rerun(job_id: int) -> shapes.ExecutionShape:
-        return shapes.execution_shape(agent, agent.rerun(agent.find(job_id)))
+        return shapes.execution_shape(agent, agent.rerun(agent.deployed.find(job_id)))
 
     @app.delete("/api/v1/jobs/{job_id}", status_code=HTTPStatus.ACCEPTED)
     async def delete(job_id: int, by: str | None = None, note: str | None = None) -> None:
-        agent.delete(agent.find(job_id), by, note)
+        agent.delete(agent.deployed.find(job_id), by, note)
 
     @app.get("/api/v1/jobs/{job_id}/history")
     async def history(job_id: int, limit: _Limit = 50) -> shapes.HistoryShape:
-        return shapes.history_shape(agent, agent.find(job_id), limit)
+        return shapes.history_shape(agent, agent.deployed.find(job_id), limit)
 
 
 def _add_executions(app: FastAPI, agent: Agent) -> None:

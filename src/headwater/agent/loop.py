@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from headwater.agent.config import AgentConfig
+from headwater.agent.deployed import Deployed
 from headwater.agent.deploying import checked
 from headwater.agent.engine import Engine
 from headwater.agent.logs import remove_logs
 from headwater.agent.messages import Began, Close, ClosedRun, Halt, Over, Pipeline, Pulse, Report, Run, Unfit
 from headwater.agent.outcomes import drop_outcome, kept_outcomes
-from headwater.agent.planning import Start, dispatchable, next_start
+from headwater.agent.planning import dispatchable
 from headwater.agent.states import (
     BY_PERSON,
     DELETED,
@@ -40,19 +41,14 @@ from headwater.agent.store import AgentStore, Job
 from headwater.agent.worker_settings import WorkerSettings
 from headwater.errors import InvalidInputError, InvalidPipelineError, NotFoundError, UnavailableError
 from headwater.pipeline.execution import fetched_folder
-from headwater.pipeline.s3 import bucket_reached_otherwise
-from headwater.pipeline.spec import PipelineSpec
 
 log = logging.getLogger(__name__)
 
-_HISTORY: Final = 32
-"""How many executions tell how often a job has failed in a row."""
 _LONGEST_S: Final = 3600.0
 _YOUNG_S: Final = 10.0
 """A worker that dies before is started again later and later."""
 _LONGEST_WAIT_S: Final = 60.0
 _DISK_AGAIN_S: Final = 1.0
-_ONE_WAY: Final = "one Spark opens a bucket once, so give both the same credentials, endpoint and region"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +73,8 @@ class Agent:
         self.store = store
         self.around = around
         self.started_at = around.now()
+        self.deployed = Deployed(store, around.config.allowed)
         self.engine = Engine(_worker_settings(around), self._heard, self._worker_ended)
-        self._specs: dict[tuple[int, int], PipelineSpec | InvalidPipelineError] = {}
         self._news = asyncio.Event()
         self._is_ending = False
         self._unheard: list[Report] = []
@@ -95,32 +91,19 @@ class Agent:
                 otherwise than another job.
         """
         spec = checked(pipeline, self.around.config.allowed)
-        self._refuse_other_access(spec)
+        self.deployed.refuse_other_access(spec)
         job = self.store.deploy(spec.namespace, spec.name, pipeline, self.around.now(), by)
         log.info("job deployed", extra={"job": job.name, "version": job.version})
-        for one in self._unfinished(job):
+        for one in self.deployed.unfinished(job):
             if one.version != job.version:
                 self._stop(one, Stop(SUPERSEDED))
         self._news.set()
         return job
 
-    def _refuse_other_access(self, spec: PipelineSpec) -> None:
-        """All pipelines share one Spark, which opens a bucket once."""
-        if (bucket := bucket_reached_otherwise(spec, spec)) is not None:
-            raise InvalidPipelineError(f"job {spec.name!r} reaches the bucket {bucket!r} in two ways: {_ONE_WAY}")
-        for job in self.store.jobs():
-            is_other = job.wanted != "deleted" and (job.namespace, job.name) != (spec.namespace, spec.name)
-            other = self.spec_of(job) if is_other else None
-            if isinstance(other, PipelineSpec) and (bucket := bucket_reached_otherwise(spec, other)) is not None:
-                raise InvalidPipelineError(
-                    f"job {spec.name!r} reaches the bucket {bucket!r} otherwise than job {job.name!r} of "
-                    f"{job.namespace!r}: {_ONE_WAY}, or run one of them under another agent"
-                )
-
     def stop(self, job: Job, by: str | None, note: str | None) -> Job:
         """End what runs, and start nothing of the job until a person says so."""
         job = self.store.want(job, "stopped")
-        for one in self._unfinished(job):
+        for one in self.deployed.unfinished(job):
             self._stop(one, Stop(BY_PERSON, by, note))
         self._news.set()
         return job
@@ -132,10 +115,10 @@ class Agent:
             InvalidInputError: it runs already.
             InvalidPipelineError: its pipeline is refused as things are now.
         """
-        running = [one.run_id for one in self._unfinished(job)]
+        running = [one.run_id for one in self.deployed.unfinished(job)]
         if running:
             raise InvalidInputError(f"{job.name} runs already, as {running[0]}: stop it first")
-        spec = self.spec_of(job)
+        spec = self.deployed.spec_of(job)
         if isinstance(spec, InvalidPipelineError):
             raise spec
         self.store.want(job, "active")
@@ -145,40 +128,9 @@ class Agent:
     def delete(self, job: Job, by: str | None, note: str | None) -> None:
         """End what runs; then forget the job."""
         job = self.store.want(job, "deleted")
-        for one in self._unfinished(job):
+        for one in self.deployed.unfinished(job):
             self._stop(one, Stop(DELETED, by, note))
         self._news.set()
-
-    def find(self, job_id: int) -> Job:
-        """The job.
-
-        Raises:
-            NotFoundError: there is none, or it is being deleted.
-        """
-        job = self.store.job(job_id)
-        if job.wanted == "deleted":
-            raise NotFoundError(f"the job {job.name} is being deleted")
-        return job
-
-    def spec_of(self, job: Job) -> PipelineSpec | InvalidPipelineError:
-        """The current version, checked as the environment and the agent's file are now; or why it is refused."""
-        key = job.id, job.version
-        if key not in self._specs:
-            try:
-                self._specs[key] = checked(self.store.version(job.id, job.version).pipeline, self.around.config.allowed)
-            except InvalidPipelineError as refused:
-                log.error("a deployed job is refused", extra={"job": job.name, "version": job.version})
-                self._specs[key] = refused
-        return self._specs[key]
-
-    def next_start(self, job: Job) -> Start | None:
-        """When the job is to start next; None while it runs, and where it waits for a person."""
-        spec = self.spec_of(job)
-        if isinstance(spec, InvalidPipelineError) or self._unfinished(job):
-            return None
-        deployed_at = self.store.version(job.id, job.version).deployed_at
-        history = self.store.executions(job.id, job.version, _HISTORY)
-        return next_start(spec.agent, job.wanted, deployed_at, history)
 
     async def serve(self) -> None:
         """Close what a crash left open, and run what is deployed; once `shut_down` was called, end what runs."""
@@ -219,7 +171,7 @@ class Agent:
             self._heard(report)
         self._lose()
         for job in self.store.jobs():
-            if job.wanted == "deleted" and not self._unfinished(job):
+            if job.wanted == "deleted" and not self.deployed.unfinished(job):
                 remove_logs(self.around.home, self.store.forget(job))
         waits = [_LONGEST_S, *self._planned()]
         unfinished = self.store.unfinished()
@@ -257,7 +209,7 @@ class Agent:
         """Create executions that are due; how many seconds until others are."""
         waits = []
         for job in self.store.jobs():
-            start = self.next_start(job)
+            start = self.deployed.next_start(job)
             if start is None:
                 continue
             wait_s = (start.at - self.around.now()).total_seconds()
@@ -373,9 +325,6 @@ class Agent:
             log.info("execution is %s", changed.state, extra={"run_id": one.run_id})
             self._news.set()
         return changed
-
-    def _unfinished(self, job: Job) -> list[Execution]:
-        return [one for one in self.store.unfinished() if one.job_id == job.id]
 
     def _has_work(self) -> bool:
         return any(one.state in UNDER_WAY for one in self.store.unfinished())

@@ -128,8 +128,8 @@ class NodeShape(TypedDict):
 def job_shape(agent: Agent, job: Job) -> JobShape:
     """A job as it is now."""
     newest = next(iter(agent.store.executions(job.id, limit=1)), None)
-    refused = agent.spec_of(job)
-    start = agent.next_start(job)
+    refused = agent.deployed.spec_of(job)
+    start = agent.deployed.next_start(job)
     return JobShape(
         id=job.id,
         namespace=job.namespace,
@@ -146,7 +146,7 @@ def job_shape(agent: Agent, job: Job) -> JobShape:
 def job_whole(agent: Agent, job: Job) -> JobWhole:
     """A job with all that was deployed."""
     deployed = agent.store.version(job.id, job.version)
-    checked = agent.spec_of(job)
+    checked = agent.deployed.spec_of(job)
     spec = None if isinstance(checked, InvalidPipelineError) else checked
     return JobWhole(
         **job_shape(agent, job),

@@ -1,0 +1,82 @@
+"""The jobs that are deployed, with their pipelines as the environment and the agent's file have them now."""
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from headwater.agent.deploying import checked
+from headwater.agent.endpoints import Endpoint
+from headwater.agent.planning import Start, next_start
+from headwater.agent.states import Execution
+from headwater.agent.store import AgentStore, Job
+from headwater.errors import InvalidPipelineError, NotFoundError
+from headwater.pipeline.s3 import bucket_reached_otherwise
+from headwater.pipeline.spec import PipelineSpec
+
+log = logging.getLogger(__name__)
+
+_HISTORY: Final = 32
+"""How many executions tell how often a job has failed in a row."""
+_ONE_WAY: Final = "one Spark opens a bucket once, so give both the same credentials, endpoint and region"
+
+
+class Deployed:
+    """What the store has of jobs, checked; each version once."""
+
+    def __init__(self, store: AgentStore, allowed: Sequence[Endpoint] | None) -> None:
+        """`allowed` are the only endpoints that a pipeline may name; None: any."""
+        self._store = store
+        self._allowed = allowed
+        self._specs: dict[tuple[int, int], PipelineSpec | InvalidPipelineError] = {}
+
+    def find(self, job_id: int) -> Job:
+        """The job.
+
+        Raises:
+            NotFoundError: there is none, or it is being deleted.
+        """
+        job = self._store.job(job_id)
+        if job.wanted == "deleted":
+            raise NotFoundError(f"the job {job.name} is being deleted")
+        return job
+
+    def spec_of(self, job: Job) -> PipelineSpec | InvalidPipelineError:
+        """The current version, checked as the environment and the agent's file are now; or why it is refused."""
+        key = job.id, job.version
+        if key not in self._specs:
+            try:
+                self._specs[key] = checked(self._store.version(job.id, job.version).pipeline, self._allowed)
+            except InvalidPipelineError as refused:
+                log.error("a deployed job is refused", extra={"job": job.name, "version": job.version})
+                self._specs[key] = refused
+        return self._specs[key]
+
+    def next_start(self, job: Job) -> Start | None:
+        """When the job is to start next; None while it runs, and where it waits for a person."""
+        spec = self.spec_of(job)
+        if isinstance(spec, InvalidPipelineError) or self.unfinished(job):
+            return None
+        deployed_at = self._store.version(job.id, job.version).deployed_at
+        history = self._store.executions(job.id, job.version, _HISTORY)
+        return next_start(spec.agent, job.wanted, deployed_at, history)
+
+    def refuse_other_access(self, spec: PipelineSpec) -> None:
+        """All pipelines share one Spark, which opens a bucket once.
+
+        Raises:
+            InvalidPipelineError: the pipeline reaches a bucket in two ways, or otherwise than another job.
+        """
+        if (bucket := bucket_reached_otherwise(spec, spec)) is not None:
+            raise InvalidPipelineError(f"job {spec.name!r} reaches the bucket {bucket!r} in two ways: {_ONE_WAY}")
+        for job in self._store.jobs():
+            is_other = job.wanted != "deleted" and (job.namespace, job.name) != (spec.namespace, spec.name)
+            other = self.spec_of(job) if is_other else None
+            if isinstance(other, PipelineSpec) and (bucket := bucket_reached_otherwise(spec, other)) is not None:
+                raise InvalidPipelineError(
+                    f"job {spec.name!r} reaches the bucket {bucket!r} otherwise than job {job.name!r} of "
+                    f"{job.namespace!r}: {_ONE_WAY}, or run one of them under another agent"
+                )
+
+    def unfinished(self, job: Job) -> list[Execution]:
+        """The executions of the job that are not over."""
+        return [one for one in self._store.unfinished() if one.job_id == job.id]
