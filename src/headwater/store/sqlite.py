@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -86,7 +87,7 @@ class SqliteConnection:
     def rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
         """As in `Connection`."""
         try:
-            yield from self._db.execute(sql, values)
+            yield from chain(self._db.execute(sql, values))  # a cursor alone is closed, maybe after its database
         except sqlite3.Error as fault:
             raise UnavailableError(f"the database does not answer: {fault}") from fault
 

@@ -2,8 +2,10 @@
 
 import shutil
 import sqlite3
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -11,7 +13,8 @@ from headwater.errors import SetupError
 from headwater.graph.fold import fold
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
-from headwater.store.sqlite import SqliteStore
+from headwater.store.connection import Row
+from headwater.store.sqlite import SqliteConnection, SqliteStore
 from tests.component.store.test_store import entry, event
 
 
@@ -31,6 +34,15 @@ def test_facts_that_a_crash_took_are_folded_again_from_the_log(tmp_path: Path) -
         kept = {fact.key: fact for fact in store.facts()}
 
     assert kept == fold(fact for raw in raws for fact in facts(parse_event(raw)))
+
+
+def test_rows_that_are_given_up_after_their_database_was_closed_say_nothing(tmp_path: Path) -> None:
+    connection = SqliteConnection(tmp_path / "headwater.db")
+    with closing(cast(Generator[Row], connection.rows("VALUES (1), (2)"))) as rows:  # as when nobody has it any more
+        first = next(rows)
+        connection.close()
+
+    assert first == (1,)
 
 
 def test_a_second_process_on_one_database_is_told_so(tmp_path: Path) -> None:
