@@ -39,8 +39,9 @@ def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection
 
 def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
     """When such a job was heard of by then; None: it was not. What runs told that spoke across then is left out."""
-    told = (graph.runs[run_id].times for run_id in _tellers(graph.jobs[name]))
-    return Seen.over([times.seen for times in told if times is not None and times.seen.last_us <= until_us])
+    runs = graph.runs
+    told = [times.seen for run_id in _tellers(graph.jobs[name]) if (times := runs[run_id].times) is not None]
+    return Seen.over([seen for seen in told if seen.last_us <= until_us])
 
 
 def dataset_last_new_us(graph: Graph, name: DatasetId, facets: Collection[str]) -> int | None:

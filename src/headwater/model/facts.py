@@ -63,6 +63,8 @@ TROUBLE: frozenset[str] = ERRORS | {"extractionError"}
 STRENGTH: Mapping[str, int] = {"lineage": 3, "columnLineage": 2}
 """How strong a facet's evidence of columns is, strongest first; the product of inputs and outputs would be 1."""
 
+_LAST_US = attrgetter("last_us")
+
 
 class Seen(NamedTuple):
     """The first and the last time something was seen, microseconds since 1970."""
@@ -78,7 +80,7 @@ class Seen(NamedTuple):
     def over(cls, times: Iterable["Seen | None"]) -> "Seen | None":
         """The times from the earliest start to the latest end; None where there are none."""
         known = [seen for seen in times if seen is not None]
-        return cls(min(each.first_us for each in known), max(each.last_us for each in known)) if known else None
+        return cls(min(known).first_us, max(known, key=_LAST_US).last_us) if known else None
 
 
 def widened(known: Seen | None, seen: Seen) -> Seen:
