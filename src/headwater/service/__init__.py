@@ -10,7 +10,7 @@ body        a request's body, up to a limit
 bodies      what may be sent to be written, as types
 writing     what is written over the API: events of our own, or edits
 feed        tells listeners what each stored event touched
-knowledge   graph and store as the reading routes use them: who is known, by which name
+knowledge   graph and store as the reading routes use them: who is known, by which name; node_ids: what a node id means
 facet_views what facets say, each read once
 as_of       which events a read counts: its parameters asOf and logSize
 past        what would be known, had only those come; cut: out of what is known now; replay: out of the log

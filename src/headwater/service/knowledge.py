@@ -1,12 +1,10 @@
 """What the service knows: graph and store, as the reading routes use them. Lives on the event loop's thread."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import reduce
-from itertools import islice
 from typing import Final
 
-from headwater.errors import InvalidNameError, NotFoundError
+from headwater.errors import NotFoundError
 from headwater.graph.derived import Derivations
 from headwater.graph.last_told import dataset_last_new_us, job_last_new_us
 from headwater.graph.lineage import Graph
@@ -14,7 +12,7 @@ from headwater.graph.records import Dataset
 from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
 from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facts import Edit, EngineCatalog, Fact, Seen
-from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings, run_id_of
+from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.service.activities import Activities
 from headwater.service.activity import Activity, KnownRun
 from headwater.service.facet_views import FacetViews
@@ -23,7 +21,6 @@ from headwater.service.listing import NameIndex
 from headwater.service.mentions import mentions
 from headwater.service.rendered import Rendered
 from headwater.service.run_records import RunRecords
-from headwater.service.shapes import Field
 from headwater.service.spoken import Spoken
 from headwater.service.tallies import DatasetTallies, JobTallies
 from headwater.service.tally import NEVER_US, DatasetTally, JobTally, Source
@@ -35,13 +32,8 @@ SCHEMA: Final = "schema"
 _IN_JOB_TALLY: Final = (TagsFacet.key,)
 _IN_DATASET_TALLY: Final = (SCHEMA, DataSourceFacet.key, DatasetTagsFacet.key)
 """The facets that tallies hang on."""
-_RUN: Final = "run:"
-_MAX_READINGS: Final = 1_000
-"""Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
-
 _SLICE: Final = 8
 """Facets that are read ahead in one go: about a millisecond's work."""
-
 _FEW: Final = 32
 """Facets that are read for whoever asks for jobs and datasets: as many are unread but right after a start."""
 
@@ -235,47 +227,7 @@ class Knowledge:
             raise NotFoundError(f"Run '{run_id}' not found.")
         return run
 
-    def node(self, node_id: str) -> DatasetId | JobId | ColumnId:
-        """What a node id means: of all its readings the first that is known, datasets by their shown names.
-
-        A run (`run:ID`) stands for its job.
-
-        Raises:
-            NotFoundError: none is known, or there is no reading.
-        """
-        if node_id.startswith(_RUN):
-            return self.run(node_id.removeprefix(_RUN).partition("#")[0]).job
-        try:
-            read = list(islice(_readings(node_id), _MAX_READINGS))
-        except InvalidNameError as fault:
-            raise NotFoundError("HTTP 404 Not Found") from fault
-        for reading in read:
-            if (node := self._known(reading)) is not None:
-                return node
-        match read[0].node:
-            case ColumnId(dataset, column):
-                raise NotFoundError(f"Field '{column}' of dataset '{dataset.name}' not found.")
-            case JobId(_, name):
-                raise NotFoundError(f"Job '{name}' not found.")
-            case DatasetId(_, name):
-                raise NotFoundError(f"Dataset '{name}' not found.")
-
-    def _known(self, reading: NodeReading) -> DatasetId | JobId | ColumnId | None:
-        match reading.node:
-            case JobId() as job if self.is_job(job):
-                return job
-            case DatasetId() as name if self.is_dataset(name) or self._told_of(name) is not None:
-                return self.graph.shown(name)
-            case ColumnId(dataset, column) if not self.graph.hides(dataset) and self._has_column(dataset, column):
-                return ColumnId(self.graph.shown(dataset), column)
-        return None
-
-    def _has_column(self, dataset: DatasetId, column: str) -> bool:
-        """Whether the dataset has the column, or its schema one inside others by that path."""
-        fields = self.facets.fields(self.graph.digest_of(dataset, SCHEMA))
-        return column in self.all_columns(dataset) or _has_path(fields, column)
-
-    def _told_of(self, name: DatasetId) -> Seen | None:
+    def told_of(self, name: DatasetId) -> Seen | None:
         """When another dataset was said to be made from this one, of which nobody told anything itself."""
         self.catch_up_derivations()
         return None if self.graph.hides(name) else self.derivations.told_of(self.graph.shown(name))
@@ -299,7 +251,7 @@ class Knowledge:
     def seen(self, name: DatasetId) -> Seen:
         """When a known dataset was touched or declared, under any of its names, or else told to be a source."""
         known = [dataset.seen for dataset in self.names(name)]
-        if not known and (told := self._told_of(name)) is not None:
+        if not known and (told := self.told_of(name)) is not None:
             return told
         return reduce(Seen.union, known)
 
@@ -387,19 +339,3 @@ class Knowledge:
         fields = self.facets.fields(self.graph.digest_of(name, SCHEMA))
         fed, edges = self.graph.count_column_edges_into(name)
         return len(fed.union(field["name"] for field in fields)), edges
-
-
-def _readings(node_id: str) -> Iterator[NodeReading]:
-    yield from readings(node_id)
-    whole, sharp, _ = node_id.rpartition("#")  # a version may follow, as in Marquez's ids
-    if sharp:
-        with suppress(InvalidNameError):  # it is the sharp of a name then
-            yield from readings(whole)
-
-
-def _has_path(fields: Iterable[Field], path: str) -> bool:
-    return any(
-        path == field["name"]
-        or (path.startswith(f"{field['name']}.") and _has_path(field.get("fields", ()), path[len(field["name"]) + 1 :]))
-        for field in fields
-    )

@@ -10,6 +10,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes_lineage
 from headwater.service.graphql import objects
 from headwater.service.graphql.ask import Ask, Node
+from headwater.service.node_ids import node_of
 from headwater.service.views.lineage import lineage_now
 
 
@@ -55,7 +56,7 @@ def out_edges(ask: Ask, entry: _Entry) -> list[Node]:
 
 def _edges(ask: Ask, entry: _Entry, node_ids: Iterable[str]) -> list[Node]:
     """The other ends of a node's edges."""
-    ends = (ask.knowledge.node(node_id) for node_id in node_ids)
+    ends = (node_of(ask.knowledge, node_id) for node_id in node_ids)
     named = [
         {"name": end.name, "namespace": end.namespace, "type": "JOB" if isinstance(end, JobId) else "DATASET"}
         for end in ends

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query, Response
 
@@ -13,6 +13,7 @@ from headwater.service import shapes_evidence
 from headwater.service.access import Known, Now, Replayed
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
+from headwater.service.node_ids import MAX_READINGS, node_of
 from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
 from headwater.service.views.control import control_flow
@@ -24,9 +25,6 @@ from headwater.service.views.timeline import quality_timeline
 router = APIRouter(prefix=API, tags=["evidence"])
 
 NodeT = TypeVar("NodeT", JobId, DatasetId)
-
-_MAX_READINGS: Final = 1_000
-"""Of one node id: there are as many as it has pairs of colons."""
 
 
 @router.get("/identity", response_model=shapes_evidence.Identity, responses=NOT_FOUND | WRONG)
@@ -45,7 +43,7 @@ async def get_identity(
 @router.get("/quality", response_model=shapes_evidence.QualityTimeline, responses=NOT_FOUND | WRONG)
 async def get_quality(knowledge: Known, node_id: NodeId, limit: Limit = 100, offset: Offset = 0) -> Response:
     """What was asserted and measured of a dataset or a column, newest first."""
-    node = knowledge.node(node_id)
+    node = node_of(knowledge, node_id)
     if isinstance(node, JobId):
         raise NotFoundError(f"Dataset '{node.name}' not found.")
     return answer(quality_timeline(knowledge, node, limit, offset))
@@ -82,7 +80,7 @@ def _very_name(knowledge: Knowledge, node_id: str | None) -> DatasetId:
 def _job_in_control(knowledge: Knowledge, node_id: str) -> JobId:
     """The job that is meant, which need not be known but as one that others wait for."""
     try:
-        if isinstance(node := knowledge.node(node_id), JobId):
+        if isinstance(node := node_of(knowledge, node_id), JobId):
             return node
     except NotFoundError:
         graph = knowledge.graph
@@ -95,12 +93,12 @@ def _job_in_control(knowledge: Knowledge, node_id: str) -> JobId:
 
 def _meant(node_id: str, kind: type[NodeT]) -> Iterator[NodeT]:
     """The nodes of a kind that a node id may mean."""
-    nodes = (reading.node for reading in islice(readings(node_id), _MAX_READINGS))
+    nodes = (reading.node for reading in islice(readings(node_id), MAX_READINGS))
     return (node for node in nodes if isinstance(node, kind))
 
 
 def _dataset(knowledge: Knowledge, node_id: str) -> DatasetId:
-    node = knowledge.node(node_id)
+    node = node_of(knowledge, node_id)
     if isinstance(node, DatasetId):
         return node
     raise NotFoundError(f"Dataset '{node.column if isinstance(node, ColumnId) else node.name}' not found.")

@@ -10,6 +10,7 @@ from headwater.model.names import is_uuid
 from headwater.service import shapes_lineage
 from headwater.service.access import Known, ReadThrough
 from headwater.service.answers import answer, answer_json
+from headwater.service.node_ids import node_of
 from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Depth, NodeId
 from headwater.service.views.columns import column_lineage
@@ -22,7 +23,7 @@ router = APIRouter(prefix=API, tags=["lineage"])
 @router.get("/lineage", response_model=shapes_lineage.Lineage, responses=NOT_FOUND | WRONG)
 async def get_lineage(knowledge: Known, node_id: NodeId, depth: Depth = 20) -> Response:
     """Jobs within `depth` jobs of the node, both ways, with everything they read and write."""
-    return answer_json(await lineage(knowledge, knowledge.node(node_id), depth))
+    return answer_json(await lineage(knowledge, node_of(knowledge, node_id), depth))
 
 
 @router.get("/column-lineage", response_model=shapes_lineage.ColumnLineage, responses=NOT_FOUND | WRONG)
@@ -39,7 +40,7 @@ async def get_column_lineage(
     """Columns within `depth` hops, at least one, of a column, of a dataset's columns, or of those that a job writes."""
     if with_downstream and is_uuid(node_id.rpartition("#")[2]):
         raise InvalidInputError("Node version cannot be specified when withDownstream is true")  # in Marquez's words
-    node = knowledge.node(node_id)
+    node = node_of(knowledge, node_id)
     return answer(await column_lineage(knowledge, node, max(1, depth), with_downstream=with_downstream))
 
 

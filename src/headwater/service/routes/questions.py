@@ -11,6 +11,7 @@ from headwater.service import shapes_causes, shapes_coverage, shapes_drift, shap
 from headwater.service.access import Counted, ReadThrough, ServiceHere
 from headwater.service.answers import answer
 from headwater.service.as_of import time_us
+from headwater.service.node_ids import node_of
 from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
 from headwater.service.views.causes import Question, root_cause
@@ -45,7 +46,7 @@ async def get_impact(
     offset: Offset = 0,
 ) -> Response:
     """All that a change of a dataset or column reaches downstream, nearest first, and whether it breaks there."""
-    node = column_of(knowledge, knowledge.node(node_id), column)
+    node = column_of(knowledge, node_of(knowledge, node_id), column)
     proposed = None if change is None else Change.parse(change)
     return answer(await impact(knowledge, node, proposed, Page(limit, offset)))
 
@@ -59,7 +60,7 @@ async def get_root_cause(
     depth: Annotated[int, Query(ge=0, le=100, description="How many datasets to go up at most.")] = 20,
 ) -> Response:
     """What changed or went wrong in the runs that made an output and in those that fed them, likeliest cause first."""
-    node = column_of(knowledge, knowledge.node(node_id), column)
+    node = column_of(knowledge, node_of(knowledge, node_id), column)
     return answer(await root_cause(knowledge, Question(node, run, depth)))
 
 

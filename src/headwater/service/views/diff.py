@@ -20,6 +20,7 @@ from headwater.service.activity import KnownRun
 from headwater.service.answers import iso
 from headwater.service.as_of import AsOf, written
 from headwater.service.knowledge import Knowledge
+from headwater.service.node_ids import node_of
 from headwater.service.past import Past
 from headwater.service.views.names import name_of
 from headwater.service.views.tellers import tellers
@@ -98,9 +99,9 @@ def _touching(before: Layout, after: Layout, node: Node | None, namespace: str |
 
 def _node(compared: GraphDiff, before: Knowledge, after: Knowledge, node_id: str) -> Node:
     try:
-        return after.node(node_id)
+        return node_of(after, node_id)
     except NotFoundError:
-        match before.node(node_id):
+        match node_of(before, node_id):
             case DatasetId() as name:
                 return compared.name(name)
             case ColumnId(dataset, column):
@@ -184,7 +185,7 @@ async def diff_of_runs(
     knowledge: Knowledge, as_of: AsOf, runs: tuple[KnownRun, KnownRun], asked: Asked
 ) -> shapes_diff.Diff:
     """The changes from what one run told to what another did."""
-    node = None if asked.node_id is None else knowledge.node(asked.node_id)
+    node = None if asked.node_id is None else node_of(knowledge, asked.node_id)
     before, after = [await _of_run(knowledge, run) for run in runs]
     changes = [each for each in compare(before.layout, after.layout) if touches(each, node, asked.namespace)]
     page = changes[asked.offset : asked.offset + asked.limit]

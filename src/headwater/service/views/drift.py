@@ -17,6 +17,7 @@ from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.answers import iso
 from headwater.service.history import declared_subject, judged
 from headwater.service.knowledge import Knowledge
+from headwater.service.node_ids import node_of
 from headwater.service.views.impact import any_breaking
 from headwater.service.views.names import name_of
 from headwater.store.entries import LoggedEvent
@@ -76,7 +77,7 @@ async def _asked_for(
     knowledge: Knowledge, asked: Asked, another_reader: Callable[[], Reader] | None
 ) -> Sequence[DatasetId]:
     if asked.node_id is not None:
-        node = knowledge.node(asked.node_id)
+        node = node_of(knowledge, asked.node_id)
         if not isinstance(node, DatasetId):
             raise InvalidInputError("nodeId: expected a dataset, whose schema may change")
         return [node]

@@ -1,0 +1,79 @@
+"""Node ids: of all that one may mean, what is known.
+
+Names hold colons, and so does what stands between them: a node id may be read in several ways.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Final
+
+from headwater.errors import InvalidNameError, NotFoundError
+from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings
+from headwater.service.knowledge import SCHEMA, Knowledge
+from headwater.service.shapes import Field
+
+_RUN: Final = "run:"
+MAX_READINGS: Final = 1_000
+"""Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
+
+
+def node_of(knowledge: Knowledge, node_id: str) -> DatasetId | JobId | ColumnId:
+    """What a node id means: of all its readings the first that is known, datasets by their shown names.
+
+    A run (`run:ID`) stands for its job.
+
+    Raises:
+        NotFoundError: none is known, or there is no reading.
+    """
+    if node_id.startswith(_RUN):
+        return knowledge.run(node_id.removeprefix(_RUN).partition("#")[0]).job
+    try:
+        read = list(islice(_readings(node_id), MAX_READINGS))
+    except InvalidNameError as fault:
+        raise NotFoundError("HTTP 404 Not Found") from fault
+    for reading in read:
+        if (node := _known(knowledge, reading)) is not None:
+            return node
+    match read[0].node:
+        case ColumnId(dataset, column):
+            raise NotFoundError(f"Field '{column}' of dataset '{dataset.name}' not found.")
+        case JobId(_, name):
+            raise NotFoundError(f"Job '{name}' not found.")
+        case DatasetId(_, name):
+            raise NotFoundError(f"Dataset '{name}' not found.")
+
+
+def _known(knowledge: Knowledge, reading: NodeReading) -> DatasetId | JobId | ColumnId | None:
+    match reading.node:
+        case JobId() as job if knowledge.is_job(job):
+            return job
+        case DatasetId() as name if knowledge.is_dataset(name) or knowledge.told_of(name) is not None:
+            return knowledge.graph.shown(name)
+        case ColumnId(dataset, column) if _has_column(knowledge, dataset, column):
+            return ColumnId(knowledge.graph.shown(dataset), column)
+    return None
+
+
+def _has_column(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:
+    """Whether the dataset, not being deleted, has the column, or its schema one inside others by that path."""
+    if knowledge.graph.hides(dataset):
+        return False
+    fields = knowledge.facets.fields(knowledge.graph.digest_of(dataset, SCHEMA))
+    return column in knowledge.all_columns(dataset) or _has_path(fields, column)
+
+
+def _readings(node_id: str) -> Iterator[NodeReading]:
+    yield from readings(node_id)
+    whole, sharp, _ = node_id.rpartition("#")  # a version may follow, as in Marquez's ids
+    if sharp:
+        with suppress(InvalidNameError):  # it is the sharp of a name then
+            yield from readings(whole)
+
+
+def _has_path(fields: Iterable[Field], path: str) -> bool:
+    return any(
+        path == field["name"]
+        or (path.startswith(f"{field['name']}.") and _has_path(field.get("fields", ()), path[len(field["name"]) + 1 :]))
+        for field in fields
+    )
