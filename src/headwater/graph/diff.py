@@ -135,9 +135,9 @@ class GraphDiff:
 
     def name(self, before: DatasetId) -> DatasetId:
         """The name under which a dataset of the graph before is told of."""
-        members = self._before.graph.members(before)
-        known = (member for member in members if _is_known(self._after.graph, member))
-        return next((self._after.graph.shown(member) for member in known), before)
+        after = self._after.graph
+        known = (member for member in self._before.graph.members(before) if _is_any_known(after, member))
+        return next((after.shown(member) for member in known), before)
 
     def names_before(self, name: DatasetId) -> Sequence[DatasetId]:
         """The datasets of the graph before that a name stands for: several, where they turned out to be one."""
@@ -208,9 +208,10 @@ def _has_job(graph: Graph, job: JobId) -> bool:
     return known is not None and known.is_known and not graph.hides(job)
 
 
-def _is_known(graph: Graph, name: DatasetId) -> bool:
-    dataset = graph.datasets.get(name)
-    return dataset is not None and dataset.is_known
+def _is_any_known(graph: Graph, name: DatasetId) -> bool:
+    """Whether a dataset is known under any name that it has there."""
+    datasets = (graph.datasets.get(member) for member in graph.identities.members(name))
+    return any(dataset is not None and dataset.is_known for dataset in datasets)
 
 
 def _names(graph: Graph, names: Iterable[DatasetId]) -> tuple[DatasetId, ...]:

@@ -83,8 +83,7 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
             case Observation(run_id=run_id, direction=direction, dataset=name):
                 _flow(layout, runs[run_id], direction, name_of(name))
             case ObservedFacet(dataset=name, slot="facets", name="schema"):
-                shown = name_of(name)  # of two schemas that one event gives it, the greater digest holds
-                schemas[shown] = max(schemas.get(shown, fact.content), fact.content)
+                _note_schema(schemas, name_of(name), fact.content)
             case ColumnEvidence(target=target):
                 layout.setdefault(Element("dataset", (name_of(target),)), False)
                 _columns(layout, target, contents[fact.content], name_of)
@@ -95,13 +94,13 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
             case Declaration(node=JobId() as job):
                 declared = job
                 layout[Element("job", (job,))] = None
-                _declared_job(layout, job, contents[fact.content], contents, name_of)
+                _declared_job(layout, schemas, job, contents[fact.content], contents, name_of)
             case Edit(target=("job", namespace, name), what="deleted", value=b"true"):
                 deleted.add(JobId(namespace, name).node_id)
             case Edit(target=("dataset", namespace, name), what="deleted", value=b"true"):
                 deleted.add(name_of(DatasetId(namespace, name)).node_id)
             case Declaration():
-                _declared(layout, contents[fact.content], contents, name_of)
+                _declared(layout, schemas, contents[fact.content], contents, name_of)
     for name, digest in schemas.items():
         lay_out_schema(layout, name, contents[digest])
     return Told(log_index, layout, runs, declared, deleted)
@@ -127,24 +126,44 @@ def _columns(layout: Layout, target: DatasetId, facet: Mapping[str, Any], name_o
     lay_out_edges(layout, name_of(target), edges)
 
 
-def _declared_job(layout: Layout, job: JobId, declared: Mapping[str, Any], contents: Contents, name_of: NameOf) -> None:
+def _declared_job(
+    layout: Layout,
+    schemas: dict[DatasetId, bytes],
+    job: JobId,
+    declared: Mapping[str, Any],
+    contents: Contents,
+    name_of: NameOf,
+) -> None:
+    mentioned: set[DatasetId] = set()
     for direction, reference in references(declared):
-        _flow(layout, job, direction, _declared(layout, reference, contents, name_of))
+        own = dataset_of(reference)
+        if own not in mentioned:  # what a declaration says of a dataset first, holds
+            _declared(layout, schemas, reference, contents, name_of)
+            mentioned.add(own)
+        _flow(layout, job, direction, name_of(own))
     for source, target in flows(declared):
         _job_flow(layout, (source or job, target or job), name_of)
 
 
-def _declared(layout: Layout, reference: Mapping[str, Any], contents: Contents, name_of: NameOf) -> DatasetId:
-    own = dataset_of(reference)
-    name = name_of(own)
-    layout.setdefault(Element("dataset", (name,)), False)
-    facets = {facet: contents[digest] for facet, digest in digests(reference).items()}
-    if "schema" in facets and Element("schema", (name,)) not in layout:  # a declaration's first mention holds
-        lay_out_schema(layout, name, facets["schema"])
+def _declared(
+    layout: Layout,
+    schemas: dict[DatasetId, bytes],
+    reference: Mapping[str, Any],
+    contents: Contents,
+    name_of: NameOf,
+) -> None:
+    own, facets = dataset_of(reference), digests(reference)
+    layout.setdefault(Element("dataset", (name_of(own),)), False)
+    if "schema" in facets:
+        _note_schema(schemas, name_of(own), facets["schema"])
     for facet in ("lineage", "columnLineage"):
         if facet in facets:
-            _columns(layout, own, facets[facet], name_of)
-    return name
+            _columns(layout, own, contents[facets[facet]], name_of)
+
+
+def _note_schema(schemas: dict[DatasetId, bytes], name: DatasetId, digest: bytes) -> None:
+    """Of two schemas that one event gives a dataset, the greater digest holds."""
+    schemas[name] = max(schemas.get(name, digest), digest)
 
 
 def merged(events: Iterable[Told]) -> tuple[Layout, dict[Element, int]]:

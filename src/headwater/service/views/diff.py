@@ -112,10 +112,11 @@ def _node(compared: GraphDiff, before: Knowledge, after: Knowledge, node_id: str
 
 def _names(compared: GraphDiff, was: Side, now: Side, page: Iterable[Change]) -> dict[DatasetId, DatasetId]:
     """The names under which the datasets of a page are told of, by each of their names."""
-    names: dict[DatasetId, DatasetId] = {}
-    for name in {dataset for change in page for dataset in _datasets(change.element)}:
+    names = {dataset: dataset for change in page for dataset in _datasets(change.element)}
+    for name in [*names]:
         former = (member for each in compared.names_before(name) for member in was.graph.members(each))
-        names |= dict.fromkeys((name, *now.graph.members(name), *former), name)
+        for member in (*now.graph.members(name), *former):
+            names.setdefault(member, name)
     return names
 
 
