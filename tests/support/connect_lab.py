@@ -23,7 +23,7 @@ from pyiceberg.table import Table
 
 from headwater.lab.lab import Lab
 from tests.support.script import loaded
-from tests.support.service import Service
+from tests.support.service import Service, eventually
 
 FOLDER: Final = Path(__file__).parents[2] / "labs" / "01-kafka-connect"
 Row = Mapping[str, Any]
@@ -61,6 +61,7 @@ class ConnectLab:
     def kill(self, part: str) -> None:
         for pid in self.pids(part):
             os.kill(pid, signal.SIGKILL)
+        assert eventually(lambda: not self.pids(part))
 
     # What is where
 

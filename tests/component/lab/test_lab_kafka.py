@@ -14,6 +14,7 @@ from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from headwater.errors import SetupError
 from headwater.lab.lab import Lab
 from tests.support.ports import free_ports
+from tests.support.service import eventually
 
 
 def test_what_is_produced_to_the_broker_can_be_consumed(kafka: Lab) -> None:
@@ -119,6 +120,7 @@ def test_a_broker_that_was_killed_comes_back_with_its_data(kafka: Lab) -> None:
     producer.produce(topic, value=b"kept")
     producer.flush(30)
     os.kill(_pid_of(kafka, "broker"), signal.SIGKILL)
+    assert eventually(lambda: not _pids_of(kafka, "broker"))  # it has memory to give back, and is there until then
 
     kafka.up(["broker"], lambda _: None)
 
@@ -133,5 +135,9 @@ def test_a_broker_that_was_killed_comes_back_with_its_data(kafka: Lab) -> None:
 
 
 def _pid_of(lab: Lab, part: str) -> int:
-    (pid,) = next(one for one in lab.status() if one.name == part).pids
+    (pid,) = _pids_of(lab, part)
     return pid
+
+
+def _pids_of(lab: Lab, part: str) -> tuple[int, ...]:
+    return next(one for one in lab.status() if one.name == part).pids
