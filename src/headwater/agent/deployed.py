@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from headwater.agent.deploying import checked
 from headwater.agent.endpoints import Endpoint
-from headwater.agent.planning import Start, next_start
+from headwater.agent.planning import Start, as_known_by, next_start
 from headwater.agent.states import Execution
 from headwater.agent.store import AgentStore, Job
 from headwater.errors import InvalidPipelineError, NotFoundError
@@ -17,17 +18,20 @@ log = logging.getLogger(__name__)
 
 _HISTORY: Final = 32
 """How many executions tell how often a job has failed in a row."""
+_SET_BACK: Final = timedelta(minutes=1)
+"""A record that is so far ahead of the clock was made before the clock was set back; less is a correction of it."""
 _ONE_WAY: Final = "one Spark opens a bucket once, so give both the same credentials, endpoint and region"
 
 
 class Deployed:
-    """What the store has of jobs, checked; each version once."""
+    """What the store has of jobs, checked; each version once, the current one alone is kept."""
 
     def __init__(self, store: AgentStore, allowed: Sequence[Endpoint] | None) -> None:
         """`allowed` are the only endpoints that a pipeline may name; None: any."""
         self._store = store
         self._allowed = allowed
-        self._specs: dict[tuple[int, int], PipelineSpec | InvalidPipelineError] = {}
+        self._specs: dict[int, tuple[int, PipelineSpec | InvalidPipelineError]] = {}
+        self._set_back: dict[int, datetime] = {}
 
     def find(self, job_id: int) -> Job:
         """The job.
@@ -42,23 +46,32 @@ class Deployed:
 
     def spec_of(self, job: Job) -> PipelineSpec | InvalidPipelineError:
         """The current version, checked as the environment and the agent's file are now; or why it is refused."""
-        key = job.id, job.version
-        if key not in self._specs:
-            try:
-                self._specs[key] = checked(self._store.version(job.id, job.version).pipeline, self._allowed)
-            except InvalidPipelineError as refused:
-                log.error("a deployed job is refused", extra={"job": job.name, "version": job.version})
-                self._specs[key] = refused
-        return self._specs[key]
+        version, spec = self._specs.get(job.id, (None, None))
+        if spec is None or version != job.version:
+            spec = self._checked(job)
+            self._specs[job.id] = job.version, spec
+        return spec
 
-    def next_start(self, job: Job) -> Start | None:
+    def next_start(self, job: Job, now: datetime) -> Start | None:
         """When the job is to start next; None while it runs, and where it waits for a person."""
         spec = self.spec_of(job)
         if isinstance(spec, InvalidPipelineError) or self.unfinished(job):
             return None
         deployed_at = self._store.version(job.id, job.version).deployed_at
         history = self._store.executions(job.id, job.version, _HISTORY)
+        newest = max((history[0].created_at, history[0].ended_at or now)) if history else deployed_at
+        if newest > now + _SET_BACK:
+            believed = self._set_back[job.id] = min(self._set_back.get(job.id, now), now)
+            deployed_at = min(deployed_at, believed)
+            history = [*(as_known_by(one, believed) for one in history[:1]), *history[1:]]
+        else:
+            self._set_back.pop(job.id, None)
         return next_start(spec.agent, job.wanted, deployed_at, history)
+
+    def forget(self, job: Job) -> None:
+        """The job is deleted; the next one that is deployed may have its id."""
+        self._specs.pop(job.id, None)
+        self._set_back.pop(job.id, None)
 
     def refuse_other_access(self, spec: PipelineSpec) -> None:
         """All pipelines share one Spark, which opens a bucket once.
@@ -80,3 +93,10 @@ class Deployed:
     def unfinished(self, job: Job) -> list[Execution]:
         """The executions of the job that are not over."""
         return [one for one in self._store.unfinished() if one.job_id == job.id]
+
+    def _checked(self, job: Job) -> PipelineSpec | InvalidPipelineError:
+        try:
+            return checked(self._store.version(job.id, job.version).pipeline, self._allowed)
+        except InvalidPipelineError as refused:
+            log.error("a deployed job is refused", extra={"job": job.name, "version": job.version})
+            return refused

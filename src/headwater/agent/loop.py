@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import logging
 import shutil
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +45,8 @@ from headwater.pipeline.execution import fetched_folder
 
 log = logging.getLogger(__name__)
 
-_LONGEST_S: Final = 3600.0
+_LONGEST_S: Final = 60.0
+"""So soon a clock that was put forward is noticed."""
 _YOUNG_S: Final = 10.0
 """A worker that dies before is started again later and later."""
 _LONGEST_WAIT_S: Final = 60.0
@@ -56,14 +58,16 @@ class Around:
     """What the agent is given from outside.
 
     Attributes:
-        now: the time, with a zone.
+        now: the time, with a zone; may jump either way, as where a machine learns the time after it has started.
         new_run_id: a fresh UUID in lower case.
+        monotonic: seconds that never jump.
     """
 
     home: Path
     config: AgentConfig
     now: Callable[[], datetime]
     new_run_id: Callable[[], str]
+    monotonic: Callable[[], float] = time.monotonic
 
 
 class Agent:
@@ -79,9 +83,9 @@ class Agent:
         self._is_ending = False
         self._unheard: list[Report] = []
         self._is_worker_gone = False
-        self._worker_from = around.now()
+        self._worker_from_s = around.monotonic()
         self._short_lives = 0
-        self._busy_at = around.now()
+        self._busy_at_s = around.monotonic()
 
     def deploy(self, pipeline: Pipeline, by: str | None) -> Job:
         """Make this the current version of its job; an execution of an older one ends, superseded.
@@ -173,10 +177,11 @@ class Agent:
         for job in self.store.jobs():
             if job.wanted == "deleted" and not self.deployed.unfinished(job):
                 remove_logs(self.around.home, self.store.forget(job))
+                self.deployed.forget(job)
         waits = [_LONGEST_S, *self._planned()]
         unfinished = self.store.unfinished()
         if unfinished:
-            self._busy_at = self.around.now()
+            self._busy_at_s = self.around.monotonic()
             waits.append(await self._worker_ready(unfinished))
             if self.engine.is_fit and not self._is_ending:
                 self._dispatch(dispatchable(unfinished, self.around.config.max_executions))
@@ -193,7 +198,7 @@ class Agent:
 
     async def _worker_ready(self, unfinished: list[Execution]) -> float:
         """See that there is a worker; how many seconds until there may be one, where the last ones died young."""
-        wait_s = (self._worker_from - self.around.now()).total_seconds()
+        wait_s = self._worker_from_s - self.around.monotonic()
         if self.engine.is_running:
             return _LONGEST_S
         if self._is_worker_gone:
@@ -201,7 +206,7 @@ class Agent:
         if wait_s > 0:
             return wait_s
         await self.engine.start()
-        self._worker_from = self.around.now()
+        self._worker_from_s = self.around.monotonic()
         self._close_lost(unfinished)
         return _LONGEST_S
 
@@ -209,7 +214,7 @@ class Agent:
         """Create executions that are due; how many seconds until others are."""
         waits = []
         for job in self.store.jobs():
-            start = self.deployed.next_start(job)
+            start = self.deployed.next_start(job, self.around.now())
             if start is None:
                 continue
             wait_s = (start.at - self.around.now()).total_seconds()
@@ -250,8 +255,7 @@ class Agent:
                 )
 
     async def _ended_if_idle(self) -> float:
-        idle_s = (self.around.now() - self._busy_at).total_seconds()
-        left_s = self.around.config.idle_timeout - idle_s
+        left_s = self.around.config.idle_timeout - (self.around.monotonic() - self._busy_at_s)
         if left_s > 0:
             return left_s
         await self.engine.end()
@@ -303,10 +307,9 @@ class Agent:
 
     def _worker_ended(self) -> None:
         """Called once the worker is gone; that its executions are lost may have to wait for the disk."""
-        now = self.around.now()
-        lived_s = (now - self._worker_from).total_seconds()
-        self._short_lives = self._short_lives + 1 if lived_s < _YOUNG_S else 0
-        self._worker_from = now + timedelta(seconds=min(2.0**self._short_lives - 1, _LONGEST_WAIT_S))
+        now_s = self.around.monotonic()
+        self._short_lives = self._short_lives + 1 if now_s - self._worker_from_s < _YOUNG_S else 0
+        self._worker_from_s = now_s + min(2.0 ** min(self._short_lives, 30) - 1, _LONGEST_WAIT_S)
         self._is_worker_gone = True
         self._news.set()
 

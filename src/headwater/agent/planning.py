@@ -1,7 +1,7 @@
 """When a job is to start next: from its policy, its history and the clock, and from nothing else."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import Literal
@@ -43,6 +43,12 @@ def next_start(policy: AgentSpec, wanted: Wanted, deployed_at: datetime, history
         return None
     starts = [*_again(policy, history, newest.ended_at), *_scheduled(policy.schedule, newest.created_at)]
     return min(starts, key=lambda start: start.at, default=None)
+
+
+def as_known_by(one: Execution, latest: datetime) -> Execution:
+    """The execution with no time later than this one: the clock that said so was set back since."""
+    ended_at = None if one.ended_at is None else min(one.ended_at, latest)
+    return replace(one, created_at=min(one.created_at, latest), ended_at=ended_at)
 
 
 def dispatchable(unfinished: Sequence[Execution], most: int | None) -> Sequence[Execution]:

@@ -129,7 +129,7 @@ def job_shape(agent: Agent, job: Job) -> JobShape:
     """A job as it is now."""
     newest = next(iter(agent.store.executions(job.id, limit=1)), None)
     refused = agent.deployed.spec_of(job)
-    start = agent.deployed.next_start(job)
+    start = agent.deployed.next_start(job, agent.around.now())
     return JobShape(
         id=job.id,
         namespace=job.namespace,

@@ -1,6 +1,7 @@
 """What the agent knows, in SQLite: jobs, their versions, their executions, and every transition of these.
 
 Each call is one transaction, synced to the disk before it returns: what is acted on is known again after a crash.
+Executions stand in the order in which they were recorded, whatever the clock said then: an edge machine's is set back.
 """
 
 import json
@@ -178,14 +179,14 @@ class AgentStore:
 
     def unfinished(self) -> list[Execution]:
         """All executions that have not come to their end, the oldest first."""
-        rows = self._db.execute(f"SELECT * FROM execution WHERE state NOT IN ({_OVER}) ORDER BY created_us")  # noqa: S608
+        rows = self._db.execute(f"SELECT * FROM execution WHERE state NOT IN ({_OVER}) ORDER BY rowid")  # noqa: S608
         return [_execution(row) for row in rows]
 
     def executions(self, job_id: int | None = None, version: int | None = None, limit: int = 100) -> list[Execution]:
         """Executions, of a job or of one of its versions, the newest first."""
         rows = self._db.execute(
             "SELECT * FROM execution WHERE (?1 IS NULL OR job_id = ?1) AND (?2 IS NULL OR version = ?2) "
-            "ORDER BY created_us DESC, run_id DESC LIMIT ?3",
+            "ORDER BY rowid DESC LIMIT ?3",
             (job_id, version, limit),
         )
         return [_execution(row) for row in rows]
@@ -207,7 +208,7 @@ class AgentStore:
         with self._transaction():
             rows = self._db.execute(
                 f"DELETE FROM execution WHERE state IN ({_OVER}) AND run_id IN (SELECT run_id FROM execution "  # noqa: S608
-                "WHERE job_id = ? ORDER BY created_us DESC, run_id DESC LIMIT -1 OFFSET ?) RETURNING run_id",
+                "WHERE job_id = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?) RETURNING run_id",
                 (job_id, keep),
             ).fetchall()
         return [row["run_id"] for row in rows]
