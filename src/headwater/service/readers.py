@@ -7,11 +7,11 @@ process. Where there is one core only, or no process can be had, events are read
 import asyncio
 import logging
 import pickle
+import socket
 import sys
-from asyncio.subprocess import PIPE
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -28,6 +28,8 @@ _TOGETHER: Final = 32
 """Events in one message at most."""
 _ON_THE_WAY: Final = 2
 """Messages that a process may have before it: one to work on, one to go on with."""
+_UNREAD_BYTES: Final = 1 << 20
+"""What one side may have written and the other not have read: with less than a message, each waits for the other."""
 _PAUSE_S: Final = 1.0
 """How long to wait before a process that ended is started again."""
 
@@ -219,18 +221,25 @@ class Reader:
 @asynccontextmanager
 async def _process() -> AsyncIterator[tuple[asyncio.StreamWriter, asyncio.StreamReader]]:
     command = (sys.executable, "-m", "headwater.service.reading_process")
-    process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True)
-    if process.stdin is None or process.stdout is None:
-        raise AssertionError("asked for pipes")
-    try:
-        yield process.stdin, process.stdout
-    finally:
-        process.stdin.close()
+    ours, theirs = socket.socketpair()
+    for end in (ours, theirs):
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_BYTES)
+    from_it, to_it = await asyncio.open_unix_connection(sock=ours, limit=_UNREAD_BYTES)
+    with closing(to_it):
+        with theirs:
+            its_end = theirs.fileno()
+            process = await asyncio.create_subprocess_exec(
+                *command, stdin=its_end, stdout=its_end, start_new_session=True
+            )
         try:
-            await asyncio.wait_for(process.wait(), _GRACE_S)
-        except TimeoutError:
-            process.kill()
-            await process.wait()
+            yield to_it, from_it
+        finally:
+            to_it.close()
+            try:
+                await asyncio.wait_for(process.wait(), _GRACE_S)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
 
 
 async def _message(stream: asyncio.StreamReader) -> Read:

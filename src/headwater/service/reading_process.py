@@ -41,7 +41,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # the service ends this process, once nothing waits
         signal.signal(number, signal.SIG_IGN)
     gc.set_threshold(50_000)  # events are read and gone; looking for cycles among them costs a third of the reading
-    with contextlib.suppress(BrokenPipeError):  # the service was killed: nobody waits for the answer
+    with contextlib.suppress(ConnectionError):  # the service was killed: nobody waits for the answer
         _read_all(_messages(sys.stdin.buffer))
 
 
