@@ -21,12 +21,12 @@ from headwater.access.config import read_config
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.graph.lineage import Graph
+from headwater.http1 import StaysWithHttp1
 from headwater.service.app import create_app
 from headwater.service.body import DEFAULT_LIMIT
 from headwater.service.cosignatures import enrolled_witnesses
 from headwater.service.pages import BUILT_PAGE
 from headwater.service.past import DEFAULT_KEPT_MB
-from headwater.service.protocol import StaysWithHttp1
 from headwater.signing.keyfile import tokens_path, trusted_keys
 from headwater.signing.notefile import log_key
 from headwater.store.opening import open_store

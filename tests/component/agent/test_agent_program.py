@@ -71,6 +71,19 @@ def test_it_is_reached_by_its_own_user_and_by_whoever_has_the_token(agent: RealA
     assert agent.end() == 0
 
 
+def test_a_post_that_offers_http_2_is_taken_with_its_body(agent: RealAgent) -> None:
+    url = agent.start().split()[-1]
+    offer = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "AAEAAEAAAAIAAAAB"}
+
+    answer = httpx.post(
+        f"{url}/api/v1/jobs",
+        json={"source": "name: orders\nnamspace: edge\n"},
+        headers={"Authorization": f"Bearer {TOKEN}", **offer},
+    )
+
+    assert "namspace" in answer.json()["message"]
+
+
 def test_a_second_agent_on_the_same_home_is_refused(agent: RealAgent) -> None:
     agent.start()
 
