@@ -54,24 +54,24 @@ export class Client {
   }
 
   async dataset({ namespace, name }: Named): Promise<Dataset> {
-    return this.#get(`namespaces/${encodeURIComponent(namespace)}/datasets/${encodeURIComponent(name)}`)
+    return this.#get(`namespaces/${segment(namespace)}/datasets/${segment(name)}`)
   }
 
   /** The first `limit` datasets of a namespace. */
   async datasets(namespace: string, limit: number): Promise<readonly Dataset[]> {
-    const path = `namespaces/${encodeURIComponent(namespace)}/datasets?${query({ limit })}`
+    const path = `namespaces/${segment(namespace)}/datasets?${query({ limit })}`
     return (await this.#get<{ datasets: Dataset[] }>(path)).datasets
   }
 
   /** The newest runs of a job, newest first. */
   async runs({ namespace, name }: Named, limit: number): Promise<Page<Run>> {
-    const job = `namespaces/${encodeURIComponent(namespace)}/jobs/${encodeURIComponent(name)}`
+    const job = `namespaces/${segment(namespace)}/jobs/${segment(name)}`
     const answer = await this.#get<{ runs: Run[]; totalCount: number }>(`${job}/runs?${query({ limit })}`)
     return { items: answer.runs, totalCount: answer.totalCount }
   }
 
   async runEvents(run: RunId): Promise<readonly RunEvent[]> {
-    return (await this.#get<{ events: RunEvent[] }>(`jobs/runs/${encodeURIComponent(run)}/events`)).events
+    return (await this.#get<{ events: RunEvent[] }>(`jobs/runs/${segment(run)}/events`)).events
   }
 
   async search(text: string, limit: number, signal: AbortSignal): Promise<readonly SearchResult[]> {
@@ -87,7 +87,7 @@ export class Client {
 
   /** A node of the record, with the newest `limit` of its epochs and of what does not fit. */
   async machine(id: string, limit: number): Promise<MachineDetail> {
-    return this.#get(`nodes/${encodeURIComponent(id)}?${query({ limit })}`)
+    return this.#get(`nodes/${segment(id)}?${query({ limit })}`)
   }
 
   /** The head of the log. */
@@ -141,6 +141,13 @@ export class Client {
     const response = await answer(this.#fetch, `${this.#base}/${path}`, signal)
     return (await response.json()) as T // the one place where the service's word is taken for its types
   }
+}
+
+/** A name as one segment of a path. */
+function segment(name: string): string {
+  // Browsers take these, percent-encoded too, as steps of the path. Source: URL Standard, double-dot URL path segment
+  if (name === '.' || name === '..') throw new ServiceError(`No browser can ask for the name “${name}”.`)
+  return encodeURIComponent(name)
 }
 
 function query(parameters: Readonly<Record<string, string | number | boolean>>): string {

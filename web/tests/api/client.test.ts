@@ -26,6 +26,18 @@ test('names are escaped in paths and parameters', async () => {
   ])
 })
 
+test.each(['.', '..'])(
+  'no browser can ask for the name %j, so nothing else is asked instead',
+  async (name) => {
+    const { fetch, asked } = answering({ datasets: [] })
+
+    const asking = new Client(fetch, 'api/v1').dataset({ namespace: 'n', name })
+
+    await expect(asking).rejects.toBeInstanceOf(ServiceError)
+    expect(asked).toEqual([])
+  },
+)
+
 test('column lineage is asked for both ways', async () => {
   const { fetch, asked } = answering({ graph: [] })
 
