@@ -263,6 +263,8 @@ export interface Service {
   jobs: Readonly<Record<NodeId, JobPlan>>
   /** If set, every request is answered with this status. */
   broken: number | undefined
+  /** What every question why is answered with. */
+  rootCause: Answer
   /** The head of the log, and the newest that a witness signed. */
   checkpoint: string
   witnessed: string | undefined
@@ -274,6 +276,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
   const service: Service = {
     jobs,
     broken: undefined,
+    rootCause: ROOT_CAUSE,
     checkpoint: 'lineage.example.org\n20\ncm9vdA==\n\n— lineage.example.org AAAA\n',
     witnessed: undefined,
     asked: [],
@@ -282,7 +285,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
       service.asked.push(decodeURIComponent(pathname + (searchParams.get('nodeId') ?? '')))
       if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
       if (pathname.endsWith('/log/checkpoint')) return head(service, searchParams.has('witnesses'))
-      const body = answer(service.jobs, decodeSegments(pathname), searchParams)
+      const body = answer(service, decodeSegments(pathname), searchParams)
       return body === undefined ? json({ code: 404, message: 'Nothing by that name.' }, 404) : json(body, 200)
     },
   }
@@ -297,7 +300,7 @@ function head({ checkpoint, witnessed }: Service, isWitnessed: boolean): Respons
 
 type Answer = Readonly<Record<string, unknown>> | undefined
 
-function answer(jobs: Service['jobs'], path: readonly string[], query: URLSearchParams): Answer {
+function answer({ jobs, rootCause }: Service, path: readonly string[], query: URLSearchParams): Answer {
   const node = query.get('nodeId') as NodeId | null
   const names = Object.keys(jobs) as NodeId[]
   switch (path[0]) {
@@ -315,7 +318,7 @@ function answer(jobs: Service['jobs'], path: readonly string[], query: URLSearch
     case 'drift':
       return DRIFT
     case 'root-cause':
-      return ROOT_CAUSE
+      return rootCause
     case 'impact':
       return impact(query.get('change') === 'drop')
     case 'search':

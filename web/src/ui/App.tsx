@@ -5,7 +5,7 @@ import type { ColumnGraph } from '../core/columns'
 import { EMPTY_GRAPH, type LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
 import { labelOf } from '../core/labels'
-import type { Loadable } from '../core/loadable'
+import { LOADING, type Loadable } from '../core/loadable'
 import { type GraphRoute, HOME, RECORD, type Route } from '../core/route'
 import { DriftView } from './drift/DriftView'
 import { GraphPane } from './GraphPane'
@@ -15,6 +15,7 @@ import { EmptyNotice, FailureNotice, LoadingNotice } from './Notices'
 import { type Page, PageContext } from './page'
 import { Details } from './panel/Details'
 import { RecordView } from './record/RecordView'
+import { Unbroken } from './Unbroken'
 import { useColumns } from './useColumns'
 import { useKey } from './useKeys'
 import { useLoaded } from './useLoaded'
@@ -35,7 +36,9 @@ export function App({ client, feed, findLayout }: AppProps) {
   const chosen = route.view === 'graph' ? route : HOME
   const columns = useColumns(client, graph, state.revision, chosen.node)
   // The address may name a node beyond those that are listed.
-  const included = useLoaded(chosen.node, 0, async () => chosen.node && feed.include(chosen.node))
+  const included = useLoaded(chosen.node, state.revision, async () => {
+    if (chosen.node) await feed.include(chosen.node)
+  })
 
   const page = pageOf(client, graph, state, route, {
     go,
@@ -49,26 +52,28 @@ export function App({ client, feed, findLayout }: AppProps) {
     <PageContext value={page}>
       <Header view={route.view} connection={state.connection} unlisted={state.unlisted} />
       <main className="stage" data-panel={hasPanel(route)}>
-        {route.view === 'record' && <RecordView machine={route.machine} />}
-        {route.view === 'drift' && <DriftView />}
-        {route.view === 'graph' && (
-          <section className="canvas" aria-label="Lineage graph">
-            <Graph
-              state={state}
-              columns={columns}
-              route={route}
-              unfolded={unfolded}
-              anchor={anchor}
-              findLayout={findLayout}
-            />
-          </section>
-        )}
+        <Unbroken key={route.view}>
+          {route.view === 'record' && <RecordView machine={route.machine} />}
+          {route.view === 'drift' && <DriftView />}
+          {route.view === 'graph' && (
+            <section className="canvas" aria-label="Lineage graph">
+              <Graph
+                state={state}
+                columns={columns}
+                route={route}
+                unfolded={unfolded}
+                anchor={anchor}
+                findLayout={findLayout}
+              />
+            </section>
+          )}
+        </Unbroken>
         {chosen.node !== undefined && (
           <Details
             id={chosen.node}
             column={chosen.column}
             columns={columns}
-            isLoading={state.graph.state === 'loading' || included.state === 'loading'}
+            included={state.graph.state === 'loading' ? LOADING : included}
           />
         )}
       </main>

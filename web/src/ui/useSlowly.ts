@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react'
 
-/** `revision`, `everyMs` behind at most: what is answered about everything is not asked for with each event. */
-export function useSlowly(revision: number, everyMs: number): number {
+/** `revision`, `everyMs` behind at most: what is answered about much is not asked for with each event. */
+export function useSlowly(revision: number, everyMs = 5_000): number {
   const [taken, setTaken] = useState(revision)
   const isBehind = taken !== revision
   const takeNewest = useEffectEvent(() => setTaken(revision))

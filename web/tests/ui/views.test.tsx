@@ -1,11 +1,13 @@
 // @vitest-environment happy-dom
 
-import { screen, within } from '@testing-library/react'
-import { describe, expect, test } from 'vitest'
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, test, vi } from 'vitest'
+import { jobId } from '../../src/core/ids'
 import { DRIFT, formatRoute, RECORD } from '../../src/core/route'
-import { FLIGHTS, lakehouse } from '../lakehouse'
+import { FLIGHTS, INGEST, lakehouse } from '../lakehouse'
 import { openPage } from './openPage'
 
+const LATE = jobId('demo', 'late')
 const at = (column?: string) => formatRoute({ view: 'graph', node: FLIGHTS, column })
 
 describe('the record', () => {
@@ -79,6 +81,49 @@ describe('a dataset', () => {
       true,
     ])
     expect(findings[0]?.textContent).toContain('shown by entry 9')
+  })
+
+  test('is asked again why it may be wrong when anything happened upstream', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
+    const { service, user, listener } = openPage({ hash: at() })
+    await user.click(await screen.findByText('Why might it be wrong?'))
+    await screen.findByRole('list', { name: 'Findings' })
+
+    service.rootCause = { ...service.rootCause, findings: [] }
+    listener().onChange({ jobs: [INGEST], datasets: [] })
+    await vi.advanceTimersByTimeAsync(10_000)
+
+    expect(await screen.findByText(/^Nothing changed or went wrong/)).toBeTruthy()
+    vi.useRealTimers()
+  })
+
+  test('keeps its details where one answer cannot be shown', async () => {
+    const silent = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const service = lakehouse()
+    service.rootCause = { run: {} }
+    const { user } = openPage({ service, hash: at() })
+
+    await user.click(await screen.findByText('Why might it be wrong?'))
+
+    expect((await screen.findByRole('alert')).textContent).toContain('The page cannot show this.')
+    expect(screen.getByRole('heading', { name: /^Schema/ })).toBeTruthy()
+    silent.mockRestore()
+  })
+
+  test('is not called unknown while the service does not answer, and comes once it does', async () => {
+    const service = lakehouse()
+    const { listener } = openPage({ service })
+    await screen.findAllByTestId('node')
+    service.broken = 503
+
+    window.location.hash = formatRoute({ view: 'graph', node: LATE, column: undefined })
+
+    expect((await screen.findByRole('alert')).textContent).toBe('The disk is full.')
+    expect(screen.queryByText('Not known')).toBeNull()
+    service.broken = undefined
+    service.jobs = { ...service.jobs, [LATE]: { reads: [], writes: [], runs: [] } }
+    listener().onChange({ jobs: [INGEST], datasets: [] })
+    await waitFor(() => expect(screen.getByText('It has not run yet.')).toBeTruthy())
   })
 
   test('tells what hangs on a column, and what breaks without it', async () => {

@@ -11,12 +11,11 @@ import { useLoaded } from '../useLoaded'
 import { useSlowly } from '../useSlowly'
 
 const SHOWN = 100
-const REFRESH_MS = 5_000
 
 /** Schemas that changed, the newest first: what changed, whether it breaks readers, and who they are. */
 export function DriftView() {
   const { client, revision } = usePage()
-  const drift = useLoaded('drift', useSlowly(revision, REFRESH_MS), () => client.drift(SHOWN))
+  const drift = useLoaded('drift', useSlowly(revision), () => client.drift(SHOWN))
   return (
     <div className="sheet">
       <h2>Schema changes</h2>

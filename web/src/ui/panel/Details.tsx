@@ -6,6 +6,7 @@ import type { Loadable } from '../../core/loadable'
 import { JobIcon, TableIcon } from '../icons'
 import { LabelText } from '../LabelText'
 import { usePage } from '../page'
+import { Unbroken } from '../Unbroken'
 import { DatasetDetails } from './DatasetDetails'
 import { JobDetails } from './JobDetails'
 import { Panel } from './Panel'
@@ -15,27 +16,33 @@ interface DetailsProps {
   /** A column of the node, whose path is lit. */
   readonly column: string | undefined
   readonly columns: Loadable<ColumnGraph>
-  readonly isLoading: boolean
+  /** Whether the service was asked for the node. */
+  readonly included: Loadable<void>
 }
 
+const MISSING = { loading: 'Loading…', failed: 'No answer', ready: 'Not known' } as const
+
 /** The side panel for the chosen node. */
-export function Details({ id, column, columns, isLoading }: DetailsProps) {
+export function Details({ id, column, columns, included }: DetailsProps) {
   const { graph } = usePage()
   const node = graph.nodes.get(id)
   if (!node) {
     return (
-      <Panel head={<h2 className="panel-title">{isLoading ? 'Loading…' : 'Not known'}</h2>}>
-        {!isLoading && <p>The service knows no job or dataset by the id {id}.</p>}
+      <Panel head={<h2 className="panel-title">{MISSING[included.state]}</h2>}>
+        {included.state === 'failed' && <p role="alert">{included.message}</p>}
+        {included.state === 'ready' && <p>The service knows no job or dataset by the id {id}.</p>}
       </Panel>
     )
   }
   return (
     <Panel head={<Title node={node} />}>
-      {node.kind === 'job' ? (
-        <JobDetails key={id} id={id} job={node.job} />
-      ) : (
-        <DatasetDetails key={id} id={id} summary={node.dataset} column={column} columns={columns} />
-      )}
+      <Unbroken key={id}>
+        {node.kind === 'job' ? (
+          <JobDetails id={id} job={node.job} />
+        ) : (
+          <DatasetDetails id={id} summary={node.dataset} column={column} columns={columns} />
+        )}
+      </Unbroken>
     </Panel>
   )
 }

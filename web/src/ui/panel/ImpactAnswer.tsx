@@ -9,6 +9,7 @@ import { Awaited } from '../Awaited'
 import { Breaking } from '../Breaking'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
+import { useSlowly } from '../useSlowly'
 import { NodeLink } from './NodeLinks'
 
 const SHOWN = 500
@@ -20,10 +21,10 @@ interface ImpactAnswerProps {
 
 /** What a change reaches, step by step; on wish, what breaks once it is gone. */
 export function ImpactAnswer({ dataset, column }: ImpactAnswerProps) {
-  const { client, revisionOf } = usePage()
+  const { client, revision } = usePage()
   const [isDrop, setIsDrop] = useState(false)
   const subject = [dataset, column, isDrop].join(' ')
-  const answer = useLoaded(subject, revisionOf(dataset), () => client.impact(dataset, column, isDrop, SHOWN))
+  const answer = useLoaded(subject, useSlowly(revision), () => client.impact(dataset, column, isDrop, SHOWN))
   return (
     <>
       <label className="choice">

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import type { NodeId } from '../../core/ids'
+import { Unbroken } from '../Unbroken'
 import { ImpactAnswer } from './ImpactAnswer'
 import { RootCauseAnswer } from './RootCauseAnswer'
 
@@ -29,7 +30,7 @@ function Question({ asked, children }: { asked: string; children: ReactNode }) {
   return (
     <details className="question" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>{asked}</summary>
-      {isOpen && children}
+      {isOpen && <Unbroken>{children}</Unbroken>}
     </details>
   )
 }

@@ -7,6 +7,7 @@ import { Awaited } from '../Awaited'
 import { usePage } from '../page'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
+import { useSlowly } from '../useSlowly'
 import { NodeLink } from './NodeLinks'
 
 interface RootCauseAnswerProps {
@@ -16,8 +17,8 @@ interface RootCauseAnswerProps {
 
 /** What changed or went wrong in the runs that made it, the likeliest to blame first. */
 export function RootCauseAnswer({ dataset, column }: RootCauseAnswerProps) {
-  const { client, revisionOf } = usePage()
-  const answer = useLoaded(`${dataset} ${column}`, revisionOf(dataset), () =>
+  const { client, revision } = usePage()
+  const answer = useLoaded(`${dataset} ${column}`, useSlowly(revision), () =>
     client.rootCause(dataset, column),
   )
   return (

@@ -4,11 +4,9 @@ import { LogHead } from './LogHead'
 import { MachinePanel } from './MachinePanel'
 import { MachineTable } from './MachineTable'
 
-const REFRESH_MS = 5_000
-
 /** For who has to say whether the record can be relied on: the log, and each machine that signs. */
 export function RecordView({ machine }: { machine: string | undefined }) {
-  const revision = useSlowly(usePage().revision, REFRESH_MS)
+  const revision = useSlowly(usePage().revision)
   return (
     <>
       <div className="sheet">
