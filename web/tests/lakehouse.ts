@@ -263,6 +263,8 @@ export interface Service {
   jobs: Readonly<Record<NodeId, JobPlan>>
   /** If set, every request is answered with this status. */
   broken: number | undefined
+  /** Datasets that are shown under another name. */
+  aliases: Readonly<Record<NodeId, NodeId>>
   /** What every question why is answered with. */
   rootCause: Answer
   /** The head of the log, and the newest that a witness signed. */
@@ -276,6 +278,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
   const service: Service = {
     jobs,
     broken: undefined,
+    aliases: {},
     rootCause: ROOT_CAUSE,
     checkpoint: 'lineage.example.org\n20\ncm9vdA==\n\n— lineage.example.org AAAA\n',
     witnessed: undefined,
@@ -300,7 +303,11 @@ function head({ checkpoint, witnessed }: Service, isWitnessed: boolean): Respons
 
 type Answer = Readonly<Record<string, unknown>> | undefined
 
-function answer({ jobs, rootCause }: Service, path: readonly string[], query: URLSearchParams): Answer {
+function answer(
+  { jobs, aliases, rootCause }: Service,
+  path: readonly string[],
+  query: URLSearchParams,
+): Answer {
   const node = query.get('nodeId') as NodeId | null
   const names = Object.keys(jobs) as NodeId[]
   switch (path[0]) {
@@ -308,7 +315,9 @@ function answer({ jobs, rootCause }: Service, path: readonly string[], query: UR
       if (path[1] === 'runs') return { events: eventsOf(jobs, path[2] as RunId) }
       return { jobs: names.map((id) => jobNode(id, jobs).data), totalCount: names.length }
     case 'lineage':
-      return node ? lineage(jobs, node) : undefined
+      return node ? lineage(jobs, aliases[node] ?? node) : undefined
+    case 'identity':
+      return node ? identity(aliases[node]) : undefined
     case 'column-lineage':
       return { graph: columnAnswer() }
     case 'summary':
@@ -346,6 +355,12 @@ function lineage(jobs: Service['jobs'], start: NodeId): Answer {
       ids.add(origin).add(destination)
   }
   return { graph: found }
+}
+
+function identity(shown: NodeId | undefined): Answer {
+  if (shown === undefined) return undefined
+  const { namespace, dataset } = placeOf(shown)
+  return { shown: { namespace, name: dataset } }
 }
 
 function datasets(name: string | undefined): Answer {

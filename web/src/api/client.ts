@@ -1,7 +1,7 @@
 /** Asks the service. Every failure is a `ServiceError` with a sentence for people. */
 
 import { type Checkpoint, readCheckpoint } from '../core/checkpoint'
-import type { NodeId, RunId } from '../core/ids'
+import { datasetId, type NodeId, type RunId } from '../core/ids'
 import type { Impact, Machine, MachineDetail, RootCause, SchemaDrift } from './answers'
 import type { Dataset, Job, Named, Run, RunEvent, SearchResult, WireColumn, WireNode } from './types'
 
@@ -45,6 +45,13 @@ export class Client {
   /** The jobs and datasets around a node, both ways. */
   async lineage(node: NodeId): Promise<readonly WireNode[]> {
     return (await this.#get<{ graph: WireNode[] }>(`lineage?${query({ nodeId: node, depth: DEPTH })}`)).graph
+  }
+
+  /** The id under which a node is shown; its own if nothing is known by it. */
+  async shownAs(node: NodeId): Promise<NodeId> {
+    const asked = this.#get<{ shown: Named }>(`identity?${query({ nodeId: node })}`)
+    const identity = await asked.catch(nothingIfUnknown)
+    return identity ? datasetId(identity.shown.namespace, identity.shown.name) : node
   }
 
   /** The columns around all columns of a dataset, both ways. */
@@ -97,10 +104,7 @@ export class Client {
 
   /** The newest head that a witness signed; undefined where none ever did. */
   async witnessed(): Promise<Checkpoint | undefined> {
-    return this.#checkpoint('log/checkpoint?witnesses=1').catch((error: unknown) => {
-      if (error instanceof ServiceError && error.status === 404) return undefined
-      throw error
-    })
+    return this.#checkpoint('log/checkpoint?witnesses=1').catch(nothingIfUnknown)
   }
 
   /** Where the log's head stands, for people who want to keep it. */
@@ -141,6 +145,12 @@ export class Client {
     const response = await answer(this.#fetch, `${this.#base}/${path}`, signal)
     return (await response.json()) as T // the one place where the service's word is taken for its types
   }
+}
+
+/** For where not to be known is an answer, too. */
+export function nothingIfUnknown(error: unknown): undefined {
+  if (error instanceof ServiceError && error.status === 404) return undefined
+  throw error
 }
 
 /** A name as one segment of a path. */

@@ -3,7 +3,7 @@
 import { EMPTY_GRAPH, jobsOf, type LineageGraph, merge } from '../core/graph'
 import { jobId, type NodeId } from '../core/ids'
 import { failed, LOADING, type Loadable, ready } from '../core/loadable'
-import { type Client, ServiceError } from './client'
+import { type Client, nothingIfUnknown } from './client'
 import { withFacets } from './facets'
 import { gathered } from './gathered'
 import type { Connection, Listener } from './stream'
@@ -43,6 +43,7 @@ const START: FeedState = {
 
 export class Feed {
   #state = START
+  #included: NodeId | undefined
   #retry: ReturnType<typeof setTimeout> | undefined
   readonly #client: Client
   readonly #retryMs: number
@@ -69,9 +70,11 @@ export class Feed {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Loads a node's surroundings if the graph does not hold it. */
-  async include(node: NodeId): Promise<void> {
+  /** Loads a node's surroundings if the graph does not hold it; the id that it is shown under, if it is known. */
+  async include(node: NodeId): Promise<NodeId> {
+    this.#included = node
     if (!this.#graph().nodes.has(node)) await this.#loadChanged(new Set([node]))
+    return this.#graph().nodes.has(node) ? node : this.#client.shownAs(node)
   }
 
   stop(): void {
@@ -97,18 +100,20 @@ export class Feed {
   async #loadAll(): Promise<void> {
     const { items, totalCount } = await this.#client.jobs(JOBS_LISTED)
     const jobs = items.map(({ namespace, name }) => jobId(namespace, name))
-    const graph = await this.#load(jobs, new Set(this.#graph().nodes.keys()))
+    const wanted = this.#included === undefined ? jobs : [...jobs, this.#included]
+    const answer = await this.#ask(wanted, new Set(this.#graph().nodes.keys()))
+    const graph = merge(EMPTY_GRAPH, answer) // anew: what is no more, is not in the answer
     this.#set({ graph: ready(graph), unlisted: Math.max(0, totalCount - jobsOf(graph).length) })
   }
 
   async #loadChanged(changed: ReadonlySet<NodeId>): Promise<void> {
-    this.#set({ graph: ready(await this.#load([...changed], changed)) })
+    const answer = await this.#ask([...changed], changed)
+    // Into what is there now: another load may have come first.
+    this.#set({ graph: ready(merge(this.#graph(), answer, changed)) })
   }
 
-  async #load(wanted: readonly NodeId[], changed: ReadonlySet<NodeId>): Promise<LineageGraph> {
-    const answer = await neighbourhoods(this.#client, wanted)
-    const whole = await withFacets(this.#client, answer, this.#graph(), changed)
-    return merge(this.#graph(), whole) // into what is there now: another load may have come first
+  async #ask(wanted: readonly NodeId[], changed: ReadonlySet<NodeId>): Promise<WireNode[]> {
+    return withFacets(this.#client, await neighbourhoods(this.#client, wanted), this.#graph(), changed)
   }
 
   #touch(nodes: Iterable<NodeId>): void {
@@ -135,14 +140,10 @@ async function neighbourhoods(client: Client, wanted: readonly NodeId[]): Promis
   for (let width = 1; open.length > 0; width = AT_ONCE) {
     const asked = open.slice(0, width)
     const answers = await Promise.all(asked.map((node) => client.lineage(node).catch(nothingIfUnknown)))
-    found.push(...answers.flat())
-    const covered = new Set([...asked, ...answers.flat().map(({ id }) => id)])
+    const nodes = answers.flatMap((answer) => answer ?? [])
+    found.push(...nodes)
+    const covered = new Set([...asked, ...nodes.map(({ id }) => id)])
     open = open.filter((node) => !covered.has(node))
   }
   return found
-}
-
-function nothingIfUnknown(error: unknown): [] {
-  if (error instanceof ServiceError && error.status === 404) return []
-  throw error
 }

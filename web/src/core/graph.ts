@@ -19,9 +19,14 @@ export interface LineageGraph {
 
 export const EMPTY_GRAPH: LineageGraph = graphOf(new Map())
 
-/** Adds the nodes of one answer; a node that was there is replaced by its newer self. */
-export function merge(graph: LineageGraph, answer: readonly WireNode[]): LineageGraph {
+/** Adds the nodes of one answer for the nodes of `old`, which are known by that answer or not at all. */
+export function merge(
+  graph: LineageGraph,
+  answer: readonly WireNode[],
+  old: Iterable<NodeId> = [],
+): LineageGraph {
   const wire = new Map(graph.wire)
+  for (const id of old) wire.delete(id)
   for (const node of answer) wire.set(node.id, node)
   return graphOf(wire)
 }

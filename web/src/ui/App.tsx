@@ -19,7 +19,7 @@ import { Unbroken } from './Unbroken'
 import { useColumns } from './useColumns'
 import { useKey } from './useKeys'
 import { useLoaded } from './useLoaded'
-import { useRoute } from './useRoute'
+import { replace, useRoute } from './useRoute'
 
 interface AppProps {
   readonly client: Client
@@ -36,9 +36,15 @@ export function App({ client, feed, findLayout }: AppProps) {
   const chosen = route.view === 'graph' ? route : HOME
   const columns = useColumns(client, graph, state.revision, chosen.node)
   // The address may name a node beyond those that are listed.
-  const included = useLoaded(chosen.node, state.revision, async () => {
-    if (chosen.node) await feed.include(chosen.node)
-  })
+  const included = useLoaded(
+    chosen.node,
+    state.revision,
+    async () => chosen.node && feed.include(chosen.node),
+  )
+  const shown = included.state === 'ready' ? included.value : undefined
+  useEffect(() => {
+    if (shown !== undefined && shown !== chosen.node) replace({ ...chosen, node: shown })
+  }, [shown, chosen])
 
   const page = pageOf(client, graph, state, route, {
     go,

@@ -13,6 +13,11 @@ function go(route: Route): void {
   if (hash !== window.location.hash) window.location.hash = hash
 }
 
+/** As if the reader had come to this at once. */
+export function replace(route: Route): void {
+  window.location.replace(formatRoute(route))
+}
+
 function subscribe(listener: () => void): () => void {
   window.addEventListener('hashchange', listener)
   return () => window.removeEventListener('hashchange', listener)

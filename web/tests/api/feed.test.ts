@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Client } from '../../src/api/client'
 import { Feed } from '../../src/api/feed'
 import type { Listener } from '../../src/api/stream'
+import type { Change } from '../../src/api/types'
 import type { NodeId } from '../../src/core/ids'
 import { labelOf } from '../../src/core/labels'
 import {
@@ -33,12 +34,13 @@ function feeding(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS) {
     if (graph.state !== 'ready') throw new Error(`the graph is ${graph.state}`)
     return graph.value
   }
-  const change = (...touched: NodeId[]) => heard?.onChange({ jobs: touched, datasets: [] })
+  const tell = (news: Change | undefined) => heard?.onChange(news)
+  const change = (...touched: NodeId[]) => tell({ jobs: touched, datasets: [] })
   const jobState = (id: NodeId) => {
     const node = graph().nodes.get(id)
     return node?.kind === 'job' ? node.job.latestRun?.state : undefined
   }
-  return { service, feed, graph, change, jobState }
+  return { service, feed, graph, tell, change, jobState }
 }
 
 beforeEach(() => {
@@ -93,6 +95,33 @@ describe('the feed', () => {
     expect(service.asked.slice(before).filter((path) => path.includes('/lineage'))).toEqual([
       `/api/v1/lineage${INGEST}`,
     ])
+  })
+
+  test.each([
+    ['that it is told of', { jobs: [INGEST], datasets: [] }],
+    ['when it asks for all', undefined],
+  ])('forgets a node that is no more, %s', async (_, news) => {
+    const { service, tell, graph } = feeding()
+    await settle()
+
+    const { [INGEST]: _gone, ...rest } = JOBS
+    service.jobs = rest
+    tell(news)
+    await settle()
+
+    expect(graph().nodes.has(INGEST)).toBe(false)
+    expect(graph().nodes.has(AGGREGATE)).toBe(true)
+  })
+
+  test('keeps the node that was asked for when it asks for all', async () => {
+    const { feed, tell, graph } = feeding({})
+    await settle()
+    await feed.include(FLIGHTS)
+
+    tell(undefined)
+    await settle()
+
+    expect(graph().nodes.has(FLIGHTS)).toBe(true)
   })
 
   test('tells which nodes an event touched', async () => {

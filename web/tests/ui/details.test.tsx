@@ -2,7 +2,7 @@
 
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
-import type { NodeId, RunId } from '../../src/core/ids'
+import { datasetId, type NodeId, type RunId } from '../../src/core/ids'
 import { formatRoute } from '../../src/core/route'
 import { AGGREGATE, DELAYS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
 import { openPage } from './openPage'
@@ -20,6 +20,18 @@ describe('the details of a dataset', () => {
     expect(panel.getByRole('button', { name: 'aggregate' })).toBeTruthy()
     expect(panel.getByText('No job is known to read it.')).toBeTruthy()
     expect(panel.getByRole('button', { name: 'avg_arr_delay' })).toBeTruthy()
+  })
+
+  test('are found under a name that it had before it was one with another', async () => {
+    const service = lakehouse()
+    const old = datasetId('file', '/old/delays')
+    service.aliases = { [old]: DELAYS }
+
+    openPage({ service, hash: at(old) })
+
+    const panel = within(await details())
+    expect(await panel.findByText('/lake/marts/delays')).toBeTruthy()
+    expect(window.location.hash).toBe(at(DELAYS))
   })
 
   test('say in words where a column comes from and what it reaches', async () => {

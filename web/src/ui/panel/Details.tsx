@@ -17,7 +17,7 @@ interface DetailsProps {
   readonly column: string | undefined
   readonly columns: Loadable<ColumnGraph>
   /** Whether the service was asked for the node. */
-  readonly included: Loadable<void>
+  readonly included: Loadable<unknown>
 }
 
 const MISSING = { loading: 'Loading…', failed: 'No answer', ready: 'Not known' } as const
