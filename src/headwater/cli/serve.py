@@ -18,6 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from headwater.access.config import read_config
+from headwater.cli.log_key import key_of_log
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.graph.lineage import Graph
@@ -28,7 +29,6 @@ from headwater.service.cosignatures import enrolled_witnesses
 from headwater.service.pages import BUILT_PAGE
 from headwater.service.past import DEFAULT_KEPT_MB
 from headwater.signing.keyfile import tokens_path, trusted_keys
-from headwater.signing.notefile import log_key
 from headwater.store.opening import open_store
 
 if TYPE_CHECKING:
@@ -70,6 +70,14 @@ def serve(
             "by default that of this machine.",
         ),
     ] = None,
+    new_log_key: Annotated[
+        bool,
+        typer.Option(
+            "--new-log-key",
+            help="The key of the log is lost (keys/log.key): sign with a new one from here on, of which an entry of "
+            "the log tells. For one start.",
+        ),
+    ] = False,
     retain_raw_days: Annotated[
         int | None,
         typer.Option(
@@ -99,7 +107,6 @@ def serve(
     Example: headwater serve --port 5001 --require-signed
     """
     home = headwater_home()
-    key = log_key(home, log_name, f"{socket.gethostname()}/headwater")
     if database and "://" not in database:
         raise SetupError("HEADWATER_DATABASE_URL: expected postgresql://…; without it, a SQLite file is used")
     where = database or home / "headwater.db"
@@ -108,7 +115,8 @@ def serve(
         way_in = _entrance(home, is_wanted=access)
         _refuse_strangers(listener, way_in, tls)
         with closing(open_store(where, home / "segments")) as store:
-            store.signs_with(str(key.verifier))
+            default_name = f"{socket.gethostname()}/headwater"
+            key = key_of_log(store, home, log_name, default_name, begins_anew=new_log_key)
             app = create_app(
                 store,
                 Graph(store.content),
