@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { formatBytes, formatCount, formatDuration, formatTime } from '../../src/core/format'
 
 test.each([
@@ -10,6 +10,8 @@ test.each([
   [200_000, '3 min 20 s'],
   [3_599_600, '1 h 0 min'],
   [7_500_000, '2 h 5 min'],
+  [172_770_000, '2 d 0 h'],
+  [792_000_000, '9 d 4 h'],
 ])('%d ms reads %j', (milliseconds, expected) => {
   expect(formatDuration(milliseconds)).toBe(expected)
 })
@@ -27,10 +29,12 @@ test('thousands are set apart', () => {
   expect(formatCount(336_776)).toBe('336,776')
 })
 
-test('a time of today is a clock time, another has its day, and no time stays as it is', () => {
-  const now = new Date(2026, 0, 2, 18, 0, 0)
+test('a time of today is a clock time with its zone, another has its day, and no time stays as it is', () => {
+  vi.stubEnv('TZ', 'Europe/Paris')
+  const now = new Date('2026-01-02T18:00:00Z')
 
-  expect(formatTime(new Date(2026, 0, 2, 3, 4, 5).toISOString(), now)).toBe('03:04:05')
-  expect(formatTime(new Date(2025, 11, 31, 3, 4, 5).toISOString(), now)).toBe('31 Dec 2025 03:04:05')
+  expect(formatTime('2026-01-02T03:04:05Z', now)).toBe('04:04:05 CET')
+  expect(formatTime('2025-07-31T22:04:05Z', now)).toBe('1 Aug 2025 00:04:05 CEST')
   expect(formatTime('soon', now)).toBe('soon')
+  vi.unstubAllEnvs()
 })

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../api/types'
-import { formatTime } from '../../core/format'
 import type { RunId } from '../../core/ids'
 import { usePage } from '../page'
+import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
 import { VerdictBadge } from './VerdictBadge'
 
@@ -30,7 +30,7 @@ function EventItem({ event: { index, eventType, eventTime, digest, verdict, keyI
     <li className="event">
       <div className="event-head">
         <span className="event-type">{eventType ?? 'OTHER'}</span>
-        <time dateTime={eventTime}>{formatTime(eventTime, new Date())}</time>
+        <Time at={eventTime} />
         <VerdictBadge verdict={verdict} />
       </div>
       <p className="event-key">{keyId ?? 'no key'}</p>

@@ -1,8 +1,9 @@
 import { useId, useState } from 'react'
 import type { Run } from '../../api/types'
 import { runError } from '../../core/facets'
-import { formatBytes, formatCount, formatDuration, formatTime } from '../../core/format'
+import { formatBytes, formatCount, formatDuration } from '../../core/format'
 import { runDuration, STATE_WORDS } from '../../core/runs'
+import { Time } from '../Time'
 import { EventList } from './EventList'
 import { RunErrorText } from './RunErrorText'
 import { VerdictBadge } from './VerdictBadge'
@@ -24,11 +25,7 @@ export function RunCard({ run, now, revision }: RunCardProps) {
           <span className="state-dot" data-state={run.state} />
           {STATE_WORDS[run.state]}
         </span>
-        {run.startedAt && (
-          <time dateTime={run.startedAt} title={run.startedAt}>
-            {formatTime(run.startedAt, now)}
-          </time>
-        )}
+        {run.startedAt && <Time at={run.startedAt} />}
         {duration !== undefined && <span className="muted">{formatDuration(duration)}</span>}
       </div>
       <CounterList run={run} />
