@@ -313,7 +313,9 @@ function answer(
   switch (path[0]) {
     case 'jobs':
       if (path[1] === 'runs') return { events: eventsOf(jobs, path[2] as RunId) }
-      return { jobs: names.map((id) => jobNode(id, jobs).data), totalCount: names.length }
+      return jobsIn(jobs, query.get('lastRunStates'))
+    case 'silent-streams':
+      return SILENT
     case 'lineage':
       return node ? lineage(jobs, aliases[node] ?? node) : undefined
     case 'identity':
@@ -355,6 +357,26 @@ function lineage(jobs: Service['jobs'], start: NodeId): Answer {
       ids.add(origin).add(destination)
   }
   return { graph: found }
+}
+
+function jobsIn(jobs: Service['jobs'], state: string | null): Answer {
+  const ids = (Object.keys(jobs) as NodeId[]).filter((id) => !state || jobs[id]?.runs[0]?.state === state)
+  return {
+    jobs: ids.map((id) => ({ ...jobNode(id, jobs).data, latestRuns: jobs[id]?.runs })),
+    totalCount: ids.length,
+  }
+}
+
+const SILENT = {
+  silentStreams: [
+    {
+      job: { namespace: 'demo', name: 'live' },
+      run: 'run-9',
+      lastHeard: '2026-01-02T03:04:05Z',
+      windowSeconds: 60,
+    },
+  ],
+  totalCount: 1,
 }
 
 function identity(shown: NodeId | undefined): Answer {

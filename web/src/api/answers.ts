@@ -56,6 +56,14 @@ export interface MachineDetail extends Machine {
   readonly listedCount: number
 }
 
+/** A run that goes on by its events, and has been silent for longer than its job lets pass between two. */
+export interface SilentStream {
+  readonly job: Named
+  readonly run: RunId
+  readonly lastHeard: string
+  readonly windowSeconds: number
+}
+
 export interface ColumnDrift {
   readonly column: string
   readonly change: 'added' | 'removed' | 'retyped'

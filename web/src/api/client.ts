@@ -2,7 +2,7 @@
 
 import { type Checkpoint, readCheckpoint } from '../core/checkpoint'
 import { datasetId, type NodeId, type RunId } from '../core/ids'
-import type { Impact, Machine, MachineDetail, RootCause, SchemaDrift } from './answers'
+import type { Impact, Machine, MachineDetail, RootCause, SchemaDrift, SilentStream } from './answers'
 import type { Dataset, Job, Named, Run, RunEvent, SearchResult, WireColumn, WireNode } from './types'
 
 export class ServiceError extends Error {
@@ -40,6 +40,20 @@ export class Client {
   async jobs(limit: number): Promise<Page<Job>> {
     const answer = await this.#get<{ jobs: Job[]; totalCount: number }>(`jobs?${query({ limit })}`)
     return { items: answer.jobs, totalCount: answer.totalCount }
+  }
+
+  /** The first `limit` jobs whose newest run failed, those heard of last first. */
+  async failedJobs(limit: number): Promise<Page<Job>> {
+    const path = `jobs?${query({ lastRunStates: 'FAILED', limit })}`
+    const answer = await this.#get<{ jobs: Job[]; totalCount: number }>(path)
+    return { items: answer.jobs, totalCount: answer.totalCount }
+  }
+
+  /** The first `limit` silent streams, the longest silent first. */
+  async silentStreams(limit: number): Promise<Page<SilentStream>> {
+    const path = `silent-streams?${query({ limit })}`
+    const answer = await this.#get<{ silentStreams: SilentStream[]; totalCount: number }>(path)
+    return { items: answer.silentStreams, totalCount: answer.totalCount }
   }
 
   /** The jobs and datasets around a node, both ways. */

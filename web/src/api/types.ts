@@ -60,6 +60,9 @@ export interface Job extends Named {
   /** The job whose runs its runs are parts of: a DAG of its tasks. */
   readonly parentJobName: string | null
   readonly latestRun: Run | null
+  /** The newest runs, newest first. */
+  readonly latestRuns?: readonly Run[] | null
+  readonly outputs?: readonly Named[]
 }
 
 /** An edge in the direction of the data's flow. */

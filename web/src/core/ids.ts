@@ -29,6 +29,11 @@ export function jobId(namespace: string, name: string): NodeId {
   return `job:${namespace}:${name}` as NodeId
 }
 
+/** Whether the id is a job's. */
+export function isJobId(id: NodeId): boolean {
+  return id.startsWith('job:')
+}
+
 /** One key per column, whatever characters the names hold. */
 export function columnKey({ dataset, column }: ColumnRef): ColumnKey {
   return JSON.stringify([dataset, column]) as ColumnKey

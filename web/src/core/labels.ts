@@ -37,10 +37,10 @@ export function labelText({ path, name }: Label): string {
   return path + name
 }
 
-/** The label of a node, or its id if the graph has no such node. */
+/** The label of a node; of one that the graph does not hold, what its id says of its name. */
 export function labelOf(graph: LineageGraph, id: NodeId): string {
   const node = graph.nodes.get(id)
-  return node ? labelText(nodeLabel(node)) : id
+  return node ? labelText(nodeLabel(node)) : id.slice(id.indexOf(':') + 1)
 }
 
 export function fullName(node: GraphNode): string {

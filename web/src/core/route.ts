@@ -1,4 +1,4 @@
-/** What the page shows, as the address keeps it: `#node=…&column=…`, `#view=record&machine=…`, `#view=drift`. */
+/** What the page shows, as the address keeps it: `#node=…&column=…`, `#view=record&machine=…`, `#view=drift`, `#view=failures`. */
 
 import type { NodeId } from './ids'
 
@@ -21,12 +21,18 @@ export interface DriftRoute {
   readonly view: 'drift'
 }
 
-export type Route = GraphRoute | RecordRoute | DriftRoute
+/** Jobs that failed. */
+export interface FailuresRoute {
+  readonly view: 'failures'
+}
+
+export type Route = GraphRoute | RecordRoute | DriftRoute | FailuresRoute
 export type View = Route['view']
 
 export const HOME: GraphRoute = { view: 'graph', node: undefined, column: undefined }
 export const RECORD: RecordRoute = { view: 'record', machine: undefined }
 export const DRIFT: DriftRoute = { view: 'drift' }
+export const FAILURES: FailuresRoute = { view: 'failures' }
 
 export function parseRoute(hash: string): Route {
   const query = new URLSearchParams(hash.replace(/^#/, ''))
@@ -35,6 +41,8 @@ export function parseRoute(hash: string): Route {
       return { view: 'record', machine: query.get('machine') || undefined }
     case 'drift':
       return DRIFT
+    case 'failures':
+      return FAILURES
     default:
       return graphRoute(query)
   }

@@ -8,6 +8,7 @@ import { labelOf } from '../core/labels'
 import { LOADING, type Loadable } from '../core/loadable'
 import { type GraphRoute, HOME, RECORD, type Route } from '../core/route'
 import { DriftView } from './drift/DriftView'
+import { FailuresView } from './failures/FailuresView'
 import { GraphPane } from './GraphPane'
 import { Header } from './Header'
 import type { FindLayout } from './layoutEngine'
@@ -61,6 +62,7 @@ export function App({ client, feed, findLayout }: AppProps) {
         <Unbroken key={route.view}>
           {route.view === 'record' && <RecordView machine={route.machine} />}
           {route.view === 'drift' && <DriftView />}
+          {route.view === 'failures' && <FailuresView />}
           {route.view === 'graph' && (
             <section className="canvas" aria-label="Lineage graph">
               <Graph
@@ -139,7 +141,7 @@ function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Ro
 
 function stepBack(route: Route): Route {
   if (route.view === 'record') return RECORD
-  if (route.view === 'drift') return route
+  if (route.view !== 'graph') return route
   return route.column === undefined ? HOME : { ...route, column: undefined }
 }
 
@@ -164,6 +166,8 @@ function titleOf(graph: LineageGraph, route: Route): string | undefined {
       return [route.machine, 'Record'].filter(Boolean).join(' · ')
     case 'drift':
       return 'Schema changes'
+    case 'failures':
+      return 'Failures'
     case 'graph':
       return route.node && [route.column, labelOf(graph, route.node)].filter(Boolean).join(' of ')
   }

@@ -1,7 +1,10 @@
 import type { Connection } from '../api/stream'
 import { formatCount } from '../core/format'
-import { DRIFT, formatRoute, HOME, RECORD, type View } from '../core/route'
+import { DRIFT, FAILURES, formatRoute, HOME, RECORD, type View } from '../core/route'
+import { usePage } from './page'
 import { Search } from './search/Search'
+import { useLoaded } from './useLoaded'
+import { useSlowly } from './useSlowly'
 
 interface HeaderProps {
   readonly view: View
@@ -31,11 +34,13 @@ export function Header({ view, connection, unlisted }: HeaderProps) {
 
 const VIEWS = [
   [HOME, 'Graph'],
+  [FAILURES, 'Failures'],
   [DRIFT, 'Schema changes'],
   [RECORD, 'Record'],
 ] as const
 
 function Views({ view }: Pick<HeaderProps, 'view'>) {
+  const failed = useFailedCount()
   return (
     <nav aria-label="Views">
       <ul className="views">
@@ -43,6 +48,11 @@ function Views({ view }: Pick<HeaderProps, 'view'>) {
           <li key={route.view}>
             <a href={formatRoute(route)} aria-current={route.view === view ? 'page' : undefined}>
               {word}
+              {route === FAILURES && failed > 0 && (
+                <span className="badge" data-mark="bad">
+                  {formatCount(failed)}
+                </span>
+              )}
             </a>
           </li>
         ))}
@@ -50,6 +60,16 @@ function Views({ view }: Pick<HeaderProps, 'view'>) {
     </nav>
   )
 }
+
+/** How many jobs failed last. */
+function useFailedCount(): number {
+  const { client, revision } = usePage()
+  const found = useLoaded('failed', useSlowly(revision, COUNT_MS), () => client.failedJobs(0))
+  return found.state === 'ready' ? found.value.totalCount : 0
+}
+
+/** Counting looks at every job. */
+const COUNT_MS = 15_000
 
 const WORDS: Readonly<Record<Connection, string>> = {
   live: 'live',

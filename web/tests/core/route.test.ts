@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { NodeId } from '../../src/core/ids'
-import { DRIFT, formatRoute, HOME, parseRoute, type Route } from '../../src/core/route'
+import { DRIFT, FAILURES, formatRoute, HOME, parseRoute, type Route } from '../../src/core/route'
 
 const name = fc.string({ minLength: 1, unit: 'grapheme' })
 
@@ -22,6 +22,7 @@ test('a machine in the address survives, and so do the other views', () => {
     }),
   )
   expect(parseRoute(formatRoute(DRIFT))).toEqual(DRIFT)
+  expect(parseRoute(formatRoute(FAILURES))).toEqual(FAILURES)
 })
 
 test.each(['', '#', '#column=x', '#node=', '#nonsense', '#view=nonsense'])(

@@ -3,8 +3,8 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
 import { jobId } from '../../src/core/ids'
-import { DRIFT, formatRoute, RECORD } from '../../src/core/route'
-import { FLIGHTS, INGEST, lakehouse } from '../lakehouse'
+import { DRIFT, FAILURES, formatRoute, RECORD } from '../../src/core/route'
+import { FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
 import { openPage } from './openPage'
 
 const LATE = jobId('demo', 'late')
@@ -65,6 +65,33 @@ test('a schema change leads to the column that changed', async () => {
   await user.click(change.getByRole('button', { name: 'arr_delay' }))
 
   expect(await screen.findByRole('region', { name: 'Column arr_delay' })).toBeTruthy()
+})
+
+describe('failures', () => {
+  const errorMessage = { message: 'disk full', stackTrace: 'at line 1' }
+  const runs = [run('FAILED', { facets: { errorMessage } }), run('FAILED'), run('COMPLETED')]
+
+  test('say what failed and why, and lead to the job', async () => {
+    const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })
+    const { user } = openPage({ service })
+
+    await user.click(await screen.findByRole('link', { name: 'Failures 1' }))
+
+    const failed = within(await screen.findByRole('listitem', { name: 'ingest' }))
+    expect(failed.getByText('disk full')).toBeTruthy()
+    expect(failed.getByText(/^2 failed runs in a row, went well last at/)).toBeTruthy()
+    expect(screen.queryByRole('listitem', { name: 'aggregate' })).toBeNull()
+    expect(screen.getByRole('listitem', { name: 'live' }).textContent).toContain('a word every 1 min 0 s')
+    await user.click(failed.getByRole('button', { name: 'ingest' }))
+    expect(await screen.findByRole('complementary', { name: 'Details' })).toBeTruthy()
+  })
+
+  test('say so where there are none', async () => {
+    openPage({ hash: formatRoute(FAILURES) })
+
+    expect(await screen.findByText(/^No job's last run failed/)).toBeTruthy()
+    expect(screen.getByRole('link', { name: 'Failures' })).toBeTruthy()
+  })
 })
 
 describe('a dataset', () => {

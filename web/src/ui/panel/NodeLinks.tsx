@@ -1,4 +1,4 @@
-import type { NodeId } from '../../core/ids'
+import { isJobId, type NodeId } from '../../core/ids'
 import { labelOf } from '../../core/labels'
 import { JobIcon, TableIcon } from '../icons'
 import { usePage } from '../page'
@@ -31,10 +31,9 @@ export function NodeLinks({ title, nodes = [], none }: NodeLinksProps) {
 
 export function NodeLink({ node }: { node: NodeId }) {
   const { graph, openNode } = usePage()
-  const isJob = graph.nodes.get(node)?.kind === 'job'
   return (
     <button type="button" className="link" onClick={() => openNode(node)}>
-      {isJob ? <JobIcon /> : <TableIcon />}
+      {isJobId(node) ? <JobIcon /> : <TableIcon />}
       {labelOf(graph, node)}
     </button>
   )
