@@ -11,6 +11,7 @@ import orjson
 
 from headwater.agent.messages import Command, Quit, Report, Unfit, command_line, read_report
 from headwater.agent.worker_settings import WorkerSettings
+from headwater.errors import UnavailableError
 
 log = logging.getLogger(__name__)
 
@@ -46,23 +47,17 @@ class Engine:
         return None if self._process is None else self._process.pid
 
     async def start(self) -> None:
-        """Start a worker, if there is none."""
+        """Start a worker, if there is none.
+
+        Raises:
+            UnavailableError: the machine has no memory or no room for it now.
+        """
         if self._process is not None:
             return
-        printed = self._settings.home / "log" / "worker.log"
-        printed.parent.mkdir(parents=True, exist_ok=True)
-        with printed.open("ab") as out:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "headwater.agent.worker",
-                orjson.dumps(self._settings, default=str).decode(),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=out,
-                start_new_session=True,  # a Ctrl-C is for the agent
-                limit=1 << 24,
-            )
+        try:
+            self._process = await self._started()
+        except OSError as fault:
+            raise UnavailableError(f"the worker cannot be started: {fault}") from fault
         self.is_fit = True
         self._listening = asyncio.create_task(self._listen(self._process))
         log.info("worker started", extra={"pid": self._process.pid})
@@ -86,13 +81,34 @@ class Engine:
             process.kill()
         await listening
 
+    async def _started(self) -> asyncio.subprocess.Process:
+        printed = self._settings.home / "log" / "worker.log"
+        printed.parent.mkdir(parents=True, exist_ok=True)
+        with printed.open("ab") as out:
+            return await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "headwater.agent.worker",
+                orjson.dumps(self._settings, default=str).decode(),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=out,
+                start_new_session=True,  # a Ctrl-C is for the agent
+                limit=1 << 24,
+            )
+
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None  # noqa: S101  it is a pipe
-        async for line in process.stdout:
-            report = read_report(line)
-            if isinstance(report, Unfit):
-                self.is_fit = False
-            self._on_report(report)
+        try:
+            async for line in process.stdout:
+                report = read_report(line)
+                if isinstance(report, Unfit):
+                    self.is_fit = False
+                self._on_report(report)
+        except Exception as fault:  # nobody would hear it any more, and what it runs would run for ever
+            log.error("the worker is not understood, and ends", extra={"pid": process.pid, "why": type(fault).__name__})
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
         status = await process.wait()
         log.info("worker ended", extra={"pid": process.pid, "status": status})
         self._process, self.is_fit = None, False

@@ -1,14 +1,20 @@
 """The log of each execution: a file under HEADWATER_HOME/agent/logs, by its run id."""
 
+import contextlib
 import logging
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
 
+log = logging.getLogger(__name__)
+
 _FORMAT: Final = "%(asctime)s.%(msecs)03dZ %(levelname)-7s %(message)s"
 _MOST_BYTES: Final = 1_000_000
+_FULL_BYTES: Final = 8_000_000
+"""A log of that size is put aside, and the one that was put aside before goes: a stream runs for months."""
 
 
 def log_of(home: Path, run_id: str) -> Path:
@@ -18,9 +24,17 @@ def log_of(home: Path, run_id: str) -> Path:
 
 @contextmanager
 def written_log(path: Path, run_id: str) -> Iterator[None]:
-    """Meanwhile, write what concerns the execution: what its threads log, and what names its run."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(path, encoding="utf-8")
+    """Meanwhile, write what concerns the execution: what its threads log, and what names its run.
+
+    A disk that does not take it keeps nobody from running.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(path, maxBytes=_FULL_BYTES, backupCount=1, encoding="utf-8")
+    except OSError as fault:
+        log.warning("an execution has no log", extra={"run_id": run_id, "why": fault.strerror})
+        yield
+        return
     formatter = logging.Formatter(_FORMAT, "%Y-%m-%dT%H:%M:%S")
     formatter.converter = time.gmtime
     handler.setFormatter(formatter)
@@ -30,24 +44,39 @@ def written_log(path: Path, run_id: str) -> Iterator[None]:
         yield
     finally:
         logging.getLogger().removeHandler(handler)
-        handler.close()
+        with contextlib.suppress(OSError):  # what a full disk did not take before, it does not take now
+            handler.close()
 
 
 def last_lines(path: Path, lines: int) -> list[str]:
     """The end of a log; nothing where there is none."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _MOST_BYTES))
-            text = file.read().decode(errors="replace")
-    except FileNotFoundError:
-        return []
-    return text.splitlines()[-lines:]
+    newest = _end_of(path)
+    before = _end_of(_put_aside(path)) if len(newest) < _MOST_BYTES else b""
+    return (before + newest).decode(errors="replace").splitlines()[-lines:]
 
 
 def remove_logs(home: Path, run_ids: Iterable[str]) -> None:
     """Delete the logs of executions that are forgotten."""
     for run_id in run_ids:
-        log_of(home, run_id).unlink(missing_ok=True)
+        path = log_of(home, run_id)
+        try:
+            for each in (path, _put_aside(path)):
+                each.unlink(missing_ok=True)
+        except OSError as fault:
+            log.warning("a log could not be removed", extra={"run_id": run_id, "why": fault.strerror})
+
+
+def _put_aside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.1")
+
+
+def _end_of(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _MOST_BYTES))
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
 def _concerns(record: logging.LogRecord, run_id: str) -> bool:

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import shutil
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -81,7 +82,8 @@ class Agent:
         self.engine = Engine(_worker_settings(around), self._heard, self._worker_ended)
         self._news = asyncio.Event()
         self._is_ending = False
-        self._unheard: list[Report] = []
+        self._unheard: deque[Began | Over | ClosedRun] = deque()
+        self._is_recovered = False
         self._is_worker_gone = False
         self._worker_from_s = around.monotonic()
         self._short_lives = 0
@@ -138,7 +140,6 @@ class Agent:
 
     async def serve(self) -> None:
         """Close what a crash left open, and run what is deployed; once `shut_down` was called, end what runs."""
-        self._recover()
         while not self._is_ending:
             self._news.clear()
             try:
@@ -157,28 +158,43 @@ class Agent:
 
     async def _drain(self) -> None:
         """End all executions within `drain_timeout`; what then still runs is killed, and closed at the next start."""
+        try:
+            await self._come_to_rest()
+        except UnavailableError as fault:
+            log.error("how executions ended is not recorded: %s", fault)
+        await self.engine.end()
+        with contextlib.suppress(UnavailableError):  # the next agent finds them, as if this one had been killed
+            self._lose()
+
+    async def _come_to_rest(self) -> None:
         deadline = asyncio.get_running_loop().time() + self.around.config.drain_timeout
         for one in self.store.unfinished():
             if one.state in UNDER_WAY:
-                self._stop(one, Stop(SHUTDOWN))
+                self._shut_down(one)
         while self._has_work() and (left_s := deadline - asyncio.get_running_loop().time()) > 0:
             self._news.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), left_s)
-        await self.engine.end()
-        self._lose()
+                await asyncio.wait_for(self._news.wait(), min(left_s, _DISK_AGAIN_S))
+            self._hear()
+
+    def _shut_down(self, one: Execution) -> None:
+        """Whatever the disk says: who tells to end does not wait for it."""
+        try:
+            self._stop(one, Stop(SHUTDOWN))
+        except UnavailableError:
+            self.engine.send(Halt(run_id=one.run_id, reason=SHUTDOWN))
 
     async def _turn(self) -> float:
         """Do all that is due now; gives how long nothing else will be."""
-        unheard, self._unheard = self._unheard, []
-        for report in unheard:
-            self._heard(report)
+        if not self._is_recovered:
+            self._recover()
+        self._hear()
         self._lose()
         for job in self.store.jobs():
             if job.wanted == "deleted" and not self.deployed.unfinished(job):
                 remove_logs(self.around.home, self.store.forget(job))
                 self.deployed.forget(job)
-        waits = [_LONGEST_S, *self._planned()]
+        waits = [_DISK_AGAIN_S if self._unheard else _LONGEST_S, *self._planned()]
         unfinished = self.store.unfinished()
         if unfinished:
             self._busy_at_s = self.around.monotonic()
@@ -264,22 +280,33 @@ class Agent:
     def _recover(self) -> None:
         """What was under way when the agent before ended: it has told its end, or it is lost."""
         for over in kept_outcomes(self.around.home):
-            self._heard(over)
+            self._take(over)
         for one in self.store.unfinished():
             self._happened(one, Lost())
             shutil.rmtree(fetched_folder(self.around.home, one.run_id), ignore_errors=True)
+        self._is_recovered = True
 
     def _heard(self, report: Report) -> None:
-        if isinstance(report, Unfit):
-            return
+        match report:
+            case Unfit():
+                pass
+            case Pulse():
+                with contextlib.suppress(UnavailableError):  # the next comes in a second
+                    self._seen(report)
+            case _:
+                self._unheard.append(report)
+                self._hear()
+                if self._unheard:
+                    self._news.set()
+
+    def _hear(self) -> None:
+        """Take what the worker has reported, in its order, as far as the disk takes it."""
         try:
-            if isinstance(report, Pulse):
-                self._seen(report)
-            else:
-                self._take(report)
+            while self._unheard:
+                self._take(self._unheard[0])
+                self._unheard.popleft()
         except UnavailableError as fault:
             log.error("a report of the worker waits: %s", fault)
-            self._unheard.append(report)
 
     def _take(self, report: Began | Over | ClosedRun) -> None:
         try:

@@ -3,36 +3,49 @@
 A run that has told its end may not be closed as crashed, even if agent and worker are killed in the next instant.
 """
 
+import contextlib
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from headwater.agent.messages import Over, read_report, report_line
 
+log = logging.getLogger(__name__)
+
 
 def keep_outcome(home: Path, over: Over) -> None:
-    """Write how the execution ended."""
+    """Write how the execution ended; where the disk does not take it, the agent hears of it unless both are killed."""
     path = _path(home, over.run_id)
-    path.parent.mkdir(parents=True, exist_ok=True)
     unseen = path.with_suffix(".new")
-    with unseen.open("wb") as file:
-        file.write(report_line(over))
-        file.flush()
-        os.fsync(file.fileno())
-    unseen.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with unseen.open("wb") as file:
+            file.write(report_line(over))
+            file.flush()
+            os.fsync(file.fileno())
+        unseen.replace(path)
+    except OSError as fault:
+        log.error("how an execution ended is not kept", extra={"run_id": over.run_id, "why": fault.strerror})
 
 
 def kept_outcomes(home: Path) -> Iterator[Over]:
-    """What nobody has recorded yet."""
+    """What nobody has recorded yet; what the disk has damaged is put aside."""
     for path in sorted(_folder(home).glob("*.json")):
-        over = read_report(path.read_bytes())
+        try:
+            over = read_report(path.read_bytes())
+        except ValueError:
+            log.error("how an execution ended cannot be read", extra={"path": str(path)})
+            path.replace(path.with_suffix(".damaged"))
+            continue
         if isinstance(over, Over):
             yield over
 
 
 def drop_outcome(home: Path, run_id: str) -> None:
-    """It is recorded."""
-    _path(home, run_id).unlink(missing_ok=True)
+    """It is recorded; what a disk keeps all the same is the same again at the next start."""
+    with contextlib.suppress(OSError):
+        _path(home, run_id).unlink(missing_ok=True)
 
 
 def _folder(home: Path) -> Path:

@@ -73,7 +73,7 @@ class Transition(NamedTuple):
 
 
 class AgentStore:
-    """The agent's memory; used from one thread. What writes raises UnavailableError where the disk does not take it."""
+    """The agent's memory; used from one thread. Every method raises UnavailableError where the disk fails."""
 
     def __init__(self, path: Path) -> None:
         """Open the file, or make it.
@@ -87,7 +87,8 @@ class AgentStore:
             (made_by,) = self._db.execute("PRAGMA user_version").fetchone()
             if made_by > _SCHEMA_VERSION:
                 raise SetupError(f"{path} was made by a newer Headwater: use that one, or move the file away")
-            self._db.executescript(f"{_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION};")
+            if made_by < _SCHEMA_VERSION:
+                self._db.executescript(f"{_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION};")
         except sqlite3.Error as fault:
             raise SetupError(f"cannot open the agent's database {path}: {fault}") from fault
         self._db.row_factory = sqlite3.Row
@@ -130,7 +131,7 @@ class AgentStore:
 
     def jobs(self) -> list[Job]:
         """All jobs, by name."""
-        return [_job(row) for row in self._db.execute("SELECT * FROM job ORDER BY namespace, name")]
+        return [_job(row) for row in self._read("SELECT * FROM job ORDER BY namespace, name")]
 
     def job(self, job_id: int) -> Job:
         """The job.
@@ -145,13 +146,14 @@ class AgentStore:
 
     def versions(self, job: Job) -> list[Version]:
         """All versions of a job, the newest first."""
-        rows = self._db.execute("SELECT * FROM version WHERE job_id = ? ORDER BY version DESC", (job.id,))
+        rows = self._read("SELECT * FROM version WHERE job_id = ? ORDER BY version DESC", (job.id,))
         return [_version(row) for row in rows]
 
     def version(self, job_id: int, version: int) -> Version:
         """One version of a job, which there is."""
         wanted = "SELECT * FROM version WHERE job_id = ? AND version = ?"
-        return _version(self._db.execute(wanted, (job_id, version)).fetchone())
+        (row,) = self._read(wanted, (job_id, version))
+        return _version(row)
 
     def record(self, at: datetime, *executions: Execution) -> None:
         """Keep executions as they are now; a new state is a transition."""
@@ -172,19 +174,19 @@ class AgentStore:
         Raises:
             NotFoundError: there is none with this run id.
         """
-        row = self._db.execute("SELECT * FROM execution WHERE run_id = ?", (run_id,)).fetchone()
-        if row is None:
+        rows = self._read("SELECT * FROM execution WHERE run_id = ?", (run_id,))
+        if not rows:
             raise NotFoundError(f"no execution {run_id} is known here")
-        return _execution(row)
+        return _execution(rows[0])
 
     def unfinished(self) -> list[Execution]:
         """All executions that have not come to their end, the oldest first."""
-        rows = self._db.execute(f"SELECT * FROM execution WHERE state NOT IN ({_OVER}) ORDER BY rowid")  # noqa: S608
+        rows = self._read(f"SELECT * FROM execution WHERE state NOT IN ({_OVER}) ORDER BY rowid")  # noqa: S608
         return [_execution(row) for row in rows]
 
     def executions(self, job_id: int | None = None, version: int | None = None, limit: int = 100) -> list[Execution]:
         """Executions, of a job or of one of its versions, the newest first."""
-        rows = self._db.execute(
+        rows = self._read(
             "SELECT * FROM execution WHERE (?1 IS NULL OR job_id = ?1) AND (?2 IS NULL OR version = ?2) "
             "ORDER BY rowid DESC LIMIT ?3",
             (job_id, version, limit),
@@ -193,7 +195,7 @@ class AgentStore:
 
     def transitions(self, run_id: str) -> list[Transition]:
         """How an execution came to where it is, from the first on."""
-        rows = self._db.execute("SELECT at_us, state FROM transition WHERE run_id = ? ORDER BY rowid", (run_id,))
+        rows = self._read("SELECT at_us, state FROM transition WHERE run_id = ? ORDER BY rowid", (run_id,))
         return [Transition(_time(row["at_us"]), row["state"]) for row in rows]
 
     def forget(self, job: Job) -> list[str]:
@@ -229,9 +231,15 @@ class AgentStore:
                 raise UnavailableError(f"the agent's database cannot be written: {fault}") from fault
             raise
 
+    def _read(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
+        try:
+            return self._db.execute(query, values).fetchall()
+        except sqlite3.Error as fault:
+            raise UnavailableError(f"the agent's database cannot be read: {fault}") from fault
+
     def _found(self, where: str, *values: object) -> Job | None:
-        row = self._db.execute(f"SELECT * FROM job WHERE {where}", values).fetchone()  # noqa: S608  our own text
-        return None if row is None else _job(row)
+        rows = self._read(f"SELECT * FROM job WHERE {where}", values)  # noqa: S608  our own text
+        return _job(rows[0]) if rows else None
 
     def _insert_version(self, job: Job, pipeline: Pipeline, at: datetime, by: str | None) -> None:
         values: Sequence[object] = (

@@ -240,9 +240,17 @@ def _reporter(reports: IO[bytes]) -> Callable[[Report], None]:
 
 def _keep_pulse(worker: Worker) -> None:
     waited = threading.Event()
-    while worker.pulse():
+    while _beats(worker):
         waited.wait(_PULSE_S)
     os._exit(0)
+
+
+def _beats(worker: Worker) -> bool:
+    try:
+        return worker.pulse()
+    except Exception:
+        log.exception("a pulse could not be told")
+        return True
 
 
 def _jvm_is_gone() -> bool:
