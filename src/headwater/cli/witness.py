@@ -14,13 +14,15 @@ import orjson
 import typer
 
 from headwater.emit.home import headwater_home
-from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
+from headwater.errors import HeadwaterError, SetupError, UnavailableError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import NoteSigner, NoteVerifier, parse_note, parse_verifier
 from headwater.signing.notefile import witness_key
 from headwater.signing.witness import Witnessed, nothing_yet, opened, witnessed
 
 TIMEOUT_S: Final = 10.0
+_NOTHING_SEEN: Final = 2
+"""The exit status where nothing can be said of the log."""
 
 
 def witness(
@@ -35,28 +37,39 @@ def witness(
     post: Annotated[bool, typer.Option(help="Give the signature to the log's service, which serves it.")] = True,
     once: Annotated[bool, typer.Option("--once", help="Look once, and print the head with both signatures.")] = False,
 ) -> None:
-    """Sign a log's head while it only grows; exit 1, with both heads kept, once it does not.
+    """Sign a log's head while it only grows; exit 1, with both heads kept, once it does not, 2 if it cannot be seen.
 
     Run it where the log's operator has no hand: `headwater audit verify --witness KEY` then asks for its signature.
 
     Example: headwater witness https://lineage.example.org --log-key lineage.example.org+f0a1b2c3+AX…
     """
+    try:
+        _look_on(service.rstrip("/"), log_key, name, None if once else every, post=post)
+    except UntrustedNoteError:
+        raise
+    except HeadwaterError as fault:
+        typer.echo(f"headwater: {fault}", err=True)
+        raise typer.Exit(_NOTHING_SEEN) from None
+
+
+def _look_on(service: str, log_key: str, name: str | None, every: float | None, *, post: bool) -> None:
+    """Look at the log again and again, or once."""
     log, home = parse_verifier(log_key), headwater_home()
     signer = witness_key(home, name, f"{socket.gethostname()}/headwater-witness")
     folder = home / "witness" / hashlib.sha256(str(log).encode()).hexdigest()[:16]
     typer.echo(f"witness key {signer.verifier}; what it signed last is in {folder / 'head.txt'}", err=True)
     while True:
         try:
-            seen = _look(service.rstrip("/"), log, signer, folder)
+            seen = _look(service, log, signer, folder)
         except UnavailableError as fault:
-            if once:
+            if every is None:
                 raise
             typer.echo(f"warning: {fault}", err=True)
         else:
             if post:
-                _post(service.rstrip("/"), seen.note)
-            typer.echo(seen.note if once else f"{seen.head.size:,} entries, signed")
-        if once:
+                _post(service, seen.note)
+            typer.echo(seen.note if every is None else f"{seen.head.size:,} entries, signed")
+        if every is None:
             return
         time.sleep(every)
 

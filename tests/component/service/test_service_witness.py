@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from headwater.cli.main import app
 from headwater.signing.notefile import log_key, witness_key
 from tests.support.app import event
+from tests.support.ports import free_port
 from tests.support.service import running
 from tests.support.witness import OTHER, witness_of_others
 
@@ -45,6 +46,22 @@ def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
     assert status == 1
     assert "it was rewritten, or shows another history to others" in told
     assert len([*(elsewhere / "witness").rglob("not-6-*.txt")]) == 1
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_witness_that_cannot_see_the_log_says_nothing_against_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_damaged: bool
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    key = str(log_key(tmp_path, "lineage.example.org", "").verifier)
+    if is_damaged:
+        witness_key(tmp_path, None, "witness.example.org")
+        (tmp_path / "keys" / "witness.key").write_text("{}")
+
+    told = CliRunner().invoke(app, ["witness", f"http://127.0.0.1:{free_port()}", "--log-key", key, "--once"])
+
+    assert told.exit_code == 2
+    assert ("damaged" if is_damaged else "does not answer") in told.stderr
 
 
 def test_a_witness_of_others_is_asked_and_the_log_keeps_what_it_signed(tmp_path: Path) -> None:
