@@ -11,7 +11,7 @@ from headwater.errors import InvalidInputError, SetupError
 from headwater.pipeline.checking.document import Scalar, read_document
 from headwater.pipeline.checking.reading import INVALID, Reader
 from headwater.pipeline.checking.variables import expand
-from headwater.pipeline.terms import EnvName, Name, PositiveInt, Seconds
+from headwater.pipeline.terms import EnvName, Name, Port, PositiveInt, Seconds
 
 LOOPBACK: Final = "127.0.0.1"
 
@@ -25,7 +25,7 @@ class HttpApi:
         token_env: the environment variable with the bearer token that a caller must bring.
     """
 
-    port: PositiveInt
+    port: Port
     token_env: EnvName
 
 
@@ -79,8 +79,15 @@ def load_config(path: Path, environment: Mapping[str, str] | None = None) -> Age
     if problems or config is INVALID:
         raise InvalidInputError("\n".join(problem.text(str(path)) for problem in problems))
     assert isinstance(config, AgentConfig)  # noqa: S101  what the reader was asked for
+    _check_spark(path, config)
     _check_endpoints(path, config)
     return config
+
+
+def _check_spark(path: Path, config: AgentConfig) -> None:
+    for key in config.spark:
+        if not key.startswith("spark."):
+            raise InvalidInputError(f"{path}: spark.{key}: expected a key that starts with 'spark.'")
 
 
 def _check_endpoints(path: Path, config: AgentConfig) -> None:

@@ -97,9 +97,11 @@ def allowed_by(text: str) -> Endpoint:
     """The endpoint that an entry of `allowed_endpoints` allows, and all below its path.
 
     Raises:
-        InvalidInputError: the entry is no endpoint.
+        InvalidInputError: the entry is no endpoint, or has credentials, which everybody would be shown.
     """
     found = endpoint(text)
+    if "@" in text.partition("://")[2].partition("/")[0]:
+        raise InvalidInputError("expected a URL without credentials: an endpoint is allowed for whoever asks there")
     if found is None:
         raise InvalidInputError(
             "expected a URL, such as https://lineage.example, s3://bucket/prefix, kafka://host:9092"

@@ -9,6 +9,7 @@ from typing import Final
 
 import orjson
 
+from headwater.agent.logs import bound_log
 from headwater.agent.messages import Command, Quit, Report, Unfit, command_line, read_report
 from headwater.agent.worker_settings import WorkerSettings
 from headwater.errors import UnavailableError
@@ -30,6 +31,7 @@ class Engine:
     ) -> None:
         """`on_report` and `on_exit` are called in the event loop; the exit comes after the last report."""
         self._settings = settings
+        self._printed = settings.home / "log" / "worker.log"
         self._on_report = on_report
         self._on_exit = on_exit
         self._process: asyncio.subprocess.Process | None = None
@@ -62,6 +64,10 @@ class Engine:
         self._listening = asyncio.create_task(self._listen(self._process))
         log.info("worker started", extra={"pid": self._process.pid})
 
+    def tidy(self) -> None:
+        """Bound what pipelines and Spark have printed."""
+        bound_log(self._printed)
+
     def send(self, command: Command) -> None:
         """Tell the worker; nothing where there is none, which its exit tells, or has told."""
         if self._process is not None and self._process.stdin is not None:
@@ -82,9 +88,8 @@ class Engine:
         await listening
 
     async def _started(self) -> asyncio.subprocess.Process:
-        printed = self._settings.home / "log" / "worker.log"
-        printed.parent.mkdir(parents=True, exist_ok=True)
-        with printed.open("ab") as out:
+        self._printed.parent.mkdir(parents=True, exist_ok=True)
+        with self._printed.open("ab") as out:  # appending: `tidy` cuts it off meanwhile
             return await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",

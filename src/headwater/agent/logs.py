@@ -2,6 +2,8 @@
 
 import contextlib
 import logging
+import os
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -53,6 +55,15 @@ def last_lines(path: Path, lines: int) -> list[str]:
     newest = _end_of(path)
     before = _end_of(_put_aside(path)) if len(newest) < _MOST_BYTES else b""
     return (before + newest).decode(errors="replace").splitlines()[-lines:]
+
+
+def bound_log(path: Path) -> None:
+    """Put what is in a full log aside; processes that append to it go on. What comes in this instant may be lost."""
+    with contextlib.suppress(OSError):
+        if path.stat().st_size > _FULL_BYTES:
+            _put_aside(path).unlink(missing_ok=True)
+            shutil.copyfile(path, _put_aside(path))
+            os.truncate(path, 0)
 
 
 def remove_logs(home: Path, run_ids: Iterable[str]) -> None:

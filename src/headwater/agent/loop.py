@@ -194,6 +194,7 @@ class Agent:
             if job.wanted == "deleted" and not self.deployed.unfinished(job):
                 remove_logs(self.around.home, self.store.forget(job))
                 self.deployed.forget(job)
+        self.engine.tidy()
         waits = [_DISK_AGAIN_S if self._unheard else _LONGEST_S, *self._planned()]
         unfinished = self.store.unfinished()
         if unfinished:

@@ -37,7 +37,10 @@ def run_agent(around: Around, say: Callable[[str], None]) -> None:
         SetupError: another agent runs on this HEADWATER_HOME, or a socket or the database cannot be opened.
     """
     folder = around.home / "agent"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as fault:
+        raise SetupError(f"HEADWATER_HOME: {around.home} cannot be used: {fault.strerror}") from fault
     with _only_agent(folder / "lock"), AgentStore(folder / "agent.db") as store, contextlib.ExitStack() as open_ones:
         asyncio.run(_running(store, around, _listeners(around, open_ones), say))
 
@@ -81,11 +84,12 @@ def _listeners(around: Around, open_ones: contextlib.ExitStack) -> list[tuple[so
 def _bound_locally(path: Path) -> socket.socket:
     if len(os.fsencode(path)) > _LONGEST_SOCKET_PATH:
         raise SetupError(f"{path} is too long for a socket's name: set HEADWATER_HOME to a shorter one")
-    path.unlink(missing_ok=True)  # the lock is ours, so whoever made it is gone
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
+        path.unlink(missing_ok=True)  # the lock is ours, so whoever made it is gone
         listener.bind(str(path))
+        listener.listen()
     except OSError as fault:
         listener.close()
         raise SetupError(f"cannot listen on {path}: {fault.strerror}") from fault
@@ -99,6 +103,7 @@ def _bound_http(http: HttpApi) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((LOOPBACK, http.port))
+        listener.listen()  # now: until then another may bind the port too
     except OSError as fault:
         listener.close()
         raise SetupError(f"http.port: cannot listen on {LOOPBACK}, port {http.port}: {fault.strerror}") from fault
@@ -122,7 +127,7 @@ def _where(listener: socket.socket) -> str:
 @contextmanager
 def _only_agent(path: Path) -> Iterator[None]:
     """Hold the lock that one agent of a HEADWATER_HOME has."""
-    with path.open("a+") as lock:
+    with _opened(path) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -131,6 +136,13 @@ def _only_agent(path: Path) -> Iterator[None]:
         lock.write(str(os.getpid()))
         lock.flush()
         yield
+
+
+def _opened(path: Path) -> IO[str]:
+    try:
+        return path.open("a+")
+    except OSError as fault:
+        raise SetupError(f"HEADWATER_HOME: {path} cannot be opened: {fault.strerror}") from fault
 
 
 def _content(lock: IO[str]) -> str:

@@ -1,6 +1,5 @@
 """`headwater access`: who may ask the service what."""
 
-import getpass
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ import typer
 
 from headwater.access.operator import operator_token
 from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, bearer, service_at
+from headwater.cli.who import who
 from headwater.emit.home import headwater_home
 from headwater.signing.notefile import log_key
 
@@ -91,7 +91,7 @@ def operators_token() -> str | None:
     home = headwater_home()
     if bearer() or not (home / "keys" / "log.key").exists():
         return None
-    return operator_token(log_key(home, None, ""), getpass.getuser(), time.time_ns() // 1_000)
+    return operator_token(log_key(home, None, ""), who(), time.time_ns() // 1_000)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from getpass import getuser
 from typing import Annotated, Any
 
 import httpx
@@ -44,8 +43,3 @@ def found_job(client: ServiceClient, name: str, namespace: str | None) -> Mappin
         namespaces = ", ".join(one["namespace"] for one in found)
         raise InvalidInputError(f"several jobs are named {name!r}: say --namespace, one of {namespaces}")
     return found[0]
-
-
-def who() -> str:
-    """The user that gives the order."""
-    return getuser()

@@ -1,6 +1,5 @@
 """An export is an entry of the log: written by the service that runs, else straight into its store."""
 
-import getpass
 import time
 import uuid
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from typing import Any
 import httpx
 
 from headwater.access.operator import operator_token
+from headwater.cli.who import who
 from headwater.errors import SetupError
 from headwater.service.actions import export_entry
 from headwater.signing.note import NoteSigner
@@ -27,10 +27,10 @@ def note_export(home: Path, where: str | Path, signer: NoteSigner, url: str, wha
         SetupError: a service uses the store, and it is not the one at the URL.
         UnavailableError: the store does not answer.
     """
-    now_us, who = time.time_ns() // 1_000, getpass.getuser()
-    if _told_service(url, signer, who, now_us, what):
+    now_us, user = time.time_ns() // 1_000, who()
+    if _told_service(url, signer, user, now_us, what):
         return
-    entry = export_entry(str(uuid.uuid4()), now_us, f"operator:{who}", what)
+    entry = export_entry(str(uuid.uuid4()), now_us, f"operator:{user}", what)
     try:
         with closing(open_store(where, home / "segments")) as store:
             store.add([entry_of(entry, "unsigned", None, now_us)])
@@ -38,9 +38,12 @@ def note_export(home: Path, where: str | Path, signer: NoteSigner, url: str, wha
         raise SetupError(f"{fault}; an export is an entry of the log, so name that service with --url") from fault
 
 
-def _told_service(url: str, signer: NoteSigner, who: str, now_us: int, what: Mapping[str, Any]) -> bool:
+def _told_service(url: str, signer: NoteSigner, user: str, now_us: int, what: Mapping[str, Any]) -> bool:
     """Whether the service at the URL is that of this log, and has it now."""
-    headers = {"authorization": f"Bearer {operator_token(signer, who, now_us)}", "x-headwater-user": f"operator:{who}"}
+    headers = {
+        "authorization": f"Bearer {operator_token(signer, user, now_us)}",
+        "x-headwater-user": f"operator:{user}",
+    }
     try:
         with httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=_TIMEOUT_S) as client:
             if client.get("/log/key").text.strip() != str(signer.verifier):

@@ -13,10 +13,10 @@ from headwater.cli.agent_client import (
     WhyOption,
     agent_here,
     found_job,
-    who,
 )
 from headwater.cli.execution import execution_line
 from headwater.cli.run import overrides
+from headwater.cli.who import who
 from headwater.pipeline.check import read_source
 
 job = typer.Typer(name="job", help="Pipelines that the agent of this machine runs.", no_args_is_help=True)

@@ -1,12 +1,12 @@
 """The key that `headwater serve` signs the log's heads with: kept here, made for a new log, or begun anew."""
 
-import getpass
 import secrets
 import time
 import uuid
 from base64 import b64encode
 from pathlib import Path
 
+from headwater.cli.who import who
 from headwater.errors import SetupError
 from headwater.model.edits import Saying, edit_entry
 from headwater.signing.leaf import SALT_BYTES
@@ -47,5 +47,5 @@ def _beginning(store: Store, key: NoteSigner) -> Entry:
     head, now_us = store.tree.frontier(), time.time_ns() // 1_000
     goes_on_from = {"size": head.size, "root": b64encode(head.root).decode()}
     saying = Saying(("log-key", str(key.verifier)), "begun", goes_on_from)
-    entry = edit_entry(str(uuid.uuid4()), now_us, f"operator:{getpass.getuser()}", [saying])
+    entry = edit_entry(str(uuid.uuid4()), now_us, f"operator:{who()}", [saying])
     return entry_of(entry, "unsigned", None, now_us, secrets.token_bytes(SALT_BYTES))

@@ -21,6 +21,7 @@ _JDBC_CREDENTIALS = re.compile(
     r"|[?&;,]\s*(user|username|uid|\w*password|passwd|pwd|\w*token|\w*secret)\s*=",
     re.IGNORECASE,
 )
+_LAST_PORT = 65_535
 _LONGEST_NAME = 256
 _CRON_FIELDS = 5
 
@@ -58,6 +59,13 @@ def _positive(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise ValueError
     return value
+
+
+def _port(value: object) -> int:
+    port = _positive(value)
+    if port > _LAST_PORT:
+        raise ValueError
+    return port
 
 
 def _text(value: object) -> str:
@@ -98,7 +106,7 @@ def _http_url(value: object) -> str:
 
 def _address(value: object) -> str:
     match = re.fullmatch(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", _name(value), re.ASCII)
-    if match is None or not 0 < int(match[1]) <= 65_535:
+    if match is None or not 0 < int(match[1]) <= _LAST_PORT:
         raise ValueError
     return match[0]
 
@@ -134,6 +142,7 @@ def _time_zone(value: object) -> str:
 
 Seconds = Annotated[float, Term("a duration with its unit (ms, s, m, h, d), such as 5s", _seconds)]
 PositiveInt = Annotated[int, Term("a whole number from 1", _positive)]
+Port = Annotated[int, Term("a port from 1 to 65535", _port)]
 Instant = Annotated[datetime, Term("a time with its zone, such as '2026-01-31T12:00:00Z'", _instant)]
 
 Cron = Annotated[str, Term("a cron expression of five fields, such as '*/15 6-20 * * MON-FRI'", _cron)]

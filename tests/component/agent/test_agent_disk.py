@@ -12,7 +12,7 @@ import pytest
 
 from headwater.agent.config import AgentConfig
 from headwater.agent.engine import Engine
-from headwater.agent.logs import last_lines, log_of, remove_logs, written_log
+from headwater.agent.logs import bound_log, last_lines, log_of, remove_logs, written_log
 from headwater.agent.loop import Agent, Around
 from headwater.agent.messages import Close, Over, Pipeline, Report, Run
 from headwater.agent.outcomes import keep_outcome, kept_outcomes
@@ -156,6 +156,18 @@ def test_a_log_is_bounded_and_its_end_is_found_also_where_it_was_just_begun_anew
     assert [line.split()[0] for line in last_lines(path, 2)][1] == "the"
     remove_logs(tmp_path, [RUN])
     assert list(path.parent.iterdir()) == []
+
+
+def test_what_pipelines_print_is_bounded_while_they_go_on_printing(tmp_path: Path) -> None:
+    path = tmp_path / "worker.log"
+
+    with path.open("ab", buffering=0) as printing:
+        for number in range(30):
+            printing.write(b"%d %s\n" % (number, b"x" * 1_000_000))
+            bound_log(path)
+
+    assert sum(each.stat().st_size for each in tmp_path.iterdir()) < 20_000_000
+    assert last_lines(path, 1)[0].endswith("xxx")
 
 
 def engine(home: Path, on_report: Callable[[Report], None], on_exit: Callable[[], None]) -> Engine:

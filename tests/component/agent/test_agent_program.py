@@ -4,7 +4,7 @@ import json
 import os
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -122,3 +122,29 @@ def test_what_a_crash_left_open_is_closed_for_the_time_it_was_last_seen_and_what
     assert (counters["stopReason"], counters["recordsOut"], counters["errorCount"]) == ("crashed", 7, 1)
     assert "signature" in fail["run"]["facets"]
     assert eventually(lambda: agent.get("/node")["worker"]["pid"] is None), "the idle worker did not end"
+
+
+def a_file(home: Path) -> None:
+    home.write_text("no folder")
+
+
+def a_folder_for_a_lock(home: Path) -> None:
+    (home / "agent" / "lock").mkdir(parents=True)
+
+
+def a_folder_for_a_socket(home: Path) -> None:
+    (home / "agent" / "agent.sock").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("strange", [a_file, a_folder_for_a_lock, a_folder_for_a_socket])
+def test_a_home_that_cannot_be_used_is_told_in_one_sentence(tmp_path: Path, strange: Callable[[Path], None]) -> None:
+    home = tmp_path / "home"
+    strange(home)
+    environment = {**os.environ, "HEADWATER_HOME": str(home)}
+
+    done = subprocess.run([*COMMAND, "agent"], env=environment, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("headwater: ")
+    assert str(home) in done.stderr
+    assert "Traceback" not in done.stderr

@@ -44,12 +44,17 @@ def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
         ("drain_timeout: 30", "1:16: drain_timeout: expected a duration with its unit"),
         ("drain_timeuot: 30s", "1:1: drain_timeuot: unknown key, did you mean 'drain_timeout'?"),
         ("http: {port: 5057}", "1:7: http: missing key 'token_env'"),
+        ("http: {port: 70000, token_env: T}", "1:14: http.port: expected a port from 1 to 65535"),
+        ("spark: {driver.memory: 1g}", "spark.driver.memory: expected a key that starts with 'spark.'"),
         ("allowed_endpoints: [lineage.example]", "allowed_endpoints.0: expected a URL"),
+        ("allowed_endpoints: ['https://u:pw123@lineage.example']", "allowed_endpoints.0: expected a URL without"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "agent.yaml"
     file.write_text(text)
 
-    with pytest.raises(InvalidInputError, match=re.escape(told)):
+    with pytest.raises(InvalidInputError, match=re.escape(told)) as refused:
         load_config(file, {})
+
+    assert "pw123" not in str(refused.value)
