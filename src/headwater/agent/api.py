@@ -12,7 +12,7 @@ from typing import Annotated, Final
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 from starlette.exceptions import HTTPException
 
 from headwater.agent import shapes
@@ -20,6 +20,7 @@ from headwater.agent.logs import last_lines, log_of
 from headwater.agent.loop import Agent
 from headwater.agent.messages import Pipeline
 from headwater.errors import HeadwaterError, InvalidInputError, NotFoundError
+from headwater.model.words import in_words
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +51,11 @@ class Ordered(_Body):
 
     by: str | None = None
     note: str | None = None
+
+    @field_validator("by", "note")
+    @classmethod
+    def _says_something(cls, text: str | None, field: ValidationInfo) -> str | None:
+        return None if text is None else in_words(text, field.field_name or "body")
 
 
 def create_api(agent: Agent, token: str | None) -> FastAPI:
@@ -92,7 +98,8 @@ def _add_jobs(app: FastAPI, agent: Agent) -> None:
 
     @app.delete("/api/v1/jobs/{job_id}", status_code=HTTPStatus.ACCEPTED)
     async def delete(job_id: int, by: str | None = None, note: str | None = None) -> None:
-        agent.delete(agent.deployed.find(job_id), by, note)
+        order = Ordered(by=by, note=note)
+        agent.delete(agent.deployed.find(job_id), order.by, order.note)
 
     @app.get("/api/v1/jobs/{job_id}/history")
     async def history(job_id: int, limit: _Limit = 50) -> shapes.HistoryShape:

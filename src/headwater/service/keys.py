@@ -17,6 +17,7 @@ from headwater.graph.edits import Edits
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.facts import Edit, Fact
 from headwater.model.times import microseconds
+from headwater.model.words import in_words
 from headwater.service import shapes_keys as shapes
 from headwater.service.access import Service
 from headwater.service.answers import iso
@@ -126,6 +127,7 @@ def _checked_revocation(statement: Statement, signed: Signed, known: Trust, toke
     if statement.key_id not in known.keys:
         raise NotFoundError(f"Key '{statement.key_id}' not found.")
     _time(statement, "from")
+    in_words(statement.reason, "statement.reason")
     if token is not None:
         return True
     check_signature(signed, statement.key_id, known.keys[statement.key_id])

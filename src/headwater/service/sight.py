@@ -46,7 +46,7 @@ _User = Annotated[
 
 async def _by(request: Request, told: _User = None) -> str | None:
     sight = sight_of(request)
-    return told if sight is None else sight.caller.name
+    return told or None if sight is None else sight.caller.name
 
 
 async def _is_veiled(request: Request) -> bool:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from headwater.errors import NotFoundError
 from headwater.model.edits import Saying, edit_entry
+from headwater.model.words import in_words
 from headwater.signing.erasure import ERASED
 from headwater.signing.erasure import erase as erased
 from headwater.signing.leaf import SALT_BYTES
@@ -32,10 +33,12 @@ def erase(store: Store, told: Erasure) -> tuple[list[str], int]:
     The event's signature goes too, if it is left: its `payloadHash` is over all that was signed and has no salt.
 
     Raises:
+        InvalidInputError: nothing says why, or who erases it.
         NotFoundError: there is no such event, or no such facet in it.
         InvalidEventError: another entry would be the same but for what is erased.
         UnavailableError: the database does not answer; nothing is erased then.
     """
+    reason, by = in_words(told.reason, "reason"), in_words(told.by, "by")
     logged = store.at([told.place]).get(told.place)
     if logged is None or logged.event_type == EDIT:
         raise NotFoundError(f"index: the log has no event {told.place}")
@@ -43,8 +46,8 @@ def erase(store: Store, told: Erasure) -> tuple[list[str], int]:
     is_signed = any(place.path == tuple(_SIGNATURE.split(".")) for place in facet_places(logged.raw))
     paths = [told.path, *([_SIGNATURE] if is_signed and told.path != _SIGNATURE else [])]
     raw, salt = erased(logged.raw, sealed.salt, _not_erased(logged.raw, paths, told.path))
-    saying = Saying(("entry", str(told.place)), f"erased:{told.path}", {"reason": told.reason})
-    edit = edit_entry(told.edit_id, told.time_us, told.by, [saying])
+    saying = Saying(("entry", str(told.place)), f"erased:{told.path}", {"reason": reason})
+    edit = edit_entry(told.edit_id, told.time_us, by, [saying])
     entry = entry_of(edit, "unsigned", None, told.time_us, secrets.token_bytes(SALT_BYTES))
     return paths, store.replace(told.place, raw, salt, entry)
 

@@ -158,6 +158,9 @@ def test_a_deleted_job_is_not_found_any_more(api: TestClient) -> None:
         ("GET", "/nowhere", None, 404),
         ("POST", "/jobs", {"text": "x"}, 422),
         ("POST", "/jobs/7/stop", {}, 404),
+        ("POST", "/jobs/7/stop", {"by": "ann", "note": " "}, 400),
+        ("POST", "/jobs/7/stop", {"by": ""}, 400),
+        ("DELETE", "/jobs/7?note=", None, 400),
         ("GET", "/executions?limit=0", None, 422),
     ],
 )

@@ -618,6 +618,17 @@ def test_nothing_of_what_was_erased_is_left_in_the_database(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize(
+    ("reason", "by", "field"), [("", "ann", "reason"), (" \t", "ann", "reason"), ("asked", " ", "by")]
+)
+def test_nothing_is_erased_without_a_word_of_why_and_by_whom(home: Path, reason: str, by: str, field: str) -> None:
+    told = CliRunner().invoke(app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", reason, "--by", by])
+
+    assert (told.exit_code, str(told.exception).split(":")[0]) == (1, field)
+    with closing(SqliteStore(home / "headwater.db")) as store:
+        assert b'nominalTime":{"_deleted' not in store.at([4])[4].raw
+
+
+@pytest.mark.parametrize(
     ("index", "path", "reason"),
     [("99", "run.facets.x", "no event 99"), ("7", "run.facets.x", "no event 7"), ("4", "run.facets.x", "no facet")],
 )

@@ -161,6 +161,16 @@ def test_a_revoked_key_signs_nothing_that_happens_or_comes_from_then_on(
     assert json.loads(client.get("/api/v1/keys/jwks").text)["keys"][0]["revokedFrom"] == "2026-05-22T14:23:11.000Z"
 
 
+@pytest.mark.parametrize("reason", ["", " "])
+def test_a_key_is_not_revoked_without_a_word_of_why(client: TestClient, tokens: Path, reason: str) -> None:
+    enrol(client, KEY, token(tokens))
+
+    answer = state(client, revocation(KEY.key_id, NOW, reason, "1", NOW, KEY))
+
+    assert (answer.status_code, answer.json()["message"].split(":")[0]) == (400, "statement.reason")
+    assert sent(client, KEY) == 201
+
+
 def test_a_key_that_will_be_revoked_is_good_until_then(client: TestClient, tokens: Path) -> None:
     enrol(client, KEY, token(tokens))
 
