@@ -15,7 +15,6 @@ JSON object of ours, which can never be taken for an event: it has neither run n
     source, name                     described   {"type", "connectionUrl", "description"}
     tag, name                        described   {"description"}
     names, ns, name, ns, name        apart       true, or false again: the two are not one dataset
-    log-key, key                     begun       {"size", "root"}: the head from which on a new key signs the log
 
 What stands later in the log holds, for each target and what. What is deleted is only hidden: an event that names it,
 and stands later in the log, brings it back.

@@ -35,29 +35,6 @@ def log_key_path(home: Path) -> Path:
     return home / "keys" / "log.key"
 
 
-def new_log_key(name: str) -> tuple[NoteSigner, bytes]:
-    """A key that is not kept yet, and what `keep_log_key` keeps of it.
-
-    Raises:
-        InvalidInputError: the name is none that a log can have.
-    """
-    seed = secrets.token_bytes(_SEED_BYTES)
-    return NoteSigner.from_seed(name, seed, ED25519), _written(name, seed, ED25519)
-
-
-def keep_log_key(home: Path, text: bytes) -> None:
-    """Keep a new key, where there is none.
-
-    Raises:
-        SetupError: it cannot be written.
-    """
-    path = log_key_path(home)
-    try:
-        create_once(path, text)
-    except OSError as failure:
-        raise SetupError(f"cannot make the key {path}: {failure.strerror}") from failure
-
-
 def witness_key(home: Path, name: str | None, default_name: str) -> NoteSigner:
     """Return the key of the witness that works here; as `log_key`."""
     return _key(home / "keys" / "witness.key", name, default_name, COSIGNATURE)

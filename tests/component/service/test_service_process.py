@@ -73,45 +73,22 @@ def test_a_second_service_on_one_database_is_told_so(tmp_path: Path) -> None:
     assert "Traceback" not in refused.stderr
 
 
-def test_a_lost_key_of_a_log_with_entries_is_not_made_again_unasked(tmp_path: Path) -> None:
-    with running(tmp_path) as service:
-        httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
-        old = httpx.get(f"{service.url}/api/v1/log/checkpoint").text
+def test_a_lost_key_of_a_log_with_entries_is_not_made_again_without_a_word(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     key = tmp_path / "keys" / "log.key"
-    kept = key.read_bytes()
-    key.unlink()
-
-    refused = serve(tmp_path, "--port", "0")
-
-    assert (refused.returncode, refused.stdout, key.exists()) == (1, "", False)
-    assert "there is no key" in refused.stderr
-    assert "the log has 1 entries already" in refused.stderr
-    assert "--new-log-key" in refused.stderr
-    key.write_bytes(kept)
-    key.chmod(0o600)
     with running(tmp_path) as service:
-        assert httpx.get(f"{service.url}/api/v1/log/checkpoint").text == old
-
-
-def test_a_new_key_of_a_log_is_begun_by_an_entry_that_tells_from_which_head_on(tmp_path: Path) -> None:
-    with running(tmp_path, "--log-name", "lineage.example.org") as service:
         httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
-        _, size, root, *_ = httpx.get(f"{service.url}/api/v1/log/checkpoint").text.split("\n")
-    (tmp_path / "keys" / "log.key").unlink()
+    key.unlink()
+    assert "warning" not in capfd.readouterr().err
 
-    with running(tmp_path, "--new-log-key", "--log-name", "again.example.org") as service:
-        key = httpx.get(f"{service.url}/api/v1/log/key").text.strip()
-        [told] = httpx.get(f"{service.url}/api/v1/edits").json()["edits"]
-        [done] = httpx.get(f"{service.url}/api/v1/actions").json()["actions"]
-        head = httpx.get(f"{service.url}/api/v1/log/checkpoint").text
+    with running(tmp_path):
+        told = capfd.readouterr().err
+    with running(tmp_path):
+        assert "warning" not in capfd.readouterr().err
 
-    assert head.startswith("again.example.org\n2\n")
-    assert told["entry"]["edits"] == [
-        {"target": ["log-key", key], "what": "begun", "value": {"size": int(size), "root": root}}
-    ]
-    assert (done["index"], done["did"]) == (1, [{"what": "begun", "target": ["log-key", key]}])
-    again = serve(tmp_path, "--port", "0", "--new-log-key")
-    assert (again.returncode, "--new-log-key: there is a key" in again.stderr) == (1, True)
+    assert "warning: the log has 1 entries and its key was not here" in told
+    assert str(key) in told
 
 
 @pytest.mark.parametrize(
