@@ -1,13 +1,14 @@
 """The morning after a field of a topic changed its type, in a real browser: what, who, why."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.bad_morning import told, trust
+from tests.support.bad_morning import DAY, told, trust
 from tests.support.browser import opened
 from tests.support.service import running
 
@@ -52,3 +53,19 @@ def test_from_the_schema_change_to_the_dashboard_and_back_to_the_proof(page: Pag
     expect(details).to_contain_text("2 different events were signed for one place")
     page.keyboard.press("Escape")
     expect(details).to_have_count(0)
+
+
+def test_the_evening_before_is_a_link_away_and_now_is_a_click_from_there(page: Page) -> None:
+    evening = (DAY + timedelta(hours=20)).isoformat().replace("+00:00", "Z")
+    topic = page.get_by_role("row").filter(has_text="price")
+    stays = f"{page.url}?asOf={evening}#view=drift"
+
+    page.goto(stays)
+    expect(page.get_by_text("No schema has changed, as far as events tell.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("button", name="as of")).to_contain_text("UTC")
+    page.get_by_role("button", name="as of").click()
+    page.get_by_role("button", name="Back to now").click()
+
+    expect(topic).to_contain_text("int")
+    expect(page.get_by_role("button", name="as of now")).to_be_visible()

@@ -3,7 +3,8 @@ import { createRoot } from 'react-dom/client'
 import { Client } from './api/client'
 import { Feed } from './api/feed'
 import { Session } from './api/session'
-import { listen } from './api/stream'
+import { type Listener, listen } from './api/stream'
+import { formatAsOf, parseAsOf } from './core/asOf'
 import { App } from './ui/App'
 import { layoutInWorker } from './ui/layoutEngine'
 import { Admitted } from './ui/SignIn'
@@ -16,19 +17,21 @@ const session = new Session({
   fetch: (url, init) => window.fetch(url, init),
   begin: () => window.location.reload(),
 })
-const client = new Client(session.fetch, API)
+const asOf = parseAsOf(window.location.search)
+const client = new Client(session.fetch, API, asOf)
+const hear = (listener: Listener) =>
+  listen(
+    {
+      open: () => session.stream(`${API}/stream`, () => new EventSource(`${API}/stream`)),
+      storedEvents: () => client.storedEvents(),
+      pollEveryMs: 1_000,
+      reopenEveryMs: 5_000,
+    },
+    listener,
+  )
 const feed = new Feed({
   client,
-  listen: (listener) =>
-    listen(
-      {
-        open: () => session.stream(`${API}/stream`, () => new EventSource(`${API}/stream`)),
-        storedEvents: () => client.storedEvents(),
-        pollEveryMs: 1_000,
-        reopenEveryMs: 5_000,
-      },
-      listener,
-    ),
+  listen: asOf === undefined ? hear : () => () => undefined, // the past stays as it was
   gatherMs: 200,
   retryMs: 1_000,
 })
@@ -38,7 +41,15 @@ if (!root) throw new Error('index.html has no #root')
 createRoot(root).render(
   <StrictMode>
     <Admitted session={session}>
-      <App client={client} feed={feed} findLayout={layoutInWorker()} />
+      <App
+        client={client}
+        feed={feed}
+        findLayout={layoutInWorker()}
+        asOf={asOf}
+        travel={(time) => {
+          window.location.search = formatAsOf(time)
+        }}
+      />
     </Admitted>
   </StrictMode>,
 )

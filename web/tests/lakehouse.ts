@@ -270,6 +270,8 @@ export interface Service {
   /** The head of the log, and the newest that a witness signed. */
   checkpoint: string
   witnessed: string | undefined
+  /** The times asked for, where one was. */
+  readonly times: Set<string | null>
   /** The paths asked for, in order. */
   readonly asked: string[]
 }
@@ -282,10 +284,12 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
     rootCause: ROOT_CAUSE,
     checkpoint: 'lineage.example.org\n20\ncm9vdA==\n\n— lineage.example.org AAAA\n',
     witnessed: undefined,
+    times: new Set(),
     asked: [],
     fetch: async (url) => {
       const { pathname, searchParams } = new URL(url, 'http://lakehouse')
       service.asked.push(decodeURIComponent(pathname + (searchParams.get('nodeId') ?? '')))
+      if (!pathname.endsWith('/log/checkpoint')) service.times.add(searchParams.get('asOf'))
       if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
       if (pathname.endsWith('/log/checkpoint')) return head(service, searchParams.has('witnesses'))
       const body = answer(service, decodeSegments(pathname), searchParams)

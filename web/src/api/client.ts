@@ -29,11 +29,13 @@ const DEPTH = 20
 export class Client {
   readonly #fetch: Fetch
   readonly #base: string
+  readonly #asOf: string | undefined
 
-  /** `base` is where the service's routes begin, for example `api/v1`. */
-  constructor(fetch: Fetch, base: string) {
+  /** `base` is where the service's routes begin, for example `api/v1`; `asOf`: what is asked for is how it was then. */
+  constructor(fetch: Fetch, base: string, asOf?: string) {
     this.#fetch = fetch
     this.#base = base
+    this.#asOf = asOf
   }
 
   /** The first `limit` jobs. */
@@ -111,7 +113,7 @@ export class Client {
     return this.#get(`nodes/${segment(id)}?${query({ limit })}`)
   }
 
-  /** The head of the log. */
+  /** The head of the log as it is now: a log has no other. */
   async checkpoint(): Promise<Checkpoint> {
     return this.#checkpoint('log/checkpoint')
   }
@@ -156,7 +158,8 @@ export class Client {
   }
 
   async #get<T>(path: string, signal?: AbortSignal): Promise<T> {
-    const response = await answer(this.#fetch, `${this.#base}/${path}`, signal)
+    const then = this.#asOf && `${path.includes('?') ? '&' : '?'}${query({ asOf: this.#asOf })}`
+    const response = await answer(this.#fetch, `${this.#base}/${path}${then ?? ''}`, signal)
     return (await response.json()) as T // the one place where the service's word is taken for its types
   }
 }

@@ -26,9 +26,11 @@ interface AppProps {
   readonly client: Client
   readonly feed: Feed
   readonly findLayout: FindLayout
+  readonly asOf: string | undefined
+  readonly travel: (asOf: string | undefined) => void
 }
 
-export function App({ client, feed, findLayout }: AppProps) {
+export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
   const state = useSyncExternalStore(feed.subscribe, feed.state)
   const [route, go] = useRoute()
   const [unfolded, setUnfolded] = useState<ReadonlySet<NodeId>>(new Set())
@@ -48,6 +50,8 @@ export function App({ client, feed, findLayout }: AppProps) {
   }, [shown, chosen])
 
   const page = pageOf(client, graph, state, route, {
+    asOf,
+    travel,
     go,
     anchor: setAnchor,
     toggleFold: (node) => setUnfolded((open) => toggled(open, node)),
@@ -108,7 +112,7 @@ function Graph({ state: { graph }, ...rest }: GraphProps) {
   }
 }
 
-interface Moves {
+interface Moves extends Pick<AppProps, 'asOf' | 'travel'> {
   readonly go: (route: Route) => void
   readonly anchor: (node: NodeId) => void
   readonly toggleFold: (node: NodeId) => void
@@ -118,6 +122,8 @@ function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Ro
   return {
     client,
     graph,
+    asOf: moves.asOf,
+    travel: moves.travel,
     revision: state.revision,
     revisionOf: (node) => state.touched.get(node) ?? 0,
     openNode: (node) => {

@@ -1,6 +1,7 @@
 import type { Connection } from '../api/stream'
 import { formatCount } from '../core/format'
 import { DRIFT, FAILURES, formatRoute, HOME, RECORD, type View } from '../core/route'
+import { AsOfChoice } from './AsOfChoice'
 import { usePage } from './page'
 import { Search } from './search/Search'
 import { useLoaded } from './useLoaded'
@@ -14,6 +15,7 @@ interface HeaderProps {
 }
 
 export function Header({ view, connection, unlisted }: HeaderProps) {
+  const { asOf } = usePage()
   return (
     <header className="top">
       <h1>
@@ -27,7 +29,8 @@ export function Header({ view, connection, unlisted }: HeaderProps) {
       {view === 'graph' && unlisted > 0 && (
         <p className="unlisted">{formatCount(unlisted)} more jobs are not drawn; search finds them.</p>
       )}
-      <ConnectionLight connection={connection} />
+      <AsOfChoice />
+      {asOf === undefined && <ConnectionLight connection={connection} />}
     </header>
   )
 }

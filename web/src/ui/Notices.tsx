@@ -1,3 +1,5 @@
+import { usePage } from './page'
+
 export function LoadingNotice() {
   return (
     <p className="notice" role="status">
@@ -17,6 +19,9 @@ export function FailureNotice({ message }: { message: string }) {
 }
 
 export function EmptyNotice() {
+  const { asOf } = usePage()
+  if (asOf !== undefined)
+    return <p className="notice">Nothing had happened by then, as far as events tell.</p>
   const endpoint = new URL('api/v1/lineage', document.baseURI)
   return (
     <div className="notice" role="status">

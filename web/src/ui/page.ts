@@ -7,6 +7,10 @@ import type { ColumnRef, NodeId } from '../core/ids'
 export interface Page {
   readonly client: Client
   readonly graph: LineageGraph
+  /** The time that is shown; undefined is now. */
+  readonly asOf: string | undefined
+  /** Shows another time. */
+  readonly travel: (asOf: string | undefined) => void
   /** Grows with what the service learns. */
   readonly revision: number
   /** Grows when an event touched the node. */

@@ -1,11 +1,12 @@
 import { cleanup, render } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
 import type { DetachedWindowAPI } from 'happy-dom'
-import { afterEach } from 'vitest'
+import { afterEach, vi } from 'vitest'
 import { Client } from '../../src/api/client'
 import { Feed } from '../../src/api/feed'
 import type { Listener } from '../../src/api/stream'
 import { layout } from '../../src/core/layout'
+import type { Shape } from '../../src/core/shape'
 import { App } from '../../src/ui/App'
 import { lakehouse, type Service } from '../lakehouse'
 
@@ -21,10 +22,16 @@ afterEach(() => {
   window.location.hash = ''
 })
 
+interface Opening {
+  readonly service?: Service
+  readonly hash?: string
+  readonly asOf?: string
+}
+
 /** The whole page over a service in memory; `listener` speaks for the stream. */
-export function openPage({ service = lakehouse(), hash = '' }: { service?: Service; hash?: string } = {}) {
+export function openPage({ service = lakehouse(), hash = '', asOf }: Opening = {}) {
   window.location.hash = hash
-  const client = new Client(service.fetch, 'api/v1')
+  const client = new Client(service.fetch, 'api/v1', asOf)
   let listener: Listener | undefined
   const started = new Feed({
     client,
@@ -36,6 +43,8 @@ export function openPage({ service = lakehouse(), hash = '' }: { service?: Servi
     retryMs: 20,
   })
   feed = started
-  render(<App client={client} feed={started} findLayout={async (shape) => layout(shape)} />)
-  return { service, user: userEvent.setup(), listener: () => listener as unknown as Listener }
+  const travel = vi.fn<(asOf: string | undefined) => void>()
+  const findLayout = async (shape: Shape) => layout(shape)
+  render(<App client={client} feed={started} findLayout={findLayout} asOf={asOf} travel={travel} />)
+  return { service, travel, user: userEvent.setup(), listener: () => listener as unknown as Listener }
 }

@@ -2,7 +2,7 @@
 
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
-import { jobId } from '../../src/core/ids'
+import { jobId, type RunId } from '../../src/core/ids'
 import { DRIFT, FAILURES, formatRoute, RECORD } from '../../src/core/route'
 import { FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
 import { openPage } from './openPage'
@@ -69,7 +69,8 @@ test('a schema change leads to the column that changed', async () => {
 
 describe('failures', () => {
   const errorMessage = { message: 'disk full', stackTrace: 'at line 1' }
-  const runs = [run('FAILED', { facets: { errorMessage } }), run('FAILED'), run('COMPLETED')]
+  const first = run('FAILED', { id: 'run-0' as RunId })
+  const runs = [run('FAILED', { facets: { errorMessage } }), first, run('COMPLETED')]
 
   test('say what failed and why, and lead to the job', async () => {
     const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })

@@ -24,13 +24,17 @@ const MISSING = { loading: 'Loading…', failed: 'No answer', ready: 'Not known'
 
 /** The side panel for the chosen node. */
 export function Details({ id, column, columns, included }: DetailsProps) {
-  const { graph } = usePage()
+  const { graph, asOf } = usePage()
   const node = graph.nodes.get(id)
   if (!node) {
     return (
       <Panel head={<h2 className="panel-title">{MISSING[included.state]}</h2>}>
         {included.state === 'failed' && <p role="alert">{included.message}</p>}
-        {included.state === 'ready' && <p>The service knows no job or dataset by the id {id}.</p>}
+        {included.state === 'ready' && (
+          <p>
+            The service {asOf === undefined ? 'knows' : 'knew'} no job or dataset by the id {id}.
+          </p>
+        )}
       </Panel>
     )
   }

@@ -6,11 +6,11 @@ import { useLoaded } from '../useLoaded'
 
 /** How long the log is, and the head by which others can hold it to that. */
 export function LogHead({ revision }: { revision: number }) {
-  const { client } = usePage()
+  const { client, asOf } = usePage()
   const heads = useLoaded('log', revision, () => Promise.all([client.checkpoint(), client.witnessed()]))
   return (
     <section aria-labelledby="log">
-      <h3 id="log">The log</h3>
+      <h3 id="log">The log{asOf !== undefined && ', as it is now'}</h3>
       <Awaited of={heads} doing="Loading the head of the log">
         {([head, witnessed]) => <Head head={head} witnessed={witnessed} url={client.checkpointUrl} />}
       </Awaited>

@@ -1,0 +1,42 @@
+import { type FormEvent, useId } from 'react'
+import { localTime, ofLocalTime } from '../core/asOf'
+import { usePage } from './page'
+import { Time } from './Time'
+
+/** Says which time the page shows, and leads to another. */
+export function AsOfChoice() {
+  const { asOf, travel } = usePage()
+  const form = useId()
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const local = new FormData(event.currentTarget).get('local')
+    const chosen = typeof local === 'string' ? ofLocalTime(local) : undefined
+    if (chosen !== undefined) travel(chosen)
+  }
+  return (
+    <div className="as-of" data-past={asOf !== undefined}>
+      <button type="button" popoverTarget={form}>
+        as of {asOf === undefined ? 'now' : <Time at={asOf} />}
+      </button>
+      <form id={form} popover="auto" onSubmit={submit}>
+        <label>
+          Show all as it was at
+          <input
+            name="local"
+            type="datetime-local"
+            step="1"
+            required
+            defaultValue={localTime(asOf ?? new Date().toISOString())}
+          />
+        </label>
+        <p className="muted">By the times that events give themselves, on your clock.</p>
+        <button type="submit">Show</button>
+        {asOf !== undefined && (
+          <button type="button" onClick={() => travel(undefined)}>
+            Back to now
+          </button>
+        )}
+      </form>
+    </div>
+  )
+}

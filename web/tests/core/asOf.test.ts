@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { formatAsOf, localTime, ofLocalTime, parseAsOf } from '../../src/core/asOf'
+
+beforeEach(() => {
+  vi.stubEnv('TZ', 'Europe/Paris')
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+test.each([undefined, '2026-05-22T12:00:00.000Z', '2026-05-22T14:00:00+02:00', 'last Tuesday'])(
+  'the time %s survives the address',
+  (asOf) => {
+    expect(parseAsOf(formatAsOf(asOf))).toBe(asOf)
+  },
+)
+
+test('an address without a time shows now', () => {
+  expect(['', '?', '?asOf='].map(parseAsOf)).toEqual([undefined, undefined, undefined])
+})
+
+test.each([
+  ['2026-05-22T12:00:00.000Z', '2026-05-22T14:00:00'],
+  ['2026-01-02T23:30:01.000Z', '2026-01-03T00:30:01'],
+])('%s is %s in Paris, and back', (time, local) => {
+  expect(localTime(time)).toBe(local)
+  expect(ofLocalTime(local)).toBe(time)
+})
+
+test('what is no time is none', () => {
+  expect(localTime('last Tuesday')).toBe('')
+  expect(ofLocalTime('')).toBeUndefined()
+})

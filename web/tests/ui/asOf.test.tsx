@@ -1,0 +1,47 @@
+// @vitest-environment happy-dom
+
+import { fireEvent, screen } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { formatRoute, type Route } from '../../src/core/route'
+import { FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
+import { openPage } from './openPage'
+
+const THEN = '2026-01-02T04:04:05.000Z'
+const ROUTES: readonly Route[] = [
+  { view: 'graph', node: FLIGHTS, column: 'arr_delay' },
+  { view: 'graph', node: INGEST, column: undefined },
+  { view: 'failures' },
+  { view: 'drift' },
+  { view: 'record', machine: 'edge-7' },
+]
+
+test.each(ROUTES)('all that $view shows is asked for as it was then', async (route) => {
+  const { service, user } = openPage({ hash: formatRoute(route), asOf: THEN })
+  await screen.findByRole('heading', { name: /Schema|Runs|Failed|changes|Emitters|Failures/ })
+  for (const question of screen.queryAllByText(/^(Why might|What hangs on)/)) await user.click(question)
+
+  expect(screen.queryByText('live')).toBeNull()
+  expect([...service.times]).toEqual([THEN])
+})
+
+test('a run that went on then counts its time until then', async () => {
+  const runs = [run('RUNNING')]
+  const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })
+
+  openPage({ service, hash: formatRoute({ view: 'graph', node: INGEST, column: undefined }), asOf: THEN })
+
+  expect(await screen.findByText('1 h 0 min')).toBeTruthy()
+})
+
+test('another time is chosen on the reader’s clock, and now is a step away', async () => {
+  const { user, travel } = openPage({ asOf: THEN })
+  await user.click(screen.getByText(/^as of/))
+
+  fireEvent.change(screen.getByLabelText('Show all as it was at'), {
+    target: { value: '2026-01-01T12:00:00' },
+  })
+  await user.click(screen.getByRole('button', { name: 'Show' }))
+  await user.click(screen.getByRole('button', { name: 'Back to now' }))
+
+  expect(travel.mock.calls).toEqual([[new Date(2026, 0, 1, 12).toISOString()], [undefined]])
+})
