@@ -26,9 +26,13 @@ from headwater.model.producer import VERSION
 log = logging.getLogger(__name__)
 
 _ACKNOWLEDGED: Final = frozenset({200, 201, 202, 204})
-_WORTH_A_RETRY: Final = frozenset({401, 408, 425, 429})
-"""401 too: a token that ended is replaced by people, and what was told meanwhile must not be lost for that."""
+_WORTH_A_RETRY: Final = frozenset({401, 407, 408, 425, 429})
+"""401 and 407 too: what a service or a proxy asks for is put right by people, and until then nothing may be lost."""
+_NOT_ABOUT_THE_EVENT: Final = frozenset({403, 404})
+"""Where a page comes with it: a proxy's word. Any other 4xx may be about this event, which would hold up all others."""
 _NOT_ABOUT_MANY: Final = frozenset({401, 403, 413})
+_A_PAGE: Final = "with a page of HTML: no lineage service, but a proxy or the sign-in page of a network"
+_ELSEWHERE: Final = "sends elsewhere, where no token is carried to: name the address of the service itself"
 _ANSWER_MAX_BYTES: Final = 4096
 """For each event that was sent."""
 _MESSAGE_MAX_CHARS: Final = 200
@@ -93,9 +97,10 @@ class HttpTransport:
         answer = self._posted(self._config.endpoint, "application/json", event, 1)
         if isinstance(answer, Unavailable):
             return answer
-        if answer.is_receipt_wanted and answer.status in _ACKNOWLEDGED:
+        outcome = self._outcome(answer)
+        if answer.is_receipt_wanted and isinstance(outcome, Acknowledged):
             self._take_receipt(_receipt(_json(answer.body)))
-        return self._outcome(answer)
+        return outcome
 
     def _sent_together(self, events: Sequence[bytes]) -> Sequence[Outcome]:
         """Post the events in one body; gives nothing if they must be sent one by one."""
@@ -109,7 +114,7 @@ class HttpTransport:
                 self._take_receipt(_last_receipt(told))
             return outcomes
         outcome = self._outcome(answer)
-        if isinstance(outcome, Unavailable):
+        if isinstance(outcome, Unavailable) and answer.status not in _NOT_ABOUT_THE_EVENT:
             self._is_next_alone = True  # if it is only this route that fails, the events go on
             return [outcome]
         if answer.status not in _NOT_ABOUT_MANY:
@@ -132,7 +137,8 @@ class HttpTransport:
                 retry_after = response.headers.get("Retry-After")
                 body = _beginning(response, _ANSWER_MAX_BYTES * events)
                 self._most_together = min(2 * self._most_together, _MOST_TOGETHER)
-                return _Answer(response.status_code, body, retry_after, is_receipt_wanted)
+                is_page = response.headers.get("Content-Type", "").startswith("text/html") and body.lstrip()[:1] == b"<"
+                return _Answer(response.status_code, body, retry_after, is_receipt_wanted, is_page)
         except httpx.HTTPError as failure:
             if isinstance(failure, httpx.TimeoutException):
                 self._most_together = max(events // 2, 1)
@@ -159,12 +165,15 @@ class HttpTransport:
         return self._client
 
     def _outcome(self, answer: "_Answer") -> Outcome:
+        if answer.is_page and (answer.status < 400 or answer.status in _NOT_ABOUT_THE_EVENT):
+            return Unavailable(f"{answer.status} {_A_PAGE}")
         if answer.status in _ACKNOWLEDGED:
             return Acknowledged()
+        if 300 <= answer.status < 400:
+            return Unavailable(f"{answer.status} {_ELSEWHERE}")
         why = f"{answer.status} {_message(answer.body)}".rstrip()
         if 400 <= answer.status < 500 and answer.status not in _WORTH_A_RETRY:
             return Refused(why)
-        # What is neither: 5xx, and a redirect, which is not followed since it would carry the token elsewhere.
         return Unavailable(why, retry_after_s(answer.retry_after, self._now()))
 
 
@@ -173,6 +182,8 @@ class _Answer(NamedTuple):
     body: bytes
     retry_after: str | None
     is_receipt_wanted: bool
+    is_page: bool
+    """Of HTML, for people: something between here and the service says it, such as the sign-in page of a network."""
 
 
 def _json(answer: bytes | str) -> object:

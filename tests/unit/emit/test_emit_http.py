@@ -80,8 +80,34 @@ def test_a_redirect_is_not_followed_since_it_would_carry_the_token_elsewhere() -
 
     outcome = sent(answer, token_env="TOKEN")  # noqa: S106
 
-    assert outcome == Unavailable("307")
+    assert isinstance(outcome, Unavailable)
+    assert outcome.why.startswith("307 sends elsewhere")
     assert hosts == ["lineage.test"]
+
+
+PAGE = "<!doctype html><title>Welcome to our hotel, Mrs Miller</title>"
+
+
+@pytest.mark.parametrize("status", [200, 201, 302, 403, 404])
+def test_a_page_for_people_is_no_word_of_a_service(status: int) -> None:
+    outcome = sent(lambda _: httpx.Response(status, html=PAGE))
+
+    assert isinstance(outcome, Unavailable)
+    assert outcome.why.startswith(f"{status} with a page of HTML")
+    assert "Miller" not in outcome.why
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_proxy_that_refuses_this_event_holds_up_no_other(status: int) -> None:
+    assert isinstance(sent(lambda _: httpx.Response(status, html=PAGE)), Refused)
+
+
+def test_a_short_word_that_only_calls_itself_a_page_acknowledges() -> None:
+    assert sent(lambda _: httpx.Response(200, html="ok")) == Acknowledged()
+
+
+def test_a_proxy_that_asks_who_calls_refuses_no_event() -> None:
+    assert sent(lambda _: httpx.Response(407)) == Unavailable("407")
 
 
 @pytest.mark.parametrize(
@@ -162,6 +188,21 @@ def test_an_answer_that_does_not_tell_of_each_event_counts_for_none(answer: http
 
     assert service.sends() == [Acknowledged()]
     assert service.requests[-1] == ("/api/v1/lineage", MANY[0])
+
+
+def test_many_events_behind_the_sign_in_page_of_a_network_wait() -> None:
+    service = ManyTaker(httpx.Response(200, html=PAGE))
+
+    (outcome,) = service.sends()
+
+    assert isinstance(outcome, Unavailable)
+
+
+def test_a_service_whose_missing_route_is_a_page_has_its_events_one_by_one() -> None:
+    service = ManyTaker(httpx.Response(404, html=PAGE))
+
+    assert service.sends(2) == [Acknowledged()]
+    assert [path for path, _ in service.requests] == ["/api/v1/lineage/batch", *["/api/v1/lineage"] * 2]
 
 
 def test_a_body_that_is_too_large_is_no_reason_to_go_one_by_one_for_ever() -> None:
