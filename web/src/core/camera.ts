@@ -6,6 +6,8 @@ export type View = Point & { readonly zoom: number }
 
 /** Smaller than this, names cannot be read. */
 export const READABLE_ZOOM = 0.5
+/** At which a single node, or a path, is shown when all the graph is too small to read. */
+export const CLOSE_ZOOM = 0.9
 const MARGIN = 18
 
 /** All of `bounds`, as large as it fits, at most at `mostZoom`. */
@@ -46,12 +48,13 @@ export function reveal(box: Box, view: View, canvas: Size): View {
       }
 }
 
-/** Shows all of `path`, smaller if need be, but never so small that names cannot be read: then `start` counts. */
+/** Shows all of `path`, smaller or larger if need be, but never so small that names cannot be read: then `start` counts. */
 export function revealPath(path: Box, start: Box, view: View, canvas: Size): View {
-  if (contains(path, view, canvas)) return view
-  const all = overview(path, canvas, view.zoom)
-  if (all.zoom >= READABLE_ZOOM) return all.zoom < view.zoom ? all : reveal(path, view, canvas)
-  return reveal(start, centred(path, canvas, Math.min(view.zoom, READABLE_ZOOM)), canvas)
+  const isReadable = view.zoom >= READABLE_ZOOM
+  if (isReadable && contains(path, view, canvas)) return view
+  const all = overview(path, canvas, isReadable ? view.zoom : CLOSE_ZOOM)
+  if (all.zoom < READABLE_ZOOM) return reveal(start, centred(path, canvas, READABLE_ZOOM), canvas)
+  return isReadable && all.zoom === view.zoom ? reveal(path, view, canvas) : all
 }
 
 /** The view in which `after` stands where `before` stood. */

@@ -60,6 +60,15 @@ describe('revealing a path', () => {
     expect(isSeen(path, after)).toBe(true)
   })
 
+  test('is readable where all of the graph was too small to read', () => {
+    const path = { x: 0, y: 0, width: 400, height: 300 }
+
+    const after = revealPath(path, start, { x: 0, y: 0, zoom: 0.1 }, CANVAS)
+
+    expect(after.zoom).toBeGreaterThanOrEqual(READABLE_ZOOM)
+    expect(isSeen(path, after)).toBe(true)
+  })
+
   test('stays readable, and keeps the start in sight, where the path is too long', () => {
     const path = { x: 0, y: 0, width: 3_180, height: 300 }
 

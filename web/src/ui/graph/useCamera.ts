@@ -1,6 +1,15 @@
 import { useReactFlow, useStore } from '@xyflow/react'
 import { type FocusEvent, useEffect, useRef } from 'react'
-import { anchored, centred, opening, READABLE_ZOOM, reveal, revealPath, type View } from '../../core/camera'
+import {
+  anchored,
+  CLOSE_ZOOM,
+  centred,
+  opening,
+  READABLE_ZOOM,
+  reveal,
+  revealPath,
+  type View,
+} from '../../core/camera'
 import type { Box, Size } from '../../core/geometry'
 import { boundsOf } from '../../core/geometry'
 import type { NodeId } from '../../core/ids'
@@ -9,8 +18,6 @@ import type { Layout } from '../../core/shape'
 import type { Drawing } from '../../core/strokes'
 
 const MOVE_MS = 260
-/** At which a single node is shown when all the graph is too small to read. */
-const CLOSE_ZOOM = 0.9
 
 interface Camera {
   readonly onMoveStart: (event: unknown) => void
