@@ -334,12 +334,16 @@ function answer(
       return DRIFT
     case 'root-cause':
       return rootCause
+    case 'quality':
+      return { timeline: node === DELAYS ? QUALITY : [], totalCount: 0 }
     case 'impact':
       return impact(query.get('change') === 'drop')
     case 'search':
       return { totalCount: 0, results: [] }
     case 'namespaces':
-      return path[2] === 'jobs' ? runsOf(jobs, jobId('demo', path[3] ?? '')) : datasets(path[3])
+      return path[2] === 'jobs'
+        ? runsOf(jobs, jobId('demo', path[3] ?? ''), Number(query.get('limit')))
+        : datasets(path[3])
     default:
       return undefined
   }
@@ -371,6 +375,20 @@ function jobsIn(jobs: Service['jobs'], state: string | null): Answer {
   }
 }
 
+const QUALITY = [
+  {
+    at: '2026-01-02T03:04:05Z',
+    run: 'run-2',
+    direction: 'output',
+    passed: false,
+    assertions: [
+      { assertion: 'not_null', column: 'carrier', success: false },
+      { assertion: 'unique', column: 'carrier', success: true },
+    ],
+  },
+  { at: '2026-01-01T03:04:05Z', run: 'run-1', direction: 'output', passed: null, assertions: [] },
+]
+
 const SILENT = {
   silentStreams: [
     {
@@ -397,9 +415,9 @@ function datasets(name: string | undefined): Answer {
   return name === undefined ? { datasets: all } : all.find((dataset) => dataset.name === name)
 }
 
-function runsOf(jobs: Service['jobs'], job: NodeId): Answer {
+function runsOf(jobs: Service['jobs'], job: NodeId, limit: number): Answer {
   const runs = jobs[job]?.runs
-  return runs && { runs, totalCount: runs.length }
+  return runs && { runs: runs.slice(0, limit), totalCount: runs.length }
 }
 
 function eventsOf(jobs: Service['jobs'], id: RunId): readonly unknown[] {

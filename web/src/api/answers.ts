@@ -56,6 +56,15 @@ export interface MachineDetail extends Machine {
   readonly listedCount: number
 }
 
+/** What was asserted or measured of a dataset at one time; `passed` is null where nothing was asserted. */
+export interface QualityPoint {
+  readonly at: string
+  readonly run: RunId | null
+  readonly direction: 'input' | 'output' | null
+  readonly passed: boolean | null
+  readonly assertions: readonly unknown[]
+}
+
 /** A run that goes on by its events, and has been silent for longer than its job lets pass between two. */
 export interface SilentStream {
   readonly job: Named

@@ -2,7 +2,15 @@
 
 import { type Checkpoint, readCheckpoint } from '../core/checkpoint'
 import { datasetId, type NodeId, type RunId } from '../core/ids'
-import type { Impact, Machine, MachineDetail, RootCause, SchemaDrift, SilentStream } from './answers'
+import type {
+  Impact,
+  Machine,
+  MachineDetail,
+  QualityPoint,
+  RootCause,
+  SchemaDrift,
+  SilentStream,
+} from './answers'
 import type { Dataset, Job, Named, Run, RunEvent, SearchResult, WireColumn, WireNode } from './types'
 
 export class ServiceError extends Error {
@@ -143,6 +151,12 @@ export class Client {
   async impact(dataset: NodeId, column: string | undefined, isDrop: boolean, limit: number): Promise<Impact> {
     const asked = { ...(column === undefined ? {} : { column }), ...(isDrop ? { change: 'drop' } : {}) }
     return this.#get(`impact?${query({ nodeId: dataset, ...asked, limit })}`)
+  }
+
+  /** What was last asserted or measured of a dataset, newest first. */
+  async quality(dataset: NodeId, limit: number): Promise<readonly QualityPoint[]> {
+    return (await this.#get<{ timeline: QualityPoint[] }>(`quality?${query({ nodeId: dataset, limit })}`))
+      .timeline
   }
 
   /** How many events are stored: it grows with each. */

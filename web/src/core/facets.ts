@@ -39,7 +39,8 @@ function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
-function text(value: unknown, name: string): string | undefined {
+/** A field of text. */
+export function text(value: unknown, name: string): string | undefined {
   const found = field(value, name)
   return typeof found === 'string' ? found : undefined
 }

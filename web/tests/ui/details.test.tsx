@@ -2,7 +2,7 @@
 
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
-import { datasetId, type NodeId, type RunId } from '../../src/core/ids'
+import { datasetId, jobId, type NodeId, type RunId } from '../../src/core/ids'
 import { formatRoute } from '../../src/core/route'
 import { AGGREGATE, DELAYS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
 import { openPage } from './openPage'
@@ -34,6 +34,33 @@ describe('the details of a dataset', () => {
     expect(window.location.hash).toBe(at(DELAYS))
   })
 
+  test('say how its quality was asserted', async () => {
+    openPage({ hash: at(DELAYS) })
+    const panel = within(await details())
+
+    expect(await panel.findByText('not_null of carrier')).toBeTruthy()
+    expect(panel.getByText('1 of 2 assertions')).toBeTruthy()
+    expect(panel.getByText('failed')).toBeTruthy()
+  })
+
+  test('list the first of many readers by name, and all on demand', async () => {
+    const service = lakehouse()
+    const many = Array.from({ length: 60 }, (_, place) =>
+      jobId('demo', `r${String(59 - place).padStart(2, '0')}`),
+    )
+    const reader = { reads: [DELAYS], writes: [], runs: [] }
+    service.jobs = { ...JOBS, ...Object.fromEntries(many.map((job) => [job, reader])) }
+    const { user } = openPage({ service, hash: at(DELAYS) })
+    const panel = within(await details())
+    const names = () => panel.getAllByRole('button', { name: /^r\d/ }).map(({ textContent }) => textContent)
+    await waitFor(() => expect(names()).toHaveLength(50))
+    expect(names()[0]).toBe('r00')
+
+    await user.click(panel.getByRole('button', { name: 'Show all 60' }))
+
+    expect(names()).toHaveLength(60)
+  })
+
   test('say in words where a column comes from and what it reaches', async () => {
     openPage({ hash: at(DELAYS, 'avg_arr_delay') })
 
@@ -45,6 +72,13 @@ describe('the details of a dataset', () => {
     )
     expect(story.textContent).toContain('avg_arr_delay reaches no other column: it ends here.')
     expect(story.textContent).toContain('6 columns in 2 datasets upstream')
+  })
+
+  test('say so of a column that is gone', async () => {
+    openPage({ hash: at(DELAYS, 'gone') })
+
+    expect((await screen.findByText(/^It has no column/)).textContent).toContain('gone now')
+    expect(screen.queryByText(/it begins here/)).toBeNull()
   })
 
   test('follow the columns that they name', async () => {
@@ -67,6 +101,19 @@ describe('the details of a job', () => {
     expect(panel.getByText('336,776')).toBeTruthy()
     expect(panel.getByText('1.5 s')).toBeTruthy()
     expect(panel.getByText('completed')).toBeTruthy()
+  })
+
+  test('show earlier runs on demand', async () => {
+    const runs = Array.from({ length: 30 }, (_, place) => run('COMPLETED', { id: `run-${place}` as RunId }))
+    const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })
+    const { user } = openPage({ service, hash: at(INGEST) })
+    const panel = within(await details())
+    await waitFor(() => expect(panel.getAllByText('completed')).toHaveLength(25))
+
+    await user.click(panel.getByRole('button', { name: 'Show earlier runs' }))
+
+    await waitFor(() => expect(panel.getAllByText('completed')).toHaveLength(30))
+    expect(panel.queryByRole('button', { name: 'Show earlier runs' })).toBeNull()
   })
 
   test('lead from a task to its pipeline and back', async () => {

@@ -10,17 +10,26 @@ import { NodeLink } from './NodeLinks'
 interface ColumnStoryProps {
   readonly start: ColumnRef
   readonly columns: Loadable<ColumnGraph>
+  /** Whether the dataset's schema has the column. */
+  readonly isInSchema: boolean
 }
 
 /** Says in words where a column comes from and what it reaches. */
-export function ColumnStory({ start, columns }: ColumnStoryProps) {
+export function ColumnStory({ start, columns, isInSchema }: ColumnStoryProps) {
   switch (columns.state) {
     case 'loading':
       return <p role="status">Following {start.column}…</p>
     case 'failed':
       return <p role="alert">{columns.message}</p>
     case 'ready':
-      return <Story start={start} graph={columns.value} />
+      return isInSchema || columns.value.columns.has(columnKey(start)) ? (
+        <Story start={start} graph={columns.value} />
+      ) : (
+        <p role="status">
+          It has no column <b className="column-name">{start.column}</b> now. If it had one, a change of its
+          schema took it.
+        </p>
+      )
   }
 }
 

@@ -7,6 +7,7 @@ import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
 import { ColumnStory } from './ColumnStory'
 import { NodeLinks } from './NodeLinks'
+import { Quality } from './Quality'
 import { Questions } from './Questions'
 import { Schema } from './Schema'
 
@@ -24,8 +25,15 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
   const dataset = loaded.state === 'ready' ? loaded.value : summary
   return (
     <>
-      {column !== undefined && <ColumnStory start={{ dataset: id, column }} columns={columns} />}
+      {column !== undefined && (
+        <ColumnStory
+          start={{ dataset: id, column }}
+          columns={columns}
+          isInSchema={dataset.fields.some(({ name }) => name === column)}
+        />
+      )}
       {dataset.description && <p>{dataset.description}</p>}
+      <Quality dataset={id} />
       <Aliases names={symlinks(dataset.facets)} />
       <NodeLinks title="Written by" nodes={graph.sources.get(id)} none="No job is known to write it." />
       <NodeLinks title="Read by" nodes={graph.targets.get(id)} none="No job is known to read it." />

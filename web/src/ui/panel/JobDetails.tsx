@@ -1,4 +1,6 @@
+import { useState } from 'react'
 import type { Job } from '../../api/types'
+import { formatCount } from '../../core/format'
 import { partsOf, wholeOf } from '../../core/graph'
 import type { NodeId } from '../../core/ids'
 import { usePage } from '../page'
@@ -8,6 +10,8 @@ import { NodeLinks } from './NodeLinks'
 import { RunCard } from './RunCard'
 
 const RUNS_SHOWN = 25
+/** The service tells no more at once. */
+const MOST_RUNS = 1_000
 
 export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
   const { graph } = usePage()
@@ -27,7 +31,9 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
 
 function Runs({ id, job }: { id: NodeId; job: Job }) {
   const { client, revisionOf } = usePage()
-  const runs = useLoaded(id, revisionOf(id), () => client.runs(job, RUNS_SHOWN))
+  const [limit, setLimit] = useState(RUNS_SHOWN)
+  // Both only grow, so their sum tells when either did; the runs that are here stay meanwhile.
+  const runs = useLoaded(id, revisionOf(id) + limit, () => client.runs(job, limit))
   const isRunning = runs.state === 'ready' && runs.value.items.some(({ state }) => state === 'RUNNING')
   const now = useNow(isRunning)
   switch (runs.state) {
@@ -39,7 +45,7 @@ function Runs({ id, job }: { id: NodeId; job: Job }) {
       return (
         <section>
           <h3>
-            Runs <span className="muted">{runs.value.totalCount}</span>
+            Runs <span className="muted">{formatCount(runs.value.totalCount)}</span>
           </h3>
           {runs.value.items.length === 0 && <p className="muted">It has not run yet.</p>}
           <ol className="runs">
@@ -47,6 +53,11 @@ function Runs({ id, job }: { id: NodeId; job: Job }) {
               <RunCard key={run.id} run={run} now={now} revision={revisionOf(id)} />
             ))}
           </ol>
+          {limit < Math.min(runs.value.totalCount, MOST_RUNS) && (
+            <button type="button" className="link" onClick={() => setLimit(Math.min(4 * limit, MOST_RUNS))}>
+              Show earlier runs
+            </button>
+          )}
         </section>
       )
   }

@@ -1,5 +1,8 @@
+import { useMemo, useState } from 'react'
+import { formatCount } from '../../core/format'
 import { isJobId, type NodeId } from '../../core/ids'
 import { labelOf } from '../../core/labels'
+import { byText } from '../../core/order'
 import { JobIcon, TableIcon } from '../icons'
 import { usePage } from '../page'
 
@@ -10,20 +13,35 @@ interface NodeLinksProps {
   readonly none?: string
 }
 
+/** So many are looked through; more are asked for. */
+const MOST = 50
+
+/** By name; the first of many, until the reader wants all. */
 export function NodeLinks({ title, nodes = [], none }: NodeLinksProps) {
+  const { graph } = usePage()
+  const [isWhole, setIsWhole] = useState(false)
+  const sorted = useMemo(() => [...nodes].sort(byText((node) => labelOf(graph, node))), [graph, nodes])
+  const shown = isWhole ? sorted : sorted.slice(0, MOST)
   return (
     <section>
-      <h3>{title}</h3>
+      <h3>
+        {title} {nodes.length > 1 && <span className="muted">{formatCount(nodes.length)}</span>}
+      </h3>
       {nodes.length === 0 ? (
         <p className="muted">{none}</p>
       ) : (
         <ul className="links">
-          {nodes.map((node) => (
+          {shown.map((node) => (
             <li key={node}>
               <NodeLink node={node} />
             </li>
           ))}
         </ul>
+      )}
+      {shown.length < nodes.length && (
+        <button type="button" className="link" onClick={() => setIsWhole(true)}>
+          Show all {formatCount(nodes.length)}
+        </button>
       )}
     </section>
   )

@@ -1,4 +1,5 @@
 import type { Field } from '../../api/types'
+import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
 import { usePage } from '../page'
 
@@ -14,7 +15,7 @@ export function Schema({ dataset, fields, chosen }: SchemaProps) {
   return (
     <section>
       <h3>
-        Schema <span className="muted">{fields.length > 0 && fields.length}</span>
+        Schema <span className="muted">{fields.length > 0 && formatCount(fields.length)}</span>
       </h3>
       {fields.length === 0 ? (
         <p className="muted">No schema was reported.</p>
