@@ -15,7 +15,7 @@ from headwater.errors import SetupError
 from headwater.service.actions import export_entry
 from headwater.signing.note import NoteSigner
 from headwater.store.entries import entry_of
-from headwater.store.opening import open_store
+from headwater.store.opening import open_existing
 
 _TIMEOUT_S = 10.0
 
@@ -32,7 +32,7 @@ def note_export(home: Path, where: str | Path, signer: NoteSigner, url: str, wha
         return
     entry = export_entry(str(uuid.uuid4()), now_us, f"operator:{user}", what)
     try:
-        with closing(open_store(where, home / "segments")) as store:
+        with closing(open_existing(where, home / "segments")) as store:
             store.add([entry_of(entry, "unsigned", None, now_us)])
     except SetupError as fault:
         raise SetupError(f"{fault}; an export is an entry of the log, so name that service with --url") from fault

@@ -14,7 +14,7 @@ from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 from headwater.emit.home import headwater_home
 from headwater.store.erasing import Erasure
 from headwater.store.erasing import erase as erased
-from headwater.store.opening import open_store
+from headwater.store.opening import open_existing
 
 log = typer.Typer(
     name="log", help="The log itself: who did what; erase a facet without breaking any proof.", no_args_is_help=True
@@ -66,7 +66,7 @@ def redact(
     Example: headwater log redact 41 run.facets.owner --reason "asked for by the person" --by ann
     """
     home = headwater_home()
-    with closing(open_store(database or home / "headwater.db", home / "segments")) as store:
+    with closing(open_existing(database or home / "headwater.db", home / "segments")) as store:
         told = Erasure(index, path, reason, by, str(uuid4()), time.time_ns() // 1_000)
         gone, entry = erased(store, told)
     typer.echo(f"erased from entry {index}: {', '.join(gone)}; entry {entry} says so")

@@ -15,7 +15,7 @@ from headwater.errors import SetupError
 from headwater.store.backup import BackedUp, back_up
 from headwater.store.copying import Copied, Digest
 from headwater.store.copying import copy as copied
-from headwater.store.opening import open_store
+from headwater.store.opening import open_existing, open_store
 
 store = typer.Typer(
     name="store", help="The whole store: back it up, copy it from one database to another.", no_args_is_help=True
@@ -61,11 +61,9 @@ def copy(
 
     Example: headwater store copy ~/.headwater/headwater.db postgresql://headwater@db.example.org/lineage
     """
-    if "://" not in source and not Path(source).exists():
-        raise SetupError(f"FROM: there is no file {source}")
     segments = headwater_home() / "segments"
     with (
-        closing(open_store(source, segments)) as here,
+        closing(open_existing(source, segments)) as here,
         closing(open_store(target, segments)) as there,
         counted_progress() as count,
     ):

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from headwater.errors import SetupError
 from headwater.store.opening import open_reader
-from headwater.store.sqlite import segments_of
+from headwater.store.sqlite import is_sqlite_store, segments_of
 
 _PAGES: Final = 256
 """Copied in one go: a megabyte."""
@@ -40,6 +40,8 @@ def back_up(source: Path, target: Path, advance: Advance) -> BackedUp:
     """
     if not source.exists():
         raise SetupError(f"there is no database {source}")
+    if not is_sqlite_store(source):
+        raise SetupError(f"{source} is no store of Headwater's: restore it, or set HEADWATER_HOME to where one is")
     for taken in (target, segments_of(target)):
         if taken.exists():
             raise SetupError(f"{taken} is there already: name a new file")

@@ -5,7 +5,7 @@ from pathlib import Path
 from headwater.errors import SetupError
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
-from headwater.store.sqlite import SqliteConnection, SqliteStore, segments_of
+from headwater.store.sqlite import SqliteConnection, SqliteStore, is_sqlite_store, segments_of
 from headwater.store.store import Store
 
 
@@ -22,6 +22,33 @@ def open_store(where: str | Path, segments: Path | None = None) -> Store:
     from headwater.store.postgres import PostgresStore  # its driver takes 27 MB, and 0.2 s to load
 
     return PostgresStore(where, segments=segments)
+
+
+def open_existing(where: str | Path, segments: Path) -> Store:
+    """Open a store that is there already; none is made, and the caller closes it.
+
+    Raises:
+        SetupError: it is none, or cannot be opened.
+    """
+    if not _holds_store(where):
+        raise SetupError(f"{_shown(where)} is no store of Headwater's: name the database that `headwater serve` made")
+    return open_store(where, segments)
+
+
+def _holds_store(where: str | Path) -> bool:
+    if isinstance(where, Path) or "://" not in where:
+        return is_sqlite_store(Path(where))
+    from headwater.store.postgres import is_postgres_store
+
+    return is_postgres_store(where)
+
+
+def _shown(where: str | Path) -> str:
+    if isinstance(where, Path) or "://" not in where:
+        return str(where)
+    from headwater.store.postgres_url import place_of
+
+    return f"the database ({place_of(where)})"
 
 
 def open_reader(where: str | Path, segments: Path) -> Reader:

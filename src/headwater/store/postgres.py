@@ -6,6 +6,7 @@ Each process appends to the one log, and hears of what others appended: by a not
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -96,6 +97,16 @@ class PostgresStore(Store):
 def open_postgres_reader(url: str, segments: Path) -> Reader:
     """Open a database to read from it only."""
     return Reader(PostgresConnection(place_of(url), only_reads=True), Segments(segments))
+
+
+def is_postgres_store(url: str) -> bool:
+    """Whether the database is a store, of any version; one that does not answer may be, as opening it tells."""
+    with closing(PostgresConnection(place_of(url), only_reads=True)) as connection:
+        try:
+            [(shape, log_)] = connection.execute("SELECT to_regclass('shape') IS NULL, to_regclass('log') IS NULL")
+        except UnavailableError:
+            return True
+    return not (shape or log_)
 
 
 class _Listener:

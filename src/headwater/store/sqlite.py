@@ -65,8 +65,14 @@ class SqliteConnection:
         return self
 
     def migrate(self, steps: Sequence[str], where: str) -> None:
-        """Bring the tables into their newest shape, all at once or not at all."""
+        """Bring the tables into their newest shape, all at once or not at all.
+
+        Raises:
+            SetupError: another program's tables are there.
+        """
         [(version,)] = self.execute("PRAGMA user_version")
+        if not _is_made(self._db) and self.execute("SELECT 1 FROM sqlite_schema LIMIT 1"):
+            raise SetupError(f"{where} is another program's: name a new file")
         if missing := missing_steps(version, steps, where):
             try:
                 self._db.executescript(f"BEGIN; {' '.join(missing)} PRAGMA user_version = {len(steps)}; COMMIT;")
@@ -162,6 +168,22 @@ class SqliteStore(Store):
 
     def _connection(self) -> SqliteConnection:
         return SqliteConnection(self._path).only_reads()
+
+
+def is_sqlite_store(path: Path) -> bool:
+    """Whether the file is a store, of any version; nothing is made or written."""
+    if not path.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(path)) as db:
+            return _is_made(db)
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _is_made(db: sqlite3.Connection) -> bool:
+    [(version,)] = db.execute("PRAGMA user_version")
+    return version > 0 and db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'log'").fetchone() is not None
 
 
 def segments_of(path: Path) -> Path:

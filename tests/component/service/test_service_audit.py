@@ -628,6 +628,15 @@ def test_nothing_is_erased_without_a_word_of_why_and_by_whom(home: Path, reason:
         assert b'nominalTime":{"_deleted' not in store.at([4])[4].raw
 
 
+def test_nothing_is_erased_where_there_is_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+
+    told = CliRunner().invoke(app, ["log", "redact", "0", "run.facets.owner", "--reason", "asked for", "--by", "ann"])
+
+    assert (told.exit_code, "is no store of Headwater's" in str(told.exception)) == (1, True)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("index", "path", "reason"),
     [("99", "run.facets.x", "no event 99"), ("7", "run.facets.x", "no event 7"), ("4", "run.facets.x", "no facet")],

@@ -44,6 +44,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
+@pytest.mark.parametrize("text", [b"", b"no database " * 99])
+def test_what_is_no_store_is_not_backed_up(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "headwater.db").write_bytes(text)
+
+    with pytest.raises(SetupError, match=r"headwater\.db is no store of Headwater's"):
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
+
+    assert [each.name for each in tmp_path.iterdir()] == ["headwater.db"]
+
+
 def test_a_backup_is_the_store_as_it_was(store: Store, tmp_path: Path) -> None:
     held = back_up(tmp_path / "headwater.db", tmp_path / "away" / "copy.db", nothing)
     before = digest(store)

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -142,6 +142,45 @@ def test_a_copy_that_comes_out_differently_is_told_by_the_exit_status(tmp_path: 
     result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
 
     assert (result.exit_code, result.stdout[:13]) == (1, "NOT THE SAME:")
+
+
+def others(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE person (name TEXT)")
+        db.commit()
+
+
+NO_STORES: dict[str, Callable[[Path], object]] = {
+    "empty": lambda path: path.touch(),
+    "text": lambda path: path.write_text("no database " * 99),
+    "another's": others,
+}
+
+
+@pytest.mark.parametrize("what", NO_STORES)
+def test_what_is_no_store_is_neither_copied_nor_written_to(tmp_path: Path, what: str) -> None:
+    NO_STORES[what](tmp_path / "from.db")
+    before = (tmp_path / "from.db").read_bytes()
+
+    result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
+
+    assert (result.exit_code, "is no store of Headwater's" in str(result.exception)) == (1, True)
+    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("from.db", before)]
+
+
+def test_an_empty_database_is_no_store_to_copy_from(tmp_path: Path, cluster: Cluster) -> None:
+    result = CliRunner().invoke(app, ["store", "copy", cluster.new_database(), str(tmp_path / "to.db")])
+
+    assert (result.exit_code, "is no store of Headwater's" in str(result.exception)) == (1, True)
+
+
+def test_tables_are_not_made_among_those_of_another_program(tmp_path: Path) -> None:
+    others(tmp_path / "to.db")
+    fill(tmp_path / "from.db", list(entries()))
+
+    result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / "from.db"), str(tmp_path / "to.db")])
+
+    assert (result.exit_code, "to.db is another program's" in str(result.exception)) == (1, True)
 
 
 def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
