@@ -40,6 +40,12 @@ CREATE TABLE IF NOT EXISTS transition (
 CREATE INDEX IF NOT EXISTS transition_of_execution ON transition (run_id);
 """
 _SCHEMA_VERSION: Final = 1
+_CHANGES: Final = 200
+"""How often a stream, which runs for months, is told to have become `degraded`, and `running` again."""
+_OLD_CHANGES: Final = """
+DELETE FROM transition WHERE run_id = ?1 AND state IN ('running', 'degraded') AND rowid <= (
+    SELECT rowid FROM transition WHERE run_id = ?1 AND state = 'degraded' ORDER BY rowid DESC LIMIT 1 OFFSET ?2)
+"""
 _OVER: Final = ", ".join(f"'{state}'" for state in sorted(ENDED))
 
 
@@ -167,6 +173,8 @@ class AgentStore:
                 )
                 if before is None or before["state"] != one.state:
                     self._db.execute("INSERT INTO transition VALUES (?, ?, ?)", (one.run_id, _us(at), one.state))
+                    if one.state == "degraded":
+                        self._db.execute(_OLD_CHANGES, (one.run_id, _CHANGES))
 
     def execution(self, run_id: str) -> Execution:
         """The execution.

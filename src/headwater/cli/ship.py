@@ -97,10 +97,18 @@ def _as_json(shipped: Shipped) -> dict[str, object]:
     }
 
 
+def _to_go_on(why: str | None) -> str:
+    if (why or "").startswith("401"):
+        return "name the variable with the service's token with --token-env, and run it again to go on"
+    return "run it again to go on"
+
+
 def _in_words(shipped: Shipped) -> str:
     told = [f"{one.file}:{one.line}  {one.verdict}  {one.reason or ''}".rstrip() for one in shipped.troubles]
     counts = f"{shipped.arrived:,} arrived, {shipped.held_back:,} held back, {shipped.refused:,} refused"
-    left = f", {shipped.left:,} left: {shipped.why}; run it again to go on" if shipped.left else ""
+    left = f", {shipped.left:,} left: {shipped.why}; {_to_go_on(shipped.why)}" if shipped.left else ""
     is_unknown = any(one.verdict == "unknown-key" for one in shipped.troubles)
     again = "; --from-start sends it once --keys has its key" if is_unknown else ""
+    if shipped.refused:
+        again += "; --from-start sends it once the service would take it"
     return "\n".join([*(line if line.isprintable() else ascii(line) for line in told), counts + left + again])

@@ -44,6 +44,7 @@ class Courier:
         self._rng = rng or Random()  # noqa: S311 - jitter, not a secret
         self._adopt_every_s = adopt_every_s
         self._failures = 0
+        self._why = ""
         self._adopt_at = 0.0
         self._arrived = threading.Event()
         self._hurried = threading.Event()
@@ -138,13 +139,16 @@ class Courier:
     def _recovered(self) -> None:
         if self._failures:
             log.info("lineage target is back", extra={"target": self._transport.target, "failures": self._failures})
+            self._metrics.mended(self._why)
         self._failures = 0
 
     def _fail(self, why: str) -> None:
         if not self._failures:
             log.warning("lineage target unavailable", extra={"target": self._transport.target, "why": why})
         self._failures += 1
-        self._metrics.failed(why)
+        target = self._transport.target
+        self._why = why if target in why else f"{target}: {why}"
+        self._metrics.failed(self._why)
 
     def _pause(self, after_s: float | None) -> None:
         if after_s is not None:

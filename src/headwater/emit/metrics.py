@@ -144,6 +144,12 @@ class EmitMetrics:
         with self._lock:
             self._last_error = why
 
+    def mended(self, why: str) -> None:
+        """Forget a failure that is over, unless there was another since."""
+        with self._lock:
+            if self._last_error == why:
+                self._last_error = None
+
     def stats(self) -> EmitStats:
         """A consistent copy of the counts."""
         with self._lock:

@@ -115,3 +115,19 @@ def test_a_disk_that_takes_nothing_is_told_and_what_was_known_stays(store: Agent
 
     store._db.execute("PRAGMA query_only = OFF")
     assert store.execution("run-1").state == "pending"
+
+
+def test_a_stream_that_is_troubled_for_months_has_its_beginning_and_its_newest_changes_told(
+    store: AgentStore, job: Job
+) -> None:
+    one = execution(job, 1)
+    store.record(NOON, one)
+
+    for _ in range(1_000):
+        for state in ("running", "degraded"):
+            store.record(NOON, replace(one, state=state))
+
+    states = [each.state for each in store.transitions(one.run_id)]
+    assert states[0] == "pending"
+    assert 398 < len(states) < 403
+    assert states[-2:] == ["running", "degraded"]

@@ -7,6 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
+from headwater.cli.ship import _in_words
+from headwater.emit.shipment import Shipped
 from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
 from tests.support.app import event
@@ -30,6 +32,21 @@ def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatc
 
     assert told.exit_code == 1
     assert "0 arrived, 1 held back, 0 refused; --from-start sends it once --keys has its key" in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("shipped", "told"),
+    [
+        (
+            Shipped(left=3, why="401"),
+            "3 left: 401; name the variable with the service's token with --token-env, and run",
+        ),
+        (Shipped(left=3, why="503"), "3 left: 503; run it again to go on"),
+        (Shipped(refused=2), "2 refused; --from-start sends it once the service would take it"),
+    ],
+)
+def test_what_did_not_arrive_is_told_with_what_to_do_next(shipped: Shipped, told: str) -> None:
+    assert told in _in_words(shipped)
 
 
 def test_what_nobody_signed_is_held_back_whatever_the_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

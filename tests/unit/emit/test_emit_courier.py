@@ -117,6 +117,37 @@ def test_an_event_that_waits_is_shown_as_spooled() -> None:
     assert metrics.stats().dropped == {"spool_full": 3}  # there is no disk here to leave them on
 
 
+def test_a_failure_is_told_with_its_target_until_the_target_is_back() -> None:
+    errors: list[str | None] = []
+
+    def answer(event: bytes) -> Outcome:
+        errors.append(metrics.stats().last_error)
+        return Unavailable("asleep") if len(errors) == 1 else Acknowledged()
+
+    metrics = EmitMetrics()
+    with courier_to(Letterbox(answer, target="http://lineage.test"), metrics=metrics) as courier:
+        courier.accept(events(1, 2))
+        assert courier.wait_until_empty(LONG_S)
+
+    assert errors[:2] == [None, "http://lineage.test: asleep"]
+    assert metrics.stats().last_error is None
+
+
+def test_what_failed_otherwise_meanwhile_is_still_told_once_the_target_is_back() -> None:
+    def answer(event: bytes) -> Outcome:
+        if metrics.stats().last_error is None:
+            return Unavailable("asleep")
+        metrics.failed("the disk is full")
+        return Acknowledged()
+
+    metrics = EmitMetrics()
+    with courier_to(Letterbox(answer), metrics=metrics) as courier:
+        courier.accept(events(1, 1))
+        assert courier.wait_until_empty(LONG_S)
+
+    assert metrics.stats().last_error == "the disk is full"
+
+
 def test_hurry_ends_a_pause() -> None:
     asleep = threading.Event()
     is_awake = threading.Event()
