@@ -317,7 +317,7 @@ function answer(
   switch (path[0]) {
     case 'jobs':
       if (path[1] === 'runs') return { events: eventsOf(jobs, path[2] as RunId) }
-      return jobsIn(jobs, query.get('lastRunStates'))
+      return jobsIn(jobs, query)
     case 'silent-streams':
       return SILENT
     case 'lineage':
@@ -355,7 +355,8 @@ function machineAnswer(id: string): Answer {
 }
 
 function lineage(jobs: Service['jobs'], start: NodeId): Answer {
-  if (!jobs[start] && !DATASETS[start]) return undefined
+  const isRead = Object.values(jobs).some(({ reads }) => reads.includes(start))
+  if (!jobs[start] && !DATASETS[start] && !isRead) return undefined
   const ids = new Set<NodeId>([start])
   const found: WireNode[] = []
   for (const id of ids) {
@@ -367,10 +368,13 @@ function lineage(jobs: Service['jobs'], start: NodeId): Answer {
   return { graph: found }
 }
 
-function jobsIn(jobs: Service['jobs'], state: string | null): Answer {
+function jobsIn(jobs: Service['jobs'], query: URLSearchParams): Answer {
+  const state = query.get('lastRunStates')
   const ids = (Object.keys(jobs) as NodeId[]).filter((id) => !state || jobs[id]?.runs[0]?.state === state)
   return {
-    jobs: ids.map((id) => ({ ...jobNode(id, jobs).data, latestRuns: jobs[id]?.runs })),
+    jobs: ids
+      .slice(0, Number(query.get('limit')))
+      .map((id) => ({ ...jobNode(id, jobs).data, latestRuns: jobs[id]?.runs })),
     totalCount: ids.length,
   }
 }

@@ -29,6 +29,8 @@ export interface FeedOptions {
 }
 
 const JOBS_LISTED = 100
+/** Of a graph of more nodes than this nobody sees anything; one answer may still be larger. */
+const MOST_NODES = 1_000
 const AT_ONCE = 6
 /** Of more changes than this, what they are does not matter: all is asked for. */
 const MOST_CHANGES = 60
@@ -88,7 +90,7 @@ export class Feed {
     const isAll =
       this.#state.graph.state !== 'ready' || changes.includes(undefined) || known.size > MOST_CHANGES
     try {
-      await (isAll ? this.#loadAll() : this.#loadChanged(known))
+      await (isAll ? this.#loadAll() : this.#loadChanged(this.#wanted(known)))
       this.#touch(isAll ? this.#graph().nodes.keys() : known)
     } catch (error) {
       // A graph that is there stays; the connection tells that it may be old.
@@ -100,10 +102,17 @@ export class Feed {
   async #loadAll(): Promise<void> {
     const { items, totalCount } = await this.#client.jobs(JOBS_LISTED)
     const jobs = items.map(({ namespace, name }) => jobId(namespace, name))
-    const wanted = this.#included === undefined ? jobs : [...jobs, this.#included]
+    const wanted = this.#included === undefined ? jobs : [this.#included, ...jobs]
     const answer = await this.#ask(wanted, new Set(this.#graph().nodes.keys()))
     const graph = merge(EMPTY_GRAPH, answer) // anew: what is no more, is not in the answer
     this.#set({ graph: ready(graph), unlisted: Math.max(0, totalCount - jobsOf(graph).length) })
+  }
+
+  /** Of a graph that is only a part, what is in it or touches it: else it would grow with every job that is heard of. */
+  #wanted(changed: ReadonlySet<NodeId>): ReadonlySet<NodeId> {
+    const graph = this.#graph()
+    if (this.#state.unlisted === 0 || graph.nodes.size < MOST_NODES) return changed
+    return new Set([...changed].filter((node) => graph.nodes.has(node)))
   }
 
   async #loadChanged(changed: ReadonlySet<NodeId>): Promise<void> {
@@ -133,11 +142,11 @@ export class Feed {
   }
 }
 
-/** The lineage of all `wanted` nodes that the service knows; one answer often covers many of them. */
+/** The lineage of `wanted` nodes that the service knows, till it is enough; one answer often covers many of them. */
 async function neighbourhoods(client: Client, wanted: readonly NodeId[]): Promise<WireNode[]> {
   const found: WireNode[] = []
   let open = wanted
-  for (let width = 1; open.length > 0; width = AT_ONCE) {
+  for (let width = 1; open.length > 0 && found.length < MOST_NODES; width = AT_ONCE) {
     const asked = open.slice(0, width)
     const answers = await Promise.all(asked.map((node) => client.lineage(node).catch(nothingIfUnknown)))
     const nodes = answers.flatMap((answer) => answer ?? [])

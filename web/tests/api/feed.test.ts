@@ -3,7 +3,7 @@ import { Client } from '../../src/api/client'
 import { Feed } from '../../src/api/feed'
 import type { Listener } from '../../src/api/stream'
 import type { Change } from '../../src/api/types'
-import type { NodeId } from '../../src/core/ids'
+import { datasetId, jobId, type NodeId } from '../../src/core/ids'
 import { labelOf } from '../../src/core/labels'
 import {
   AGGREGATE,
@@ -111,6 +111,30 @@ describe('the feed', () => {
 
     expect(graph().nodes.has(INGEST)).toBe(false)
     expect(graph().nodes.has(AGGREGATE)).toBe(true)
+  })
+
+  test('begins with no more than can be seen, and takes in only what touches it', async () => {
+    const empty = { reads: [], writes: [], runs: [] }
+    const read = Array.from({ length: 1_000 }, (_, place) => datasetId('file', `/${place}`))
+    const [wide, lone, reader, apart] = ['wide', 'lone', 'reader', 'apart'].map((name) => jobId('demo', name))
+    const { service, feed, tell, graph } = feeding({
+      [wide as NodeId]: { ...empty, reads: read },
+      [lone as NodeId]: empty,
+    })
+    await settle()
+    const begin = new Set(graph().nodes.keys())
+
+    service.jobs = {
+      ...service.jobs,
+      [reader as NodeId]: { ...empty, reads: read.slice(0, 1) },
+      [apart as NodeId]: empty,
+    }
+    tell({ jobs: [reader as NodeId, apart as NodeId], datasets: read.slice(0, 1) })
+    await settle()
+
+    expect(begin).toEqual(new Set([wide, ...read]))
+    expect(feed.state().unlisted).toBe(1)
+    expect(new Set(graph().nodes.keys())).toEqual(new Set([...begin, reader]))
   })
 
   test('keeps the node that was asked for when it asks for all', async () => {

@@ -1,0 +1,26 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { gathered } from '../../src/api/gathered'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('what takes long is done the more seldom, and leaves nothing out', async () => {
+  const done: (readonly number[])[] = []
+  const add = gathered<number>(200, async (items) => {
+    done.push(items)
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+  })
+
+  for (let each = 0; each < 100; each += 1) {
+    add(each)
+    await vi.advanceTimersByTimeAsync(100)
+  }
+  await vi.advanceTimersByTimeAsync(10_000)
+
+  expect(done).toHaveLength(3)
+  expect(done.flat()).toHaveLength(100)
+})
