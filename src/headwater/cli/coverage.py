@@ -21,6 +21,7 @@ _HEADINGS: Final = {
     "run-without-start": "runs without a START",
     "run-without-end": "runs without an end, and silent",
     "extraction-error": "runs whose lineage could not be worked out",
+    "unread-operator": "runs that told no data, by operators that their scheduler cannot read",
     "silent-stream": "silent streams",
     "edge-without-columns": "datasets of which nobody tells which columns they are made from",
     "dataset-without-schema": "datasets without a schema",

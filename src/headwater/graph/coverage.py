@@ -7,8 +7,8 @@ from headwater.graph.column_edges import ContentReader
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Run
 from headwater.model.facets.own import EngineCatalogFacet
-from headwater.model.facets.run import ExtractionErrorFacet
-from headwater.model.facts import Quarantined
+from headwater.model.facets.run import ExtractionErrorFacet, UnknownSourceAttributeFacet
+from headwater.model.facts import Quarantined, RunFacet
 from headwater.model.names import DatasetId, JobId, readings
 
 GapKind = Literal[
@@ -16,6 +16,7 @@ GapKind = Literal[
     "run-without-start",
     "run-without-end",
     "extraction-error",
+    "unread-operator",
     "silent-stream",
     "edge-without-columns",
     "dataset-without-schema",
@@ -81,11 +82,20 @@ def gaps_of_run(graph: Graph, run_id: str, *, told_start: bool, content: Content
     if not told_start:
         words = f"a run of {job.name} told no START, so nobody knows when it began"
         yield Gap("run-without-start", *about, words, seen.first_us, (job.node_id,))
-    trouble = run.told.facets.get(ExtractionErrorFacet.key) if run.told else None
-    lost = None if trouble is None or graph.is_deleted(trouble.content) else _lost_tasks(content(trouble.content))
-    if trouble is not None and lost is not None:
+    trouble = _told_facet(graph, run, ExtractionErrorFacet.key)
+    if trouble is not None and (lost := _lost_tasks(content(trouble.content))) is not None:
         words = f"a run of {job.name}: {lost}"
         yield Gap("extraction-error", *about, words, trouble.stamp.time_us, (job.node_id,))
+    unread = None if run.observed or goes_on(graph, run) else _told_facet(graph, run, UnknownSourceAttributeFacet.key)
+    if unread is not None:
+        words = f"a run of {job.name} told no input and no output: {_unread(content(unread.content))} was not read"
+        yield Gap("unread-operator", *about, words, unread.stamp.time_us, (job.node_id,))
+
+
+def _told_facet(graph: Graph, run: Run, name: str) -> RunFacet | None:
+    """A facet that says that something went wrong, if the run has told it."""
+    facet = run.told.facets.get(name) if run.told else None
+    return None if facet is None or graph.is_deleted(facet.content) else facet
 
 
 def goes_on(graph: Graph, run: Run) -> bool:
@@ -124,6 +134,14 @@ def _lost_tasks(facet: Mapping[str, Any]) -> str | None:
             return None
         return f"the lineage of {read.failed_tasks} of {read.total_tasks} tasks could not be worked out"
     return "its lineage could not be worked out"
+
+
+def _unread(facet: Mapping[str, Any]) -> str:
+    """Which operators were not read, by the names of their classes: any other text might be a value."""
+    read = UnknownSourceAttributeFacet.read({UnknownSourceAttributeFacet.key: facet})
+    items = read.unknown_items if isinstance(read, UnknownSourceAttributeFacet) else ()
+    names = sorted({item.name for item in items if item.name.replace(".", "_").isidentifier()})
+    return ", ".join(names) or "its operator"
 
 
 def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:

@@ -57,7 +57,7 @@ TERMINAL_STATES: frozenset[TerminalState] = frozenset({"COMPLETE", "FAIL", "ABOR
 ERRORS: frozenset[str] = frozenset({"errorMessage", "spark.exception"})
 """The run facets that say why a run failed."""
 
-TROUBLE: frozenset[str] = ERRORS | {"extractionError"}
+TROUBLE: frozenset[str] = ERRORS | {"extractionError", "unknownSourceAttribute"}
 """The run facets that a graph knows: they say that something went wrong with the run, or with what was told of it."""
 
 STRENGTH: Mapping[str, int] = {"lineage": 3, "columnLineage": 2}

@@ -15,6 +15,7 @@ class GapCounts(TypedDict):
     runsWithoutStart: int
     runsWithoutEnd: int
     extractionErrors: int
+    unreadOperators: int
     silentStreams: int
     edgesWithoutColumns: int
     datasetsWithoutSchema: int

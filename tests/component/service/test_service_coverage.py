@@ -96,6 +96,24 @@ def test_lineage_that_could_not_be_worked_out_is_a_gap(client: TestClient) -> No
     assert answer["gaps"][0]["words"] == "a run of load: the lineage of 2 of 5 tasks could not be worked out"
 
 
+def test_a_run_that_told_no_data_by_an_operator_that_nobody_reads_is_a_gap(client: TestClient) -> None:
+    unread = facet(unknownItems=[{"name": "BashOperator", "properties": {"bash_command": "curl s3cret"}}])
+    odd = facet(unknownItems=[{"name": "curl s3cret"}])
+    post(client, *(told("START", run, facets={"unknownSourceAttribute": unread}) for run in ("r1", "r2", "r3")))
+    assert listed(ask(client)) == []
+
+    post(client, told("COMPLETE", "r1"), told("COMPLETE", "r2", outputs=[{"namespace": "lake", "name": "orders"}]))
+    post(client, told("FAIL", "r3", time="2026-05-22T14:00:01Z", facets={"unknownSourceAttribute": odd}))
+
+    answer = ask(client, kind="unread-operator")
+    assert listed(answer) == [("unread-operator", "run:r3", "etl"), ("unread-operator", "run:r1", "etl")]
+    assert [gap["words"] for gap in answer["gaps"]] == [
+        "a run of load told no input and no output: its operator was not read",
+        "a run of load told no input and no output: BashOperator was not read",
+    ]
+    assert answer["total"]["gaps"]["unreadOperators"] == 2
+
+
 def test_an_extraction_without_errors_is_no_gap(client: TestClient) -> None:
     flawless = facet(totalTasks=5, failedTasks=0, errors=[])
     post(client, told("START", "r1"), told("COMPLETE", "r1", facets={"extractionError": flawless}))

@@ -44,6 +44,7 @@ from headwater.model.facets.run import (
     NominalTimeFacet,
     ParentFacet,
     ProcessingEngineFacet,
+    UnknownSourceAttributeFacet,
 )
 from headwater.model.facets.subset import InputSubsetFacet, OutputSubsetFacet
 from headwater.model.facets.view import Unreadable, View
@@ -68,6 +69,7 @@ _VIEWS_OF_ENTITY: Final[Mapping[Entity, tuple[type[View], ...]]] = {
         RunTestsFacet,
         SignatureFacet,
         TagsFacet,
+        UnknownSourceAttributeFacet,
     ),
     "job": (
         DocumentationFacet,

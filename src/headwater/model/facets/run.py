@@ -132,6 +132,22 @@ class ExtractionErrorFacet(View):
     errors: Items[ExtractionFailure]
 
 
+class UnreadOperator(Part):
+    """An operator of which Airflow knows no way to read what it reads and writes; its properties are not looked at."""
+
+    name: str
+
+
+class UnknownSourceAttributeFacet(View):
+    """Whose lineage was not looked for: hooks may have told it all the same.
+
+    Source: apache-airflow-providers-openlineage 2.2 sends it; no schema of it is published.
+    """
+
+    key: ClassVar = "unknownSourceAttribute"
+    unknown_items: Items[UnreadOperator]
+
+
 class ExternalQueryFacet(View):
     """The query which the run left to another system.
 

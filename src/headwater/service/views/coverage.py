@@ -180,6 +180,7 @@ def _covered(counts: _Counts, names: Sequence[str]) -> shapes.Covered:
             runsWithoutStart=kinds["run-without-start"],
             runsWithoutEnd=kinds["run-without-end"],
             extractionErrors=kinds["extraction-error"],
+            unreadOperators=kinds["unread-operator"],
             silentStreams=kinds["silent-stream"],
             edgesWithoutColumns=kinds["edge-without-columns"],
             datasetsWithoutSchema=kinds["dataset-without-schema"],
