@@ -1,14 +1,30 @@
 // @vitest-environment happy-dom
 
-import { screen, waitFor } from '@testing-library/react'
+import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { formatRoute } from '../../src/core/route'
-import { AGGREGATE, DELAYS } from '../lakehouse'
+import { AGGREGATE, DELAYS, lakehouse } from '../lakehouse'
 import { openPage } from './openPage'
 
 const box = () => screen.getByRole('searchbox', { name: 'Search jobs, datasets' })
 
 describe('search', () => {
+  test('says what it does not find only once the service has said so', async () => {
+    const service = lakehouse()
+    openPage({ service })
+    await screen.findAllByTestId('node')
+    const field = screen.getByRole('searchbox')
+
+    fireEvent.focus(field)
+    fireEvent.change(field, { target: { value: 'nowhere' } })
+
+    expect(screen.getByText('Searching…')).toBeTruthy()
+    expect(await screen.findByText('Nothing by that name.')).toBeTruthy()
+    service.broken = 503
+    fireEvent.change(field, { target: { value: 'nowhere else' } })
+    expect(await screen.findByText(/the service does not answer/)).toBeTruthy()
+  })
+
   test('is reached by / and opens what Enter chooses', async () => {
     const { user } = openPage()
     await screen.findAllByTestId('node')
@@ -45,11 +61,23 @@ describe('search', () => {
     expect(screen.queryByRole('listbox')).toBeNull()
   })
 
+  test('leads the keyboard to what it opened', async () => {
+    const { user } = openPage()
+    await screen.findAllByTestId('node')
+
+    await user.type(box(), 'marts')
+    await user.keyboard('{Enter}')
+
+    await waitFor(() => expect(document.activeElement?.getAttribute('aria-label')).toBe('Details'))
+    await user.keyboard('{Tab}')
+    expect(document.activeElement?.getAttribute('aria-label')).toBe('Close details')
+  })
+
   test('says when there is nothing', async () => {
     const { user } = openPage()
 
     await user.type(box(), 'nowhere')
 
-    expect(screen.getByText('Nothing by that name.')).toBeTruthy()
+    expect(await screen.findByText('Nothing by that name.')).toBeTruthy()
   })
 })

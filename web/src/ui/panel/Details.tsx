@@ -28,7 +28,7 @@ export function Details({ id, column, columns, included }: DetailsProps) {
   const node = graph.nodes.get(id)
   if (!node) {
     return (
-      <Panel head={<h2 className="panel-title">{MISSING[included.state]}</h2>}>
+      <Panel subject={id} head={<h2 className="panel-title">{MISSING[included.state]}</h2>}>
         {included.state === 'failed' && <p role="alert">{included.message}</p>}
         {included.state === 'ready' && (
           <p>
@@ -39,7 +39,7 @@ export function Details({ id, column, columns, included }: DetailsProps) {
     )
   }
   return (
-    <Panel head={<Title node={node} />}>
+    <Panel subject={id} head={<Title node={node} />}>
       <Unbroken key={id}>
         {node.kind === 'job' ? (
           <JobDetails id={id} job={node.job} />

@@ -16,6 +16,7 @@ export function MachinePanel({ id, revision }: { id: string; revision: number })
   const machine = useLoaded(id, revision, () => client.machine(id, SHOWN))
   return (
     <Panel
+      subject={id}
       head={
         <div className="panel-heading">
           <p className="panel-kind">Node</p>

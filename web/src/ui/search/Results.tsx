@@ -3,19 +3,27 @@ import { labelText } from '../../core/labels'
 import type { Hit } from '../../core/search'
 import { JobIcon, TableIcon } from '../icons'
 import { LabelText } from '../LabelText'
+import type { Hits } from './useHits'
 
 interface ResultsProps {
   readonly id: string
   readonly hits: readonly Hit[]
+  readonly answer: Hits['answer']
   readonly chosen: number
   readonly onTake: (node: NodeId) => void
 }
 
-export function Results({ id, hits, chosen, onTake }: ResultsProps) {
+const NONE = {
+  loading: 'Searching…',
+  failed: 'Nothing by that name is drawn, and the service does not answer.',
+  ready: 'Nothing by that name.',
+} as const
+
+export function Results({ id, hits, answer, chosen, onTake }: ResultsProps) {
   if (hits.length === 0) {
     return (
       <p className="results results-none" role="status">
-        Nothing by that name.
+        {NONE[answer]}
       </p>
     )
   }

@@ -14,7 +14,7 @@ export function Search() {
   const [isOpen, setIsOpen] = useState(false)
   const [chosen, setChosen] = useState(0)
   const field = useRef<HTMLInputElement>(null)
-  const hits = useHits(text)
+  const { hits, answer } = useHits(text)
   const list = useId()
 
   useKey('/', (event) => {
@@ -63,7 +63,7 @@ export function Search() {
       <span className="key-hint" aria-hidden="true">
         /
       </span>
-      {isShowing && <Results id={list} hits={hits} chosen={chosen} onTake={take} />}
+      {isShowing && <Results id={list} hits={hits} answer={answer} chosen={chosen} onTake={take} />}
     </search>
   )
 }
