@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Annotated, Final
 
-from fastapi import Depends, FastAPI, Query, Request
+from fastapi import Depends, FastAPI, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
@@ -31,6 +31,9 @@ _STATUS_OF_ERROR: Final = (
 )
 _MOST: Final = 1_000
 _Limit = Annotated[int, Query(ge=1, le=_MOST)]
+_LAST_ID: Final = (1 << 63) - 1
+_JobId = Annotated[int, Path(ge=1, le=_LAST_ID)]
+_OfJob = Annotated[int | None, Query(ge=1, le=_LAST_ID)]
 
 
 class _Body(BaseModel):
@@ -85,30 +88,30 @@ def _add_jobs(app: FastAPI, agent: Agent) -> None:
         return [shapes.job_shape(agent, job) for job in wanted]
 
     @app.get("/api/v1/jobs/{job_id}")
-    async def describe(job_id: int) -> shapes.JobWhole:
+    async def describe(job_id: _JobId) -> shapes.JobWhole:
         return shapes.job_whole(agent, agent.deployed.find(job_id))
 
     @app.post("/api/v1/jobs/{job_id}/stop", status_code=HTTPStatus.ACCEPTED)
-    async def stop(job_id: int, body: Ordered) -> shapes.JobShape:
+    async def stop(job_id: _JobId, body: Ordered) -> shapes.JobShape:
         return shapes.job_shape(agent, agent.stop(agent.deployed.find(job_id), body.by, body.note))
 
     @app.post("/api/v1/jobs/{job_id}/rerun", status_code=HTTPStatus.ACCEPTED)
-    async def rerun(job_id: int) -> shapes.ExecutionShape:
+    async def rerun(job_id: _JobId) -> shapes.ExecutionShape:
         return shapes.execution_shape(agent, agent.rerun(agent.deployed.find(job_id)))
 
     @app.delete("/api/v1/jobs/{job_id}", status_code=HTTPStatus.ACCEPTED)
-    async def delete(job_id: int, by: str | None = None, note: str | None = None) -> None:
+    async def delete(job_id: _JobId, by: str | None = None, note: str | None = None) -> None:
         order = Ordered(by=by, note=note)
         agent.delete(agent.deployed.find(job_id), order.by, order.note)
 
     @app.get("/api/v1/jobs/{job_id}/history")
-    async def history(job_id: int, limit: _Limit = 50) -> shapes.HistoryShape:
+    async def history(job_id: _JobId, limit: _Limit = 50) -> shapes.HistoryShape:
         return shapes.history_shape(agent, agent.deployed.find(job_id), limit)
 
 
 def _add_executions(app: FastAPI, agent: Agent) -> None:
     @app.get("/api/v1/executions")
-    async def executions(job: int | None = None, limit: _Limit = 50) -> list[shapes.ExecutionShape]:
+    async def executions(job: _OfJob = None, limit: _Limit = 50) -> list[shapes.ExecutionShape]:
         return [shapes.execution_shape(agent, one) for one in agent.store.executions(job, limit=limit)]
 
     @app.get("/api/v1/executions/{run_id}")

@@ -132,6 +132,8 @@ def _only_agent(path: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SetupError(f"another agent runs on this HEADWATER_HOME (process {_content(lock)})") from None
+        except OSError as fault:
+            raise SetupError(f"HEADWATER_HOME: {path} cannot be locked: {fault.strerror}") from fault
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()

@@ -25,7 +25,8 @@ def agent_here() -> Iterator[ServiceClient]:
     path = headwater_home() / "agent" / "agent.sock"
     transport = httpx.HTTPTransport(uds=str(path))
     with httpx.Client(base_url="http://agent/api/v1", transport=transport, timeout=30.0) as client:
-        yield ServiceClient(str(path), client, "no agent answers at {url} ({why}); start one with `headwater agent`")
+        nobody = "no agent answers at {url} ({why}); start one with `headwater agent`"
+        yield ServiceClient(str(path), client, nobody, is_here=True)
 
 
 def found_job(client: ServiceClient, name: str, namespace: str | None) -> Mapping[str, Any]:
@@ -38,7 +39,8 @@ def found_job(client: ServiceClient, name: str, namespace: str | None) -> Mappin
     params = {"name": name} if namespace is None else {"name": name, "namespace": namespace}
     found: list[Mapping[str, Any]] = client.get("/jobs", params)
     if not found:
-        raise NotFoundError(f"no job {name!r} is deployed here; `headwater job list` shows those that are")
+        where = "here" if namespace is None else f"here in the namespace {namespace!r}"
+        raise NotFoundError(f"no job {name!r} is deployed {where}; `headwater job list` shows those that are")
     if len(found) > 1:
         namespaces = ", ".join(one["namespace"] for one in found)
         raise InvalidInputError(f"several jobs are named {name!r}: say --namespace, one of {namespaces}")

@@ -30,7 +30,9 @@ def list_executions(
     with agent_here() as client:
         of_job = {} if name is None else {"job": int(found_job(client, name, namespace)["id"])}
         answer = client.get("/executions", {**of_job, "limit": limit})
-    typer.echo(json.dumps(answer, indent=2) if json_output else "\n".join(map(execution_line, answer)))
+    typer.echo(
+        json.dumps(answer, indent=2) if json_output else "\n".join(map(execution_line, answer)) or "no executions"
+    )
 
 
 @execution.command()

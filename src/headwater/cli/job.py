@@ -144,6 +144,8 @@ def logs(
         newest = client.get("/executions", {"job": found["id"], "limit": 1})
         wanted = run_id or next((one["runId"] for one in newest), None)
         told = [] if wanted is None else client.get(f"/executions/{wanted}/logs", {"lines": lines})
+    if wanted is None:
+        typer.echo(f"{name} has not run yet", err=True)
     for line in told:
         typer.echo(line)
 

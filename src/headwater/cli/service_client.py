@@ -67,8 +67,12 @@ def bearer(token: str | None = None) -> dict[str, str]:
 class ServiceClient:
     """Speaks to the API of one lineage service, or of another program of ours."""
 
-    def __init__(self, url: str, client: httpx.Client, nobody: str = _NOBODY) -> None:
-        """`nobody` is what to say where none answers at `{url}`, with `{why}`."""
+    def __init__(self, url: str, client: httpx.Client, nobody: str = _NOBODY, *, is_here: bool = False) -> None:
+        """`nobody` is what to say where none answers at `{url}`, with `{why}`.
+
+        What one that `is_here`, on this machine, finds wrong is told in its words alone: there is a line for each.
+        """
+        self._is_here = is_here
         self._url = url
         self._client = client
         self._nobody = nobody
@@ -103,6 +107,8 @@ class ServiceClient:
             raise NotFoundError(_message(answer))
         if answer.status_code == httpx.codes.UNAUTHORIZED:
             raise UnauthenticatedError(f"{self._url} asks who calls: set {TOKEN} to an API key ({_message(answer)})")
+        if self._is_here and answer.status_code == httpx.codes.BAD_REQUEST:
+            raise InvalidInputError(_message(answer))
         if answer.is_error:
             raise HeadwaterError(f"{self._url} answered {answer.status_code}: {_message(answer)}")
         if answer.is_redirect:

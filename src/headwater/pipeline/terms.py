@@ -145,7 +145,7 @@ PositiveInt = Annotated[int, Term("a whole number from 1", _positive)]
 Port = Annotated[int, Term("a port from 1 to 65535", _port)]
 Instant = Annotated[datetime, Term("a time with its zone, such as '2026-01-31T12:00:00Z'", _instant)]
 
-Cron = Annotated[str, Term("a cron expression of five fields, such as '*/15 6-20 * * MON-FRI'", _cron)]
+Cron = Annotated[str, Term("a cron expression of five fields whose time comes, such as '*/15 6-20 * * MON-FRI'", _cron)]
 TimeZone = Annotated[str, Term("a time zone, such as Europe/Berlin", _time_zone)]
 
 Text = Annotated[str, Term("text that is not empty", _text)]

@@ -153,6 +153,8 @@ def test_a_deleted_job_is_not_found_any_more(api: TestClient) -> None:
     ("method", "path", "body", "status"),
     [
         ("GET", "/jobs/7", None, 404),
+        ("GET", f"/jobs/{1 << 63}", None, 422),
+        ("GET", f"/executions?job={1 << 63}", None, 422),
         ("GET", "/executions/none", None, 404),
         ("GET", "/executions/none/logs", None, 404),
         ("GET", "/nowhere", None, 404),

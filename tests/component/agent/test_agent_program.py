@@ -148,3 +148,20 @@ def test_a_home_that_cannot_be_used_is_told_in_one_sentence(tmp_path: Path, stra
     assert done.stderr.startswith("headwater: ")
     assert str(home) in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_pipeline_that_is_refused_is_told_as_run_and_lint_do_a_line_for_each_problem(agent: RealAgent) -> None:
+    agent.start()
+    file = agent.home / "wrong.yaml"
+    file.write_text(
+        "name: orders\nnamespace: edge\ninput: {generate: {rows: 1}}\noutput: {stdout: {rows: no}}\nowner: 7\n"
+    )
+
+    done = subprocess.run(
+        [*COMMAND, "job", "deploy", str(file)], env=agent.variables, capture_output=True, text=True, timeout=60
+    )
+
+    assert done.returncode == 1
+    first, second = done.stderr.removeprefix("headwater: ").splitlines()
+    assert first.startswith(f"{file}:4:")
+    assert second.startswith(f"{file}:5:")
