@@ -134,22 +134,20 @@ def _only_agent(path: Path) -> Iterator[None]:
             raise SetupError(f"another agent runs on this HEADWATER_HOME (process {_content(lock)})") from None
         except OSError as fault:
             raise SetupError(f"HEADWATER_HOME: {path} cannot be locked: {fault.strerror}") from fault
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
+        with contextlib.suppress(OSError):  # a full disk: the lock holds all the same, and only its holder is not told
+            lock.write(b"%-10d" % os.getpid())
         yield
 
 
-def _opened(path: Path) -> IO[str]:
+def _opened(path: Path) -> IO[bytes]:
     try:
-        return path.open("a+")
+        return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b", buffering=0)
     except OSError as fault:
         raise SetupError(f"HEADWATER_HOME: {path} cannot be opened: {fault.strerror}") from fault
 
 
-def _content(lock: IO[str]) -> str:
-    lock.seek(0)
-    return lock.read()
+def _content(lock: IO[bytes]) -> str:
+    return lock.read().decode().strip()
 
 
 class _Server(uvicorn.Server):

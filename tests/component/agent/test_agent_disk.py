@@ -16,6 +16,7 @@ from headwater.agent.logs import bound_log, last_lines, log_of, remove_logs, wri
 from headwater.agent.loop import Agent, Around
 from headwater.agent.messages import Close, Over, Pipeline, Report, Run
 from headwater.agent.outcomes import keep_outcome, kept_outcomes
+from headwater.agent.program import _only_agent
 from headwater.agent.states import Execution, Health
 from headwater.agent.store import AgentStore
 from headwater.agent.worker import Worker
@@ -101,6 +102,11 @@ def test_an_agent_ends_on_a_full_disk(agent: Agent) -> None:
             full_disk(agent)
 
     asyncio.run(served())
+
+
+def test_a_full_disk_that_does_not_take_who_holds_the_lock_keeps_no_agent_from_holding_it() -> None:
+    with _only_agent(Path("/dev/full")):
+        pass
 
 
 def test_an_end_that_the_disk_has_damaged_holds_up_no_start(tmp_path: Path) -> None:
