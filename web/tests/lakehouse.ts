@@ -334,6 +334,8 @@ function answer(
       return DRIFT
     case 'root-cause':
       return rootCause
+    case 'coverage':
+      return coverage(query.has('kind'))
     case 'quality':
       return { timeline: node === DELAYS ? QUALITY : [], totalCount: 0 }
     case 'impact':
@@ -376,6 +378,18 @@ function jobsIn(jobs: Service['jobs'], query: URLSearchParams): Answer {
       .slice(0, Number(query.get('limit')))
       .map((id) => ({ ...jobNode(id, jobs).data, latestRuns: jobs[id]?.runs })),
     totalCount: ids.length,
+  }
+}
+
+function coverage(isOneKind: boolean): Answer {
+  const none = { runsWithoutStart: 0, runsWithoutEnd: 0, extractionErrors: 0, silentStreams: 0 }
+  const gaps = { ...none, quarantinedNames: 21, edgesWithoutColumns: 0, datasetsWithoutSchema: 0 }
+  const words = "input 'nameless' has no namespace"
+  const gap = { nodeId: 'run:run-2', words, at: '2026-01-02T03:04:05Z', related: [AGGREGATE] }
+  return {
+    total: { gaps, signatures: { events: 20, verified: 18 } },
+    gaps: isOneKind ? [gap] : [],
+    totalCount: 21,
   }
 }
 

@@ -56,6 +56,40 @@ export interface MachineDetail extends Machine {
   readonly listedCount: number
 }
 
+export type GapKind =
+  | 'quarantined-name'
+  | 'run-without-start'
+  | 'run-without-end'
+  | 'extraction-error'
+  | 'silent-stream'
+  | 'edge-without-columns'
+  | 'dataset-without-schema'
+
+export interface GapCounts {
+  readonly quarantinedNames: number
+  readonly runsWithoutStart: number
+  readonly runsWithoutEnd: number
+  readonly extractionErrors: number
+  readonly silentStreams: number
+  readonly edgesWithoutColumns: number
+  readonly datasetsWithoutSchema: number
+}
+
+export interface KnownGap {
+  /** A job, a dataset or a run. */
+  readonly nodeId: string | null
+  readonly words: string
+  readonly at: string
+  readonly related: readonly string[]
+}
+
+export interface Coverage {
+  readonly total: {
+    readonly gaps: GapCounts
+    readonly signatures: { readonly events: number; readonly verified: number }
+  }
+}
+
 /** What was asserted or measured of a dataset at one time; `passed` is null where nothing was asserted. */
 export interface QualityPoint {
   readonly at: string

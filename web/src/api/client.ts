@@ -3,7 +3,10 @@
 import { type Checkpoint, readCheckpoint } from '../core/checkpoint'
 import { datasetId, type NodeId, type RunId } from '../core/ids'
 import type {
+  Coverage,
+  GapKind,
   Impact,
+  KnownGap,
   Machine,
   MachineDetail,
   QualityPoint,
@@ -151,6 +154,18 @@ export class Client {
   async impact(dataset: NodeId, column: string | undefined, isDrop: boolean, limit: number): Promise<Impact> {
     const asked = { ...(column === undefined ? {} : { column }), ...(isDrop ? { change: 'drop' } : {}) }
     return this.#get(`impact?${query({ nodeId: dataset, ...asked, limit })}`)
+  }
+
+  /** How many gaps are known, and how many events are signed. */
+  async coverage(): Promise<Coverage> {
+    return this.#get(`coverage?${query({ limit: 0 })}`)
+  }
+
+  /** The newest `limit` gaps of a kind. */
+  async gaps(kind: GapKind, limit: number): Promise<Page<KnownGap>> {
+    const path = `coverage?${query({ kind, limit })}`
+    const answer = await this.#get<{ gaps: KnownGap[]; totalCount: number }>(path)
+    return { items: answer.gaps, totalCount: answer.totalCount }
   }
 
   /** What was last asserted or measured of a dataset, newest first. */

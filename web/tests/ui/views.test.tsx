@@ -22,6 +22,20 @@ describe('the record', () => {
     expect(screen.getByRole('link', { name: 'Record' }).getAttribute('aria-current')).toBe('page')
   })
 
+  test('shows what nobody told, and where', async () => {
+    const { user } = openPage({ hash: formatRoute(RECORD) })
+    const gaps = within(await screen.findByRole('region', { name: 'What nobody told' }))
+    expect(await gaps.findByText(/^18 of 20 events are signed/)).toBeTruthy()
+    expect(gaps.queryByText(/^Edges/)).toBeNull()
+
+    await user.click(gaps.getByText(/^Names in quarantine/))
+
+    expect(await gaps.findByText("input 'nameless' has no namespace")).toBeTruthy()
+    expect(gaps.getByText(/^20 older ones/)).toBeTruthy()
+    await user.click(gaps.getByRole('button', { name: 'aggregate' }))
+    expect(await screen.findByRole('complementary', { name: 'Details' })).toBeTruthy()
+  })
+
   test('says how far a witness vouches for the log', async () => {
     const service = lakehouse()
     const signed = '— lineage.example.org AAAA\n— witness.example.com BBBB\n'

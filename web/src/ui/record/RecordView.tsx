@@ -1,5 +1,6 @@
 import { usePage } from '../page'
 import { useSlowly } from '../useSlowly'
+import { Gaps } from './Gaps'
 import { LogHead } from './LogHead'
 import { MachinePanel } from './MachinePanel'
 import { MachineTable } from './MachineTable'
@@ -17,6 +18,7 @@ export function RecordView({ machine }: { machine: string | undefined }) {
         </p>
         <LogHead revision={revision} />
         <MachineTable revision={revision} chosen={machine} />
+        <Gaps revision={revision} />
       </div>
       {machine !== undefined && <MachinePanel key={machine} id={machine} revision={revision} />}
     </>

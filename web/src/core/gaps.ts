@@ -1,0 +1,24 @@
+/** What events leave untold, in words. */
+
+import type { GapCounts, GapKind } from '../api/answers'
+
+/** The kinds, what an auditor asks for first; each with the name of its count. */
+export const GAP_COUNTS: readonly (readonly [GapKind, keyof GapCounts])[] = [
+  ['quarantined-name', 'quarantinedNames'],
+  ['extraction-error', 'extractionErrors'],
+  ['silent-stream', 'silentStreams'],
+  ['run-without-end', 'runsWithoutEnd'],
+  ['run-without-start', 'runsWithoutStart'],
+  ['edge-without-columns', 'edgesWithoutColumns'],
+  ['dataset-without-schema', 'datasetsWithoutSchema'],
+]
+
+export const GAP_WORDS: Readonly<Record<GapKind, string>> = {
+  'quarantined-name': 'Names in quarantine: of no known namespace',
+  'extraction-error': 'Lineage that a producer could not extract',
+  'silent-stream': 'Streams that have gone silent',
+  'run-without-end': 'Runs without an end',
+  'run-without-start': 'Runs without a start',
+  'edge-without-columns': 'Edges without columns',
+  'dataset-without-schema': 'Datasets without a schema',
+}

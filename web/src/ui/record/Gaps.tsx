@@ -1,0 +1,93 @@
+import { useState } from 'react'
+import type { GapKind } from '../../api/answers'
+import { formatCount } from '../../core/format'
+import { GAP_COUNTS, GAP_WORDS } from '../../core/gaps'
+import type { NodeId } from '../../core/ids'
+import { Awaited } from '../Awaited'
+import { usePage } from '../page'
+import { NodeLink } from '../panel/NodeLinks'
+import { Time } from '../Time'
+import { useLoaded } from '../useLoaded'
+
+const SHOWN = 20
+
+/** What events should have told and did not, or could not be taken as told: kind by kind. */
+export function Gaps({ revision }: { revision: number }) {
+  const { client } = usePage()
+  const coverage = useLoaded('coverage', revision, () => client.coverage())
+  return (
+    <section aria-labelledby="gaps">
+      <h3 id="gaps">What nobody told</h3>
+      <Awaited of={coverage} doing="Looking for gaps">
+        {({ total: { gaps, signatures } }) => {
+          const found = GAP_COUNTS.filter(([, count]) => gaps[count] > 0)
+          return (
+            <div className="questions">
+              <p>
+                {formatCount(signatures.verified)} of {formatCount(signatures.events)} events are signed by a
+                trusted key. {found.length === 0 && 'No gap is known.'}
+              </p>
+              {found.map(([kind, count]) => (
+                <Kind key={kind} kind={kind} count={gaps[count]} revision={revision} />
+              ))}
+            </div>
+          )
+        }}
+      </Awaited>
+    </section>
+  )
+}
+
+interface KindProps {
+  readonly kind: GapKind
+  readonly count: number
+  readonly revision: number
+}
+
+function Kind({ kind, count, revision }: KindProps) {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <details className="question" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>
+        {GAP_WORDS[kind]} <span className="muted">{formatCount(count)}</span>
+      </summary>
+      {isOpen && <Newest kind={kind} revision={revision} />}
+    </details>
+  )
+}
+
+function Newest({ kind, revision }: Omit<KindProps, 'count'>) {
+  const { client } = usePage()
+  const gaps = useLoaded(kind, revision, () => client.gaps(kind, SHOWN))
+  return (
+    <Awaited of={gaps} doing="Loading the newest">
+      {({ items, totalCount }) => (
+        <>
+          <ul className="places">
+            {items.map(({ words, nodeId, at, related }) => (
+              <li key={JSON.stringify([words, nodeId, at])}>
+                {words}
+                <p className="item-head">
+                  {[nodeId, ...related].filter(isShown).map((node) => (
+                    <NodeLink key={node} node={node} />
+                  ))}
+                  <Time at={at} />
+                </p>
+              </li>
+            ))}
+          </ul>
+          {totalCount > items.length && (
+            <p className="muted">
+              {formatCount(totalCount - items.length)} older ones: <code>headwater coverage</code>
+            </p>
+          )}
+        </>
+      )}
+    </Awaited>
+  )
+}
+
+/** Gaps are at runs, too, which have no place of their own. */
+function isShown(node: string | null): node is NodeId {
+  return node !== null && /^(job|dataset):/.test(node)
+}
