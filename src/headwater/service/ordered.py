@@ -95,9 +95,10 @@ class Spans(Generic[ThingT]):
                 self._lasts[group].add((seen.last_us, member))
                 self._changed[group] = None
 
-    def heard_of_after(self, time_us: int) -> Iterator[ThingT]:
-        """The members that were heard of after that time; one of several groups may be given again."""
-        for order in map(Ordered.items, self._lasts.values()):
+    def heard_of_after(self, time_us: int, group: str | None = None) -> Iterator[ThingT]:
+        """The members of a group, or all, that were heard of after that time; one of several may be given again."""
+        orders = self._lasts.values() if group is None else filter(None, [self._lasts.get(group)])
+        for order in map(Ordered.items, orders):
             for _, member in order[bisect_right(order, time_us, key=itemgetter(0)) :]:
                 yield member
 

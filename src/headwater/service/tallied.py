@@ -110,11 +110,15 @@ class Tallied(Generic[NodeT, TallyT]):
                 self._look_at(self._touched.popitem()[0])
             yield
 
-    def look_back(self) -> Iterator[None]:
-        """Count up, and of a past find until when nodes were heard of by then, some with each step."""
+    def look_back(self, namespace: str | None = None) -> Iterator[None]:
+        """Count up, and of a past find until when nodes were heard of by then, some with each step.
+
+        With a `namespace` only those in it; the others are still to be looked at.
+        """
         yield from self.count_up()
         if self._then is not None:
-            for group in groups(dict.fromkeys(self._namespaces.heard_of_after(self._then.until_us)), _SLICE):
+            heard_of = dict.fromkeys(self._namespaces.heard_of_after(self._then.until_us, namespace))
+            for group in groups(heard_of, _SLICE):
                 for node in filter(self._was_heard_of_since, group):
                     self._look_at(node)
                 yield
@@ -170,8 +174,8 @@ class Tallied(Generic[NodeT, TallyT]):
         for _ in self.count_up():
             pass
 
-    def _looked_back(self) -> None:
-        for _ in self.look_back():
+    def _looked_back(self, namespace: str | None = None) -> None:
+        for _ in self.look_back(namespace):
             pass
 
     def _change(self, node: NodeT, before: TallyT | None, after: TallyT | None) -> None:

@@ -52,32 +52,36 @@ class JobTallies(Tallied[JobId, JobTally]):
         self._caught_up()
         return self._edges
 
-    def newest(self, most: int | None) -> "Generator[None, None, Nodes[JobId]]":
+    def newest(self, most: int | None, namespace: str | None = None) -> "Generator[None, None, Nodes[JobId]]":
         """The jobs as `newest_first` gives them, with some of the work in each step; only so many may be asked for."""
         yield from self.count_up()
-        if most is not None and self._then is not None and self._look_back_for(most, self._then):
-            return Nodes(self._newest, self._count_newer(self._then.until_us))
-        yield from self.look_back()
-        return self.newest_first()
+        if most is not None and self._then is not None and self._look_back_for(most, self._then, namespace):
+            return Nodes(self._order(namespace), self._count_newer(self._then.until_us, namespace))
+        yield from self.look_back(namespace)
+        return self.newest_first(namespace)
 
-    def _look_back_for(self, most: int, then: Then[JobId]) -> bool:
+    def _look_back_for(self, most: int, then: Then[JobId], namespace: str | None) -> bool:
         """Find when so many jobs were heard of by then that all others were before; whether the last runs told that."""
         runs = then.told_back()
         for last_us, told in islice(runs, _RUNS):
-            if self._count_newer(last_us) - self._count_newer(then.until_us) >= most:
+            if self._count_newer(last_us, namespace) - self._count_newer(then.until_us, namespace) >= most:
                 return True
-            for job in (job for job, _ in told if self._was_heard_of_since(job)):
-                self._look_at(job)
+            for job, _ in told:
+                if namespace in (None, job.namespace) and self._was_heard_of_since(job):
+                    self._look_at(job)
         return next(runs, None) is None
 
-    def _count_newer(self, time_us: int) -> int:
+    def _count_newer(self, time_us: int, namespace: str | None) -> int:
         """How many jobs are known to have been heard of after that time, be it after the time of this past."""
-        return bisect_left(self._newest.items(), -time_us, key=itemgetter(0))
+        return bisect_left(self._order(namespace).items(), -time_us, key=itemgetter(0))
+
+    def _order(self, namespace: str | None) -> Ordered[tuple[int, JobId]]:
+        return self._newest if namespace is None else self._newest_in.get(namespace, Ordered())
 
     def newest_first(self, namespace: str | None = None) -> "Nodes[JobId]":
         """The jobs of a namespace, or all, those with the latest event first; deleted ones are left out."""
-        self._looked_back()
-        return Nodes(self._newest if namespace is None else self._newest_in.get(namespace, Ordered()))
+        self._looked_back(namespace)
+        return Nodes(self._order(namespace))
 
 
 class DatasetTallies(Tallied[DatasetId, DatasetTally]):

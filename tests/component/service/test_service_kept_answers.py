@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,8 @@ from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
 from headwater.service.activity import Activity, activity
 from headwater.service.knowledge import Knowledge
+from headwater.service.tallied import NodeT
+from headwater.service.tallies import Nodes
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.counts import summary
 from headwater.service.views.coverage import Asked, coverage
@@ -166,7 +168,16 @@ def overview(knowledge: Knowledge) -> Body:
 
 
 def inside(knowledge: Knowledge, namespace: str) -> list[list[DatasetId] | list[JobId]]:
-    return [datasets_in(knowledge, namespace).page(None), jobs_in(knowledge, namespace).page(None)]
+    return [_all(datasets_in(knowledge, namespace)), _all(jobs_in(knowledge, namespace, None))]
+
+
+def _all(steps: Generator[None, None, Nodes[NodeT]]) -> list[NodeT]:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            nodes: Nodes[NodeT] = end.value
+            return nodes.page(None)
 
 
 @given(logs, logs, st.text("tT01s/%:dlgoai", max_size=4) | st.sampled_from(["job:etl:load", "dataset:lake:t0"]))

@@ -108,7 +108,9 @@ def test_what_is_counted_as_of_a_time_is_what_the_events_until_then_come_to(
 
 
 _plain_events = st.builds(
-    lambda job, run, second: _event(second, f"t{job}", run=f"run {run} of {job}", job=f"job {job}"),
+    lambda job, run, second: _event(
+        second, f"t{job}", run=f"run {run} of {job}", job=f"job {job}", by=("etl", "ops")[job % 2]
+    ),
     st.integers(0, 5),
     st.integers(0, 3),
     st.integers(0, 59),
@@ -117,10 +119,10 @@ _plain_events = st.builds(
 _either = st.lists(_plain_events, min_size=1, max_size=14) | st.lists(_plain_events | events, min_size=1, max_size=14)
 
 
-@given(_either, _either, st.integers(0, 59), st.integers(1, 3))
-@settings(deadline=None, max_examples=60)
+@given(_either, _either, st.integers(0, 59), st.integers(1, 3), st.permutations([None, "etl", "ops"]))
+@settings(deadline=None, max_examples=100)
 def test_the_jobs_heard_of_last_by_a_time_are_those_of_the_events_until_then(
-    log: list[bytes], later: list[bytes], second: int, most: int
+    log: list[bytes], later: list[bytes], second: int, most: int, asked: list[str | None]
 ) -> None:
     async def compared() -> None:
         with new_store() as store:
@@ -128,10 +130,11 @@ def test_the_jobs_heard_of_last_by_a_time_are_those_of_the_events_until_then(
             service.learn(log)
             for heard in range(len(later) + 1):
                 past = await service.known(until_us)
-                newest = await outcome_in_turns(past.job_tallies.newest(most))
-                answer = newest.page(most), len(newest)
-                if heard in (0, len(later)):
-                    assert answer == newest_told_by(until(until_us, log + later[:heard]), most)
+                for namespace in asked:
+                    newest = await outcome_in_turns(past.job_tallies.newest(most, namespace))
+                    answer = newest.page(most), len(newest)
+                    if heard in (0, len(later)):
+                        assert answer == newest_told_by(until(until_us, log + later[:heard]), most, namespace)
                 service.learn(later[heard : heard + 1])
             service.pasts.stop()
 
@@ -139,12 +142,12 @@ def test_the_jobs_heard_of_last_by_a_time_are_those_of_the_events_until_then(
     asyncio.run(compared())
 
 
-def newest_told_by(log: Sequence[bytes], most: int) -> tuple[list[JobId], int]:
+def newest_told_by(log: Sequence[bytes], most: int, namespace: str | None = None) -> tuple[list[JobId], int]:
     """The same of a service that was given only these events, and how many jobs there are."""
     with new_store() as store:
         knowledge = Knowledge(store, Graph(store.content))
         learn(store, knowledge, log)
-        newest = knowledge.job_tallies.newest_first()
+        newest = knowledge.job_tallies.newest_first(namespace)
         return newest.page(most), len(newest)
 
 
@@ -262,6 +265,7 @@ def _event(
     run: str = "",
     claimed_by: str = "",
     job: str = "",
+    by: str = "etl",
 ) -> bytes:
     sources = ",".join(
         f'{{"namespace": "{each.split()[0]}", "name": "{each.split()[1]}", "field": "a"}}'
@@ -274,6 +278,6 @@ def _event(
     return (
         f'{{"eventType": "COMPLETE", "eventTime": "2026-05-22T14:23:{second:02d}Z", "producer": "https://example.org",'
         f'"run": {{"runId": "{run or f"run {second}"}"}},'
-        f'"job": {{"namespace": "etl", "name": "{job or f"load {second}"}"}},'
+        f'"job": {{"namespace": "{by}", "name": "{job or f"load {second}"}"}},'
         f'"outputs": [{outputs}]}}'
     ).encode()

@@ -6,7 +6,8 @@ from fastapi import APIRouter, Depends, Path, Response
 
 from headwater.model.names import DatasetId
 from headwater.service import shapes
-from headwater.service.access import Counted, Known
+from headwater.service.access import Known
+from headwater.service.ahead import outcome_in_turns
 from headwater.service.answers import answer
 from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
@@ -26,11 +27,9 @@ Named = Annotated[DatasetId, Depends(_named)]
 
 
 @router.get("/namespaces/{namespace:encoded}/datasets", response_model=shapes.Datasets, responses=NOT_FOUND | WRONG)
-async def get_datasets(
-    knowledge: Counted, namespace: NamespaceName, limit: Limit = 100, offset: Offset = 0
-) -> Response:
+async def get_datasets(knowledge: Known, namespace: NamespaceName, limit: Limit = 100, offset: Offset = 0) -> Response:
     """The datasets of a namespace, by name; each dataset is in one namespace only, that of its shown name."""
-    names = datasets_in(knowledge, namespace)
+    names = await outcome_in_turns(datasets_in(knowledge, namespace))
     page = dataset_shapes(knowledge, names.page(limit, offset))
     return answer(shapes.Datasets(datasets=page, totalCount=len(names)))
 

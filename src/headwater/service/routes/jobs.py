@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 
 from headwater.model.names import JobId
 from headwater.service import shapes
-from headwater.service.access import Counted, Known
+from headwater.service.access import Known
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
@@ -62,14 +62,15 @@ async def get_all_jobs(
 
 @router.get("/namespaces/{namespace:encoded}/jobs", response_model=shapes.Jobs, responses=NOT_FOUND | WRONG)
 async def get_jobs(
-    knowledge: Counted,
+    knowledge: Known,
     namespace: NamespaceName,
     states: States = [],  # noqa: B006  FastAPI copies it
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
     """The jobs of a namespace, those heard of last first."""
-    return _page(knowledge, jobs_in(knowledge, namespace), states, limit, offset)
+    jobs = await outcome_in_turns(jobs_in(knowledge, namespace, None if states else offset + limit))
+    return _page(knowledge, jobs, states, limit, offset)
 
 
 def _page(knowledge: Knowledge, jobs: Nodes[JobId], states: list[shapes.RunState], limit: int, offset: int) -> Response:

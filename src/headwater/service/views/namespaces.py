@@ -1,6 +1,6 @@
 """Namespaces: those that jobs and datasets are in, under any of their names, and those that were put."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import reduce
 from itertools import chain, islice
 from typing import Final
@@ -45,28 +45,37 @@ def namespace(knowledge: Knowledge, name: str) -> shapes.Namespace:
     return _namespace(knowledge, name, reduce(Seen.union, seen))
 
 
-def jobs_in(knowledge: Knowledge, name: str) -> Nodes[JobId]:
-    """The jobs of a namespace that are not deleted, those heard of last first.
+def jobs_in(knowledge: Knowledge, name: str, most: int | None) -> Generator[None, None, Nodes[JobId]]:
+    """The jobs of a namespace that are not deleted, those heard of last first, with some of the work in each step.
+
+    Only so many of them may be asked for; None: all.
 
     Raises:
         NotFoundError: nothing is in it, and nobody put it.
     """
-    jobs = knowledge.job_tallies.newest_first(name)
+    jobs = yield from knowledge.job_tallies.newest(most, name)
     if not jobs:
-        namespace(knowledge, name)
+        yield from _to_be_there(knowledge, name)
     return jobs
 
 
-def datasets_in(knowledge: Knowledge, name: str) -> Nodes[DatasetId]:
-    """The datasets that are shown under a name in this namespace, by name.
+def datasets_in(knowledge: Knowledge, name: str) -> Generator[None, None, Nodes[DatasetId]]:
+    """The datasets that are shown under a name in this namespace, by name, with some of the work in each step.
 
     Raises:
         NotFoundError: nothing is in it, and nobody put it.
     """
+    yield from knowledge.dataset_tallies.count_up()
     datasets = knowledge.dataset_tallies.by_name(name)
     if not datasets:
-        namespace(knowledge, name)
+        yield from _to_be_there(knowledge, name)
     return datasets
+
+
+def _to_be_there(knowledge: Knowledge, name: str) -> Iterator[None]:
+    for tallies in (knowledge.job_tallies, knowledge.dataset_tallies):
+        yield from tallies.look_back_at_namespaces()
+    namespace(knowledge, name)
 
 
 def dataset_in(knowledge: Knowledge, name: DatasetId) -> DatasetId:
