@@ -19,6 +19,7 @@ from headwater.model.heartbeat import NODES
 from headwater.model.names import ColumnId, DatasetId, JobId, readings
 from headwater.service.access import Service
 from headwater.service.api_keys import holding, is_about_api_keys
+from headwater.service.node_ids import MAX_READINGS, run_of
 from headwater.service.restricted import Restricted
 from headwater.service.rules import Matched, Rule
 from headwater.service.sight import Sight
@@ -30,10 +31,8 @@ from headwater.store.entries import Entry
 
 log = logging.getLogger(__name__)
 
-_MOST_READINGS: Final = 1_000
 _NODE_IDS: Final = ("nodeId", "other")
 _RUNS: Final = ("runId", "run", "fromRun", "toRun")
-_RUN: Final = "run:"
 _OF_RUN: Final = "the namespace of the run"
 _OF_DATASET: Final = "the namespace of the dataset"
 """What is said of a namespace that the caller did not name: whose it is could be told by its name alone."""
@@ -169,7 +168,7 @@ class Gate:
         runs = self._owner_of_run(path.get("run_id"))
         for key, value in request.query_params.multi_items():
             if key in _NODE_IDS:
-                runs += self._owner_of_run(_run_in(value))
+                runs += self._owner_of_run(run_of(value))
                 for node in self._nodes_or_none(value):
                     named = self._of_node(node) | named
             elif key in _RUNS:
@@ -195,7 +194,7 @@ class Gate:
         return {shown: _called(shown) if shown == name.namespace else _OF_DATASET}
 
     def _nodes_or_none(self, node_id: str) -> Iterator[Node]:
-        if node_id.startswith(_RUN):
+        if run_of(node_id) is not None:
             return
         try:
             yield from self._nodes(node_id)
@@ -206,7 +205,7 @@ class Gate:
 
     def _nodes(self, node_id: str) -> Sequence[Node]:
         """What a node id may mean, of what is known; else its likeliest reading."""
-        read = [reading.node for reading in islice(readings(node_id), _MOST_READINGS)]
+        read = [reading.node for reading in islice(readings(node_id), MAX_READINGS)]
         return [node for node in read if self._is_known(node)] or read[:1]
 
     def _is_known(self, node: Node) -> bool:
@@ -247,8 +246,3 @@ def _scope(rule: Rule, called: str) -> str:
 
 def _called(namespace: str) -> str:
     return f"namespace {namespace!r}"
-
-
-def _run_in(node_id: str) -> str | None:
-    """The run that a node id such as `run:0198f7d0-…#…` means."""
-    return node_id.removeprefix(_RUN).partition("#")[0] if node_id.startswith(_RUN) else None

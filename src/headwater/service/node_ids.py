@@ -26,8 +26,8 @@ def node_of(knowledge: Knowledge, node_id: str) -> DatasetId | JobId | ColumnId:
     Raises:
         NotFoundError: none is known, or there is no reading.
     """
-    if node_id.startswith(_RUN):
-        return knowledge.run(node_id.removeprefix(_RUN).partition("#")[0]).job
+    if (run_id := run_of(node_id)) is not None:
+        return knowledge.run(run_id).job
     try:
         read = list(islice(_readings(node_id), MAX_READINGS))
     except InvalidNameError as fault:
@@ -42,6 +42,11 @@ def node_of(knowledge: Knowledge, node_id: str) -> DatasetId | JobId | ColumnId:
             raise NotFoundError(f"Job '{name}' not found.")
         case DatasetId(_, name):
             raise NotFoundError(f"Dataset '{name}' not found.")
+
+
+def run_of(node_id: str) -> str | None:
+    """The run that a node id such as `run:0198f7d0-…#…` means; None where it means none."""
+    return node_id.removeprefix(_RUN).partition("#")[0] if node_id.startswith(_RUN) else None
 
 
 def _known(knowledge: Knowledge, reading: NodeReading) -> DatasetId | JobId | ColumnId | None:
