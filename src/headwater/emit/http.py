@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import ssl
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -135,7 +136,7 @@ class HttpTransport:
         try:
             with self._opened().stream("POST", url, content=body, headers=headers) as response:
                 retry_after = response.headers.get("Retry-After")
-                body = _beginning(response, _ANSWER_MAX_BYTES * events)
+                body = _beginning(response, _ANSWER_MAX_BYTES * events, time.monotonic() + self._config.timeout_s)
                 self._most_together = min(2 * self._most_together, _MOST_TOGETHER)
                 is_page = response.headers.get("Content-Type", "").startswith("text/html") and body.lstrip()[:1] == b"<"
                 return _Answer(response.status_code, body, retry_after, is_receipt_wanted, is_page)
@@ -236,13 +237,16 @@ def _fits_a_header(token: str) -> bool:
     return bool(token) and all("!" <= character <= "~" for character in token)
 
 
-def _beginning(response: httpx.Response, max_bytes: int) -> bytes:
-    """The answer, as far as it is of interest; one that is read whole leaves the connection open for the next event."""
+def _beginning(response: httpx.Response, max_bytes: int, until_s: float) -> bytes:
+    """The answer, as far as it is of interest; one that is read whole leaves the connection open for the next event.
+
+    One that comes byte by byte is left at a time of the monotonic clock: each byte is in time, and all take hours.
+    """
     read = b""
     with contextlib.suppress(httpx.HTTPError):  # the status is what counts, and it is here already
         for chunk in response.iter_bytes():
             read += chunk
-            if len(read) > max_bytes:
+            if len(read) > max_bytes or time.monotonic() > until_s:
                 break
     return read[:max_bytes]
 

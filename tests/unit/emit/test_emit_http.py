@@ -1,3 +1,4 @@
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -127,6 +128,27 @@ def test_an_answer_that_breaks_off_counts_by_its_status() -> None:
             raise httpx.ReadError("reset")
 
     assert sent(lambda _: httpx.Response(201, stream=BreaksOff())) == Acknowledged()
+
+
+def test_an_answer_that_comes_byte_by_byte_is_not_waited_for() -> None:
+    class Drips(httpx.SyncByteStream):
+        bytes_read = 0
+
+        def __iter__(self):  # noqa: ANN204
+            while True:
+                time.sleep(0.01)
+                self.bytes_read += 1
+                yield b"x"
+
+    drips = Drips()
+    transport = HttpTransport(
+        HttpConfig(endpoint=ENDPOINT, timeout_s=0.02),
+        network=httpx.MockTransport(lambda _: httpx.Response(201, stream=drips)),
+    )
+
+    assert transport.send(EVENT) == Acknowledged()
+    assert drips.bytes_read < 100
+    transport.close()
 
 
 def test_neither_the_endpoints_key_nor_the_token_is_shown() -> None:
