@@ -26,8 +26,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from io import BufferedReader
-from itertools import islice
 from typing import IO, Any, NamedTuple
 
 from nacl.exceptions import BadSignatureError
@@ -36,8 +34,8 @@ from nacl.signing import VerifyKey
 FORMAT = "headwater audit bundle/1"
 PARTS = {"manifest.json", "checkpoint.txt", "since-checkpoint.txt", "consistency.json", "tree.json", "keys.json"}
 PARTS |= {"entries.jsonl", "graph.json"}
-MOST_FINDINGS = 100
-TOGETHER = 256  # entries that go through each check together: a processor that does one thing often does it faster
+MOST_FINDINGS, MOST_BYTES = 100, 1 << 28  # of an entry or another part: a small file may unpack to anything
+TOGETHER = 1 << 23  # bytes of entries that go through each check together: who does one thing often does it faster
 ENCODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 ERASED = b'{"_deleted":true}'
 Entry = dict[str, Any]
@@ -106,6 +104,8 @@ def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: 
         with zipfile.ZipFile(file) as bundle:
             if sorted(names := bundle.namelist()) != sorted({*names} & PARTS):
                 raise Refused(f"the bundle holds a file twice, or one that no check looks at: {', '.join(names)}")
+            if any(each.file_size > MOST_BYTES for each in bundle.infolist() if each.filename != "entries.jsonl"):
+                raise Refused(f"a part of the bundle would unpack to more than {MOST_BYTES:,} bytes")
             manifest = json.loads(bundle.read("manifest.json"))
             if manifest["format"] != FORMAT:
                 raise Refused(f"the bundle is of another format: {manifest['format']!r}")
@@ -218,18 +218,21 @@ def _check_entries(
     if trust.keys is None:
         report.not_known.append("whether the nodes' keys are theirs: they were taken from the bundle (--keys)")
     keys = read_keys(trust.keys or json.loads(bundle.read("keys.json")))
-    tree, place = Tree(), begin
+    tree, place, rest = Tree(), begin, b""
     for height, node in zip(_heights(0, begin), beside["left"], strict=True):
         tree.add(a2b_base64(node), height)
-    with BufferedReader(bundle.open("entries.jsonl"), 1 << 20) as lines:  # type: ignore[type-var]
-        while some := [trust.read_json(line) for line in islice(lines, TOGETHER)]:
-            raws = [entry.get("raw", "").encode() for entry in some]
-            for entry, raw in zip(some, raws, strict=True):
+    with bundle.open("entries.jsonl") as lines:
+        while (part := lines.read(TOGETHER)) or rest:
+            *whole, rest = (rest + part).split(b"\n") if part else (rest, b"")
+            if len(rest) > MOST_BYTES:
+                raise Refused(f"an entry would unpack to more than {MOST_BYTES:,} bytes")
+            some = [(entry, entry.get("raw", "").encode()) for entry in map(trust.read_json, whole)]
+            for entry, raw in some:
                 if entry["index"] != place:
                     report.find("inclusion", place, f"the next entry in the bundle says that it is {entry['index']}")
                 tree.add(_checked_leaf(entry, raw, report), 0)
                 place += 1
-            shown = [each for each in zip(some, raws, strict=True) if "raw" in each[0]]
+            shown = [each for each in some if "raw" in each[0]]
             for entry, raw in (each for each in shown if each[0]["kind"] == "event"):
                 _check_signature(entry, raw, keys, trust.read_event, report)
             for entry, raw in shown:
@@ -250,9 +253,8 @@ def _tell_of_entries(begin: int, end: int, report: Report) -> None:
         f"entry: {count['shown']:,} entries shown, each against its leaf; {count['withheld']:,} are not",
         f"signature: {count['signed']:,} events, each under a key that counted when it came",
     )
-    for verdict in ("unsigned", "tampered", "unknown-key", "malformed"):
-        if count[verdict]:
-            report.not_known.append(f"who wrote {count[verdict]:,} events: the log found them {verdict}")
+    for verdict in filter(count.get, ("unsigned", "tampered", "unknown-key", "malformed")):
+        report.not_known.append(f"who wrote {count[verdict]:,} events: the log found them {verdict}")
     if count["erased"]:
         report.not_known.append(f"what stood in {count['erased']:,} facets that were erased, and what signed them")
 
@@ -370,8 +372,7 @@ def is_signed(raw: bytes, key_id: str, public: VerifyKey, read: ReadJson = json.
 
 def _signed_parts(raw: bytes, read: ReadJson) -> Iterator[tuple[bytes, dict[str, Any]]]:
     facet = read(raw)["run"]["facets"].get("signature", {})
-    text = b'"signature":' + ENCODE(facet).encode(errors="surrogatepass")
-    before, found, after = raw.partition(text)
+    before, found, after = raw.partition(b'"signature":' + ENCODE(facet).encode(errors="surrogatepass"))
     if found:  # should it stand elsewhere, too, then what is left holds its own signature, which nobody can sign
         yield before[:-1] + after if before.endswith(b",") else before + after.removeprefix(b","), facet
     event = json.loads(raw, parse_int=_Literal, parse_float=_Literal)

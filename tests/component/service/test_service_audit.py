@@ -564,6 +564,23 @@ def test_a_facet_that_was_erased_leaves_the_leaf_as_it_was() -> None:
     assert leaf_of(entry, erased.replace(b":1", b":2")) != sealed.leaf
 
 
+@pytest.mark.parametrize("name", ["graph.json", "entries.jsonl"])
+def test_a_small_bundle_that_would_unpack_to_more_than_anything_exported_is_refused(home: Path, name: str) -> None:
+    out, spaces = home / "large.zip", b" " * (1 << 24)
+    with zipfile.ZipFile(bundle_of(home)) as whole, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, True, 1) as large:
+        for each in whole.namelist():
+            with large.open(each, "w") as part:
+                for _ in range(core.MOST_BYTES // len(spaces) + 1 if each == name else 0):
+                    part.write(spaces)
+                part.write(whole.read(each))
+
+    told = run("verify", str(out), "--json")
+
+    assert out.stat().st_size < 4_000_000
+    assert told.exit_code == 2
+    assert "would unpack to more than 268,435,456 bytes" in json.loads(told.stdout)["reason"]
+
+
 def test_the_core_is_one_file_that_an_auditor_can_read() -> None:
     text = Path(core.__file__).read_text()
 
