@@ -382,7 +382,13 @@ function jobsIn(jobs: Service['jobs'], query: URLSearchParams): Answer {
 }
 
 function coverage(isOneKind: boolean): Answer {
-  const none = { runsWithoutStart: 0, runsWithoutEnd: 0, extractionErrors: 0, silentStreams: 0 }
+  const none = {
+    runsWithoutStart: 0,
+    runsWithoutEnd: 0,
+    extractionErrors: 0,
+    unreadOperators: 0,
+    silentStreams: 0,
+  }
   const gaps = { ...none, quarantinedNames: 21, edgesWithoutColumns: 0, datasetsWithoutSchema: 0 }
   const words = "input 'nameless' has no namespace"
   const gap = { nodeId: 'run:run-2', words, at: '2026-01-02T03:04:05Z', related: [AGGREGATE] }

@@ -61,6 +61,7 @@ export type GapKind =
   | 'run-without-start'
   | 'run-without-end'
   | 'extraction-error'
+  | 'unread-operator'
   | 'silent-stream'
   | 'edge-without-columns'
   | 'dataset-without-schema'
@@ -70,6 +71,7 @@ export interface GapCounts {
   readonly runsWithoutStart: number
   readonly runsWithoutEnd: number
   readonly extractionErrors: number
+  readonly unreadOperators: number
   readonly silentStreams: number
   readonly edgesWithoutColumns: number
   readonly datasetsWithoutSchema: number

@@ -6,6 +6,7 @@ import type { GapCounts, GapKind } from '../api/answers'
 export const GAP_COUNTS: readonly (readonly [GapKind, keyof GapCounts])[] = [
   ['quarantined-name', 'quarantinedNames'],
   ['extraction-error', 'extractionErrors'],
+  ['unread-operator', 'unreadOperators'],
   ['silent-stream', 'silentStreams'],
   ['run-without-end', 'runsWithoutEnd'],
   ['run-without-start', 'runsWithoutStart'],
@@ -16,6 +17,7 @@ export const GAP_COUNTS: readonly (readonly [GapKind, keyof GapCounts])[] = [
 export const GAP_WORDS: Readonly<Record<GapKind, string>> = {
   'quarantined-name': 'Names in quarantine: of no known namespace',
   'extraction-error': 'Lineage that a producer could not extract',
+  'unread-operator': 'Runs of operators that Airflow cannot read',
   'silent-stream': 'Streams that have gone silent',
   'run-without-end': 'Runs without an end',
   'run-without-start': 'Runs without a start',
