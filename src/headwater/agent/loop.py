@@ -325,7 +325,7 @@ class Agent:
             case ClosedRun(problem=problem):
                 if problem is not None:
                     log.error("a lost run could not be closed", extra={"run_id": one.run_id, "why": problem})
-                self._happened(one, Closed(), now)
+                self._happened(one, Closed(problem), now)
 
     def _seen(self, pulse: Pulse) -> None:
         now = self.around.now()

@@ -138,7 +138,9 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The last event of its run was told in its stead."""
+    """The last event of its run was told in its stead; or could not be, for this problem: lineage shows it open."""
+
+    problem: str | None = None
 
 
 Happening = Sent | Told | Seen | StopAsked | Ended | Lost | Closed
@@ -165,8 +167,10 @@ def after(one: Execution, what: Happening, at: datetime) -> Execution:
             return _ended(one, what, at)
         case Lost() if one.state in UNDER_WAY:
             return replace(one, state="lost", stop=Stop(CRASHED))
-        case Closed() if one.state == "lost":
-            return replace(one, state="failed", ended_at=one.last_seen or at, error=one.error or _WITHOUT_A_WORD)
+        case Closed(problem) if one.state == "lost":
+            still_open = "" if problem is None else f"; its run stays open in lineage, for it cannot be told: {problem}"
+            error = one.error or f"{_WITHOUT_A_WORD}{still_open}"
+            return replace(one, state="failed", ended_at=one.last_seen or at, error=error)
     return one
 
 
