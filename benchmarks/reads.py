@@ -25,6 +25,7 @@ import httpx
 from served import Served, generated, latency, measured, served
 
 from headwater.model.events import parse_event
+from headwater.signing.notefile import log_key
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 
@@ -138,6 +139,7 @@ def filled_home(folder: Path, size: int) -> Path:
                 store.add([entry_of(parse_event(raw), "unsigned", None, time.time_ns() // 1_000) for raw in group])
         filled.touch()
         print(f"filled {home.name} in {time.perf_counter() - started:.0f} s", file=sys.stderr)
+    log_key(home, None, "benchmark")  # without one no service starts beside a log that has entries
     return home
 
 
