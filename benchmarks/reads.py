@@ -139,7 +139,7 @@ def filled_home(folder: Path, size: int) -> Path:
                 store.add([entry_of(parse_event(raw), "unsigned", None, time.time_ns() // 1_000) for raw in group])
         filled.touch()
         print(f"filled {home.name} in {time.perf_counter() - started:.0f} s", file=sys.stderr)
-    log_key(home, None, "benchmark")  # without one no service starts beside a log that has entries
+    log_key(home, None, "benchmark")  # else the service warns that it is lost
     return home
 
 

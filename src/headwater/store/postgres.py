@@ -6,7 +6,7 @@ Each process appends to the one log, and hears of what others appended: by a not
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -76,7 +76,14 @@ class PostgresStore(Store):
         super().close()
 
     def _connection(self) -> PostgresConnection:
-        return PostgresConnection(self._place, only_reads=True)
+        return PostgresConnection(self._place, only_reads=True, opened=self._see_to_facts)
+
+    def _see_to_facts(self) -> None:
+        """Called before anything is read over a new connection: the server may have crashed, and lost facts."""
+        with self._writing:
+            with suppress(UnavailableError):
+                self._server.rows("SELECT 1")  # so that it finds out whether it was lost, too
+            self._be_ready()
 
     def _be_ready(self) -> None:
         """After a lost connection, begin anew: the server may have lost facts that it had not flushed."""
@@ -88,7 +95,7 @@ class PostgresStore(Store):
                 raise UnavailableError("another service signs this log with another key now; stop one of the two")
             if self._log_size() < self._told:
                 raise UnavailableError("the database holds fewer events than it did: was it restored? Start anew")
-            self._begin()
+            self._begin(self._taken_in)
         except BaseException:
             self._server.hang_up()  # so that the next call begins anew
             raise

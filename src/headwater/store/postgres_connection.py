@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, cast
 
@@ -48,9 +48,11 @@ class PostgresConnection:
     to find out first what became of what was written.
     """
 
-    def __init__(self, place: Place, *, only_reads: bool = False) -> None:
+    def __init__(self, place: Place, *, only_reads: bool = False, opened: Callable[[], None] = lambda: None) -> None:
+        """`opened` is called each time, before anything is asked; where it raises, nothing is."""
         self._place = place
         self._only_reads = only_reads
+        self._opened = opened
         self._db: psycopg.Connection[Row] | None = None
         self._not_before_s = 0.0
 
@@ -88,6 +90,11 @@ class PostgresConnection:
             now_s = time.monotonic()
             self._not_before_s = now_s + max(_TRY_AGAIN_AFTER_S, 2 * (now_s - begin_s))
             raise UnavailableError(f"the database does not answer: {self._in_words(fault)}") from None
+        try:
+            self._opened()
+        except BaseException:
+            self.hang_up()
+            raise
         return self._db
 
     def _connected(self) -> psycopg.Connection[Row]:

@@ -70,13 +70,19 @@ class Store(Reader):
         """How many of the log's entries were told of, by `add` or as news, or stood there before."""
         self._begin()
 
-    def _begin(self) -> None:
-        """Find out where the database stands, and take in what the log holds beyond the facts."""
+    def _begin(self, known: int | None = None) -> None:
+        """Find out where the database stands, and take in what the log holds beyond the facts.
+
+        `known` says how many entries this process took in before: others may have stored the facts of later ones, of
+        which nobody was told here.
+        """
         sql = "SELECT events, target FROM folded LEFT JOIN edit ON what = ? AND value = ?"
         rows = list(self._writer.rows(sql, (DELETED, b"true")))
         self._waiting = WaitingFacts(self._writer)
-        self._taken_in: int = rows[0][0]
-        self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
+        folded: int = rows[0][0]
+        if known is None or folded <= known:
+            self._taken_in = folded
+            self._in_order = InOrder(target_of_key(key) for _, key in rows if key is not None)
         self._seal_what_is_not()
         self._take_in(self._log_size())
         self.catch_up()

@@ -214,6 +214,40 @@ def test_a_process_hears_again_after_its_connections_were_lost(
     assert eventually(lambda: heard == [0], within_s=5)
 
 
+def test_a_process_hears_of_what_came_while_it_was_cut_off_also_where_others_stored_the_facts(
+    url: str, two: tuple[PostgresStore, PostgresStore]
+) -> None:
+    one, other = two
+    heard: list[Stored] = []
+    one.watch(heard.extend, lambda: None)
+    one.add([entry(event())])
+    one.catch_up()
+    hang_up(url)
+    assert eventually(lambda: follows(other), within_s=5)
+    other.add([entry(event(1)), entry(event(2, run=1))])
+    other.catch_up()
+
+    assert eventually(lambda: follows(one), within_s=5)
+
+    assert [stored.log_index for stored in heard] == [1, 2]
+    assert all(stored.facts for stored in heard)
+
+
+def test_facts_that_a_crash_of_the_server_lost_are_there_again_for_the_first_who_reads() -> None:
+    with running_cluster() as server:
+        with closing(psycopg.connect(server.url("postgres"), autocommit=True)) as db:
+            db.execute("ALTER SYSTEM SET wal_writer_delay = '10s'")
+            db.execute("SELECT pg_reload_conf()")
+        with closing(PostgresStore(server.new_database())) as store:
+            store.add([entry(event())])
+            before = all_facts(store)  # which are stored now, and not flushed
+            server.stop()
+            server.start()
+
+            assert eventually(lambda: answers(store), within_s=5)
+            assert all_facts(store) == before
+
+
 def test_a_process_that_stops_in_the_middle_of_a_transaction_does_not_keep_others_out_for_ever(url: str) -> None:
     with closing(PostgresStore(url)) as store, closing(PostgresConnection(place_of(url))) as stopped:
         transaction = stopped.transaction(is_acknowledged=True)
