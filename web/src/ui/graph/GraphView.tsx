@@ -1,6 +1,6 @@
 import { Background, Controls, ReactFlow, ReactFlowProvider, ViewportPortal } from '@xyflow/react'
 import '@xyflow/react/dist/base.css'
-import { useMemo } from 'react'
+import { type PointerEvent, useMemo } from 'react'
 import type { NodeId } from '../../core/ids'
 import type { Lit } from '../../core/lit'
 import { columnStrokes, type Drawing, flowStrokes } from '../../core/strokes'
@@ -53,6 +53,7 @@ function Canvas({ drawing, open, lit, anchor }: GraphViewProps) {
       onlyRenderVisibleElements={nodes.length > MANY_NODES}
       minZoom={0.08}
       maxZoom={1.6}
+      onPointerDownCapture={keepPress}
       onPaneClick={close}
       {...camera}
     >
@@ -63,4 +64,9 @@ function Canvas({ drawing, open, lit, anchor }: GraphViewProps) {
       <Controls showInteractive={false} position="bottom-right" />
     </ReactFlow>
   )
+}
+
+/** A button that was pressed gets the click, also when the picture moved away below the pointer meanwhile. */
+function keepPress({ target, pointerId }: PointerEvent): void {
+  if (target instanceof Element) target.closest('button')?.setPointerCapture(pointerId)
 }
