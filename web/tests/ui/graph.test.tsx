@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 
-import { screen, waitFor, within } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { CSV, DELAYS, FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, REPORT, run } from '../lakehouse'
 import { openPage } from './openPage'
@@ -90,6 +90,23 @@ describe('the graph', () => {
     listener().onChange({ jobs: [INGEST], datasets: [] })
 
     await waitFor(() => expect(nodeOf(INGEST)?.dataset.state).toBe('RUNNING'))
+  })
+
+  test('stands still while a button in it is pressed', async () => {
+    const service = lakehouse()
+    const { listener } = openPage({ service, hash: `#node=${encodeURIComponent(INGEST)}` })
+    const fold = within(await shown(FLIGHTS)).getByRole('button', { name: /^Show the 3 columns/ })
+
+    fireEvent.pointerDown(fold, { isPrimary: true })
+    service.jobs = { ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs: [run('RUNNING')] } }
+    listener().onChange({ jobs: [INGEST], datasets: [] })
+    await waitFor(() => expect(screen.getByRole('complementary').textContent).toContain('running'))
+    expect(nodeOf(INGEST)?.dataset.state).toBe('COMPLETED')
+    fireEvent.pointerUp(fold)
+    fireEvent.click(fold)
+
+    await waitFor(() => expect(nodeOf(INGEST)?.dataset.state).toBe('RUNNING'))
+    expect(fold.getAttribute('aria-expanded')).toBe('true')
   })
 })
 

@@ -1,6 +1,6 @@
 import { Background, Controls, ReactFlow, ReactFlowProvider, ViewportPortal } from '@xyflow/react'
 import '@xyflow/react/dist/base.css'
-import { type PointerEvent, useMemo } from 'react'
+import { useMemo } from 'react'
 import type { NodeId } from '../../core/ids'
 import type { Lit } from '../../core/lit'
 import { columnStrokes, type Drawing, flowStrokes } from '../../core/strokes'
@@ -11,6 +11,7 @@ import { flowNodes } from './flow'
 import { JobNode } from './JobNode'
 import { Strokes } from './Strokes'
 import { useCamera } from './useCamera'
+import { useStill } from './useStill'
 
 interface GraphViewProps {
   readonly drawing: Drawing
@@ -33,8 +34,9 @@ export function GraphView(props: GraphViewProps) {
   )
 }
 
-function Canvas({ drawing, open, lit, anchor }: GraphViewProps) {
+function Canvas({ drawing: newest, open, lit, anchor }: GraphViewProps) {
   const { close } = usePage()
+  const [drawing, press] = useStill(newest)
   const nodes = useMemo(() => flowNodes(drawing, open), [drawing, open])
   const strokes = useMemo(() => {
     const related = open && !lit ? relatives(drawing.graph, open) : new Set<NodeId>()
@@ -53,9 +55,9 @@ function Canvas({ drawing, open, lit, anchor }: GraphViewProps) {
       onlyRenderVisibleElements={nodes.length > MANY_NODES}
       minZoom={0.08}
       maxZoom={1.6}
-      onPointerDownCapture={keepPress}
       onPaneClick={close}
       {...camera}
+      {...press}
     >
       <ViewportPortal>
         <Strokes strokes={strokes} />
@@ -64,9 +66,4 @@ function Canvas({ drawing, open, lit, anchor }: GraphViewProps) {
       <Controls showInteractive={false} position="bottom-right" />
     </ReactFlow>
   )
-}
-
-/** A button that was pressed gets the click, also when the picture moved away below the pointer meanwhile. */
-function keepPress({ target, pointerId }: PointerEvent): void {
-  if (target instanceof Element) target.closest('button')?.setPointerCapture(pointerId)
 }

@@ -1,0 +1,29 @@
+import { type PointerEvent, useEffect, useState } from 'react'
+
+const ENDS = ['pointerup', 'pointercancel', 'contextmenu', 'blur'] as const
+
+/**
+ * The newest value, or the one that was shown when a button of the pointer went down and is still down: what is
+ * pressed must not move away before it is clicked.
+ */
+export function useStill<T>(newest: T) {
+  const [isPressed, setPressed] = useState(false)
+  const [shown, setShown] = useState(newest)
+  if (!isPressed && shown !== newest) setShown(newest)
+
+  useEffect(() => {
+    if (!isPressed) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const release = () => {
+      timer = setTimeout(() => setPressed(false)) // the click comes after the pointer went up
+    }
+    for (const end of ENDS) window.addEventListener(end, release)
+    return () => {
+      clearTimeout(timer)
+      for (const end of ENDS) window.removeEventListener(end, release)
+    }
+  }, [isPressed])
+
+  const onPointerDownCapture = ({ isPrimary }: PointerEvent) => setPressed(isPrimary)
+  return [isPressed ? shown : newest, { onPointerDownCapture }] as const
+}
