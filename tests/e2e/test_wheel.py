@@ -81,8 +81,8 @@ def test_what_it_needs_besides_is_told_by_name(installed: Installed) -> None:
     )
 
     assert installed.told("--version").strip().endswith(VERSION)
-    assert "headwater[spark]" in installed.told("run", str(pipeline), status=1)
-    assert "headwater[demo]" in installed.told("demo", status=1)
-    assert "headwater[lab]" in installed.told("lab", "up", "kafka", status=1)
-    assert "headwater[duckdb]" in installed.told("sql", "run", "-e", "SELECT 1", status=1)
-    assert "headwater[connect]" in installed.told("watch", "connect", "--bootstrap", "localhost:1", status=1)
+    assert "headwater[spark]" in installed.told("run", str(pipeline), status=2)
+    assert "headwater[demo]" in installed.told("demo", status=2)
+    assert "headwater[lab]" in installed.told("lab", "up", "kafka", status=2)
+    assert "headwater[duckdb]" in installed.told("sql", "run", "-e", "SELECT 1", status=2)
+    assert "headwater[connect]" in installed.told("watch", "connect", "--bootstrap", "localhost:1", status=2)

@@ -100,9 +100,9 @@ def _add_jobs(app: FastAPI, agent: Agent) -> None:
         return shapes.execution_shape(agent, agent.rerun(agent.deployed.find(job_id)))
 
     @app.delete("/api/v1/jobs/{job_id}", status_code=HTTPStatus.ACCEPTED)
-    async def delete(job_id: _JobId, by: str | None = None, note: str | None = None) -> None:
+    async def delete(job_id: _JobId, by: str | None = None, note: str | None = None) -> shapes.JobShape:
         order = Ordered(by=by, note=note)
-        agent.delete(agent.deployed.find(job_id), order.by, order.note)
+        return shapes.job_shape(agent, agent.delete(agent.deployed.find(job_id), order.by, order.note))
 
     @app.get("/api/v1/jobs/{job_id}/history")
     async def history(job_id: _JobId, limit: _Limit = 50) -> shapes.HistoryShape:

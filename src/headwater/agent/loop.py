@@ -131,12 +131,13 @@ class Agent:
         self._news.set()
         return self._created(job, "rerun")
 
-    def delete(self, job: Job, by: str | None, note: str | None) -> None:
+    def delete(self, job: Job, by: str | None, note: str | None) -> Job:
         """End what runs; then forget the job."""
         job = self.store.want(job, "deleted")
         for one in self.deployed.unfinished(job):
             self._stop(one, Stop(DELETED, by, note))
         self._news.set()
+        return job
 
     async def serve(self) -> None:
         """Close what a crash left open, and run what is deployed; once `shut_down` was called, end what runs."""

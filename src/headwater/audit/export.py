@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from headwater.audit.core import FORMAT
 from headwater.audit.graph import Folding, graph_of, rows_of
 from headwater.audit.keys import key_set
-from headwater.errors import InvalidEventError, InvalidInputError, UnavailableError
+from headwater.errors import InvalidEventError, InvalidInputError, UnavailableError, UntrustedNoteError
 from headwater.model.edits import EditEntry, named
 from headwater.model.events import RunEvent
 from headwater.model.extract import facts
@@ -64,8 +64,7 @@ def export(
     """Write a bundle into a file; gives its manifest.
 
     Raises:
-        InvalidInputError: `head` is not one of this log, or no entry is about the dataset.
-        UntrustedNoteError: `head` or `since` was not signed by this log.
+        InvalidInputError: `head` or `since` is not one of this log, or no entry is about the dataset.
         UnavailableError: the database does not answer, or is written to all the time.
     """
     folded, shown_graph = _graph_of_log(reader)
@@ -130,10 +129,17 @@ def _signed(reader: Reader, signer: NoteSigner, size: int) -> str:
 
 def _size_of(note: str, reader: Reader, signer: NoteSigner, folded: int) -> int:
     """How many entries a head is over, which must be this log's own."""
-    head = parse_checkpoint(verified_text(note, [signer.verifier]))
+    head = _own(note, signer, "--head")
     if head.size > folded or reader.tree.frontier(head.size).root != head.root:
         raise InvalidInputError(f"--head: it is not over the first {head.size} of this log's {folded} entries")
     return head.size
+
+
+def _own(note: str, signer: NoteSigner, option: str) -> Checkpoint:
+    try:
+        return parse_checkpoint(verified_text(note, [signer.verifier]))
+    except UntrustedNoteError as fault:
+        raise InvalidInputError(f"{option}: {fault}") from fault
 
 
 def _write_consistency(
@@ -141,7 +147,7 @@ def _write_consistency(
 ) -> None:
     if since is None:
         return
-    old = parse_checkpoint(verified_text(since, [signer.verifier]))
+    old = _own(since, signer, "--since")
     proof = consistency_proof(old.size, size, reader.tree.node) if 0 < old.size <= size else []
     bundle.writestr("since-checkpoint.txt", since)
     bundle.writestr("consistency.json", orjson.dumps({"from": old.size, "proof": _encoded(proof)}))

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from headwater.audit.export import Asked
 from headwater.audit.export import export as exported
 from headwater.audit.graph import Folding, check_graph
 from headwater.cli.audit_trust import read_head, trust_of
+from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.export_note import note_export
 from headwater.cli.progress import counted_progress
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
@@ -33,8 +34,6 @@ from headwater.signing.note import NoteSigner
 from headwater.signing.notefile import log_key
 from headwater.store.opening import open_reader
 from headwater.store.reader import Reader
-
-_UNREADABLE: Final = 2
 
 audit = typer.Typer(name="audit", help="Prove what the log holds, to one who trusts nobody.", no_args_is_help=True)
 
@@ -135,10 +134,10 @@ def verify(
     except Refused as fault:
         told = {"verdict": "unreadable", "reason": str(fault)}
         typer.echo(json.dumps(told) if json_output else f"headwater: {_harmless(str(fault))}")
-        raise typer.Exit(_UNREADABLE) from None
+        raise typer.Exit(NOT_DONE) from None
     typer.echo(json.dumps(_members(report)) if json_output else "\n".join(_told(report)))
     if not report.is_proven:
-        raise typer.Exit(1)
+        raise typer.Exit(IS_BAD)
 
 
 def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -> str | None:

@@ -13,14 +13,13 @@ import typer
 
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
-from headwater.errors import HeadwaterError, UnavailableError, UntrustedNoteError
+from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import parse_note
 
 _MEANING: Final = {
     403: "it knows the log by another key",
     404: "it does not know this log: its operator must add it",
-    422: "the head does not add to what it saw before: the log was rewritten, or shows another history to others",
 }
 
 
@@ -34,6 +33,8 @@ def cosign(
     """Ask a witness that speaks C2SP tlog-witness to sign the log's head, and have the service keep that.
 
     The service must know the witness's key (keys/witnesses). `headwater witness` gives its signature by itself.
+
+    Exit status: 0 signed and kept, 1 the witness saw another history of the log, 2 it did not sign or was not asked.
 
     Example: headwater log cosign https://witness.example.org --every 60
     """
@@ -62,15 +63,25 @@ def _cosigned(service: str, witness: str) -> int:
             raise UntrustedNoteError(f"{witness} saw {seen} entries, and the log has {size}: it was cut off")
         proof = consistency_proof(service, seen, size) if 0 < seen < size else []
         answer = _asked(witness, seen, proof, note)
-    if answer.is_error:
-        why = _MEANING.get(answer.status_code, "try again later")
-        raise HeadwaterError(f"{witness} did not sign, {answer.status_code}: {why}")
+    _check_signed(answer, witness)
     kept = _posted(f"{service}/api/v1/log/cosignatures", note + answer.text)
     if kept.is_error:
-        raise HeadwaterError(
-            f"{service} did not keep the signature of {witness}, {kept.status_code}: {kept.text[:200]}"
-        )
+        told = f"{service} did not keep the signature of {witness}, {kept.status_code}: {kept.text[:200]}"
+        raise UnavailableError(told) if kept.is_server_error else SetupError(told)
     return size
+
+
+def _check_signed(answer: httpx.Response, witness: str) -> None:
+    told = f"{witness} did not sign, {answer.status_code}"
+    if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
+        raise UntrustedNoteError(
+            f"{told}: the head does not add to what it saw before: the log was rewritten, or shows another history to "
+            "others"
+        )
+    if answer.status_code in _MEANING:
+        raise SetupError(f"{told}: {_MEANING[answer.status_code]}")
+    if answer.is_error:
+        raise UnavailableError(f"{told}: try again later")
 
 
 def _asked(witness: str, old: int, proof: Sequence[bytes], note: str) -> httpx.Response:

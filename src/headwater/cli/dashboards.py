@@ -13,6 +13,7 @@ from headwater.capture.dashboards.events import events_of
 from headwater.capture.dashboards.reading import read_dashboards
 from headwater.capture.dashboards.resolved import Asked, Columns, asked, dataset
 from headwater.capture.dashboards.spec import Dashboards
+from headwater.cli.exit_status import IS_BAD
 from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, service_at
 from headwater.emission import opened_emitter
 from headwater.errors import NotFoundError, UnavailableError
@@ -35,7 +36,7 @@ def _group() -> None:
 def lint(file: FileArgument) -> None:
     """Check a file of dashboards, and that each query can be read; no service is asked.
 
-    Exit status: 0 all is well, 1 a query cannot be read, or the file cannot.
+    Exit status: 0 all is well, 1 a query cannot be read, 2 the file cannot.
 
     Example: headwater dashboards lint dashboards.yaml
     """
@@ -47,7 +48,7 @@ def lint(file: FileArgument) -> None:
     ]
     for fault in faults:
         typer.echo(fault)
-    raise typer.Exit(1 if faults else 0)
+    raise typer.Exit(IS_BAD if faults else 0)
 
 
 @dashboards.command()

@@ -151,15 +151,17 @@ def logs(
 
 
 @job.command()
-def delete(name: NameArgument, namespace: NamespaceOption = None, why: WhyOption = None) -> None:
+def delete(
+    name: NameArgument, namespace: NamespaceOption = None, why: WhyOption = None, json_output: JsonOption = False
+) -> None:
     """End what runs of a job, and forget it with its history and logs; its lineage stays.
 
     Example: headwater job delete orders-to-lake
     """
     with agent_here() as client:
         found = found_job(client, name, namespace)
-        client.delete(f"/jobs/{found['id']}", {"by": who()} if why is None else {"by": who(), "note": why})
-    typer.echo(f"{name}: deleted")
+        answer = client.delete(f"/jobs/{found['id']}", {"by": who()} if why is None else {"by": who(), "note": why})
+    _show(answer, f"{name}: deleted", json_output)
 
 
 def _line(each: Any) -> str:  # noqa: ANN401

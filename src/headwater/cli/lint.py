@@ -6,11 +6,10 @@ from typing import Annotated
 import orjson
 import typer
 
+from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.errors import InvalidPipelineError
 from headwater.pipeline.lint import Finding, lint_pipeline
 from headwater.pipeline.lint_rules.registry import RULES
-
-_UNREADABLE = 2
 
 
 def lint(
@@ -41,7 +40,7 @@ def lint(
         typer.echo(orjson.dumps([_as_json(file, finding, name_file=len(files) > 1) for file, finding in findings]))
     else:
         _print_lines(findings)
-    raise typer.Exit(1 if findings else 0)
+    raise typer.Exit(IS_BAD if findings else 0)
 
 
 def _findings(file: Path) -> tuple[Finding, ...]:
@@ -49,7 +48,7 @@ def _findings(file: Path) -> tuple[Finding, ...]:
         return lint_pipeline(file)
     except InvalidPipelineError as error:
         typer.echo(f"headwater: {error}", err=True)
-        raise typer.Exit(_UNREADABLE) from error
+        raise typer.Exit(NOT_DONE) from error
 
 
 def _print_lines(findings: list[tuple[Path, Finding]]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 import typer
 from typer.core import TyperGroup
 
+from headwater.cli.exit_status import status_of
 from headwater.errors import HeadwaterError
 from headwater.model.producer import VERSION
 
@@ -100,7 +101,7 @@ class _WithExtras(logging.Formatter):
 
 
 def main() -> None:
-    """Run the command line; an error we know ends it with one sentence on standard error and exit status 1."""
+    """Run the command line; an error we know ends it with a sentence on standard error and its exit status."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_WithExtras("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
@@ -108,7 +109,7 @@ def main() -> None:
         app()
     except HeadwaterError as error:
         typer.echo(f"headwater: {error}", err=True)
-        sys.exit(1)
+        sys.exit(status_of(error))
 
 
 if __name__ == "__main__":

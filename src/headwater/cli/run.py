@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
+from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.progress import shown_progress
 from headwater.emission import emit_config, new_run_id
 from headwater.emit.emitter import Emitter
@@ -27,8 +28,6 @@ from headwater.signing.keyfile import load_or_create
 if TYPE_CHECKING:
     from headwater.pipeline.run import RunResult
 
-_FAILED = 1
-_REFUSED = 2
 _STATUS_OF_SIGNAL = 128
 """A process that a signal ends has this and the signal's number as its exit status, as shells tell it."""
 
@@ -52,7 +51,7 @@ def run(
         spec = load_pipeline(file, overrides(settings or []))
     except InvalidPipelineError as refused:
         typer.echo(str(refused), err=True)
-        raise typer.Exit(_REFUSED) from None
+        raise typer.Exit(NOT_DONE) from None
     stop = StopSignal()
     with signals_request(stop), shown_progress("checking the file") as progress:
         result = executed(spec, master, stop, progress)
@@ -163,7 +162,7 @@ def _exit_status(result: "RunResult") -> int:
         case "COMPLETE":
             return 0
         case "FAIL":
-            return _FAILED
+            return IS_BAD
         case "ABORT":
             stopped_by = getattr(signal, result.stop_reason or "", signal.SIGTERM)
             return _STATUS_OF_SIGNAL + int(stopped_by)

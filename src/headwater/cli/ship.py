@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from headwater.cli.exit_status import IS_BAD
 from headwater.cli.verify import Keys, read_keys, verified
 from headwater.emit.config import HttpConfig
 from headwater.emit.home import headwater_home
@@ -60,7 +61,7 @@ def ship(
         transport.close()
     typer.echo(json.dumps(_as_json(shipped), indent=2) if json_output else _in_words(shipped))
     if not shipped.is_whole:
-        raise typer.Exit(1)
+        raise typer.Exit(IS_BAD)
 
 
 def _endpoint(url: str) -> str:

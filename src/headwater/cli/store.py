@@ -9,6 +9,7 @@ from typing import Annotated
 import orjson
 import typer
 
+from headwater.cli.exit_status import IS_BAD
 from headwater.cli.progress import counted_progress
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
@@ -70,7 +71,7 @@ def copy(
         result = copied(here, there, partial(count, "copying"))
     typer.echo(orjson.dumps(_members(result)) if json_output else _sentence(result))
     if not result.is_same:
-        raise typer.Exit(1)
+        raise typer.Exit(IS_BAD)
 
 
 def _backed_up(target: Path, held: BackedUp) -> str:

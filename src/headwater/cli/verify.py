@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from rich.console import Console
 from rich.progress import Progress
 
+from headwater.cli.exit_status import IS_BAD
 from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.model.events import parse_event
 from headwater.signing.jwks import read_jwks, read_revocations
@@ -73,7 +74,7 @@ def verify(
     if not json_output:
         typer.echo(_summary(verdicts, "record" if records else "event"))
     if set(verdicts) != {"ok"}:
-        raise typer.Exit(1)
+        raise typer.Exit(IS_BAD)
 
 
 def judged_lines(

@@ -14,15 +14,13 @@ import orjson
 import typer
 
 from headwater.emit.home import headwater_home
-from headwater.errors import HeadwaterError, SetupError, UnavailableError, UntrustedNoteError
+from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import NoteSigner, NoteVerifier, parse_note, parse_verifier
 from headwater.signing.notefile import witness_key
 from headwater.signing.witness import Witnessed, nothing_yet, opened, witnessed
 
 TIMEOUT_S: Final = 10.0
-_NOTHING_SEEN: Final = 2
-"""The exit status where nothing can be said of the log."""
 
 
 def witness(
@@ -43,13 +41,7 @@ def witness(
 
     Example: headwater witness https://lineage.example.org --log-key lineage.example.org+f0a1b2c3+AX…
     """
-    try:
-        _look_on(service.rstrip("/"), log_key, name, None if once else every, post=post)
-    except UntrustedNoteError:
-        raise
-    except HeadwaterError as fault:
-        typer.echo(f"headwater: {fault}", err=True)
-        raise typer.Exit(_NOTHING_SEEN) from None
+    _look_on(service.rstrip("/"), log_key, name, None if once else every, post=post)
 
 
 def _look_on(service: str, log_key: str, name: str | None, every: float | None, *, post: bool) -> None:

@@ -71,6 +71,17 @@ def test_it_is_reached_by_its_own_user_and_by_whoever_has_the_token(agent: RealA
     assert agent.end() == 0
 
 
+def test_a_deletion_answers_a_script_with_the_job(agent: RealAgent) -> None:
+    agent.start()
+    file = agent.home / "orders.yaml"
+    file.write_text(PIPELINE.replace("restart: never", "schedule: {every: 1h}"))
+    agent.command("job", "deploy", str(file))
+
+    told = json.loads(agent.command("job", "delete", "orders", "--json"))
+
+    assert (told["namespace"], told["name"], told["wanted"]) == ("edge", "orders", "deleted")
+
+
 def test_a_post_that_offers_http_2_is_taken_with_its_body(agent: RealAgent) -> None:
     url = agent.start().split()[-1]
     offer = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "AAEAAEAAAAIAAAAB"}
@@ -95,7 +106,7 @@ def test_a_second_agent_on_the_same_home_is_refused(agent: RealAgent) -> None:
         timeout=60,
     )
 
-    assert second.returncode == 1
+    assert second.returncode == 2
     assert f"another agent runs on this HEADWATER_HOME (process {agent.pid})" in second.stderr
     assert agent.get("/node")["pid"] == agent.pid
 
@@ -144,7 +155,7 @@ def test_a_home_that_cannot_be_used_is_told_in_one_sentence(tmp_path: Path, stra
 
     done = subprocess.run([*COMMAND, "agent"], env=environment, capture_output=True, text=True, timeout=60)
 
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("headwater: ")
     assert str(home) in done.stderr
     assert "Traceback" not in done.stderr
@@ -161,7 +172,7 @@ def test_a_pipeline_that_is_refused_is_told_as_run_and_lint_do_a_line_for_each_p
         [*COMMAND, "job", "deploy", str(file)], env=agent.variables, capture_output=True, text=True, timeout=60
     )
 
-    assert done.returncode == 1
+    assert done.returncode == 2
     first, second = done.stderr.removeprefix("headwater: ").splitlines()
     assert first.startswith(f"{file}:4:")
     assert second.startswith(f"{file}:5:")

@@ -279,7 +279,7 @@ def test_what_flink_refuses_is_told_with_the_line_of_the_file(work: Work) -> Non
 
     done = work.run("bad.sql", sql)
 
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert f"{work.home}/bad.sql, line 4: SQL validation failed. From line 5, column 3" in done.stderr
     assert "Column 'nope' not found in any table" in done.stderr
     assert "Traceback" not in done.stderr
@@ -288,5 +288,5 @@ def test_what_flink_refuses_is_told_with_the_line_of_the_file(work: Work) -> Non
 def test_without_a_cluster_the_error_says_where_it_was_looked_for(work: Work) -> None:
     done = work.run("job.sql", "SELECT 1;", "--url", "http://127.0.0.1:9")
 
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert "no Flink session cluster: http://127.0.0.1:9: no connection; is it up, and is --url right?" in done.stderr

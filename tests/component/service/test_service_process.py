@@ -57,7 +57,7 @@ def test_a_port_that_is_taken_is_told_with_what_to_do(tmp_path: Path) -> None:
 
         refused = serve(tmp_path, "--port", str(port))
 
-    assert (refused.returncode, refused.stdout) == (1, "")
+    assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == (
         f"headwater: port {port} is taken; stop what listens there, or choose another with --port"
         " (0 takes a free one)\n"
@@ -68,7 +68,7 @@ def test_a_second_service_on_one_database_is_told_so(tmp_path: Path) -> None:
     with running(tmp_path):
         refused = serve(tmp_path, "--port", "0")
 
-    assert (refused.returncode, refused.stdout) == (1, "")
+    assert (refused.returncode, refused.stdout) == (2, "")
     assert "serves the database" in refused.stderr
     assert "Traceback" not in refused.stderr
 
@@ -101,13 +101,13 @@ def test_a_lost_key_of_a_log_with_entries_is_not_made_again_without_a_word(
 def test_an_address_that_cannot_be_had_is_told(tmp_path: Path, arguments: list[str], words: str) -> None:
     refused = serve(tmp_path, "--port", "0", *arguments)
 
-    assert (refused.returncode, words in refused.stderr, "Traceback" in refused.stderr) == (1, True, False)
+    assert (refused.returncode, words in refused.stderr, "Traceback" in refused.stderr) == (2, True, False)
 
 
 def test_it_does_not_listen_to_other_machines_unless_it_asks_who_calls(tmp_path: Path) -> None:
     refused = serve(tmp_path, "--host", "0.0.0.0", "--port", "0")  # noqa: S104  what is tested
 
-    assert (refused.returncode, refused.stdout) == (1, "")
+    assert (refused.returncode, refused.stdout) == (2, "")
     assert "can be reached from other machines" in refused.stderr
     assert "--access" in refused.stderr
 

@@ -8,7 +8,9 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from headwater.cli.main import app
+from headwater.cli.exit_status import status_of
+from headwater.cli.main import app, main
+from headwater.errors import HeadwaterError
 from headwater.signing.notefile import log_key, witness_key
 from tests.support.app import event
 from tests.support.ports import free_port
@@ -60,8 +62,9 @@ def test_a_witness_that_cannot_see_the_log_says_nothing_against_it(
 
     told = CliRunner().invoke(app, ["witness", f"http://127.0.0.1:{free_port()}", "--log-key", key, "--once"])
 
-    assert told.exit_code == 2
-    assert ("damaged" if is_damaged else "does not answer") in told.stderr
+    assert isinstance(told.exception, HeadwaterError)
+    assert status_of(told.exception) == 2
+    assert ("damaged" if is_damaged else "does not answer") in str(told.exception)
 
 
 def test_a_witness_of_others_is_asked_and_the_log_keeps_what_it_signed(tmp_path: Path) -> None:
@@ -88,6 +91,32 @@ def test_a_witness_of_others_is_asked_and_the_log_keeps_what_it_signed(tmp_path:
             status, told = cosigned(service.url, other)
 
     assert (status, "422: the head does not add to what it saw before" in told) == (1, True)
+
+
+@pytest.mark.parametrize(("knows", "status"), [("log", 1), ("another log", 2)])
+def test_a_witness_that_saw_another_history_is_a_bad_answer_and_one_that_knows_no_such_log_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], knows: str, status: int
+) -> None:
+    key = log_key(tmp_path, "lineage.example.org", "").verifier
+    (tmp_path / "keys" / "witnesses").write_text(f"{OTHER.verifier}\n")
+    known = key if knows == "log" else log_key(tmp_path / "other", "other.example.org", "").verifier
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+
+    with witness_of_others(str(known)) as other:
+        if knows == "log":
+            with running(tmp_path) as service:
+                post(service.url, 5)
+                CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url])
+            for path in tmp_path.glob("headwater.db*"):
+                path.unlink()
+        with running(tmp_path) as service:
+            post(service.url, 3)
+            monkeypatch.setattr("sys.argv", ["headwater", "log", "cosign", other, "--url", service.url])
+            with pytest.raises(SystemExit) as ended:
+                main()
+
+    assert ended.value.code == status
+    assert capsys.readouterr().err.startswith("headwater: ")
 
 
 def post(url: str, count: int) -> None:

@@ -12,12 +12,12 @@ from headwater.cli.demo.data import lay_out
 from headwater.cli.demo.learned import differences
 from headwater.cli.demo.service import running_service
 from headwater.cli.demo.words import origin, reach, tally
+from headwater.cli.exit_status import IS_BAD
 from headwater.cli.lineage_walk import find, walk
 from headwater.cli.progress import shown_progress
 from headwater.cli.run import executed, signals_request
 from headwater.cli.service_client import ServiceClient, service_at
 from headwater.emit.home import headwater_home
-from headwater.errors import HeadwaterError
 from headwater.pipeline.check import load_pipeline
 from headwater.pipeline.java import require_java
 from headwater.pipeline.stop import StopSignal
@@ -49,7 +49,7 @@ def demo(
             wrong = differences(client, run_ids)
             _tell(client, [difference.what for difference in wrong], url, folder)
             if once or wrong:
-                raise typer.Exit(1 if wrong else 0)
+                raise typer.Exit(IS_BAD if wrong else 0)
             progress("the page is served; Ctrl-C ends the demo")
             _wait_for(stop)
 
@@ -58,7 +58,7 @@ def _run(path: Path, url: str, folder: Path, stop: StopSignal, progress: Callabl
     """Run one of the pipelines; the run's id.
 
     Raises:
-        HeadwaterError: it did not complete.
+        Exit: it did not complete.
     """
     overrides = {
         "lineage.transport": "both",
@@ -70,7 +70,9 @@ def _run(path: Path, url: str, folder: Path, stop: StopSignal, progress: Callabl
     if result.state == "ABORT":
         raise typer.Exit(128 + int(getattr(signal, result.stop_reason or "", signal.SIGTERM)))
     if result.state != "COMPLETE":
-        raise HeadwaterError(f"{spec.name} failed: {result.error}; what Spark printed is in {folder.parent / 'log'}")
+        log = folder.parent / "log"
+        typer.echo(f"headwater: {spec.name} failed: {result.error}; what Spark printed is in {log}", err=True)
+        raise typer.Exit(IS_BAD)
     return result.run_id
 
 
