@@ -19,6 +19,7 @@ from headwater.model.heartbeat import NODES
 from headwater.model.names import ColumnId, DatasetId, JobId, readings
 from headwater.service.access import Service
 from headwater.service.api_keys import holding, is_about_api_keys
+from headwater.service.mistrust import found
 from headwater.service.node_ids import MAX_READINGS, run_of
 from headwater.service.restricted import Restricted
 from headwater.service.rules import Matched, Rule
@@ -36,11 +37,11 @@ _RUNS: Final = ("runId", "run", "fromRun", "toRun")
 _OF_RUN: Final = "the namespace of the run"
 _OF_DATASET: Final = "the namespace of the dataset"
 """What is said of a namespace that the caller did not name: whose it is could be told by its name alone."""
-_ROLE: Final[dict[Action, str]] = {
-    "read": "read, steward or admin",
-    "edit": "steward or admin",
-    "ingest": "ingest or admin",
-    "administer": "admin",
+_ROLES: Final[dict[Action, tuple[str, ...]]] = {
+    "read": ("read", "steward", "admin"),
+    "edit": ("steward", "admin"),
+    "ingest": ("ingest", "admin"),
+    "administer": ("admin",),
 }
 
 
@@ -114,7 +115,8 @@ class Gate:
             is_allowed, why = self._may(caller, action, asked.route, namespace, covered=covered)
             if not is_allowed:
                 self._refuse(caller, asked.route, why, namespace)
-                raise ForbiddenError(f"{caller.name} may not: it takes the role {_ROLE[action]}{_scope(rule, called)}")
+                need = f"it takes the role {_or(_ROLES[action])}{_scope(rule, called)}"
+                raise ForbiddenError(f"{caller.name} may not: {need}; {_lacks(caller, action, covered=covered)}")
 
     def count_stranger(self, path: str, why: str) -> None:
         """Tell of a request by somebody who is not known."""
@@ -149,10 +151,11 @@ class Gate:
             is_allowed, why = self._may(caller, "ingest", route, namespace, covered=covered)
             if not is_allowed:
                 self._refuse(caller, route, why, namespace)
-                need = f"a scope that covers {called}"
+                told = f"it takes a scope that covers {called}; {_lacks(caller, 'ingest', covered=is_its_own)}"
                 if not caller.grant.covers_node(node_id):
-                    need = f"a good signature by one of its nodes ({', '.join(caller.grant.nodes)})"
-                return ForbiddenError(f"{caller.name} may not bring this event: it takes {need}")
+                    nodes = ", ".join(caller.grant.nodes)
+                    told = f"{found(entry.verdict, entry.key_id)}; it must be signed by {nodes}"
+                return ForbiddenError(f"{caller.name} may not bring this event: {told}")
         return None
 
     # What a request is about
@@ -234,6 +237,21 @@ def _is_covered(caller: Caller, rule: Rule, namespace: str, *, names_some: bool)
     if rule.about in ("nothing", "own"):
         return True
     return caller.grant.covers(namespace) if names_some else caller.grant.covers_all
+
+
+def _lacks(caller: Caller, action: Action, *, covered: bool) -> str:
+    """What is missing, and who can give it."""
+    if caller.grant.roles.isdisjoint(_ROLES[action]):
+        return f"its role is {_or(sorted(caller.grant.roles))}: ask an admin for one (docs/access.md)"
+    if not covered:
+        scopes = ", ".join(caller.grant.scopes) or "none"
+        return f"its scopes are {scopes}: ask an admin for one (docs/access.md)"
+    return "it has them, and a rule of this service's own forbids it: ask an admin"
+
+
+def _or(roles: Sequence[str]) -> str:
+    *others, last = roles
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _scope(rule: Rule, called: str) -> str:

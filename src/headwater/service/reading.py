@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from headwater.errors import InvalidEventError, MalformedJsonError, UntrustedEventError
 from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, parse_event
 from headwater.model.heartbeat import NODES
+from headwater.service.mistrust import remedy
 from headwater.signing.directory import node_of
 from headwater.signing.facet import SIGNATURE
 from headwater.signing.verify import Claim, Verification, verify_event
@@ -92,5 +93,5 @@ def _verified(event: Event, trust: Trust, received_us: int) -> Verification:
     ):  # by arrival too: who has stolen a key may write any event time
         verified = Verification("unknown-key", verified.key_id, "run.facets.signature.keyId: the key is revoked")
     if trust.is_required and verified.verdict != "ok":
-        raise UntrustedEventError(f"{verified.verdict}: {verified.reason}")
+        raise UntrustedEventError(f"{verified.verdict}: {verified.reason}; {remedy(verified.verdict)}")
     return verified

@@ -524,6 +524,34 @@ def test_a_sender_with_a_node_brings_what_that_node_signed(admin: Asker) -> None
     assert statuses == [201, 403, 403]
 
 
+def test_a_sender_is_told_whether_its_role_its_scope_or_its_nodes_key_is_missing(admin: Asker) -> None:
+    signed = sign_event(json.dumps(event()).encode(), NODE)
+    strange = sign_event(json.dumps(event()).encode(), NodeKey.from_seed(NODE.node_id, bytes([9] * 32)))
+
+    def told(sender: Asker, content: bytes) -> str:
+        answer = sender("POST", "/api/v1/lineage", content=content)
+        assert answer.status_code == 403
+        message = answer.json()["message"].split(" ", 1)[1]
+        assert len(message) < 200 - len("403 key:edge-7 "), "an emitter keeps no more"
+        return str(message)
+
+    no_role = told(asker(admin, "read"), signed)
+    no_scope = told(asker(admin, "ingest", scopes=("lake",)), json.dumps(event(run={"runId": str(uuid4())})).encode())
+    no_key = told(asker(admin, "ingest", nodes=[NODE.node_id]), strange)
+    other_node = told(asker(admin, "ingest", nodes=[OTHER_NODE.node_id]), signed)
+    no_leave = told(
+        asker(admin, "ingest", scopes=("*",)), json.dumps(event(job={"namespace": "rain", "name": "n"})).encode()
+    )
+
+    assert (
+        no_role == "may not: it takes the role ingest or admin; its role is read: ask an admin for one (docs/access.md)"
+    )
+    assert "it takes a scope that covers namespace 'etl'; its scopes are lake: ask an admin" in no_scope
+    assert "it is unknown-key, enrol a key with `headwater key enrol` on its node" in no_key
+    assert f"node {NODE.node_id} signed it; it must be signed by {OTHER_NODE.node_id}" in other_node
+    assert "a rule of this service's own forbids it" in no_leave
+
+
 def test_a_node_may_speak_of_itself_whatever_its_scopes_and_nobody_else_may(admin: Asker) -> None:
     holder = asker(admin, "ingest", scopes=("edge-*",), nodes=[NODE.node_id])
 

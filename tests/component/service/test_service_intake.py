@@ -106,8 +106,15 @@ def test_the_worst_verdict_of_its_events_is_that_of_a_run(store: SqliteStore) ->
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        (json.dumps(event()).encode(), "unsigned: run.facets.signature: missing"),
-        (signed(STRANGER), "unknown-key: run.facets.signature.keyId: not a trusted key"),
+        (
+            json.dumps(event()).encode(),
+            "unsigned: run.facets.signature: missing; an emitter with a key signs it (docs/trust.md)",
+        ),
+        (
+            signed(STRANGER),
+            "unknown-key: run.facets.signature.keyId: not a trusted key; "
+            "enrol a key with `headwater key enrol` on its node (docs/trust.md)",
+        ),
     ],
 )
 def test_a_strict_service_refuses_what_no_trusted_key_signed(store: SqliteStore, raw: bytes, message: str) -> None:

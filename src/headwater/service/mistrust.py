@@ -1,0 +1,24 @@
+"""What the sender of an event is told, whose signature does not count here."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from headwater.signing.directory import node_of
+
+_AS_SIGNED: Final = "send it byte for byte as it was signed"
+_REMEDIES: Final[Mapping[str, str]] = {
+    "unknown-key": "enrol a key with `headwater key enrol` on its node (docs/trust.md)",
+    "unsigned": "an emitter with a key signs it (docs/trust.md)",
+}
+
+
+def remedy(verdict: str) -> str:
+    """What is to be done so that such an event is taken. Short: emitters keep 200 characters of an answer."""
+    return _REMEDIES.get(verdict, _AS_SIGNED)
+
+
+def found(verdict: str, key_id: str | None) -> str:
+    """What an event is that is by none of the nodes for which its sender may speak."""
+    if verdict == "ok" and key_id is not None:
+        return f"node {node_of(key_id)} signed it"
+    return f"it is {verdict}, {remedy(verdict)}"
