@@ -155,7 +155,7 @@ class Emitter:
             return None
         directory = config.spool / _named("chain", self._chain.key.node_id) if config.spool else None
         path = directory / f"{_named('receipt', HttpTransport(http).target)}.json" if directory else None
-        return Receipts(path, self._chain.note, self._metrics.failed)
+        return Receipts(path, self._chain.note, self._metrics.failed, self._metrics.mended)
 
     def _opened_intake(self, transports: Sequence[Transport]) -> Intake:
         spool, max_bytes = self._config.spool, int(self._config.spool_max_mb * _MB)

@@ -30,6 +30,8 @@ ASK_EVERY_S: Final = 10.0
 class Receipts:
     """The newest receipt of a service. `path` is where it is kept; `note` is told of each newer checkpoint.
 
+    `failed` is told why one was refused, or not kept; `mended` the same once one was taken.
+
     Used by one thread at a time, after it was made.
     """
 
@@ -38,11 +40,14 @@ class Receipts:
         path: Path | None,
         note: Callable[[Checkpoint], None],
         failed: Callable[[str], None],
+        mended: Callable[[str], None] = lambda _: None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = path
         self._note = note
-        self._failed = failed
+        self._tell_failed = failed
+        self._tell_mended = mended
+        self._why: str | None = None
         self._monotonic = monotonic
         self._asked_at: float | None = None
         self._newest: Checkpoint | None = None
@@ -72,11 +77,21 @@ class Receipts:
             return
         self._newest = checkpoint
         self._note(checkpoint)
+        self._mend()
         self._keep(receipt)
 
     def _refuse(self, why: str) -> None:
         self._failed(f"receipt: {why}")
         log.warning("lineage receipt refused", extra={"why": why})
+
+    def _failed(self, why: str) -> None:
+        self._why = why
+        self._tell_failed(why)
+
+    def _mend(self) -> None:
+        if self._why is not None:
+            self._tell_mended(self._why)
+            self._why = None
 
     def _load(self) -> None:
         if self._path is None or not self._path.exists():

@@ -7,6 +7,7 @@ import httpx
 
 from headwater.emit.config import HttpConfig
 from headwater.emit.http import HttpTransport
+from headwater.emit.metrics import EmitMetrics
 from headwater.emit.receipts import ASK_EVERY_S, Receipts
 from headwater.emit.transport import Acknowledged
 from headwater.signing.chain import Checkpoint
@@ -68,6 +69,31 @@ def test_a_log_that_has_become_smaller_is_told_and_its_head_not_named() -> None:
 
     assert noted == [checkpoint(3)]
     assert failures == ["receipt: the log example.org/log had 3 entries and now has 2"]
+
+
+def test_why_a_receipt_was_refused_is_no_longer_told_once_one_is_taken(tmp_path: Path) -> None:
+    metrics = EmitMetrics()
+    receipts = Receipts(tmp_path / "receipt.json", lambda _: None, metrics.failed, metrics.mended)
+
+    receipts.take(receipt(2, index=1))
+    refused = metrics.stats().last_error
+    receipts.take(None)
+    still = metrics.stats().last_error
+    receipts.take(receipt(3))
+
+    assert refused == still == "receipt: the proof does not lead to the checkpoint"
+    assert metrics.stats().last_error is None
+
+
+def test_a_later_failure_of_another_kind_outlives_a_mended_receipt() -> None:
+    metrics = EmitMetrics()
+    receipts = Receipts(None, lambda _: None, metrics.failed, metrics.mended)
+
+    receipts.take(receipt(2, index=1))
+    metrics.failed("503 away")
+    receipts.take(receipt(3))
+
+    assert metrics.stats().last_error == "503 away"
 
 
 def test_what_was_kept_and_is_damaged_is_told_and_passed_over(tmp_path: Path) -> None:
