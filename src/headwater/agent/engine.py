@@ -7,11 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-import orjson
-
 from headwater.agent.logs import bound_log
 from headwater.agent.messages import Command, Quit, Report, Unfit, command_line, read_report
-from headwater.agent.worker_settings import WorkerSettings
+from headwater.agent.worker_settings import WorkerSettings, settings_line
 from headwater.errors import UnavailableError
 
 log = logging.getLogger(__name__)
@@ -60,6 +58,8 @@ class Engine:
             self._process = await self._started()
         except OSError as fault:
             raise UnavailableError(f"the worker cannot be started: {fault}") from fault
+        assert self._process.stdin is not None  # noqa: S101  it is a pipe
+        self._process.stdin.write(settings_line(self._settings))
         self.is_fit = True
         self._listening = asyncio.create_task(self._listen(self._process))
         log.info("worker started", extra={"pid": self._process.pid})
@@ -94,7 +94,6 @@ class Engine:
                 sys.executable,
                 "-m",
                 "headwater.agent.worker",
-                orjson.dumps(self._settings, default=str).decode(),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=out,

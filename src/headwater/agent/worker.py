@@ -1,6 +1,7 @@
 """The worker: the one process with Spark. It runs executions, each as `headwater run` would, and says how they fare.
 
-Commands come on standard input and reports go to what was standard output, a JSON object a line. Where the input ends,
+What it is started with comes on the first line of standard input, not in its command line, which others may read;
+commands follow, and reports go to what was standard output, a JSON object a line. Where the input ends,
 the agent is gone: the worker then ends at once, as the machine might have, and Spark's JVM with it; the next agent
 closes the runs. Signals are the agent's business: a service manager sends them to both.
 """
@@ -15,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import orjson
@@ -39,7 +39,7 @@ from headwater.agent.messages import (
 )
 from headwater.agent.outcomes import keep_outcome
 from headwater.agent.states import Health
-from headwater.agent.worker_settings import WorkerSettings
+from headwater.agent.worker_settings import WorkerSettings, read_settings
 from headwater.emission import emit_config
 from headwater.emit.emitter import Emitter
 from headwater.errors import HeadwaterError, InvalidPipelineError
@@ -208,8 +208,9 @@ def main() -> None:
     commands = os.fdopen(os.dup(0), "rb")
     reports = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a pipeline prints goes where the log goes
-    settings = _settings(sys.argv[1])
-    worker = Worker(settings, _reporter(reports))
+    if not (first := commands.readline()):
+        return  # the agent is gone
+    worker = Worker(read_settings(first), _reporter(reports))
     _in_thread("pulse", partial(_keep_pulse, worker))
     for line in commands:
         command = read_command(line)
@@ -217,11 +218,6 @@ def main() -> None:
             break
         worker.obey(command)
     os._exit(0)  # not the usual way: threads may be in the middle of a call into a JVM that now goes too
-
-
-def _settings(text: str) -> WorkerSettings:
-    given = orjson.loads(text)
-    return WorkerSettings(**{**given, "home": Path(given["home"])})
 
 
 def _reporter(reports: IO[bytes]) -> Callable[[Report], None]:

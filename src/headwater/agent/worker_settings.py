@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import orjson
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSettings:
@@ -19,3 +21,14 @@ class WorkerSettings:
     master: str
     spark: Mapping[str, str]
     stop_grace_s: float
+
+
+def settings_line(settings: WorkerSettings) -> bytes:
+    """The settings as the line that a worker reads first."""
+    return orjson.dumps(settings, default=str, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def read_settings(line: bytes) -> WorkerSettings:
+    """The settings in such a line."""
+    given = orjson.loads(line)
+    return WorkerSettings(**{**given, "home": Path(given["home"])})

@@ -8,19 +8,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psutil
 import pytest
 
 from headwater.agent.config import AgentConfig
 from headwater.agent.engine import Engine
 from headwater.agent.logs import bound_log, last_lines, log_of, remove_logs, written_log
 from headwater.agent.loop import Agent, Around
-from headwater.agent.messages import Close, Over, Pipeline, Report, Run
+from headwater.agent.messages import Close, ClosedRun, Over, Pipeline, Report, Run
 from headwater.agent.outcomes import keep_outcome, kept_outcomes
 from headwater.agent.program import _only_agent
 from headwater.agent.states import Execution, Health
 from headwater.agent.store import AgentStore
 from headwater.agent.worker import Worker
-from headwater.agent.worker_settings import WorkerSettings
+from headwater.agent.worker_settings import WorkerSettings, read_settings, settings_line
 from headwater.emission import new_run_id
 from headwater.errors import UnavailableError
 from tests.support.service import eventually
@@ -176,8 +177,40 @@ def test_what_pipelines_print_is_bounded_while_they_go_on_printing(tmp_path: Pat
     assert last_lines(path, 1)[0].endswith("xxx")
 
 
-def engine(home: Path, on_report: Callable[[Report], None], on_exit: Callable[[], None]) -> Engine:
-    return Engine(WorkerSettings(home=home, master="local[1]", spark={}, stop_grace_s=1), on_report, on_exit)
+def engine(home: Path, on_report: Callable[[Report], None], on_exit: Callable[[], None], **spark: str) -> Engine:
+    return Engine(WorkerSettings(home=home, master="local[1]", spark=spark, stop_grace_s=1), on_report, on_exit)
+
+
+def test_what_spark_is_to_be_started_with_does_not_stand_in_the_workers_command_line(tmp_path: Path) -> None:
+    reports: list[Report] = []
+
+    async def shown() -> list[str]:
+        told = asyncio.Event()
+
+        def take(report: Report) -> None:
+            reports.append(report)
+            told.set()
+
+        one = engine(tmp_path, take, lambda: None, secret="s3cret")  # noqa: S106  of this test alone
+        await one.start()
+        assert one.pid is not None
+        command = psutil.Process(one.pid).cmdline()
+        one.send(Close(run_id=RUN, pipeline=PIPELINE, is_told=True, started_at=NOW, last_seen=NOW))
+        await asyncio.wait_for(told.wait(), 60)
+        await one.end()
+        return command
+
+    command = asyncio.run(shown())
+
+    assert "headwater.agent.worker" in command
+    assert "s3cret" not in " ".join(command)
+    assert isinstance(reports[0], ClosedRun)
+
+
+def test_a_worker_reads_the_settings_that_the_agent_wrote(tmp_path: Path) -> None:
+    settings = WorkerSettings(home=tmp_path, master="local[2]", spark={"spark.a": "b\nc"}, stop_grace_s=1.5)
+
+    assert read_settings(settings_line(settings)) == settings
 
 
 def test_a_worker_that_the_machine_has_no_room_for_is_told_as_that(tmp_path: Path) -> None:
