@@ -18,6 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from headwater.access.config import read_config
+from headwater.cli.log_key import log_key_of
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.graph.lineage import Graph
@@ -28,10 +29,7 @@ from headwater.service.cosignatures import enrolled_witnesses
 from headwater.service.pages import BUILT_PAGE
 from headwater.service.past import DEFAULT_KEPT_MB
 from headwater.signing.keyfile import tokens_path, trusted_keys
-from headwater.signing.note import NoteSigner
-from headwater.signing.notefile import log_key, log_key_path
 from headwater.store.opening import open_store
-from headwater.store.store import Store
 
 if TYPE_CHECKING:
     from headwater.access.entrance import Entrance
@@ -109,7 +107,7 @@ def serve(
         way_in = _entrance(home, is_wanted=access)
         _refuse_strangers(listener, way_in, tls)
         with closing(open_store(where, home / "segments")) as store:
-            key = _log_key(store, home, log_name)
+            key = log_key_of(store, home, log_name)
             app = create_app(
                 store,
                 Graph(store.content),
@@ -163,21 +161,6 @@ def _entrance(home: Path, *, is_wanted: bool) -> "Entrance | None":
     from headwater.access.entrance import entrance  # here, not above: it brings joserfc, which few services need
 
     return entrance(read_config(path), home / "access" / "jwks.json", _now_us)
-
-
-def _log_key(store: Store, home: Path, name: str | None) -> NoteSigner:
-    """The key that signs the log's heads; made if there is none, with a word where another may have signed them."""
-    entries, is_missing = store.size(), not log_key_path(home).exists()
-    key = log_key(home, name, f"{socket.gethostname()}/headwater")
-    store.signs_with(str(key.verifier))
-    if entries and is_missing:
-        typer.echo(
-            f"warning: the log has {entries:,} entries and its key was not here: from now on a new one signs its "
-            f"heads, {log_key_path(home)}, which no reader or witness knows; if there is a backup of the old key, "
-            "stop, and put it back (docs/operations.md)",
-            err=True,
-        )
-    return key
 
 
 def _spare_cores() -> int:

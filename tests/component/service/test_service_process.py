@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from headwater.signing.notefile import log_key
 from tests.support.app import event
 from tests.support.service import eventually, running
 
@@ -89,6 +90,42 @@ def test_a_lost_key_of_a_log_with_entries_is_not_made_again_without_a_word(
 
     assert "warning: the log has 1 entries and its key was not here" in told
     assert str(key) in told
+
+
+@pytest.mark.parametrize("has_events_before", [True, False])
+def test_a_key_of_a_log_that_was_exchanged_for_another_is_told_once_with_whose_place_it_took(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], has_events_before: bool
+) -> None:
+    key, other = tmp_path / "keys" / "log.key", tmp_path / "other" / "keys" / "log.key"
+    log_key(tmp_path / "other", "other.example.org", "")
+    if has_events_before:
+        with running(tmp_path) as service:
+            httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
+    with running(tmp_path) as service:
+        httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event(eventType="COMPLETE")))
+        name, key_hash, _ = httpx.get(f"{service.url}/api/v1/log/key").text.split("+", 2)
+    assert "warning" not in capfd.readouterr().err
+    key.write_bytes(other.read_bytes())
+
+    with running(tmp_path):
+        told = capfd.readouterr().err
+    with running(tmp_path):
+        assert "warning" not in capfd.readouterr().err
+
+    assert f"entries and {name}+{key_hash} signed its heads: from now on another key does, {key}" in told
+
+
+def test_what_is_kept_of_the_newest_head_keeps_no_service_from_its_start(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with running(tmp_path) as service:
+        httpx.post(f"{service.url}/api/v1/lineage", content=json.dumps(event()))
+    (tmp_path / "witness" / "own-head.txt").write_text("damaged")
+
+    with running(tmp_path):
+        told = capfd.readouterr().err
+
+    assert "warning" not in told
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""The key that signs the log's heads, with a word where another may have signed those that are known."""
+
+import logging
+import os
+import socket
+import tempfile
+from pathlib import Path
+
+import typer
+
+from headwater.errors import UntrustedNoteError
+from headwater.signing.checkpoint import Checkpoint
+from headwater.signing.note import NoteSigner, NoteVerifier, is_signed_by, parse_note
+from headwater.signing.notefile import log_key, log_key_path
+from headwater.signing.secretfile import replace
+from headwater.store.store import Store
+
+log = logging.getLogger(__name__)
+
+_ADVICE = "which no reader or witness knows; if there is a backup of the old key, stop, and put it back"
+
+
+def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
+    """The key that signs the log's heads from now on; made if there is none. One that is not the last one's is told.
+
+    Raises:
+        SetupError: the key cannot be made or read, or another service signs this log with another.
+    """
+    entries, path = store.size(), log_key_path(home)
+    is_missing = not path.exists()
+    key = log_key(home, name, f"{socket.gethostname()}/headwater")
+    store.signs_with(str(key.verifier))
+    head = home / "witness" / "own-head.txt"
+    if entries and is_missing:
+        _warn(
+            f"the log has {entries:,} entries and its key was not here: from now on a new one signs its heads, {path}"
+        )
+    elif entries and (signer := _other_signer(head, key.verifier)) is not None:
+        _warn(f"the log has {entries:,} entries and {signer} signed its heads: from now on another key does, {path}")
+    _keep(head, store, key)
+    return key
+
+
+def _warn(told: str) -> None:
+    typer.echo(f"warning: {told}, {_ADVICE} (docs/operations.md)", err=True)
+
+
+def _other_signer(head: Path, key: NoteVerifier) -> str | None:
+    """Who signed the newest head that was kept here, where it was not this key: as it names itself in the note."""
+    try:
+        note = parse_note(head.read_text())
+        if is_signed_by(note, key):
+            return None
+    except (OSError, UnicodeDecodeError, UntrustedNoteError):
+        return None  # nothing was kept, or nobody can say by whom
+    return f"{note.signatures[0].name}+{note.signatures[0].key_hash.hex()}"
+
+
+def _keep(head: Path, store: Store, key: NoteSigner) -> None:
+    """Keep the head of now, as this key signs it; a disk that does not take it keeps no service from its start."""
+    frontier = store.tree.frontier()
+    note = Checkpoint(key.verifier.name, frontier.size, frontier.root).signed(key)
+    try:
+        head.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=head.parent, prefix=".writing-", delete=False) as file:
+            file.write(note)
+            file.flush()
+            os.fsync(file.fileno())
+        replace(head, Path(file.name))
+    except OSError as fault:
+        log.warning("the log's head could not be kept", extra={"path": str(head), "why": fault.strerror})
