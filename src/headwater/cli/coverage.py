@@ -1,7 +1,6 @@
 """`headwater coverage`: what events should have told and did not."""
 
 import json
-import time
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
@@ -54,7 +53,7 @@ def coverage(
 
     Example: headwater coverage --namespace production
     """
-    asked: dict[str, str | int] = {"limit": limit, "at": time.time_ns() // 1_000_000}
+    asked: dict[str, str | int] = {"limit": limit}
     with service_at(url) as client:
         answer = client.get("/coverage", asked if namespace is None else {**asked, "namespace": namespace})
     if json_output:

@@ -75,6 +75,23 @@ def test_a_run_may_be_silent_for_twice_as_long_as_the_longest_before_it_took(cli
     assert listed(ask(client, at="2026-05-22T16:01:00Z")) == [("run-without-end", "run:r2", "etl")]
 
 
+def test_where_every_producer_died_all_is_silent_by_the_clock_and_nothing_was_as_of_then(client: TestClient) -> None:
+    pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 300}
+    kind = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
+    job = {"namespace": "etl", "name": "stream", "facets": {"jobType": kind}}
+    last = "2026-05-22T13:00:00Z"  # the service's clock begins at 14:23:11
+    post(client, told("START", "s1", time=last, job=job), told("START", "r1", time=last))
+    both = [("run-without-end", "run:r1", "etl"), ("silent-stream", "run:s1", "etl")]
+
+    now, then = ask(client), ask(client, asOf=last)
+
+    assert (listed(now), now["at"] > "2026-05-22T14:23:11") == (both, True)
+    assert (listed(then), then["at"]) == ([], "2026-05-22T13:00:00.000Z")
+    assert listed(ask(client, asOf=last, at=LATER)) == both
+    assert [each["run"] for each in get(client, "/api/v1/silent-streams")["silentStreams"]] == ["s1"]
+    assert get(client, f"/api/v1/silent-streams?asOf={last}")["silentStreams"] == []
+
+
 @pytest.mark.parametrize("processing", ["STREAMING", "SERVICE"])
 def test_a_stream_is_silent_after_twice_the_window_it_names(client: TestClient, processing: str) -> None:
     pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 300}

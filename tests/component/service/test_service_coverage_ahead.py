@@ -19,7 +19,7 @@ from headwater.service.shapes_coverage import Coverage
 from headwater.service.views.coverage import Asked, coverage, look_ahead
 from headwater.store.entries import Entry, entry_of
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import serving
+from tests.support.app import START_US, serving
 from tests.support.flights import FLIGHTS
 from tests.support.logs import logs
 
@@ -41,7 +41,7 @@ async def take_steps(knowledge: Knowledge, store: SqliteStore, number: int | Non
 
 
 def ask(knowledge: Knowledge, store: SqliteStore) -> Coverage:
-    return asyncio.run(coverage(knowledge, Asked(limit=1_000), store.another_reader))
+    return asyncio.run(coverage(knowledge, Asked(START_US, limit=1_000), store.another_reader))
 
 
 @settings(max_examples=30)

@@ -204,7 +204,7 @@ def test_search_finds_after_events_what_looking_at_every_name_finds(
 def test_the_gaps_that_are_known_after_events_are_those_that_a_fresh_look_at_all_finds(
     log: list[bytes], later: list[bytes], namespace: str | None
 ) -> None:
-    asked = Asked(namespace, at_us=LATER_US, limit=1_000)
+    asked = Asked(LATER_US, namespace, limit=1_000)
     with asked_meanwhile(log, later, lambda knowledge: finished(coverage(knowledge, asked))) as (store, knowledge):
         answer = finished(coverage(knowledge, asked))
 

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from headwater.graph.coverage import GapKind
 from headwater.graph.impact.change import Change
 from headwater.service import shapes_causes, shapes_coverage, shapes_drift, shapes_impact
-from headwater.service.access import Counted, ReadThrough, ServiceHere
+from headwater.service.access import Counted, Now, ReadThrough, ServiceHere
 from headwater.service.answers import answer
 from headwater.service.as_of import time_us
 from headwater.service.node_ids import node_of
@@ -29,7 +29,7 @@ _Time = Annotated[
     WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]}),
 ]
 _A_TIME = "a time with its zone, or milliseconds since 1970."
-At = Annotated[_Time, Query(description=f"When silence is measured: {_A_TIME} By default at the newest event.")]
+At = Annotated[_Time, Query(description=f"When silence is measured: {_A_TIME} By default `asOf`, else now.")]
 Since = Annotated[_Time, Query(alias="from", description=f"Only what was told of then or later: {_A_TIME}")]
 Until = Annotated[_Time, Query(alias="to", description=f"Only what was told of until then: {_A_TIME}")]
 
@@ -68,6 +68,7 @@ async def get_root_cause(
 async def get_coverage(
     service: ServiceHere,
     knowledge: Counted,
+    now_us: Now,
     namespace: Annotated[str | None, Query(description="Only the gaps of this namespace.")] = None,
     kind: Annotated[GapKind | None, Query(description="Only gaps of this kind; the numbers stay those of all.")] = None,
     at: At = None,
@@ -76,7 +77,9 @@ async def get_coverage(
 ) -> Response:
     """The gaps that are known: what events should have told and did not, or what could not be taken as it was told."""
     another_reader = service.pasts.another_reader if knowledge is service.knowledge else None
-    return answer(await coverage(knowledge, Asked(namespace, kind, at, limit, offset), another_reader))
+    return answer(
+        await coverage(knowledge, Asked(now_us if at is None else at, namespace, kind, limit, offset), another_reader)
+    )
 
 
 @router.get("/drift", response_model=shapes_drift.Drift, responses=NOT_FOUND | WRONG)

@@ -21,11 +21,11 @@ from headwater.store.reader import Reader
 
 
 class Asked(NamedTuple):
-    """Which gaps to show, and when silence is measured, in microseconds since 1970; None: at the newest event."""
+    """Which gaps to show, and when silence is measured, in microseconds since 1970."""
 
+    at_us: int
     namespace: str | None = None
     kind: GapKind | None = None
-    at_us: int | None = None
     limit: int = 100
     offset: int = 0
 
@@ -55,10 +55,11 @@ async def coverage(
     read in another thread, where there is another reader.
     """
     await _read_on(knowledge, another_reader)
-    at_us = (knowledge.store.newest_us() or 0) if asked.at_us is None else asked.at_us
-    nodes, troubles = await counted(knowledge, at_us)
+    nodes, troubles = await counted(knowledge, asked.at_us)
     with closing(KnownHistory(knowledge)) as history:
-        silences = knowledge.gaps.silent(at_us, lambda job: Expected(history.is_stream(job), history.silence_us(job)))
+        silences = knowledge.gaps.silent(
+            asked.at_us, lambda job: Expected(history.is_stream(job), history.silence_us(job))
+        )
         silent = sorted(filter(None, await in_turns(silences)), key=_order)
     await in_turns(knowledge.gaps.catch_up())
     fared = [told for told in knowledge.verdicts.counts() if asked.namespace in (None, told[0].namespace)]
@@ -66,7 +67,7 @@ async def coverage(
     names = sorted(counts.namespaces if asked.namespace is None else {asked.namespace})
     kinds = KINDS if asked.kind is None else (asked.kind,)
     return shapes.Coverage(
-        at=iso(at_us),
+        at=iso(asked.at_us),
         namespace=asked.namespace,
         total=_covered(counts, [*names, ""]),
         namespaces=[shapes.CoveredNamespace(namespace=name, **_covered(counts, [name])) for name in names],
