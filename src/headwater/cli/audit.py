@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from headwater.audit.bounds import told_of_size
 from headwater.audit.chains import check_chains
 from headwater.audit.core import Refused, Report, Trust, check_bundle
 from headwater.audit.export import Asked
@@ -100,8 +101,11 @@ def export(
         )
         with _whole(output) as file, counted_progress() as count:
             manifest = exported(reader, signer, trusted_keys(home), asked, file, partial(count, "exporting"))
+            beyond = told_of_size(file)
             what = {"begin": manifest["from"], "end": manifest["to"], "dataset": dataset}
             note_export(home, database or home / "headwater.db", signer, url, what)
+    for told in beyond:
+        typer.echo(f"warning: {told}", err=True)
     typer.echo(f"entries {manifest['from']:,} to {manifest['to']:,} of {manifest['size']:,} are in {output}")
     typer.echo(f"tell the auditor the log's key by another way: {manifest['logKey']}")
 

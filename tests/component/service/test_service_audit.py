@@ -19,6 +19,7 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from headwater.audit import core
+from headwater.audit.bounds import told_of_size
 from headwater.audit.core import Trust, canonical, check_bundle, leaf_of
 from headwater.cli.main import app
 from headwater.errors import InvalidInputError, SetupError
@@ -537,6 +538,30 @@ def test_where_there_is_no_log_nothing_is_exported(tmp_path: Path, monkeypatch: 
 
     assert (told.exit_code, (tmp_path / "b.zip").exists()) == (1, False)
     assert "no log key" in str(told.exception)
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_a_part_that_nobody_would_read_is_told_when_it_is_written(tmp_path: Path, beyond: int) -> None:
+    some = bytes(1 << 20)
+    with (tmp_path / "bundle.zip").open("w+b") as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as bundle:
+            with bundle.open("graph.json", "w") as part_of_it:
+                for _ in range(core.MOST_BYTES // len(some)):
+                    part_of_it.write(some)
+                part_of_it.write(bytes(beyond))
+            bundle.writestr("manifest.json", "{}")
+
+        told = told_of_size(file)
+        with pytest.raises(core.Refused) as refused:
+            check_bundle(file, Trust())
+
+    assert len(told) == beyond
+    assert ("would unpack to more than 268,435,456 bytes" in str(refused.value)) == bool(beyond)
+    assert all("graph.json unpacks to 268,435,457 bytes" in one and "--from and --to" in one for one in told)
+
+
+def test_a_bundle_that_can_be_read_is_exported_without_a_warning(home: Path) -> None:
+    assert "warning" not in run("export", "-o", str(home / "bundle.zip")).output
 
 
 def test_the_core_writes_the_canonical_form_of_the_shared_vectors() -> None:

@@ -1,0 +1,19 @@
+"""What of a bundle is larger than whoever checks it reads."""
+
+import zipfile
+from collections.abc import Sequence
+from typing import IO
+
+from headwater.audit.core import MOST_BYTES
+
+
+def told_of_size(file: IO[bytes]) -> Sequence[str]:
+    """A sentence for each part of a bundle that is beyond what `audit verify` unpacks, and what makes it smaller."""
+    with zipfile.ZipFile(file) as bundle:
+        parts = [each for each in bundle.infolist() if each.filename != "entries.jsonl"]
+    return [
+        f"{each.filename} unpacks to {each.file_size:,} bytes, and `headwater audit verify` reads no more than "
+        f"{MOST_BYTES:,}: export less at once, by --from and --to, or one --dataset"
+        for each in parts
+        if each.file_size > MOST_BYTES
+    ]
