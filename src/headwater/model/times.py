@@ -1,11 +1,13 @@
 """Times: text as RFC 3339 has it where they come and go, and microseconds since 1970 in between."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from headwater.errors import InvalidEventError
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SIXTIETH: Final = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d):60((?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d))", re.ASCII)
 
 
 def read_time(text: str) -> datetime:
@@ -14,12 +16,39 @@ def read_time(text: str) -> datetime:
     >>> read_time("2025-03-01t11:00:00z").isoformat()
     '2025-03-01T11:00:00+00:00'
 
+    A leap second is the second after it:
+
+    >>> read_time("2016-12-31T23:59:60Z").isoformat()
+    '2017-01-01T00:00:00+00:00'
+
     Raises:
         ValueError: it is none.
 
     Source: RFC 3339, 5.6, lets `t` and `z` stand, of which Python reads no `z`.
     """
-    return datetime.fromisoformat(text.upper())
+    upper = text.upper()
+    leap = _SIXTIETH.fullmatch(upper)
+    return datetime.fromisoformat(upper) if leap is None else _after_leap(leap[1], leap[2])
+
+
+def is_leap(text: str) -> bool:
+    """Whether the time is written with a sixtieth second, which `read_time` reads and few others do."""
+    return _SIXTIETH.fullmatch(text.upper()) is not None
+
+
+def _after_leap(minute: str, rest: str) -> datetime:
+    """The second after a leap second, which clocks that have none show for it.
+
+    Source: RFC 3339, 5.7: one is at the end of a month, in UTC.
+    """
+    try:
+        time = datetime.fromisoformat(f"{minute}:59{rest}") + timedelta(seconds=1)
+        utc = time.astimezone(UTC)
+    except OverflowError as fault:
+        raise ValueError("beyond the years that can be told") from fault
+    if (utc.day, utc.hour, utc.minute, utc.second) != (1, 0, 0, 0):
+        raise ValueError("no leap second is then")
+    return time
 
 
 def timestamp(time: datetime) -> str:

@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from pydantic_core import ErrorDetails
 
 from headwater.errors import InvalidEventError
+from headwater.model.times import is_leap, read_time
 
 EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
 
@@ -15,7 +16,7 @@ EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
 def _only_text(value: object) -> object:
     if not isinstance(value, str):
         raise ValueError("expected an RFC 3339 date-time string")
-    return value
+    return read_time(value) if is_leap(value) else value
 
 
 def _no_nul(value: str) -> str:

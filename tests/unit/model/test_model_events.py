@@ -152,7 +152,14 @@ def test_a_changed_event_gives_facts_or_an_invalid_event_error(raw: bytes, value
 
 _odd = st.sampled_from([None, "", "a\0b", "START", "start", 0, True, [], {}, [{}], {"": {}}, {"a": None}])
 _times = st.datetimes(timezones=st.timezones()).map(lambda time: time.isoformat()) | st.sampled_from(
-    ["2026-05-22T14:23:11Z", "2026-05-22 14:23:11Z", "2026-02-30T00:00:00Z", "2026-05-22T14:23:60Z", "20260522T142311Z"]
+    [
+        "2026-05-22T14:23:11Z",
+        "2026-05-22 14:23:11Z",
+        "2026-02-30T00:00:00Z",
+        "2026-05-22T14:23:60Z",
+        "2016-12-31T23:59:60Z",
+        "20260522T142311Z",
+    ]
 )
 
 
@@ -175,6 +182,37 @@ def test_an_event_with_an_outline_is_read_as_any_other(
 @pytest.mark.parametrize("time", ["2026-05-22T14:23:11Z", "2026-05-22T14:23:11.123456+02:00", "1969-12-31T23:59:59.9Z"])
 def test_an_event_as_programs_write_it_has_an_outline(time: str) -> None:
     assert _plain(json.dumps(event(eventTime=time)).encode()) is not None
+
+
+@pytest.mark.parametrize(
+    ("time", "next_second"),
+    [
+        ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z"),
+        ("2016-12-31t23:59:60z", "2017-01-01T00:00:00Z"),
+        ("1990-12-31T15:59:60-08:00", "1991-01-01T00:00:00Z"),  # RFC 3339, 5.8
+        ("2015-07-01T01:59:60.25+02:00", "2015-07-01T00:00:00.25Z"),
+        ("2015-06-30T23:59:60.123456789Z", "2015-07-01T00:00:00.123456Z"),
+    ],
+)
+def test_a_leap_second_is_taken_as_the_second_after_it(time: str, next_second: str) -> None:
+    assert read(event(eventTime=time)).stamp.time_us == read(event(eventTime=next_second)).stamp.time_us
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "2016-12-31T23:58:60Z",
+        "2016-12-30T23:59:60Z",
+        "2016-12-31T23:59:60+02:00",
+        "2016-12-31T23:59:61Z",
+        "2016-12-31T23:59:60",
+        "9999-12-31T23:59:60Z",
+        "2016-13-31T23:59:60Z",
+    ],
+)
+def test_a_sixtieth_second_that_is_no_leap_second_is_refused(time: str) -> None:
+    with pytest.raises(InvalidEventError, match=r"^eventTime: "):
+        read(event(eventTime=time))
 
 
 def _replace_somewhere(node: "dict[str, Any] | list[Any]", value: object, choose: Callable[[list[Any]], Any]) -> None:
