@@ -84,4 +84,5 @@ def _print_nodes(console: Console, nodes: Answer) -> None:
     if not nodes["nodes"]:
         return
     told = [f"{nodes['troubles'][kind]} {word}" for kind, word in _NODE_WORDS.items() if nodes["troubles"][kind]]
-    console.print(Text(f"{nodes['nodes']} nodes: {', '.join(told) or 'their records are whole'}"))
+    how_many = "1 node" if nodes["nodes"] == 1 else f"{nodes['nodes']} nodes"
+    console.print(Text(f"{how_many}: {', '.join(told) or 'every record is whole'}"))

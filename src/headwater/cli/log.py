@@ -42,6 +42,8 @@ def actions(
     if json_output:
         typer.echo(json.dumps(answer, indent=2))
         return
+    if not answer["actions"]:
+        typer.echo("there are none")
     for each in answer["actions"]:
         for did in each["did"]:
             what = f"{did['what']}  {' '.join(did['target'])}"

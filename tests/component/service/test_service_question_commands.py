@@ -115,6 +115,10 @@ def test_what_is_not_there_is_told_with_what_can_be_named(url: str, command: str
     assert str(done.exception) == message
 
 
+def test_where_nobody_did_anything_the_list_of_actions_says_so(url: str) -> None:
+    assert told("log", "actions", "--url", url) == "there are none\n"
+
+
 def test_impact_without_a_change_shows_only_the_reach(url: str) -> None:
     lines = told("impact", "legs", "--url", url).splitlines()
 
