@@ -23,6 +23,7 @@ class Again(Graph):
             if run.of_job is not None:
                 self._count_edge(run.of_job.job, direction, dataset, seen, is_new_run=True)
         for target, evidence in run.evidence.items():
+            self._note_teller(target, run_id)
             strongest = max(strength for strength, _ in evidence)
             for key, seen in evidence.items():
                 self._observe(target, seen)

@@ -28,8 +28,7 @@ class ColumnEvidences(Known):
 
     def _add_evidence(self, fact: ColumnEvidence) -> None:
         mine = self._run(fact.run_id).evidence.setdefault(fact.target, {})
-        if self._tellers is not None:
-            self._tellers[fact.target][fact.run_id] = None
+        self._note_teller(fact.target, fact.run_id)
         self._observe(fact.target, fact.seen)
         key = (fact.strength, fact.content)
         strongest = max((strength for strength, _ in mine), default=0)
@@ -48,6 +47,10 @@ class ColumnEvidences(Known):
                 for told_of in run.evidence:
                     self._tellers[told_of][run_id] = None
         return self._tellers.get(target, ())
+
+    def _note_teller(self, target: DatasetId, run_id: str) -> None:
+        if self._tellers is not None:
+            self._tellers[target][run_id] = None
 
     def _count_evidence(self, target: DatasetId, key: EvidenceKey, seen: Seen, *, is_new_run: bool) -> None:
         dataset = self._dataset(target)

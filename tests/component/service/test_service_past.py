@@ -342,6 +342,24 @@ def test_what_is_said_of_a_dataset_since_is_in_no_answer_of_a_past_that_is_kept(
     assert tags == {"": ["GOLD"], "&asOf=2026-05-22T14:20:00Z": []}
 
 
+def test_a_kept_past_counts_a_run_whose_dataset_was_declared_anew(tmp_path: Path) -> None:
+    def told(source: str) -> Body:
+        return dataset("t", columnLineage=facet(fields={"a": {"inputFields": [{**dataset(source), "field": "a"}]}}))
+
+    def declared(minute: int) -> Body:
+        return {"eventTime": f"2026-05-22T14:{minute:02d}:00Z", "producer": "p", "dataset": told("said")}
+
+    with served(tmp_path) as client:
+        post(client, declared(9), *(_at(minute, run={"runId": f"at {minute}"}) for minute in (30, 50)))
+        flow = "/api/v1/flow?nodeId=dataset:lake:t&asOf=2026-05-22T14:30:00Z"
+        get(client, flow)
+        post(client, declared(25), _at(4, outputs=[told("read")]), _at(17, eventType="COMPLETE"))
+
+        runs = {each["dataset"]["name"]: each["runs"] for each in get(client, flow)["sources"]}
+
+    assert runs == {"read": 1, "said": 0}
+
+
 def test_a_past_by_time_alone_is_not_replayed(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(10), _at(20), _at(30))
