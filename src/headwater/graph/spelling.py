@@ -13,8 +13,16 @@ _URI: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<rest>.*)", re.IGN
 _PORT: Final = re.compile(r":(?P<port>\d+)(?=/|$)")
 _FILE: Final = re.compile(r"file:/*")
 
-_SCHEMES: Final = {"s3a": "s3", "s3n": "s3", "postgresql": "postgres", "wasbs": "wasb", "abfss": "abfs"}
-"""Hadoop's clients of one store, with and without TLS, and the two schemes that PostgreSQL's own library takes."""
+_SCHEMES: Final = {
+    "s3a": "s3",
+    "s3n": "s3",
+    "postgresql": "postgres",
+    "sqlserver": "mssql",
+    "wasbs": "wasb",
+    "abfss": "abfs",
+}
+"""Hadoop's clients of one store, with and without TLS; the two schemes that PostgreSQL's own library takes; and SQL
+Server as its JDBC driver calls it, which OpenLineage's Java client keeps, and as the naming rules do."""
 _PORTS: Final = {
     "postgres": "5432",
     "mysql": "3306",

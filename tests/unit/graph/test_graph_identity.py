@@ -180,6 +180,8 @@ def test_one_table_of_one_catalog_is_one_dataset_and_a_catalog_without_address_i
         (("s3n://b/", "k/"), ("S3://b", "k")),
         (("postgresql://h:5432", "d.s.t"), ("postgres://h", "d.s.t")),
         (("mysql://h:3306", "d.t"), ("mysql://h", "d.t")),
+        (("sqlserver://h", "d.s.t"), ("mssql://h:1433", "d.s.t")),
+        (("sqlserver://h/inst", "d.s.t"), ("mssql://h/inst", "d.s.t")),
         (("file:///", "/a/b/"), ("file", "/a/b")),
         (("hdfs://nn:8020", "/a/"), ("hdfs://nn:8020", "/a")),
     ],
