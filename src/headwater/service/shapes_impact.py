@@ -34,7 +34,7 @@ class FailedAssertion(TypedDict):
 
 
 class Quality(TypedDict):
-    """The newest quality result of a dataset, of one column where one is meant; `passed` None: nothing was asserted."""
+    """How a dataset's checks went last, of one column where one is meant; `passed` None: nothing was asserted."""
 
     at: str
     passed: bool | None

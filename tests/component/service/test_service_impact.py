@@ -114,6 +114,53 @@ def test_a_check_that_a_reader_hangs_on_what_it_read_counts(client: TestClient) 
     assert (quality["passed"], quality["assertions"], quality["rowCount"], quality["nullCount"]) == (True, 1, 7, 2)
 
 
+def checked_by(job: str, run: str, minute: int, check: str, column: str, *, success: bool) -> Body:
+    """What dbt tells of one test: a run of a job of its own that reads the table, with one assertion."""
+    told = facet(assertions=[{"assertion": check, "success": success, "column": column}])
+    return ran(job, run, minute, [dataset("legs", dataQualityAssertions=told)], [])
+
+
+def quality_of_legs(client: TestClient, place: str = "legs") -> Body:
+    reached = {short(each["id"]): each for each in ask(client, column="arr_delay")["reached"]}
+    return reached[place]["quality"]  # type: ignore[no-any-return]
+
+
+def test_a_check_that_failed_is_not_hidden_by_others_that_passed_later(client: TestClient) -> None:
+    post(
+        client,
+        checked_by("not_null_delay", "t1", 6, "not_null", "delay", success=False),
+        checked_by("unique_delay", "t2", 7, "unique", "delay", success=True),
+        checked_by("not_null_carrier", "t3", 8, "not_null", "carrier", success=True),
+    )
+
+    of_table, of_column = quality_of_legs(client), quality_of_legs(client, "legs:delay")
+
+    assert (of_table["passed"], of_table["assertions"], of_table["at"]) == (False, 3, "2026-05-22T14:08:00.000Z")
+    assert of_table["failed"] == [{"assertion": "not_null", "column": "delay", "severity": None}]
+    assert (of_column["passed"], of_column["assertions"]) == (False, 2)
+
+
+def test_a_check_that_passes_again_has_passed(client: TestClient) -> None:
+    post(
+        client,
+        checked_by("not_null_delay", "t1", 6, "not_null", "delay", success=False),
+        checked_by("unique_delay", "t2", 7, "unique", "delay", success=True),
+        checked_by("not_null_delay", "t3", 8, "not_null", "delay", success=True),
+    )
+
+    assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (True, 2)
+
+
+def test_two_jobs_with_a_check_of_one_name_each_count(client: TestClient) -> None:
+    post(
+        client,
+        checked_by("accepted_values_of_day", "t1", 6, "accepted_values", "delay", success=False),
+        checked_by("accepted_values_of_night", "t2", 7, "accepted_values", "delay", success=True),
+    )
+
+    assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (False, 2)
+
+
 def effects(answer: Body) -> dict[str, str]:
     return {short(reached["id"]): reached["effect"] for reached in answer["reached"]}
 

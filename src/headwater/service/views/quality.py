@@ -1,18 +1,22 @@
-"""The newest quality result of a dataset or column, from whichever facet tells it."""
+"""How the data of a dataset or column fared last, check by check, from whichever facet tells it."""
 
 import json
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
 from headwater.model.facets.quality import Assertion, DataQualityAssertionsFacet, DataQualityMetricsFacet
 from headwater.model.facets.view import View
-from headwater.model.names import DatasetId
+from headwater.model.names import DatasetId, JobId
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.shapes_impact import FailedAssertion, Quality
 
 ViewT = TypeVar("ViewT", bound=View)
 
+_Check = tuple[str, str | None]
+"""What is asserted, and of which column."""
 _KEYS: Final = (DataQualityAssertionsFacet.key, DataQualityMetricsFacet.key)
 _MOST_JOBS: Final = 50
 """Of a dataset's jobs, those heard of last: whose newest runs may have measured it."""
@@ -21,33 +25,48 @@ _LARGEST: Final = 2**63
 
 class _Told(NamedTuple):
     at_us: int
+    job: JobId | None
+    """Whose run told it; None of the newest that anybody told, a declaration too."""
     name: str
     facet: Any
 
+    @property
+    def place(self) -> tuple[object, ...]:
+        """Newest first; of two at one time the one that a job is known for."""
+        return -self.at_us, self.job is None, json.dumps(self.facet, sort_keys=True), self.job or ()
+
 
 class Newest(NamedTuple):
-    """What was last asserted of a dataset and what was last measured, each with its time; None where nobody did."""
+    """What was last asserted of a dataset, newest first, and what was last measured; None where nobody did.
 
-    asserted: tuple[int, DataQualityAssertionsFacet] | None
-    measured: tuple[int, DataQualityMetricsFacet] | None
+    All assertions that count: each job's last word on each check, since dbt runs every test as a job of its own, which
+    may have the name and column of another.
+    """
+
+    at_us: int | None
+    """When the newest of both was told."""
+    asserted: tuple[Assertion, ...]
+    measured: DataQualityMetricsFacet | None
 
 
 def newest_told(knowledge: Knowledge, name: DatasetId) -> Newest:
     """What was last told of the dataset and of its columns."""
-    told = sorted(_told(knowledge, name), key=lambda each: (-each.at_us, json.dumps(each.facet, sort_keys=True)))
-    return Newest(_newest(told, DataQualityAssertionsFacet), _newest(told, DataQualityMetricsFacet))
+    told = sorted(_told(knowledge, name), key=attrgetter("place"))
+    asserted = [*_read(told, DataQualityAssertionsFacet)]
+    measured = [*_read(told, DataQualityMetricsFacet)]
+    times = (each.at_us for each, _ in (*asserted, *measured))
+    return Newest(max(times, default=None), tuple(_last_words(asserted)), measured[0][1] if measured else None)
 
 
 def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
     """The same in numbers; None where nothing was told. Of a column: also what is of no column."""
-    times = [result[0] for result in newest if result is not None]
-    if not times:
+    if newest.at_us is None:
         return None
-    assertions = [] if newest.asserted is None else _about(newest.asserted[1].assertions, column)
-    metrics = None if newest.measured is None else newest.measured[1]
+    assertions = [each for each in newest.asserted if column is None or each.column in (None, column)]
+    metrics = newest.measured
     of_column = None if metrics is None or column is None else metrics.column_metrics.get(column)
     return Quality(
-        at=iso(max(times)),
+        at=iso(newest.at_us),
         passed=all(each.success for each in assertions) if assertions else None,
         assertions=len(assertions),
         failed=[
@@ -60,34 +79,47 @@ def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
     )
 
 
-def _newest(told: Sequence[_Told], kind: type[ViewT]) -> tuple[int, ViewT] | None:
+def _last_words(told: Sequence[tuple[_Told, DataQualityAssertionsFacet]]) -> Iterator[Assertion]:
+    """The assertions that count, newest first; all those of one facet, though two be of one check."""
+    heard: dict[_Check, set[JobId | None]] = {}
+    for each, facet in told:
+        new = [made for made in facet.assertions if not _is_settled(each.job, heard.get(_check(made), set()))]
+        for made in new:
+            heard.setdefault(_check(made), set()).add(each.job)
+        yield from new
+
+
+def _is_settled(job: JobId | None, newer: AbstractSet[JobId | None]) -> bool:
+    """Whether those who told of the check since have the last word on what the job told of it."""
+    return bool(newer) if job is None else job in newer or None in newer
+
+
+def _check(made: Assertion) -> _Check:
+    return made.assertion, made.column
+
+
+def _read(told: Sequence[_Told], kind: type[ViewT]) -> Iterator[tuple[_Told, ViewT]]:
     for each in told:
         if each.name == kind.key and isinstance(read := kind.read({kind.key: each.facet}), kind):
-            return each.at_us, read
-    return None
-
-
-def _about(assertions: Sequence[Assertion], column: str | None) -> list[Assertion]:
-    return [each for each in assertions if column is None or each.column in (None, column)]
+            yield each, read
 
 
 def _told(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
     for facet, (stamp, digest) in knowledge.graph.facets_of(name).items():
         if facet in _KEYS:
-            yield _Told(stamp.time_us, facet, knowledge.store.content(digest))
+            yield _Told(stamp.time_us, None, facet, knowledge.store.content(digest))
     yield from _told_by_runs(knowledge, name)
 
 
 def _told_by_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
-    """What the newest run of each job that touches the dataset hung on that one read or write."""
+    """What the newest run of each job that touches the dataset told of it, or hung on that one read or write."""
     jobs = knowledge.graph.readers(name) | knowledge.graph.writers(name)
-    done = [knowledge.activity(job) for job in jobs]
-    newest = sorted((-each.seen.last_us, each.runs[0]) for each in done if each.runs)[:_MOST_JOBS]
-    shown = knowledge.graph.shown(name)
-    for run_id, rows in knowledge.store.observed_facets([run_id for _, run_id in newest]).items():
-        for row in rows:
-            if row.name in _KEYS and row.body is not None and knowledge.graph.shown(row.dataset) == shown:
-                yield _Told(knowledge.run(run_id).seen.last_us, row.name, json.loads(row.body))
+    done = [(knowledge.activity(job), job) for job in jobs]
+    newest = sorted((-each.seen.last_us, each.runs[0], job) for each, job in done if each.runs)[:_MOST_JOBS]
+    job_of = {run_id: job for _, run_id, job in newest}
+    for member in knowledge.graph.members(name):
+        for row in knowledge.store.told_facets([*job_of], member, _KEYS) if job_of else ():
+            yield _Told(row.stamp.time_us, job_of[row.run_id], row.name, knowledge.store.content(row.content))
 
 
 def _writable(number: int | None) -> int | None:
