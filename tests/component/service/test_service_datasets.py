@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from headwater.model.events import parse_event
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import RUN, dataset, event, facet, get, post, schema, serving
+from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, serving
 from tests.support.reads import read_everything
 from tests.support.told import LAKE, job, run_event, symlinks
 
@@ -130,6 +130,26 @@ def test_a_dropped_dataset_is_shown_as_deleted(client: TestClient, change: str, 
     shown = get(client, f"{LAKE}/t")
 
     assert (shown["lastLifecycleState"], shown["deleted"]) == (change, deleted)
+
+
+DROPPED = dataset("t", lifecycleStateChange=facet(lifecycleStateChange="DROP"))
+
+
+@pytest.mark.parametrize(
+    ("since", "deleted"),
+    [
+        (run_event("w", "COMPLETE", 3, outputs=[dataset("t")]), False),
+        ({"eventTime": "2026-05-22T14:23:03Z", "producer": "p", "dataset": dataset("t")}, False),
+        (run_event("r", "COMPLETE", 3, inputs=[dataset("t")]), True),
+        (run_event("d", "COMPLETE", 3, outputs=[dataset("t")]), True),
+        (run_event("w", "COMPLETE", 1, outputs=[dataset("t")]), True),
+    ],
+    ids=["written again", "declared again", "read", "told of again by who dropped it", "written before"],
+)
+def test_a_dropped_dataset_that_is_written_again_is_there_again(client: TestClient, since: Body, deleted: bool) -> None:
+    post(client, run_event("d", "START", 2, outputs=[DROPPED]), since)
+
+    assert get(client, f"{LAKE}/t")["deleted"] is deleted
 
 
 def test_nested_columns_are_shown_inside_theirs(client: TestClient) -> None:

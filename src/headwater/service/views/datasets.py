@@ -1,11 +1,12 @@
 """Datasets: their columns, their newest facets, and the versions they had."""
 
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Final
 
 from headwater.errors import NotFoundError
 from headwater.graph.mending import mended_names
+from headwater.model.events import Direction
 from headwater.model.facets.about import DocumentationFacet
 from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet
@@ -32,12 +33,11 @@ def dataset_shapes(knowledge: Knowledge, names: Sequence[DatasetId]) -> list[sha
 def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> shapes.Dataset:
     digests = _digests(knowledge, name)
     shape = current_shape(knowledge.graph, name)
-    lifecycle = knowledge.facets.view(LifecycleStateChangeFacet, digests)
     return shapes.Dataset(
         **dataset_core(knowledge, name),
         columnLineage=column_sources(knowledge, name) or None,
         currentVersion=None if shape is None else str(shape_uuid(knowledge.graph, name, shape)),
-        deleted=lifecycle is not None and lifecycle.lifecycle_state_change == "DROP",
+        deleted=_is_dropped(knowledge, name, digests),
         facets=facets,
         mended=[mended_shape(each) for each in mended_names(name, knowledge.graph.identities)],
     )
@@ -94,11 +94,26 @@ def _lifecycle(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, byte
     return None if has_none else ""
 
 
+def _is_dropped(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> bool:
+    """Whether it was dropped, and since then no run has begun to write it and nobody declared it."""
+    change = knowledge.facets.view(LifecycleStateChangeFacet, digests)
+    if change is None or change.lifecycle_state_change != "DROP":
+        return False
+    stamp, _ = knowledge.graph.facets_of(name)[LifecycleStateChangeFacet.key]
+    told = (each.stamp.time_us for dataset in knowledge.names(name) for each in dataset.declared.values())
+    return not any(time_us > stamp.time_us for time_us in chain(told, _writes_began(knowledge, name)))
+
+
 def _was_written(knowledge: Knowledge, name: DatasetId) -> bool:
+    return next(_writes_began(knowledge, name), None) is not None
+
+
+def _writes_began(knowledge: Knowledge, name: DatasetId) -> Iterator[int]:
+    """When each run that wrote it was first told to."""
     graph = knowledge.graph
     runs = (graph.runs[run_id] for job in graph.writers(name) for run_id in graph.jobs[job].runs)
-    ends = {("output", member) for member in graph.members(name)}
-    return any(not ends.isdisjoint(run.observed) for run in runs)
+    ends: list[tuple[Direction, DatasetId]] = [("output", member) for member in graph.members(name)]
+    return (run.observed[end].first_us for run in runs for end in ends if end in run.observed)
 
 
 def _description(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str | None:
