@@ -63,6 +63,26 @@ def test_a_job_shows_its_runs_and_that_they_are_verified(page: Page) -> None:
     expect(details).to_contain_text("verified")
 
 
+def test_a_table_is_asked_what_changed_and_escape_takes_one_step_back_at_a_time(page: Page) -> None:
+    page.get_by_role("searchbox", name="Search jobs, datasets").fill("carrier_delays")
+    page.get_by_role("option").filter(has_text="lake.marts").first.click()
+    details = page.get_by_role("complementary", name="Details")
+    details.get_by_text("What changed?").click()
+
+    changes = details.get_by_role("list", name="Changes")
+    expect(changes).to_contain_text("new column avg_arr_delay of lake.marts.carrier_delays, double")
+    expect(changes).to_contain_text("new column arr_delay of lake.curated.flights → avg_arr_delay of lake.marts")
+
+    page.get_by_role("button", name="as of now").click()
+    chosen = page.get_by_label("Show all as it was at")
+    expect(chosen).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(chosen).to_be_hidden()
+    expect(details).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(details).to_be_hidden()
+
+
 def test_an_event_is_seen_on_the_page_without_a_reload(page: Page, service: Service) -> None:
     expect(page.get_by_test_id("node").first).to_be_visible()
     seen = page.locator('[data-testid="node"][data-node-id="job:live:just-arrived"]')

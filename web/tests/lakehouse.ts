@@ -239,6 +239,30 @@ function finding(rank: number, words: string, nodeId: NodeId, consequence: boole
   }
 }
 
+const CHANGES = {
+  changes: [
+    {
+      change: 'changed',
+      kind: 'column',
+      nodeId: `datasetField:${FLIGHTS.slice('dataset:'.length)}:arr_delay`,
+      origin: null,
+      destination: null,
+      facet: null,
+      before: 'int',
+      after: 'long',
+      event: {
+        index: 7,
+        digest: 'b7',
+        eventTime: '2026-01-02T03:04:05Z',
+        eventType: 'COMPLETE',
+        runId: 'run-1',
+        job: placeOf(INGEST),
+      },
+    },
+  ],
+  totalCount: 1,
+}
+
 function impact(isDrop: boolean): Answer {
   const breaking = isDrop || null
   const owners = [{ name: 'team:finance', type: null }]
@@ -272,6 +296,8 @@ export interface Service {
   witnessed: string | undefined
   /** The times asked for, where one was. */
   readonly times: Set<string | null>
+  /** The times since when changes were asked for. */
+  readonly since: Set<string>
   /** The paths asked for, in order. */
   readonly asked: string[]
 }
@@ -285,11 +311,14 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
     checkpoint: 'lineage.example.org\n20\ncm9vdA==\n\n— lineage.example.org AAAA\n',
     witnessed: undefined,
     times: new Set(),
+    since: new Set(),
     asked: [],
     fetch: async (url) => {
       const { pathname, searchParams } = new URL(url, 'http://lakehouse')
       service.asked.push(decodeURIComponent(pathname + (searchParams.get('nodeId') ?? '')))
       if (!pathname.endsWith('/log/checkpoint')) service.times.add(searchParams.get('asOf'))
+      const since = searchParams.get('from')
+      if (since !== null) service.since.add(since)
       if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
       if (pathname.endsWith('/log/checkpoint')) return head(service, searchParams.has('witnesses'))
       const body = answer(service, decodeSegments(pathname), searchParams)
@@ -334,6 +363,8 @@ function answer(
       return DRIFT
     case 'root-cause':
       return rootCause
+    case 'diff':
+      return CHANGES
     case 'coverage':
       return coverage(query.has('kind'))
     case 'quality':

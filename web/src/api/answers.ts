@@ -160,6 +160,24 @@ export interface RootCause {
   readonly isCut: boolean
 }
 
+/** Something that came, went or changed between two times. Source: `/diff`. */
+export interface Change {
+  readonly change: 'came' | 'went' | 'changed'
+  readonly kind: 'job' | 'jobFacet' | 'runFacet' | 'dataset' | 'schema' | 'column' | 'edge' | 'columnEdge'
+  readonly nodeId: string | null
+  readonly origin: string | null
+  readonly destination: string | null
+  readonly facet: string | null
+  readonly before: unknown
+  readonly after: unknown
+  readonly event: {
+    readonly index: number
+    readonly digest: string
+    readonly eventTime: string
+    readonly job: Named | null
+  } | null
+}
+
 export interface Owner {
   readonly name: string
   readonly type: string | null

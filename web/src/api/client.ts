@@ -3,6 +3,7 @@
 import { type Checkpoint, readCheckpoint } from '../core/checkpoint'
 import { datasetId, type NodeId, type RunId } from '../core/ids'
 import type {
+  Change,
   Coverage,
   GapKind,
   Impact,
@@ -154,6 +155,18 @@ export class Client {
   async impact(dataset: NodeId, column: string | undefined, isDrop: boolean, limit: number): Promise<Impact> {
     const asked = { ...(column === undefined ? {} : { column }), ...(isDrop ? { change: 'drop' } : {}) }
     return this.#get(`impact?${query({ nodeId: dataset, ...asked, limit })}`)
+  }
+
+  /** The first `limit` changes since then of what touches a job or dataset. */
+  async changes(node: NodeId, since: string, limit: number): Promise<Page<Change>> {
+    const asked = {
+      nodeId: node,
+      from: since,
+      ...(this.#asOf === undefined ? {} : { to: this.#asOf }),
+      limit,
+    }
+    const answer = await this.#get<{ changes: Change[]; totalCount: number }>(`diff?${query(asked)}`)
+    return { items: answer.changes, totalCount: answer.totalCount }
   }
 
   /** How many gaps are known, and how many events are signed. */

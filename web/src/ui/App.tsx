@@ -56,7 +56,9 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
     anchor: setAnchor,
     toggleFold: (node) => setUnfolded((open) => toggled(open, node)),
   })
-  useKey('Escape', page.close)
+  useKey('Escape', () => {
+    if (!isPopoverOpen()) page.close()
+  })
   useTitle(graph, route)
 
   return (
@@ -91,6 +93,11 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
       </main>
     </PageContext>
   )
+}
+
+/** Escape closes that first. */
+function isPopoverOpen(): boolean {
+  return document.querySelector('[popover]:popover-open') !== null
 }
 
 interface GraphProps extends Pick<AppProps, 'findLayout'> {

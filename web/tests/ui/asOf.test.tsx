@@ -18,7 +18,8 @@ const ROUTES: readonly Route[] = [
 test.each(ROUTES)('all that $view shows is asked for as it was then', async (route) => {
   const { service, user } = openPage({ hash: formatRoute(route), asOf: THEN })
   await screen.findByRole('heading', { name: /Schema|Runs|Failed|changes|Emitters|Failures/ })
-  for (const question of screen.queryAllByText(/^(Why might|What hangs on)/)) await user.click(question)
+  for (const question of screen.queryAllByText(/^(Why might|What changed|What hangs on)/))
+    await user.click(question)
 
   expect(screen.queryByText('live')).toBeNull()
   expect([...service.times]).toEqual([THEN])

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 
-import { screen, waitFor, within } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
 import { jobId, type RunId } from '../../src/core/ids'
 import { DRIFT, FAILURES, formatRoute, RECORD } from '../../src/core/route'
@@ -123,6 +123,18 @@ describe('a dataset', () => {
       true,
     ])
     expect(findings[0]?.textContent).toContain('shown by entry 9')
+  })
+
+  test('is asked what changed, since a time of the reader’s choice', async () => {
+    const { service, user } = openPage({ hash: at() })
+    await user.click(await screen.findByText('What changed?'))
+
+    const changes = await screen.findByRole('list', { name: 'Changes' })
+    expect(changes.textContent).toContain('changed column arr_delay of lake.raw.flights, int → long')
+    expect(changes.textContent).toContain('entry 7')
+    fireEvent.change(screen.getByLabelText('since'), { target: { value: '2026-01-01T12:00:00' } })
+
+    await waitFor(() => expect([...service.since]).toContain(new Date(2026, 0, 1, 12).toISOString()))
   })
 
   test('is asked again why it may be wrong when anything happened upstream', async () => {

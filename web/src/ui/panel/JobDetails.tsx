@@ -6,7 +6,9 @@ import type { NodeId } from '../../core/ids'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
 import { useNow } from '../useNow'
+import { ChangesAnswer } from './ChangesAnswer'
 import { NodeLinks } from './NodeLinks'
+import { Question } from './Question'
 import { RunCard } from './RunCard'
 
 const RUNS_SHOWN = 25
@@ -24,6 +26,11 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
       {parts.length > 0 && <NodeLinks title="Parts" nodes={parts} />}
       <NodeLinks title="Reads" nodes={graph.sources.get(id)} none="It is not known to read anything." />
       <NodeLinks title="Writes" nodes={graph.targets.get(id)} none="It is not known to write anything." />
+      <section className="questions" aria-label="Questions">
+        <Question asked="What changed?">
+          <ChangesAnswer node={id} />
+        </Question>
+      </section>
       <Runs id={id} job={job} />
     </>
   )

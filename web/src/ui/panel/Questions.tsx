@@ -1,7 +1,7 @@
-import { type ReactNode, useState } from 'react'
 import type { NodeId } from '../../core/ids'
-import { Unbroken } from '../Unbroken'
+import { ChangesAnswer } from './ChangesAnswer'
 import { ImpactAnswer } from './ImpactAnswer'
+import { Question } from './Question'
 import { RootCauseAnswer } from './RootCauseAnswer'
 
 interface QuestionsProps {
@@ -18,19 +18,12 @@ export function Questions({ dataset, column }: QuestionsProps) {
       <Question asked={`Why might ${it} be wrong?`}>
         <RootCauseAnswer dataset={dataset} column={column} />
       </Question>
+      <Question asked="What changed?">
+        <ChangesAnswer node={dataset} />
+      </Question>
       <Question asked={`What hangs on ${it}?`}>
         <ImpactAnswer dataset={dataset} column={column} />
       </Question>
     </section>
-  )
-}
-
-function Question({ asked, children }: { asked: string; children: ReactNode }) {
-  const [isOpen, setIsOpen] = useState(false)
-  return (
-    <details className="question" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>{asked}</summary>
-      {isOpen && <Unbroken>{children}</Unbroken>}
-    </details>
   )
 }

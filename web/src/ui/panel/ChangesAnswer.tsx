@@ -1,0 +1,83 @@
+import { useState } from 'react'
+import type { Change } from '../../api/answers'
+import { localTime, ofLocalTime } from '../../core/asOf'
+import { CHANGE_WORDS, changeWords } from '../../core/changes'
+import { formatCount } from '../../core/format'
+import { jobId, type NodeId } from '../../core/ids'
+import { Awaited } from '../Awaited'
+import { usePage } from '../page'
+import { Time } from '../Time'
+import { useLoaded } from '../useLoaded'
+import { useSlowly } from '../useSlowly'
+import { NodeLink } from './NodeLinks'
+
+const SHOWN = 200
+const DAY_MS = 86_400_000
+
+/** What came, went or changed of a job or dataset since a time of the reader's choice, and which event did it. */
+export function ChangesAnswer({ node }: { node: NodeId }) {
+  const { asOf, client, revision } = usePage()
+  const [since, setSince] = useState(() => dayBefore(asOf))
+  const answer = useLoaded(`${node} ${since}`, useSlowly(revision), () => client.changes(node, since, SHOWN))
+  return (
+    <>
+      <label className="choice">
+        since
+        <input
+          type="datetime-local"
+          step="1"
+          defaultValue={localTime(since)}
+          onChange={(event) => setSince(ofLocalTime(event.currentTarget.value) ?? since)}
+        />
+      </label>
+      <Awaited of={answer} doing="Comparing then and now">
+        {({ items, totalCount }) => <Answer changes={items} totalCount={totalCount} />}
+      </Awaited>
+    </>
+  )
+}
+
+function Answer({ changes, totalCount }: { changes: readonly Change[]; totalCount: number }) {
+  if (changes.length === 0) return <p>Nothing, as far as events tell.</p>
+  return (
+    <>
+      <ul className="places" aria-label="Changes">
+        {changes.map((change) => (
+          <ChangeItem
+            key={[change.kind, change.nodeId, change.origin, change.destination, change.facet].join(' ')}
+            change={change}
+          />
+        ))}
+      </ul>
+      {totalCount > changes.length && (
+        <p className="muted">
+          {formatCount(totalCount - changes.length)} more: <code>headwater diff</code>
+        </p>
+      )}
+    </>
+  )
+}
+
+function ChangeItem({ change }: { change: Change }) {
+  const { graph } = usePage()
+  const { event } = change
+  return (
+    <li>
+      <p>
+        <span className="badge">{CHANGE_WORDS[change.change]}</span> {changeWords(graph, change)}
+      </p>
+      {event && (
+        <p className="item-head event-key">
+          {event.job && <NodeLink node={jobId(event.job.namespace, event.job.name)} />}
+          <Time at={event.eventTime} />
+          <span title={`SHA-256 of its bytes: ${event.digest}`}>entry {formatCount(event.index)}</span>
+        </p>
+      )}
+    </li>
+  )
+}
+
+function dayBefore(asOf: string | undefined): string {
+  const at = new Date(asOf ?? Date.now()).getTime()
+  return new Date((Number.isNaN(at) ? Date.now() : at) - DAY_MS).toISOString()
+}
