@@ -1,9 +1,7 @@
 """The key that signs the log's heads, with a word where another may have signed those that are known."""
 
 import logging
-import os
 import socket
-import tempfile
 from pathlib import Path
 
 import typer
@@ -12,7 +10,7 @@ from headwater.errors import UntrustedNoteError
 from headwater.signing.checkpoint import Checkpoint
 from headwater.signing.note import NoteSigner, NoteVerifier, is_signed_by, parse_note
 from headwater.signing.notefile import log_key, log_key_path
-from headwater.signing.secretfile import replace
+from headwater.signing.secretfile import write_whole
 from headwater.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -61,11 +59,6 @@ def _keep(head: Path, store: Store, key: NoteSigner) -> None:
     frontier = store.tree.frontier()
     note = Checkpoint(key.verifier.name, frontier.size, frontier.root).signed(key)
     try:
-        head.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=head.parent, prefix=".writing-", delete=False) as file:
-            file.write(note)
-            file.flush()
-            os.fsync(file.fileno())
-        replace(head, Path(file.name))
+        write_whole(head, note)
     except OSError as fault:
         log.warning("the log's head could not be kept", extra={"path": str(head), "why": fault.strerror})

@@ -1,9 +1,7 @@
 """`headwater witness`: looks at a log of somebody else's, and signs its head while that only grows."""
 
 import hashlib
-import os
 import socket
-import tempfile
 import time
 from base64 import b64decode
 from pathlib import Path
@@ -18,6 +16,7 @@ from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import NoteSigner, NoteVerifier, parse_note, parse_verifier
 from headwater.signing.notefile import witness_key
+from headwater.signing.secretfile import write_whole
 from headwater.signing.witness import Witnessed, nothing_yet, opened, witnessed
 
 TIMEOUT_S: Final = 10.0
@@ -137,13 +136,7 @@ def _read(path: Path, log: NoteVerifier) -> Witnessed:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file that is there whole, and on disk, when this returns."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".writing-", delete=False) as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(file.name, path)
+        write_whole(path, text)
     except OSError as fault:
         raise SetupError(f"cannot write {path}: {fault.strerror}") from fault

@@ -7,8 +7,6 @@ have a head again that nobody signed.
 
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -32,7 +30,7 @@ from headwater.signing.note import (
     parse_verifier,
     signed_note,
 )
-from headwater.signing.secretfile import replace
+from headwater.signing.secretfile import write_whole
 from headwater.store.tree import ReadTree
 
 log = logging.getLogger(__name__)
@@ -167,12 +165,7 @@ class Cosignatures:
         if self._file is None:
             return
         try:
-            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=self._file.parent, prefix=".writing-", delete=False) as file:
-                json.dump(kept, file)
-                file.flush()
-                os.fsync(file.fileno())
-            replace(self._file, Path(file.name))
+            write_whole(self._file, json.dumps(kept))
         except OSError as fault:
             raise SetupError(f"cannot write {self._file}: {fault.strerror}") from fault
 

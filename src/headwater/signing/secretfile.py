@@ -1,4 +1,4 @@
-"""Files that only their owner may read: made once, whole, and never replaced."""
+"""Files that only their owner may read: made once and whole, or another whole one in their place."""
 
 import os
 import tempfile
@@ -40,6 +40,20 @@ def replace(path: Path, by: Path) -> None:
     """
     os.replace(by, path)
     _sync_directory(path.parent)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write the file, or another in its place; it is there whole, and on disk, when this returns.
+
+    Raises:
+        OSError: the disk is full, or the folder cannot be written to.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".writing-", delete=False) as file:  # 0600
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    replace(path, Path(file.name))
 
 
 def read_own(path: Path) -> bytes:
