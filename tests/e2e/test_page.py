@@ -124,6 +124,19 @@ def test_a_button_that_is_pressed_when_an_event_comes_is_clicked(page: Page, ser
     expect(page.locator('[data-testid="node"][data-node-id^="dataset:live:far-"]')).to_have_count(len(far))
 
 
+def test_the_canvas_does_not_jump_to_what_is_out_of_sight(page: Page) -> None:
+    for _ in range(2):
+        page.get_by_role("button", name="Zoom In").click()
+    scrolled = page.get_by_test_id("node").last.evaluate(
+        """(card) => {
+            card.scrollIntoView({ block: 'start', inline: 'start' })
+            const canvas = card.closest('.react-flow')
+            return [canvas.scrollWidth > canvas.clientWidth, canvas.scrollLeft, canvas.scrollTop]
+        }"""
+    )
+    assert scrolled == [True, 0, 0]
+
+
 def _first_dataset(service: Service) -> dict[str, str]:
     found = httpx.get(f"{service.url}/api/v1/search", params={"q": "marts", "filter": "DATASET"}).json()["results"][0]
     return {"namespace": found["namespace"], "name": found["name"]}
