@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from urllib.parse import quote
 
 import boto3
 import httpx
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer
 from confluent_kafka.serialization import MessageField, SerializationContext
@@ -76,6 +77,12 @@ class ConnectLab:
             }
         finally:
             consumer.close()
+
+    def count(self, topic: str) -> int:
+        """How many records a topic holds; 0 while the broker cannot say: the topic or its leader may be yet to come."""
+        with suppress(KeyError, KafkaException):
+            return sum(self.ends(topic).values())
+        return 0
 
     def records(self, topic: str) -> list[Row]:
         """The values of a topic, with `_at`: partition and offset."""
