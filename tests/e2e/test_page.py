@@ -63,7 +63,9 @@ def test_a_job_shows_its_runs_and_that_they_are_verified(page: Page) -> None:
     expect(details).to_contain_text("verified")
 
 
-def test_a_table_is_asked_what_changed_and_escape_takes_one_step_back_at_a_time(page: Page) -> None:
+def test_a_table_is_asked_what_changed_and_escape_takes_one_step_back_at_a_time(
+    page: Page,
+) -> None:
     page.get_by_role("searchbox", name="Search jobs, datasets").fill("carrier_delays")
     page.get_by_role("option").filter(has_text="lake.marts").first.click()
     details = page.get_by_role("complementary", name="Details")
@@ -80,6 +82,22 @@ def test_a_table_is_asked_what_changed_and_escape_takes_one_step_back_at_a_time(
     expect(chosen).to_be_hidden()
     expect(details).to_be_visible()
     page.keyboard.press("Escape")
+    expect(details).to_be_hidden()
+
+
+def test_a_link_keeps_the_open_questions_and_back_leads_past_them(page: Page) -> None:
+    page.get_by_role("searchbox", name="Search jobs, datasets").fill("carrier_delays")
+    page.get_by_role("option").filter(has_text="lake.marts").first.click()
+    details = page.get_by_role("complementary", name="Details")
+    details.get_by_text("What changed?").click()
+    details.get_by_text("What hangs on it?").click()
+    page.wait_for_function("location.hash.endsWith('&asked=changes%2Cimpact')")
+    page.reload()
+    expect(details.get_by_role("list", name="Changes")).to_be_visible()
+    expect(details.get_by_text("and what breaks if it is dropped")).to_be_visible()
+
+    page.go_back()
+
     expect(details).to_be_hidden()
 
 

@@ -1,6 +1,10 @@
-/** What the page shows, as the address keeps it: `#node=…&column=…`, `#view=record&machine=…`, `#view=drift`, `#view=failures`. */
+/** What the page shows, as the address keeps it: `#node=…&column=…&asked=why`, `#view=record&machine=…`, `#view=drift`, `#view=failures`. */
 
 import type { NodeId } from './ids'
+
+/** What can be asked of a node: why it may be wrong, what changed, what hangs on it. */
+export const QUESTIONS = ['why', 'changes', 'impact'] as const
+export type Question = (typeof QUESTIONS)[number]
 
 /** The graph, and what is chosen in it. */
 export interface GraphRoute {
@@ -8,6 +12,8 @@ export interface GraphRoute {
   readonly node: NodeId | undefined
   /** A column of `node`, whose path is lit. */
   readonly column: string | undefined
+  /** The questions about it that are open. */
+  readonly asked: readonly Question[]
 }
 
 /** The log and the record of each machine, and the machine that is looked at closely. */
@@ -29,10 +35,21 @@ export interface FailuresRoute {
 export type Route = GraphRoute | RecordRoute | DriftRoute | FailuresRoute
 export type View = Route['view']
 
-export const HOME: GraphRoute = { view: 'graph', node: undefined, column: undefined }
+export const HOME: GraphRoute = { view: 'graph', node: undefined, column: undefined, asked: [] }
 export const RECORD: RecordRoute = { view: 'record', machine: undefined }
 export const DRIFT: DriftRoute = { view: 'drift' }
 export const FAILURES: FailuresRoute = { view: 'failures' }
+
+/** To a node, or a column of it, with no question open. */
+export function routeTo(node: NodeId, column?: string): GraphRoute {
+  return { view: 'graph', node, column, asked: [] }
+}
+
+/** The same, with a question about it opened or closed. */
+export function withAsked(route: GraphRoute, question: Question, isOpen: boolean): GraphRoute {
+  const asked = QUESTIONS.filter((one) => (one === question ? isOpen : route.asked.includes(one)))
+  return { ...route, asked }
+}
 
 export function parseRoute(hash: string): Route {
   const query = new URLSearchParams(hash.replace(/^#/, ''))
@@ -51,7 +68,9 @@ export function parseRoute(hash: string): Route {
 function graphRoute(query: URLSearchParams): GraphRoute {
   const node = query.get('node') || undefined
   const column = query.get('column') || undefined
-  return node === undefined ? HOME : { view: 'graph', node: node as NodeId, column }
+  if (node === undefined) return HOME
+  const asked = query.get('asked')?.split(',') ?? []
+  return { ...routeTo(node as NodeId, column), asked: QUESTIONS.filter((one) => asked.includes(one)) }
 }
 
 export function formatRoute(route: Route): string {
@@ -65,7 +84,11 @@ function parameters(route: Route): Record<string, string> {
       ? { view, machine: route.machine }
       : { view }
   }
-  const { node, column } = route
+  const { node, column, asked } = route
   if (node === undefined) return {}
-  return column === undefined ? { node } : { node, column }
+  return {
+    node,
+    ...(column !== undefined && { column }),
+    ...(asked.length > 0 && { asked: asked.join(',') }),
+  }
 }

@@ -6,7 +6,7 @@ import { EMPTY_GRAPH, type LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
 import { labelOf } from '../core/labels'
 import { LOADING, type Loadable } from '../core/loadable'
-import { type GraphRoute, HOME, RECORD, type Route } from '../core/route'
+import { type GraphRoute, HOME, RECORD, type Route, routeTo, withAsked } from '../core/route'
 import { DriftView } from './drift/DriftView'
 import { FailuresView } from './failures/FailuresView'
 import { GraphPane } from './GraphPane'
@@ -135,17 +135,21 @@ function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Ro
     revisionOf: (node) => state.touched.get(node) ?? 0,
     openNode: (node) => {
       moves.anchor(node)
-      moves.go({ view: 'graph', node, column: undefined })
+      moves.go(routeTo(node))
     },
     openMachine: (machine) => moves.go({ view: 'record', machine }),
     toggleColumn: ({ dataset, column }) => {
       moves.anchor(dataset)
       const isLit = route.view === 'graph' && route.node === dataset && route.column === column
-      moves.go({ view: 'graph', node: dataset, column: isLit ? undefined : column })
+      moves.go(routeTo(dataset, isLit ? undefined : column))
     },
     toggleFold: (node) => {
       moves.anchor(node)
       moves.toggleFold(node)
+    },
+    asked: route.view === 'graph' ? route.asked : [],
+    ask: (question, isOpen) => {
+      if (route.view === 'graph') replace(withAsked(route, question, isOpen))
     },
     close: () => moves.go(stepBack(route)),
     leave: () => moves.go(route.view === 'record' ? RECORD : HOME),
@@ -155,7 +159,8 @@ function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Ro
 function stepBack(route: Route): Route {
   if (route.view === 'record') return RECORD
   if (route.view !== 'graph') return route
-  return route.column === undefined ? HOME : { ...route, column: undefined }
+  const { node, column } = route
+  return node === undefined || column === undefined ? HOME : routeTo(node)
 }
 
 function hasPanel(route: Route): boolean {

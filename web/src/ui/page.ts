@@ -2,6 +2,7 @@ import { createContext, use } from 'react'
 import type { Client } from '../api/client'
 import type { LineageGraph } from '../core/graph'
 import type { ColumnRef, NodeId } from '../core/ids'
+import type { Question } from '../core/route'
 
 /** What every part of the page may need: the data, and the ways to move about. */
 export interface Page {
@@ -21,6 +22,10 @@ export interface Page {
   /** Lights the column's path, or puts it out if it is lit. */
   readonly toggleColumn: (column: ColumnRef) => void
   readonly toggleFold: (node: NodeId) => void
+  /** The questions that are open. */
+  readonly asked: readonly Question[]
+  /** Opens or closes a question. */
+  readonly ask: (question: Question, isOpen: boolean) => void
   /** Puts out the lit path, or else closes the details. */
   readonly close: () => void
   /** Closes the details, whatever is lit. */

@@ -1,17 +1,22 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { NodeId } from '../../src/core/ids'
-import { DRIFT, FAILURES, formatRoute, HOME, parseRoute, type Route } from '../../src/core/route'
+import { DRIFT, FAILURES, formatRoute, HOME, parseRoute, QUESTIONS, type Route } from '../../src/core/route'
 
 const name = fc.string({ minLength: 1, unit: 'grapheme' })
 
 test('a route survives the address, whatever the names hold', () => {
   fc.assert(
-    fc.property(name, fc.option(name, { nil: undefined }), (node, column) => {
-      const route: Route = { view: 'graph', node: node as NodeId, column }
+    fc.property(
+      name,
+      fc.option(name, { nil: undefined }),
+      fc.subarray([...QUESTIONS]),
+      (node, column, asked) => {
+        const route: Route = { view: 'graph', node: node as NodeId, column, asked }
 
-      expect(parseRoute(formatRoute(route))).toEqual(route)
-    }),
+        expect(parseRoute(formatRoute(route))).toEqual(route)
+      },
+    ),
   )
 })
 
@@ -23,6 +28,12 @@ test('a machine in the address survives, and so do the other views', () => {
   )
   expect(parseRoute(formatRoute(DRIFT))).toEqual(DRIFT)
   expect(parseRoute(formatRoute(FAILURES))).toEqual(FAILURES)
+})
+
+test('what the address asks and nobody knows is left out', () => {
+  expect(parseRoute('#node=job:a:b&asked=nonsense,impact,why,why')).toMatchObject({
+    asked: ['why', 'impact'],
+  })
 })
 
 test.each(['', '#', '#column=x', '#node=', '#nonsense', '#view=nonsense'])(

@@ -2,14 +2,14 @@
 
 import { fireEvent, screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { formatRoute, type Route } from '../../src/core/route'
+import { formatRoute, type Route, routeTo } from '../../src/core/route'
 import { FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
 import { openPage } from './openPage'
 
 const THEN = '2026-01-02T04:04:05.000Z'
 const ROUTES: readonly Route[] = [
-  { view: 'graph', node: FLIGHTS, column: 'arr_delay' },
-  { view: 'graph', node: INGEST, column: undefined },
+  routeTo(FLIGHTS, 'arr_delay'),
+  routeTo(INGEST),
   { view: 'failures' },
   { view: 'drift' },
   { view: 'record', machine: 'edge-7' },
@@ -29,7 +29,7 @@ test('a run that went on then counts its time until then', async () => {
   const runs = [run('RUNNING')]
   const service = lakehouse({ ...JOBS, [INGEST]: { ...(JOBS[INGEST] as JobPlan), runs } })
 
-  openPage({ service, hash: formatRoute({ view: 'graph', node: INGEST, column: undefined }), asOf: THEN })
+  openPage({ service, hash: formatRoute(routeTo(INGEST)), asOf: THEN })
 
   expect(await screen.findByText('1 h 0 min')).toBeTruthy()
 })

@@ -3,11 +3,11 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { datasetId, jobId, type NodeId, type RunId } from '../../src/core/ids'
-import { formatRoute } from '../../src/core/route'
+import { formatRoute, routeTo } from '../../src/core/route'
 import { AGGREGATE, DELAYS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
 import { openPage } from './openPage'
 
-const at = (node: NodeId, column?: string) => formatRoute({ view: 'graph', node, column })
+const at = (node: NodeId, column?: string) => formatRoute(routeTo(node, column))
 const details = () => screen.findByRole('complementary', { name: 'Details' })
 
 describe('the details of a dataset', () => {

@@ -2,7 +2,7 @@
 
 import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
-import { formatRoute } from '../../src/core/route'
+import { formatRoute, routeTo } from '../../src/core/route'
 import { AGGREGATE, DELAYS, lakehouse } from '../lakehouse'
 import { openPage } from './openPage'
 
@@ -33,7 +33,7 @@ describe('search', () => {
     expect(document.activeElement).toBe(box())
     await user.keyboard('aggr{Enter}')
 
-    expect(window.location.hash).toBe(formatRoute({ view: 'graph', node: AGGREGATE, column: undefined }))
+    expect(window.location.hash).toBe(formatRoute(routeTo(AGGREGATE)))
   })
 
   test('chooses by arrows', async () => {
@@ -55,9 +55,7 @@ describe('search', () => {
     await user.type(box(), 'marts')
     await user.click(screen.getByRole('option', { name: /lake\.marts\.delays/ }))
 
-    await waitFor(() =>
-      expect(window.location.hash).toBe(formatRoute({ view: 'graph', node: DELAYS, column: undefined })),
-    )
+    await waitFor(() => expect(window.location.hash).toBe(formatRoute(routeTo(DELAYS))))
     expect(screen.queryByRole('listbox')).toBeNull()
   })
 

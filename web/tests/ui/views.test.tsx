@@ -3,12 +3,12 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
 import { jobId, type RunId } from '../../src/core/ids'
-import { DRIFT, FAILURES, formatRoute, RECORD } from '../../src/core/route'
+import { DRIFT, FAILURES, formatRoute, RECORD, routeTo, withAsked } from '../../src/core/route'
 import { FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
 import { openPage } from './openPage'
 
 const LATE = jobId('demo', 'late')
-const at = (column?: string) => formatRoute({ view: 'graph', node: FLIGHTS, column })
+const at = (column?: string) => formatRoute(routeTo(FLIGHTS, column))
 
 describe('the record', () => {
   test('shows the head of the log and whether each record is whole', async () => {
@@ -125,6 +125,25 @@ describe('a dataset', () => {
     expect(findings[0]?.textContent).toContain('shown by entry 9')
   })
 
+  test('keeps its open questions in the address', async () => {
+    const { user } = openPage({ hash: at() })
+    await user.click(await screen.findByText('Why might it be wrong?'))
+    await user.click(await screen.findByText('What hangs on it?'))
+    await waitFor(() => expect(window.location.hash).toMatch(/&asked=why%2Cimpact$/))
+    await screen.findByRole('list', { name: 'Findings' })
+
+    await user.click(await screen.findByText('Why might it be wrong?'))
+
+    await waitFor(() => expect(window.location.hash).toMatch(/&asked=impact$/))
+    expect(screen.queryByRole('list', { name: 'Findings' })).toBeNull()
+  })
+
+  test('is shown with the questions that the address holds', async () => {
+    openPage({ hash: formatRoute(withAsked(routeTo(FLIGHTS), 'why', true)) })
+
+    expect(await screen.findByRole('list', { name: 'Findings' })).toBeTruthy()
+  })
+
   test('is asked what changed, since a time of the reader’s choice', async () => {
     const { service, user } = openPage({ hash: at() })
     await user.click(await screen.findByText('What changed?'))
@@ -170,7 +189,7 @@ describe('a dataset', () => {
     await screen.findAllByTestId('node')
     service.broken = 503
 
-    window.location.hash = formatRoute({ view: 'graph', node: LATE, column: undefined })
+    window.location.hash = formatRoute(routeTo(LATE))
 
     expect((await screen.findByRole('alert')).textContent).toBe('The disk is full.')
     expect(screen.queryByText('Not known')).toBeNull()

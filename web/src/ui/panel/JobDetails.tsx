@@ -27,7 +27,7 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
       <NodeLinks title="Reads" nodes={graph.sources.get(id)} none="It is not known to read anything." />
       <NodeLinks title="Writes" nodes={graph.targets.get(id)} none="It is not known to write anything." />
       <section className="questions" aria-label="Questions">
-        <Question asked="What changed?">
+        <Question of="changes" words="What changed?">
           <ChangesAnswer node={id} />
         </Question>
       </section>

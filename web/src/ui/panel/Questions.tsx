@@ -15,13 +15,13 @@ export function Questions({ dataset, column }: QuestionsProps) {
   const it = column ?? 'it'
   return (
     <section className="questions" aria-label="Questions">
-      <Question asked={`Why might ${it} be wrong?`}>
+      <Question of="why" words={`Why might ${it} be wrong?`}>
         <RootCauseAnswer dataset={dataset} column={column} />
       </Question>
-      <Question asked="What changed?">
+      <Question of="changes" words="What changed?">
         <ChangesAnswer node={dataset} />
       </Question>
-      <Question asked={`What hangs on ${it}?`}>
+      <Question of="impact" words={`What hangs on ${it}?`}>
         <ImpactAnswer dataset={dataset} column={column} />
       </Question>
     </section>
