@@ -2,10 +2,11 @@
 
 import type { Dataset, Field } from '../api/types'
 import type { Size } from './geometry'
-import { edgesOf, type GraphNode, type LineageGraph } from './graph'
+import { edgesOf } from './graph'
 import type { NodeId } from './ids'
 import { type Label, nodeLabel } from './labels'
 import { type Glow, isLit, type Lit } from './lit'
+import type { DrawnGraph, DrawnNode } from './piles'
 import type { Shape } from './shape'
 
 export interface Row {
@@ -15,7 +16,7 @@ export interface Row {
 }
 
 export interface Card {
-  readonly node: GraphNode
+  readonly node: DrawnNode
   readonly label: Label
   readonly rows: readonly Row[]
   /** How many columns an unfolded dataset leaves to the panel. */
@@ -33,10 +34,10 @@ export interface Choices {
 export const HEAD_HEIGHT = 46
 export const ROW_HEIGHT = 22
 const FOOT_HEIGHT = 6
-const WIDTH = { dataset: 184, job: 144 } as const
+const WIDTH = { dataset: 184, job: 144, pile: 184 } as const
 const MOST_ROWS = 100
 
-export function cardsOf(graph: LineageGraph, choices: Choices): Map<NodeId, Card> {
+export function cardsOf(graph: DrawnGraph, choices: Choices): Map<NodeId, Card> {
   return new Map([...graph.nodes].map(([id, node]) => [id, cardOf(node, choices)]))
 }
 
@@ -46,12 +47,12 @@ export function sizeOf({ node, rows, more }: Card): Size {
   return { width: WIDTH[node.kind], height }
 }
 
-export function shapeOf(graph: LineageGraph, cards: ReadonlyMap<NodeId, Card>): Shape {
+export function shapeOf(graph: DrawnGraph, cards: ReadonlyMap<NodeId, Card>): Shape {
   const boxes = new Map([...cards].map(([id, card]) => [id, sizeOf(card)]))
   return { boxes, edges: edgesOf(graph) }
 }
 
-function cardOf(node: GraphNode, { unfolded, lit }: Choices): Card {
+function cardOf(node: DrawnNode, { unfolded, lit }: Choices): Card {
   const open = unfolded.has(node.id)
   const rows = node.kind === 'dataset' ? rowsOf(node.dataset, open, lit, node.id) : []
   const shown = rows.filter((row, index) => index < MOST_ROWS || isGlowing(row))

@@ -7,12 +7,16 @@ export type GraphNode =
   | { readonly kind: 'dataset'; readonly id: NodeId; readonly dataset: Dataset }
   | { readonly kind: 'job'; readonly id: NodeId; readonly job: Job }
 
-export interface LineageGraph {
-  readonly nodes: ReadonlyMap<NodeId, GraphNode>
+/** What lies between what. */
+export interface Flow<Node> {
+  readonly nodes: ReadonlyMap<NodeId, Node>
   /** Upstream neighbours; both ends of every edge are in `nodes`. */
   readonly sources: ReadonlyMap<NodeId, readonly NodeId[]>
   /** Downstream neighbours. */
   readonly targets: ReadonlyMap<NodeId, readonly NodeId[]>
+}
+
+export interface LineageGraph extends Flow<GraphNode> {
   /** As the service gave them; merging needs also those whose other end is not here yet. */
   readonly wire: ReadonlyMap<NodeId, WireNode>
 }
@@ -31,7 +35,7 @@ export function merge(
   return graphOf(wire)
 }
 
-export function edgesOf(graph: LineageGraph): WireEdge[] {
+export function edgesOf(graph: Flow<unknown>): WireEdge[] {
   return [...graph.targets].flatMap(([origin, targets]) =>
     targets.map((destination) => ({ origin, destination })),
   )
@@ -56,17 +60,21 @@ export function partsOf(graph: LineageGraph, { namespace, name }: Job): NodeId[]
 }
 
 function graphOf(wire: ReadonlyMap<NodeId, WireNode>): LineageGraph {
+  const nodes = new Map([...wire].map(([id, node]) => [id, graphNode(node)]))
+  const edges = [...wire.values()].flatMap(({ inEdges, outEdges }) => [...inEdges, ...outEdges])
+  return { ...flowOf(nodes, edges), wire }
+}
+
+/** Edges may come twice, and may lead to what is not among the nodes. */
+export function flowOf<Node>(nodes: ReadonlyMap<NodeId, Node>, edges: Iterable<WireEdge>): Flow<Node> {
   const sources = new Map<NodeId, Set<NodeId>>()
   const targets = new Map<NodeId, Set<NodeId>>()
-  for (const node of wire.values()) {
-    for (const { origin, destination } of [...node.inEdges, ...node.outEdges]) {
-      if (!wire.has(origin) || !wire.has(destination)) continue
-      add(sources, destination, origin)
-      add(targets, origin, destination)
-    }
+  for (const { origin, destination } of edges) {
+    if (!nodes.has(origin) || !nodes.has(destination)) continue
+    add(sources, destination, origin)
+    add(targets, origin, destination)
   }
-  const nodes = new Map([...wire].map(([id, node]) => [id, graphNode(node)]))
-  return { nodes, sources: lists(sources), targets: lists(targets), wire }
+  return { nodes, sources: lists(sources), targets: lists(targets) }
 }
 
 function graphNode(node: WireNode): GraphNode {

@@ -2,8 +2,10 @@
 
 import type { Dataset, Job } from '../api/types'
 import { symlinks } from './facets'
-import type { GraphNode, LineageGraph } from './graph'
+import type { LineageGraph } from './graph'
 import type { NodeId } from './ids'
+import type { DrawnNode, Pile } from './piles'
+import { counted } from './wording'
 
 /** `{ path: 'lake.marts.', name: 'carrier_delays' }`; joined they are the label. */
 export interface Label {
@@ -29,8 +31,15 @@ export function jobLabel({ name }: Job): Label {
   return { path: name.slice(0, cut), name: name.slice(cut) }
 }
 
-export function nodeLabel(node: GraphNode): Label {
-  return node.kind === 'job' ? jobLabel(node.job) : datasetLabel(node.dataset)
+export function nodeLabel(node: DrawnNode): Label {
+  switch (node.kind) {
+    case 'job':
+      return jobLabel(node.job)
+    case 'dataset':
+      return datasetLabel(node.dataset)
+    case 'pile':
+      return { path: '', name: counted(node.neighbours, `more ${node.of}`) }
+  }
 }
 
 export function labelText({ path, name }: Label): string {
@@ -43,9 +52,16 @@ export function labelOf(graph: LineageGraph, id: NodeId): string {
   return node ? labelText(nodeLabel(node)) : id.slice(id.indexOf(':') + 1)
 }
 
-export function fullName(node: GraphNode): string {
+export function fullName(node: DrawnNode): string {
+  if (node.kind === 'pile') return pileWords(node)
   const { namespace, name } = node.kind === 'job' ? node.job : node.dataset
   return `${namespace} ${name}`
+}
+
+function pileWords({ neighbours, of, nodes }: Pile): string {
+  const beyond = nodes - neighbours
+  const first = `${counted(neighbours, of)} not drawn`
+  return beyond > 0 ? `${first}, and ${counted(beyond, 'node')} that only they lead to` : first
 }
 
 function splitName(name: string): Label {

@@ -24,6 +24,7 @@ export interface Segment {
 export interface Lit {
   readonly path: ColumnPath
   readonly columns: ReadonlyMap<NodeId, ReadonlyMap<string, Glow>>
+  /** And piles that hold a part of the path. */
   readonly jobs: ReadonlySet<NodeId>
   /** Column to job and job to column; column to column where no known job stands between. */
   readonly segments: readonly Segment[]
@@ -50,6 +51,22 @@ export function isLit(lit: Lit, node: NodeId): boolean {
   return lit.columns.has(node) || lit.jobs.has(node)
 }
 
+/** The path over what is drawn in the place of its nodes. */
+export function litOver(lit: Lit, drawnAs: (node: NodeId) => NodeId): Lit {
+  const isDrawn = (node: NodeId) => drawnAs(node) === node
+  const end = (at: End): End => (isDrawn(at.node) ? at : { node: drawnAs(at.node), column: undefined })
+  const segments = lit.segments.map((each) => ({ ...each, from: end(each.from), to: end(each.to) }))
+  return {
+    ...lit,
+    columns: new Map([...lit.columns].filter(([node]) => isDrawn(node))),
+    jobs: new Set([
+      ...[...lit.jobs].map(drawnAs),
+      ...[...lit.columns.keys()].filter((node) => !isDrawn(node)).map(drawnAs),
+    ]),
+    segments: merged(segments.filter(({ from, to }) => from.node !== to.node || from.column !== undefined)),
+  }
+}
+
 function glowing(
   { columns }: ColumnGraph,
   { upstream, downstream }: ColumnPath,
@@ -71,8 +88,27 @@ function glowing(
 }
 
 function segmentsOf(graph: LineageGraph, { columns }: ColumnGraph, path: ColumnPath): Segment[] {
+  const found = edgesOf(path).flatMap(({ edge, strength }): Segment[] => {
+    const [source, target] = [columns.get(edge.from), columns.get(edge.to)]
+    if (!source || !target) return []
+    const kind = edge.direct ? 'direct' : 'indirect'
+    const jobs = jobsBetween(graph, source.dataset, target.dataset).map((node) => ({
+      node,
+      column: undefined,
+    }))
+    if (jobs.length === 0) return [{ from: endAt(source), to: endAt(target), kind, strength }]
+    return jobs.flatMap((job) => [
+      { from: endAt(source), to: job, kind, strength },
+      { from: job, to: endAt(target), kind, strength },
+    ])
+  })
+  return merged(found)
+}
+
+/** One segment from an end to another, as strong as the strongest. */
+function merged(segments: readonly Segment[]): Segment[] {
   const found = new Map<string, Segment>()
-  const draw = (from: End, to: End, kind: Strength, strength: Strength) => {
+  for (const { from, to, kind, strength } of segments) {
     const key = JSON.stringify([from.node, from.column, to.node, to.column])
     const known = found.get(key)
     found.set(key, {
@@ -81,17 +117,6 @@ function segmentsOf(graph: LineageGraph, { columns }: ColumnGraph, path: ColumnP
       kind: stronger(kind, known?.kind),
       strength: stronger(strength, known?.strength),
     })
-  }
-  for (const { edge, strength } of edgesOf(path)) {
-    const [source, target] = [columns.get(edge.from), columns.get(edge.to)]
-    if (!source || !target) continue
-    const kind = edge.direct ? 'direct' : 'indirect'
-    const jobs = jobsBetween(graph, source.dataset, target.dataset)
-    if (jobs.length === 0) draw(endAt(source), endAt(target), kind, strength)
-    for (const job of jobs) {
-      draw(endAt(source), { node: job, column: undefined }, kind, strength)
-      draw({ node: job, column: undefined }, endAt(target), kind, strength)
-    }
   }
   return [...found.values()]
 }

@@ -3,9 +3,10 @@
 import type { WireEdge } from '../api/types'
 import { type Card, HEAD_HEIGHT, ROW_HEIGHT, sizeOf } from './cards'
 import type { Box, Point } from './geometry'
-import { edgesOf, type LineageGraph } from './graph'
+import { edgesOf } from './graph'
 import type { NodeId } from './ids'
 import type { End, Lit, Segment } from './lit'
+import type { DrawnGraph } from './piles'
 import { edgeKey, type Layout } from './shape'
 import type { Strength } from './walk'
 
@@ -19,7 +20,7 @@ export interface Stroke {
 }
 
 export interface Drawing {
-  readonly graph: LineageGraph
+  readonly graph: DrawnGraph
   readonly cards: ReadonlyMap<NodeId, Card>
   readonly layout: Layout
 }

@@ -1,7 +1,7 @@
 /** Walks over the two graphs. Cycles are fine: each node is visited once. */
 
 import type { ColumnEdge, ColumnGraph } from './columns'
-import type { LineageGraph } from './graph'
+import type { Flow } from './graph'
 import type { ColumnKey, NodeId } from './ids'
 
 /** Everything that `neighbours` leads to from `start`, nearest first, with `start` itself. */
@@ -13,7 +13,7 @@ export function reachable<Node>(start: Node, neighbours: (node: Node) => Iterabl
 }
 
 /** What `start` is made from and what is made from it, with `start` itself. */
-export function relatives(graph: LineageGraph, start: NodeId): Set<NodeId> {
+export function relatives(graph: Flow<unknown>, start: NodeId): Set<NodeId> {
   const upstream = reachable(start, (node) => graph.sources.get(node) ?? [])
   const downstream = reachable(start, (node) => graph.targets.get(node) ?? [])
   return new Set([...upstream, ...downstream])

@@ -6,6 +6,7 @@ import { EMPTY_GRAPH, type LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
 import { labelOf } from '../core/labels'
 import { LOADING, type Loadable } from '../core/loadable'
+import type { Pile } from '../core/piles'
 import { type GraphRoute, HOME, RECORD, type Route, routeTo, withAsked } from '../core/route'
 import { DriftView } from './drift/DriftView'
 import { FailuresView } from './failures/FailuresView'
@@ -34,6 +35,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
   const state = useSyncExternalStore(feed.subscribe, feed.state)
   const [route, go] = useRoute()
   const [unfolded, setUnfolded] = useState<ReadonlySet<NodeId>>(new Set())
+  const [spread, setSpread] = useState<ReadonlyMap<NodeId, number>>(new Map())
   const [anchor, setAnchor] = useState<NodeId>()
   const graph = state.graph.state === 'ready' ? state.graph.value : EMPTY_GRAPH
   const chosen = route.view === 'graph' ? route : HOME
@@ -55,6 +57,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
     go,
     anchor: setAnchor,
     toggleFold: (node) => setUnfolded((open) => toggled(open, node)),
+    spread: ({ id, next }) => setSpread((shown) => new Map(shown).set(id, next)),
   })
   useKey('Escape', () => {
     if (!isPopoverOpen()) page.close()
@@ -76,6 +79,7 @@ export function App({ client, feed, findLayout, asOf, travel }: AppProps) {
                 columns={columns}
                 route={route}
                 unfolded={unfolded}
+                spread={spread}
                 anchor={anchor}
                 findLayout={findLayout}
               />
@@ -105,6 +109,7 @@ interface GraphProps extends Pick<AppProps, 'findLayout'> {
   readonly columns: Loadable<ColumnGraph>
   readonly route: GraphRoute
   readonly unfolded: ReadonlySet<NodeId>
+  readonly spread: ReadonlyMap<NodeId, number>
   readonly anchor: NodeId | undefined
 }
 
@@ -123,6 +128,7 @@ interface Moves extends Pick<AppProps, 'asOf' | 'travel'> {
   readonly go: (route: Route) => void
   readonly anchor: (node: NodeId) => void
   readonly toggleFold: (node: NodeId) => void
+  readonly spread: (pile: Pile) => void
 }
 
 function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Route, moves: Moves): Page {
@@ -146,6 +152,10 @@ function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Ro
     toggleFold: (node) => {
       moves.anchor(node)
       moves.toggleFold(node)
+    },
+    spread: (pile) => {
+      moves.anchor(pile.hub)
+      moves.spread(pile)
     },
     asked: route.view === 'graph' ? route.asked : [],
     ask: (question, isOpen) => {

@@ -2,7 +2,9 @@ import { useMemo, useState } from 'react'
 import type { ColumnGraph } from '../core/columns'
 import type { LineageGraph } from '../core/graph'
 import type { NodeId } from '../core/ids'
+import { litOver } from '../core/lit'
 import type { Loadable } from '../core/loadable'
+import { piled } from '../core/piles'
 import type { GraphRoute } from '../core/route'
 import { GraphView } from './graph/GraphView'
 import { Legend } from './graph/Legend'
@@ -16,20 +18,25 @@ interface GraphPaneProps {
   readonly columns: Loadable<ColumnGraph>
   readonly route: GraphRoute
   readonly unfolded: ReadonlySet<NodeId>
+  readonly spread: ReadonlyMap<NodeId, number>
   readonly anchor: NodeId | undefined
   readonly findLayout: FindLayout
 }
 
 /** The graph with what the reader has chosen in it. */
-export function GraphPane({ graph, columns, route, unfolded, anchor, findLayout }: GraphPaneProps) {
+export function GraphPane(props: GraphPaneProps) {
+  const { graph, columns, route, unfolded, spread, anchor, findLayout } = props
+  const open = route.node
   const [withIndirect, setWithIndirect] = useState(true)
-  const lit = useLit(graph, columns, route, withIndirect)
+  const path = useLit(graph, columns, route, withIndirect)
+  const piles = useMemo(() => piled(graph, { open, lit: path, spread }), [graph, open, path, spread])
+  const lit = useMemo(() => path && litOver(path, piles.drawnAs), [path, piles])
   const choices = useMemo(() => ({ unfolded, lit }), [unfolded, lit])
-  const drawing = useDrawing(graph, choices, findLayout)
+  const drawing = useDrawing(piles.graph, choices, findLayout)
   if (!drawing) return <LoadingNotice />
   return (
     <>
-      <GraphView drawing={drawing} open={route.node} lit={lit} anchor={anchor} />
+      <GraphView drawing={drawing} open={open} lit={lit} anchor={anchor} />
       {lit && <Legend lit={lit} withIndirect={withIndirect} onChange={setWithIndirect} />}
     </>
   )

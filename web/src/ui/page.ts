@@ -2,6 +2,7 @@ import { createContext, use } from 'react'
 import type { Client } from '../api/client'
 import type { LineageGraph } from '../core/graph'
 import type { ColumnRef, NodeId } from '../core/ids'
+import type { Pile } from '../core/piles'
 import type { Question } from '../core/route'
 
 /** What every part of the page may need: the data, and the ways to move about. */
@@ -22,6 +23,8 @@ export interface Page {
   /** Lights the column's path, or puts it out if it is lit. */
   readonly toggleColumn: (column: ColumnRef) => void
   readonly toggleFold: (node: NodeId) => void
+  /** Draws more of what a pile stands for. */
+  readonly spread: (pile: Pile) => void
   /** The questions that are open. */
   readonly asked: readonly Question[]
   /** Opens or closes a question. */

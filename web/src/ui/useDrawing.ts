@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react'
 import { type Choices, cardsOf, shapeOf } from '../core/cards'
-import type { LineageGraph } from '../core/graph'
+import type { DrawnGraph } from '../core/piles'
 import { shapeKey } from '../core/shape'
 import { type Drawing, meanwhile } from '../core/strokes'
 import type { FindLayout } from './layoutEngine'
@@ -9,11 +9,7 @@ import type { FindLayout } from './layoutEngine'
  * The newest drawing whose layout is known: cards and places always belong together, so a box that grows never
  * covers its neighbours while the new layout is on its way.
  */
-export function useDrawing(
-  graph: LineageGraph,
-  choices: Choices,
-  findLayout: FindLayout,
-): Drawing | undefined {
+export function useDrawing(graph: DrawnGraph, choices: Choices, findLayout: FindLayout): Drawing | undefined {
   const cards = useMemo(() => cardsOf(graph, choices), [graph, choices])
   const shape = useMemo(() => shapeOf(graph, cards), [graph, cards])
   const key = useMemo(() => shapeKey(shape), [shape])

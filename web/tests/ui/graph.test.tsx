@@ -2,6 +2,7 @@
 
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
+import { jobId, type NodeId } from '../../src/core/ids'
 import { CSV, DELAYS, FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, REPORT, run } from '../lakehouse'
 import { openPage } from './openPage'
 
@@ -127,5 +128,33 @@ describe('without a graph', () => {
     service.broken = undefined
 
     await shown(INGEST)
+  })
+})
+
+describe('a dataset with many readers', () => {
+  const readers = Array.from({ length: 60 }, (_, n) => jobId('demo', `reader-${n}`))
+  const many: Record<NodeId, JobPlan> = {
+    ...JOBS,
+    ...Object.fromEntries(readers.map((job) => [job, { reads: [DELAYS], writes: [], runs: [] }])),
+  }
+
+  test('shows some of them, and the others when asked to', async () => {
+    const { user } = openPage({ service: lakehouse(many) })
+    const pile = await screen.findByRole('button', { name: '40 more jobs: show all' })
+    expect(screen.getAllByTestId('node')).toHaveLength(6 + 20)
+
+    pile.focus()
+    await user.keyboard('{Enter}')
+
+    await waitFor(() => expect(screen.getAllByTestId('node')).toHaveLength(6 + 60))
+    expect(screen.queryByTestId('pile')).toBeNull()
+  })
+
+  test('shows the one that is open', async () => {
+    const last = readers[readers.length - 1] as NodeId
+    openPage({ service: lakehouse(many), hash: `#node=${encodeURIComponent(last)}` })
+
+    expect((await shown(last)).dataset.open).toBe('true')
+    expect(await screen.findByRole('button', { name: '39 more jobs: show all' })).toBeTruthy()
   })
 })

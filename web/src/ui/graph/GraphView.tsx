@@ -9,6 +9,7 @@ import { usePage } from '../page'
 import { DatasetNode } from './DatasetNode'
 import { flowNodes } from './flow'
 import { JobNode } from './JobNode'
+import { PileNode } from './PileNode'
 import { Strokes } from './Strokes'
 import { useCamera } from './useCamera'
 import { useStill } from './useStill'
@@ -21,7 +22,7 @@ interface GraphViewProps {
   readonly anchor: NodeId | undefined
 }
 
-const NODE_TYPES = { dataset: DatasetNode, job: JobNode }
+const NODE_TYPES = { dataset: DatasetNode, job: JobNode, pile: PileNode }
 /** Below this, drawing what is out of sight costs less than mounting it when it comes into sight. */
 const MANY_NODES = 150
 

@@ -31,9 +31,9 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
         onClick={() => openNode(node.id)}
       >
         <JobIcon />
-        <span className="job-text">
+        <span className="card-text">
           <LabelText label={label} />
-          <span className="job-state">
+          <span className="card-state">
             <span className="state-dot" data-state={run?.state} />
             {run ? STATE_WORDS[run.state] : 'no run yet'}
           </span>

@@ -4,7 +4,7 @@ import type { NodeId } from '../../core/ids'
 import type { Drawing } from '../../core/strokes'
 
 /** A card as React Flow carries it. */
-export type CardNode = Node<{ readonly card: Card; readonly isOpen: boolean }, 'dataset' | 'job'>
+export type CardNode = Node<{ readonly card: Card; readonly isOpen: boolean }, Card['node']['kind']>
 
 /** From left to right, so that Tab goes through them the way one reads. */
 export function flowNodes({ cards, layout }: Drawing, open: NodeId | undefined): CardNode[] {

@@ -1,0 +1,64 @@
+"""A table that hundreds of jobs read, in a real browser: one sees what it is about, and comes to each of them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import opened
+from tests.support.service import running
+
+pytestmark = pytest.mark.browser
+
+READERS = 300
+FAILING = 271
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    events = [completed("load", (), ("hub",))] + [
+        completed(f"reader-{number:03}", ("hub",), (f"of-{number:03}",), failing=number == FAILING)
+        for number in range(READERS)
+    ]
+    with running(tmp_path) as service:
+        body = b"\n".join(json.dumps(event).encode() for event in events)
+        headers = {"content-type": "application/x-ndjson"}
+        httpx.post(f"{service.url}/api/v1/lineage/batch", content=body, headers=headers).raise_for_status()
+        with opened(service.url) as page:
+            yield page
+
+
+def completed(job: str, reads: tuple[str, ...], writes: tuple[str, ...], *, failing: bool = False) -> dict[str, Any]:
+    number = int(job.rpartition("-")[2]) if "-" in job else READERS
+    return {
+        "eventType": "FAIL" if failing else "COMPLETE",
+        "eventTime": "2026-05-01T08:00:00Z",
+        "producer": "https://example.org/hub",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": f"01890000-0000-7000-8000-{number:012}"},
+        "job": {"namespace": "plant", "name": job},
+        "inputs": [{"namespace": "lake", "name": name} for name in reads],
+        "outputs": [{"namespace": "lake", "name": name} for name in writes],
+    }
+
+
+def test_a_few_readers_are_drawn_and_the_others_come_when_asked_for(page: Page) -> None:
+    nodes, pile = page.get_by_test_id("node"), page.get_by_test_id("pile")
+    expect(pile).to_contain_text("280 more jobs")
+    expect(page.locator('[data-state="FAILED"]').first).to_be_visible()  # of all readers those that failed come first
+    expect(nodes).to_have_count(2 + 20 + 20)
+
+    page.get_by_role("searchbox").fill("of-299")
+    page.get_by_role("option").filter(has_text="of-299").first.click()
+    expect(page.locator('[data-node-id="dataset:lake:of-299"]')).to_be_visible()
+    expect(page.get_by_role("complementary", name="Details")).to_contain_text("reader-299")
+    page.keyboard.press("Escape")
+
+    pile.get_by_role("button").click()
+    expect(pile).to_contain_text("200 more jobs")
+    pile.get_by_role("button").click()
+    expect(pile).to_have_count(0)

@@ -1,0 +1,39 @@
+import type { NodeProps } from '@xyflow/react'
+import { memo } from 'react'
+import { fullName, labelText } from '../../core/labels'
+import type { Pile } from '../../core/piles'
+import { JobIcon, TableIcon } from '../icons'
+import { LabelText } from '../LabelText'
+import { usePage } from '../page'
+import type { CardNode } from './flow'
+
+export const PileNode = memo(function PileNode({ data: { card } }: NodeProps<CardNode>) {
+  const { spread } = usePage()
+  const { node, label, dim } = card
+  if (node.kind !== 'pile') return null
+  return (
+    <article className="card pile" data-testid="pile" data-node-id={node.id} data-dim={dim}>
+      <button
+        type="button"
+        className="card-title"
+        title={fullName(node)}
+        aria-label={`${labelText(label)}: ${actionWords(node)}`}
+        onClick={() => spread(node)}
+      >
+        {node.of === 'job' ? <JobIcon /> : <TableIcon />}
+        <span className="card-text">
+          <LabelText label={label} />
+          <span className="card-state">
+            {node.failed > 0 && <span className="state-dot" data-state="FAILED" />}
+            {actionWords(node)}
+          </span>
+        </span>
+      </button>
+    </article>
+  )
+})
+
+function actionWords({ neighbours, failed, more }: Pile): string {
+  const action = more < neighbours ? `show ${more}` : 'show all'
+  return failed > 0 ? `${failed} failed, ${action}` : action
+}
