@@ -11,7 +11,9 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "labs").rglob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
 ]
+BESIDE = {"fleet_edge.py"}  # a process of another benchmark
 LINK = re.compile(r"\]\((?!https?://)([^)#]*)(?:#([^)]+))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
@@ -22,6 +24,20 @@ def test_every_link_within_the_project_leads_somewhere(page: Path) -> None:
 
     assert [target for target, _ in links if not target.exists()] == []
     assert [(target, anchor) for target, anchor in links if anchor and anchor not in anchors(target)] == []
+
+
+def test_the_index_names_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+
+    assert {name for name in pages if f"]({name}" not in index} == set()
+
+
+def test_the_list_of_benchmarks_names_every_one() -> None:
+    listed = (ROOT / "benchmarks" / "README.md").read_text()
+    scripts = [path for path in (ROOT / "benchmarks").glob("*.py") if path.name not in BESIDE]
+
+    assert [path.name for path in scripts if "__main__" in path.read_text() and path.name not in listed] == []
 
 
 def anchors(page: Path) -> set[str]:
