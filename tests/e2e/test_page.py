@@ -92,7 +92,10 @@ def test_a_link_keeps_the_open_questions_and_back_leads_past_them(page: Page) ->
     details.get_by_text("What changed?").click()
     details.get_by_text("What hangs on it?").click()
     page.wait_for_function("location.hash.endsWith('&asked=changes%2Cimpact')")
+    details.get_by_label("since").fill("2020-02-03T04:05:06")
+    page.wait_for_function("location.hash.includes('&since=2020-02-03T')")
     page.reload()
+    expect(details.get_by_label("since")).to_have_value("2020-02-03T04:05:06")
     expect(details.get_by_role("list", name="Changes")).to_be_visible()
     expect(details.get_by_text("and what breaks if it is dropped")).to_be_visible()
 

@@ -1,4 +1,4 @@
-/** What the page shows, as the address keeps it: `#node=…&column=…&asked=why`, `#view=record&machine=…`, `#view=drift`, `#view=failures`. */
+/** What the page shows, as the address keeps it: `#node=…&column=…&asked=changes&since=…`, `#view=record&machine=…`, `#view=drift`, `#view=failures`. */
 
 import type { NodeId } from './ids'
 
@@ -14,6 +14,8 @@ export interface GraphRoute {
   readonly column: string | undefined
   /** The questions about it that are open. */
   readonly asked: readonly Question[]
+  /** Since when it is asked what changed, if the reader chose that. */
+  readonly since: string | undefined
 }
 
 /** The log and the record of each machine, and the machine that is looked at closely. */
@@ -35,14 +37,20 @@ export interface FailuresRoute {
 export type Route = GraphRoute | RecordRoute | DriftRoute | FailuresRoute
 export type View = Route['view']
 
-export const HOME: GraphRoute = { view: 'graph', node: undefined, column: undefined, asked: [] }
+export const HOME: GraphRoute = {
+  view: 'graph',
+  node: undefined,
+  column: undefined,
+  asked: [],
+  since: undefined,
+}
 export const RECORD: RecordRoute = { view: 'record', machine: undefined }
 export const DRIFT: DriftRoute = { view: 'drift' }
 export const FAILURES: FailuresRoute = { view: 'failures' }
 
 /** To a node, or a column of it, with no question open. */
 export function routeTo(node: NodeId, column?: string): GraphRoute {
-  return { view: 'graph', node, column, asked: [] }
+  return { ...HOME, node, column }
 }
 
 /** The same, with a question about it opened or closed. */
@@ -70,7 +78,12 @@ function graphRoute(query: URLSearchParams): GraphRoute {
   const column = query.get('column') || undefined
   if (node === undefined) return HOME
   const asked = query.get('asked')?.split(',') ?? []
-  return { ...routeTo(node as NodeId, column), asked: QUESTIONS.filter((one) => asked.includes(one)) }
+  const since = query.get('since') ?? ''
+  return {
+    ...routeTo(node as NodeId, column),
+    asked: QUESTIONS.filter((one) => asked.includes(one)),
+    since: Number.isNaN(Date.parse(since)) ? undefined : since,
+  }
 }
 
 export function formatRoute(route: Route): string {
@@ -84,11 +97,12 @@ function parameters(route: Route): Record<string, string> {
       ? { view, machine: route.machine }
       : { view }
   }
-  const { node, column, asked } = route
+  const { node, column, asked, since } = route
   if (node === undefined) return {}
   return {
     node,
     ...(column !== undefined && { column }),
     ...(asked.length > 0 && { asked: asked.join(',') }),
+    ...(since !== undefined && { since }),
   }
 }

@@ -158,8 +158,12 @@ function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Ro
       moves.spread(pile)
     },
     asked: route.view === 'graph' ? route.asked : [],
+    since: route.view === 'graph' ? route.since : undefined,
     ask: (question, isOpen) => {
       if (route.view === 'graph') replace(withAsked(route, question, isOpen))
+    },
+    askSince: (since) => {
+      if (route.view === 'graph') replace({ ...route, since })
     },
     close: () => moves.go(stepBack(route)),
     leave: () => moves.go(route.view === 'record' ? RECORD : HOME),

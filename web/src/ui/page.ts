@@ -29,6 +29,9 @@ export interface Page {
   readonly asked: readonly Question[]
   /** Opens or closes a question. */
   readonly ask: (question: Question, isOpen: boolean) => void
+  /** Since when it is asked what changed, if the reader chose that. */
+  readonly since: string | undefined
+  readonly askSince: (since: string) => void
   /** Puts out the lit path, or else closes the details. */
   readonly close: () => void
   /** Closes the details, whatever is lit. */

@@ -11,8 +11,10 @@ test('a route survives the address, whatever the names hold', () => {
       name,
       fc.option(name, { nil: undefined }),
       fc.subarray([...QUESTIONS]),
-      (node, column, asked) => {
-        const route: Route = { view: 'graph', node: node as NodeId, column, asked }
+      fc.option(fc.date({ noInvalidDate: true }), { nil: undefined }),
+      (node, column, asked, at) => {
+        const since = at?.toISOString()
+        const route: Route = { view: 'graph', node: node as NodeId, column, asked, since }
 
         expect(parseRoute(formatRoute(route))).toEqual(route)
       },
@@ -34,6 +36,7 @@ test('what the address asks and nobody knows is left out', () => {
   expect(parseRoute('#node=job:a:b&asked=nonsense,impact,why,why')).toMatchObject({
     asked: ['why', 'impact'],
   })
+  expect(parseRoute('#node=job:a:b&asked=changes&since=tuesday')).toMatchObject({ since: undefined })
 })
 
 test.each(['', '#', '#column=x', '#node=', '#nonsense', '#view=nonsense'])(

@@ -16,8 +16,10 @@ const DAY_MS = 86_400_000
 
 /** What came, went or changed of a job or dataset since a time of the reader's choice, and which event did it. */
 export function ChangesAnswer({ node }: { node: NodeId }) {
-  const { asOf, client, revision } = usePage()
-  const [since, setSince] = useState(() => dayBefore(asOf))
+  const page = usePage()
+  const { asOf, client, revision } = page
+  const [yesterday] = useState(() => dayBefore(asOf))
+  const since = page.since ?? yesterday
   const answer = useLoaded(`${node} ${since}`, useSlowly(revision), () => client.changes(node, since, SHOWN))
   return (
     <>
@@ -27,7 +29,7 @@ export function ChangesAnswer({ node }: { node: NodeId }) {
           type="datetime-local"
           step="1"
           defaultValue={localTime(since)}
-          onChange={(event) => setSince(ofLocalTime(event.currentTarget.value) ?? since)}
+          onChange={(event) => page.askSince(ofLocalTime(event.currentTarget.value) ?? since)}
         />
       </label>
       <Awaited of={answer} doing="Comparing then and now">
