@@ -4,7 +4,7 @@ import type { Dataset, Field } from '../api/types'
 import type { Size } from './geometry'
 import { edgesOf } from './graph'
 import type { NodeId } from './ids'
-import { type Label, nodeLabel } from './labels'
+import { JOB_ROOM, type Label, labelText, nodeLabel } from './labels'
 import { type Glow, isLit, type Lit } from './lit'
 import type { DrawnGraph, DrawnNode } from './piles'
 import type { Shape } from './shape'
@@ -34,17 +34,19 @@ export interface Choices {
 export const HEAD_HEIGHT = 46
 export const ROW_HEIGHT = 22
 const FOOT_HEIGHT = 6
-const WIDTH = { dataset: 184, job: 144, pile: 184 } as const
+const WIDTH = 184
+const NARROW = 144
 const MOST_ROWS = 100
 
 export function cardsOf(graph: DrawnGraph, choices: Choices): Map<NodeId, Card> {
   return new Map([...graph.nodes].map(([id, node]) => [id, cardOf(node, choices)]))
 }
 
-export function sizeOf({ node, rows, more }: Card): Size {
+export function sizeOf({ node, label, rows, more }: Card): Size {
+  const isNarrow = node.kind === 'job' && labelText(label).length <= JOB_ROOM
   const lines = rows.length + Number(more > 0)
   const height = HEAD_HEIGHT + (lines > 0 ? lines * ROW_HEIGHT + FOOT_HEIGHT : 0)
-  return { width: WIDTH[node.kind], height }
+  return { width: isNarrow ? NARROW : WIDTH, height }
 }
 
 export function shapeOf(graph: DrawnGraph, cards: ReadonlyMap<NodeId, Card>): Shape {

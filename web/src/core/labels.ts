@@ -13,9 +13,8 @@ export interface Label {
   readonly name: string
 }
 
-/** How many characters of a job's name a card shows; of its end, where something stands before it. */
-const JOB_ROOM = 15
-const JOB_END_ROOM = 10
+/** How many characters of a job's name a narrow card shows, and a wide one of its end behind what stands before that. */
+export const JOB_ROOM = 15
 
 /** The catalog's name for the dataset where it has one, else the last two segments of its own. */
 export function datasetLabel(dataset: Dataset): Label {
@@ -27,7 +26,7 @@ export function datasetLabel(dataset: Dataset): Label {
 export function jobLabel({ name }: Job): Label {
   if (name.length <= JOB_ROOM) return { path: '', name }
   const cuts = [...name.matchAll(/[./](?=.)/g)].map(({ index }) => index + 1)
-  const cut = cuts.find((place) => name.length - place <= JOB_END_ROOM) ?? cuts.at(-1) ?? 0
+  const cut = cuts.find((place) => name.length - place <= JOB_ROOM) ?? cuts.at(-1) ?? 0
   return { path: name.slice(0, cut), name: name.slice(cut) }
 }
 

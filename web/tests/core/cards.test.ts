@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import type { WireNode } from '../../src/api/types'
 import { cardsOf, sizeOf } from '../../src/core/cards'
 import { columnGraph } from '../../src/core/columns'
-import { merge } from '../../src/core/graph'
+import { EMPTY_GRAPH, merge } from '../../src/core/graph'
 import { lightUp } from '../../src/core/lit'
-import { columnAnswer, DELAYS, datasetNode, FLIGHTS, GRAPH, INGEST, REPORT } from '../lakehouse'
+import { columnAnswer, DELAYS, datasetNode, FLIGHTS, GRAPH, INGEST, jobNode, REPORT } from '../lakehouse'
 
 const LIT = lightUp(GRAPH, columnGraph(columnAnswer()), { dataset: DELAYS, column: 'avg_arr_delay' }, false)
 
@@ -28,6 +29,18 @@ describe('a card', () => {
     expect(cards.get(FLIGHTS)?.rows.map(({ field, glow }) => [field.name, glow])).toEqual([
       ['arr_delay', 'direct'],
     ])
+  })
+
+  test('of a job is as wide as its name needs, within bounds', () => {
+    const widthOf = (name: string) => {
+      const wire = { ...jobNode(INGEST), type: 'JOB' as const }
+      const graph = merge(EMPTY_GRAPH, [{ ...wire, data: { ...wire.data, name } } as WireNode])
+      const card = cardsOf(graph, { unfolded: new Set(), lit: undefined }).get(INGEST)
+      return card && sizeOf(card).width
+    }
+
+    expect(widthOf('enrich-flights')).toBeLessThan(widthOf('pipeline_0008.task_000458') ?? 0)
+    expect(widthOf('pipeline_0008.task_000458')).toBe(widthOf('x'.repeat(500)))
   })
 
   test('of an unfolded dataset dims the columns off the path', () => {

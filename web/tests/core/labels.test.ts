@@ -62,9 +62,9 @@ describe('the label of a job', () => {
   test.each([
     ['ingest-flights', '', 'ingest-flights'],
     ['shop.load', '', 'shop.load'],
-    ['shop.main.shop.revenue', 'shop.main.shop.', 'revenue'],
-    ['shop.main.shop.tax.test', 'shop.main.shop.', 'tax.test'],
-    ['shop.main.shop.revenue.test', 'shop.main.shop.revenue.', 'test'],
+    ['shop.main.shop.revenue', 'shop.main.', 'shop.revenue'],
+    ['shop.main.shop.tax.test', 'shop.main.', 'shop.tax.test'],
+    ['shop.main.shop.revenue.test', 'shop.main.shop.', 'revenue.test'],
     ['spark_app.execute_insert_into', 'spark_app.', 'execute_insert_into'],
     ['a_name_that_has_no_dots', '', 'a_name_that_has_no_dots'],
     ['dags/nightly/load_orders', 'dags/nightly/', 'load_orders'],
