@@ -14,6 +14,7 @@ OURS = {
     "signature",
     "counters",
     "symlinks",
+    "datasetType",
     "mended",
     "gap",
     "tags",

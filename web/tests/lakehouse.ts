@@ -4,6 +4,7 @@ import type { Finding, Machine, TroubleCounts } from '../src/api/answers'
 import type { Fetch } from '../src/api/client'
 import type {
   InputField,
+  Named,
   Run,
   Transformation,
   Verdict,
@@ -124,11 +125,13 @@ export function datasetNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> 
   const entries = Object.entries(jobs) as [NodeId, JobPlan][]
   const writers = entries.filter(([, { writes }]) => writes.includes(id))
   const readers = entries.filter(([, { reads }]) => reads.includes(id))
-  const fields = (DATASETS[id]?.fields ?? []).map((name) => ({ name, type: 'string', description: null }))
+  const { fields: names = [], table } = DATASETS[id] ?? {}
+  const fields = names.map((name) => ({ name, type: 'string', description: null }))
+  const symlinks = table === undefined ? [] : [{ namespace: 'lake', name: table }]
   return {
     id,
     type: 'DATASET',
-    data: { namespace: 'file', name: placeOf(id).dataset, description: null, fields },
+    data: { namespace: 'file', name: placeOf(id).dataset, description: null, fields, symlinks },
     inEdges: writers.map(([job]) => ({ origin: job, destination: id })),
     outEdges: readers.map(([job]) => ({ origin: id, destination: job })),
   }
@@ -376,7 +379,7 @@ function answer(
     case 'namespaces':
       return path[2] === 'jobs'
         ? runsOf(jobs, jobId('demo', path[3] ?? ''), Number(query.get('limit')))
-        : datasets(path[3])
+        : datasetBy(path[3])
     default:
       return undefined
   }
@@ -462,12 +465,10 @@ function identity(shown: NodeId | undefined): Answer {
   return { shown: { namespace, name: dataset } }
 }
 
-function datasets(name: string | undefined): Answer {
-  const all = (Object.entries(DATASETS) as [NodeId, DatasetPlan][]).map(([id, { table }]) => ({
-    ...datasetNode(id).data,
-    facets: table ? { symlinks: { identifiers: [{ namespace: 'lake', name: table, type: 'TABLE' }] } } : {},
-  }))
-  return name === undefined ? { datasets: all } : all.find((dataset) => dataset.name === name)
+function datasetBy(name: string | undefined): Answer {
+  const ids = Object.keys(DATASETS) as NodeId[]
+  const all: Named[] = ids.map((id) => datasetNode(id).data)
+  return { ...all.find((dataset) => dataset.name === name) }
 }
 
 function runsOf(jobs: Service['jobs'], job: NodeId, limit: number): Answer {

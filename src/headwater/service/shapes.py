@@ -247,7 +247,10 @@ class ColumnSources(TypedDict):
 
 
 class DatasetCore(TypedDict):
-    """What every answer says of a dataset; `symlinks` are its other names, only streams have `schemaLocation`."""
+    """What every answer says of a dataset; `symlinks` are its other names, only streams have `schemaLocation`.
+
+    `datasetType` is what a producer said that it is, such as `DASHBOARD`, and left out where none did.
+    """
 
     id: Name
     type: str
@@ -264,6 +267,7 @@ class DatasetCore(TypedDict):
     description: str | None
     schemaLocation: NotRequired[str | None]
     symlinks: Sequence[Name]
+    datasetType: NotRequired[str]
 
 
 class Dataset(DatasetCore):

@@ -44,6 +44,17 @@ def test_a_dataset_is_one_under_all_its_names_also_when_the_evidence_comes_late(
     assert get(client, "/api/v1/summary")["datasets"] == 1
 
 
+def test_a_dataset_says_what_a_producer_called_it_in_the_graph_too(client: TestClient) -> None:
+    board = dataset("sales", "bi", datasetType=facet(datasetType="DASHBOARD"))
+    post(client, run_event("r", "COMPLETE", 1, inputs=[dataset("orders")], outputs=[board]))
+
+    graph = {node["id"]: node["data"] for node in get(client, "/api/v1/lineage?nodeId=dataset:bi:sales")["graph"]}
+
+    assert graph["dataset:bi:sales"]["datasetType"] == "DASHBOARD"
+    assert get(client, "/api/v1/namespaces/bi/datasets/sales")["datasetType"] == "DASHBOARD"
+    assert "datasetType" not in graph["dataset:lake:orders"]
+
+
 def test_versions_go_from_one_change_of_schema_to_the_next_and_back(client: TestClient) -> None:
     for second, columns in ((1, "a"), (2, "a"), (3, "ab"), (5, "a")):
         post(client, run_event(f"r{second}", "COMPLETE", second, outputs=[dataset("t", schema=schema(*columns))]))

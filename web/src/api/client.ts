@@ -92,12 +92,6 @@ export class Client {
     return this.#get(`namespaces/${segment(namespace)}/datasets/${segment(name)}`)
   }
 
-  /** The first `limit` datasets of a namespace. */
-  async datasets(namespace: string, limit: number): Promise<readonly Dataset[]> {
-    const path = `namespaces/${segment(namespace)}/datasets?${query({ limit })}`
-    return (await this.#get<{ datasets: Dataset[] }>(path)).datasets
-  }
-
   /** The newest runs of a job, newest first. */
   async runs({ namespace, name }: Named, limit: number): Promise<Page<Run>> {
     const job = `namespaces/${segment(namespace)}/jobs/${segment(name)}`

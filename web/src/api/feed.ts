@@ -4,7 +4,6 @@ import { EMPTY_GRAPH, jobsOf, type LineageGraph, merge } from '../core/graph'
 import { jobId, type NodeId } from '../core/ids'
 import { failed, LOADING, type Loadable, ready } from '../core/loadable'
 import { type Client, nothingIfUnknown } from './client'
-import { withFacets } from './facets'
 import { gathered } from './gathered'
 import type { Connection, Listener } from './stream'
 import type { Change, WireNode } from './types'
@@ -103,7 +102,7 @@ export class Feed {
     const { items, totalCount } = await this.#client.jobs(JOBS_LISTED)
     const jobs = items.map(({ namespace, name }) => jobId(namespace, name))
     const wanted = this.#included === undefined ? jobs : [this.#included, ...jobs]
-    const answer = await this.#ask(wanted, new Set(this.#graph().nodes.keys()))
+    const answer = await neighbourhoods(this.#client, wanted)
     const graph = merge(EMPTY_GRAPH, answer) // anew: what is no more, is not in the answer
     this.#set({ graph: ready(graph), unlisted: Math.max(0, totalCount - jobsOf(graph).length) })
   }
@@ -116,13 +115,9 @@ export class Feed {
   }
 
   async #loadChanged(changed: ReadonlySet<NodeId>): Promise<void> {
-    const answer = await this.#ask([...changed], changed)
+    const answer = await neighbourhoods(this.#client, [...changed])
     // Into what is there now: another load may have come first.
     this.#set({ graph: ready(merge(this.#graph(), answer, changed)) })
-  }
-
-  async #ask(wanted: readonly NodeId[], changed: ReadonlySet<NodeId>): Promise<WireNode[]> {
-    return withFacets(this.#client, await neighbourhoods(this.#client, wanted), this.#graph(), changed)
   }
 
   #touch(nodes: Iterable<NodeId>): void {

@@ -51,7 +51,10 @@ export interface Field {
 export interface Dataset extends Named {
   readonly description: string | null
   readonly fields: readonly Field[]
-  readonly facets?: Facets
+  /** Its other names. */
+  readonly symlinks: readonly Named[]
+  /** What a producer called it, such as `DASHBOARD`. */
+  readonly datasetType?: string
 }
 
 export interface Job extends Named {

@@ -1,27 +1,6 @@
 /** Reads the few facets that the page shows. A facet of any other shape than the spec's reads as absent. */
 
-import type { Facets, Named } from '../api/types'
-
-/**
- * The other names of a dataset: catalog tables first, and among these the most qualified.
- *
- * Source: OpenLineage SymlinksDatasetFacet 1-0-1
- */
-export function symlinks(facets: Facets | undefined): Named[] {
-  const identifiers = field(facets?.symlinks, 'identifiers')
-  if (!Array.isArray(identifiers)) return []
-  const named = identifiers.flatMap((identifier: unknown) => {
-    const name = text(identifier, 'name')
-    const rank = text(identifier, 'type') === 'TABLE' ? (name?.split('.').length ?? 0) : 0
-    return name ? [{ rank, name, namespace: text(identifier, 'namespace') ?? '' }] : []
-  })
-  return named.sort((a, b) => b.rank - a.rank).map(({ namespace, name }) => ({ namespace, name }))
-}
-
-/** Source: OpenLineage DatasetTypeDatasetFacet 1-0-1 */
-export function isDashboard(facets: Facets | undefined): boolean {
-  return text(facets?.datasetType, 'datasetType') === 'DASHBOARD'
-}
+import type { Facets } from '../api/types'
 
 export interface RunError {
   readonly message: string

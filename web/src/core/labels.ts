@@ -1,7 +1,6 @@
 /** Short names for people; the full name stays in the panel and the tooltip. */
 
-import type { Dataset, Job } from '../api/types'
-import { symlinks } from './facets'
+import type { Dataset, Job, Named } from '../api/types'
 import type { LineageGraph } from './graph'
 import type { NodeId } from './ids'
 import type { DrawnNode, Pile } from './piles'
@@ -16,10 +15,15 @@ export interface Label {
 /** How many characters of a job's name a narrow card shows, and a wide one of its end behind what stands before that. */
 export const JOB_ROOM = 15
 
-/** The catalog's name for the dataset where it has one, else the last two segments of its own. */
+/** A table's name where the dataset goes by one, the most qualified; else the last two segments of its own. */
 export function datasetLabel(dataset: Dataset): Label {
-  const table = symlinks(dataset.facets)[0]?.name
-  return splitName(table ?? dataset.name)
+  const [best] = [dataset, ...dataset.symlinks].sort((one, other) => qualified(other) - qualified(one))
+  return splitName((best ?? dataset).name)
+}
+
+/** Of how many parts a table's name is made; what has slashes is the name of a place. */
+function qualified({ name }: Named): number {
+  return name.includes('/') ? 0 : name.split('.').length
 }
 
 /** As many of the last segments as a card has room for: tasks of one pipeline begin alike. */

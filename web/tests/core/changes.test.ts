@@ -13,7 +13,7 @@ const GRAPH = {
       {
         kind: 'dataset',
         id: ORDERS,
-        dataset: { namespace: 's3://lake:9000', name: 'orders', fields: [], facets: {} },
+        dataset: { namespace: 's3://lake:9000', name: 'orders', fields: [], symlinks: [] },
       },
     ],
   ]),

@@ -2,40 +2,27 @@ import { describe, expect, test } from 'vitest'
 import type { Dataset } from '../../src/api/types'
 import { datasetLabel, jobLabel, labelText } from '../../src/core/labels'
 
-function dataset(name: string, symlink?: unknown): Dataset {
-  const facets = symlink === undefined ? {} : { symlinks: symlink }
-  return { namespace: 'file', name, description: null, fields: [], facets }
+function dataset(name: string, ...others: readonly string[]): Dataset {
+  const symlinks = others.map((other) => ({ namespace: 'other', name: other }))
+  return { namespace: 'file', name, description: null, fields: [], symlinks }
 }
 
 describe('the label of a dataset', () => {
   test('is its catalog name where it has one', () => {
-    const table = { identifiers: [{ namespace: 'lake', name: 'lake.marts.carrier_delays', type: 'TABLE' }] }
-
-    const label = datasetLabel(dataset('/home/x/lake/warehouse/marts/carrier_delays', table))
+    const label = datasetLabel(
+      dataset('/home/x/lake/warehouse/marts/carrier_delays', 'lake.marts.carrier_delays'),
+    )
 
     expect(label).toEqual({ path: 'lake.marts.', name: 'carrier_delays' })
   })
 
-  test('prefers a table to a location', () => {
-    const both = {
-      identifiers: [
-        { namespace: 's3://lake', name: 'wh/orders', type: 'LOCATION' },
-        { namespace: 'glue', name: 'sales.orders', type: 'TABLE' },
-      ],
-    }
-
-    expect(labelText(datasetLabel(dataset('x', both)))).toBe('sales.orders')
-  })
-
-  test('prefers the most qualified table', () => {
-    const both = {
-      identifiers: [
-        { namespace: 'file:/lake', name: 'marts.delays', type: 'TABLE' },
-        { namespace: 'sqlite:/catalog.db', name: 'lake.marts.delays', type: 'TABLE' },
-      ],
-    }
-
-    expect(labelText(datasetLabel(dataset('x', both)))).toBe('lake.marts.delays')
+  test.each([
+    ['x', ['wh/orders', 'sales.orders'], 'sales.orders'],
+    ['wh/orders', ['marts.delays', 'lake.marts.delays'], 'lake.marts.delays'],
+    ['sales.orders', ['wh/orders', 'db.sales'], 'sales.orders'],
+    ['orders', ['clicks'], 'orders'],
+  ])('of %j that is also %j is the most qualified name of a table', (name, others, expected) => {
+    expect(labelText(datasetLabel(dataset(name, ...others)))).toBe(expected)
   })
 
   test.each([
@@ -49,13 +36,6 @@ describe('the label of a dataset', () => {
   ])('of %j without a catalog name is its end: %j', (name, expected) => {
     expect(labelText(datasetLabel(dataset(name)))).toBe(expected)
   })
-
-  test.each(['text', 7, null, [], { identifiers: 'x' }, { identifiers: [null, 1, { name: 2 }] }])(
-    'ignores a symlinks facet of the wrong shape: %j',
-    (facet) => {
-      expect(labelText(datasetLabel(dataset('a/b', facet)))).toBe('a/b')
-    },
-  )
 })
 
 describe('the label of a job', () => {

@@ -7,11 +7,11 @@ const found = (query: string) => searchGraph(GRAPH, query, 10).map(({ label }) =
 
 describe('searching the graph', () => {
   test.each([
-    ['fli', ['raw/flights', 'data/flights.csv']],
-    ['FLIGHTS', ['raw/flights', 'data/flights.csv']],
-    ['raw flights', ['raw/flights']],
+    ['fli', ['lake.raw.flights', 'data/flights.csv']],
+    ['FLIGHTS', ['lake.raw.flights', 'data/flights.csv']],
+    ['raw flights', ['lake.raw.flights']],
     ['ingest', ['ingest']],
-    ['lake', ['marts/delays', 'raw/flights']],
+    ['lake', ['lake.marts.delays', 'lake.raw.flights']],
     ['', []],
     ['   ', []],
     ['nowhere', []],
@@ -20,8 +20,8 @@ describe('searching the graph', () => {
   })
 
   test('puts the whole name before its beginning, and that before a part', () => {
-    expect(found('flights')[0]).toBe('raw/flights')
-    expect(found('delays')[0]).toBe('marts/delays')
+    expect(found('flights')[0]).toBe('lake.raw.flights')
+    expect(found('delays')[0]).toBe('lake.marts.delays')
   })
 
   test('gives no more than asked for', () => {

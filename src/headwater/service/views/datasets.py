@@ -22,6 +22,8 @@ from headwater.service.views.runs import run_shapes
 from headwater.service.views.tags import tagged, tags_of
 
 _STREAM: Final = "STREAM"
+_TABLE: Final = "DB_TABLE"
+"""Marquez has these two types and calls a topic a table too; `datasetType` says it better."""
 
 
 def dataset_shapes(knowledge: Knowledge, names: Sequence[DatasetId]) -> list[shapes.Dataset]:
@@ -48,9 +50,10 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
     digests = _digests(knowledge, name)
     seen = knowledge.seen(name)
     declared = knowledge.facets.view(DeclaredFacet, digests)
+    kind = knowledge.facets.view(DatasetTypeFacet, digests)
     core = shapes.DatasetCore(
         id=name_of(name),
-        type=_type(knowledge, digests),
+        type=_STREAM if kind is not None and kind.dataset_type == _STREAM else _TABLE,
         name=name.name,
         physicalName=(declared and declared.physical_name) or knowledge.graph.shown(name).name,
         createdAt=iso(seen.first_us),
@@ -66,17 +69,13 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
     )
     if core["type"] == _STREAM:
         core["schemaLocation"] = None if declared is None else declared.schema_location
+    if kind is not None:
+        core["datasetType"] = kind.dataset_type
     return core
 
 
 def _digests(knowledge: Knowledge, name: DatasetId) -> dict[str, bytes]:
     return knowledge.graph.digests_of(name)
-
-
-def _type(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
-    """Marquez has two types and calls a topic a table too; `facets.datasetType` says it better."""
-    kind = knowledge.facets.view(DatasetTypeFacet, digests)
-    return _STREAM if kind is not None and kind.dataset_type == _STREAM else "DB_TABLE"
 
 
 def _source_name(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:

@@ -1,6 +1,5 @@
 import type { Dataset, Named } from '../../api/types'
 import type { ColumnGraph } from '../../core/columns'
-import { symlinks } from '../../core/facets'
 import type { NodeId } from '../../core/ids'
 import type { Loadable } from '../../core/loadable'
 import { usePage } from '../page'
@@ -34,7 +33,7 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
       )}
       {dataset.description && <p>{dataset.description}</p>}
       <Quality dataset={id} />
-      <Aliases names={symlinks(dataset.facets)} />
+      <Aliases names={dataset.symlinks} />
       <NodeLinks title="Written by" nodes={graph.sources.get(id)} none="No job is known to write it." />
       <NodeLinks title="Read by" nodes={graph.targets.get(id)} none="No job is known to read it." />
       <Questions key={column ?? ''} dataset={id} column={column} />

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import type { Impact } from '../../api/answers'
-import { isDashboard } from '../../core/facets'
 import { formatCount } from '../../core/format'
 import type { NodeId } from '../../core/ids'
 import { type Place, rings } from '../../core/reached'
@@ -68,7 +67,7 @@ function PlaceItem({ place: { node, columns, owners, breaking, reason } }: { pla
     <li>
       <p className="item-head">
         <NodeLink node={node} />
-        {known?.kind === 'dataset' && isDashboard(known.dataset.facets) && (
+        {known?.kind === 'dataset' && known.dataset.datasetType === 'DASHBOARD' && (
           <span className="badge">dashboard</span>
         )}
         {breaking !== undefined && <Breaking breaking={breaking} />}
