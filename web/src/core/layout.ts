@@ -8,6 +8,8 @@ import { packed, partsOf } from './parts'
 import { edgeKey, type Layout, type Shape } from './shape'
 
 const SPACING = { rankdir: 'LR', nodesep: 14, edgesep: 10, ranksep: 40 } as const
+/** Of more boxes than these the shortest edges take too long to find: three quarters of all the time. */
+const MANY = 150
 
 /**
  * The same shape gives the same places, whatever the order of its boxes and edges.
@@ -20,7 +22,7 @@ export function layout(shape: Shape, place: (part: Shape) => Layout = placeToget
 
 export function placeTogether({ boxes, edges }: Shape): Layout {
   const dagre = new Graph()
-  dagre.setGraph(SPACING)
+  dagre.setGraph({ ...SPACING, ranker: boxes.size > MANY ? 'tight-tree' : 'network-simplex' })
   for (const [id, { width, height }] of [...boxes].sort(byText(([id]) => id))) {
     dagre.setNode(id, { width, height })
   }

@@ -54,6 +54,24 @@ test('every edge goes from left to right', () => {
   )
 })
 
+test('a large graph is placed by the same rules', () => {
+  const ids = Array.from({ length: 200 }, (_, n) => id(n))
+  const boxes = new Map(ids.map((each) => [each, { width: 180, height: 46 }]))
+  const edges = ids.flatMap((destination, n) =>
+    [n - 5, n - 8].filter((from) => from >= 0).map((from): WireEdge => ({ origin: id(from), destination })),
+  )
+  const large: Shape = { boxes, edges }
+
+  const placed = layout(large).boxes
+
+  const all = [...placed.values()]
+  expect(all.flatMap((a, n) => all.slice(n + 1).filter((b) => overlap(a, b)))).toEqual([])
+  for (const { origin, destination } of edges) {
+    const [from, to] = [placed.get(origin), placed.get(destination)]
+    expect(from && to && from.x + from.width < to.x).toBe(true)
+  }
+})
+
 test('an edge that passes a rank passes between its boxes', () => {
   let passes = 0
   fc.assert(
