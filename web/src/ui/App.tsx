@@ -154,7 +154,8 @@ function pageOf(client: Client, graph: LineageGraph, state: FeedState, route: Ro
       moves.toggleFold(node)
     },
     spread: (pile) => {
-      moves.anchor(pile.hub)
+      const isLast = pile.more === pile.neighbours
+      moves.anchor(isLast ? pile.hub : pile.id) // so that it can be spread again at once
       moves.spread(pile)
     },
     asked: route.view === 'graph' ? route.asked : [],
