@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--homes", type=Path, help="a folder in which filled homes are kept (default: none are)")
     parser.add_argument("--only", default="", help="the endpoints whose names start so, separated by commas")
     parser.add_argument("--n", type=int, default=50, help="how often each endpoint is read (default 50)")
-    parser.add_argument("--settle", type=float, default=240, help="most seconds from listening to reading (default 240)")
+    parser.add_argument("--settle", type=float, default=240, help="most seconds before reading (default 240)")
     parser.add_argument("--fill", action="store_true", help="only fill the homes")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

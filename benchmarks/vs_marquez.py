@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--homes", type=Path, help="a folder in which filled homes are kept (default: none are)")
     parser.add_argument("--events", type=int, default=4_000, help="of each ingest (default 4000)")
     parser.add_argument("--n", type=int, default=50, help="how often each endpoint is read (default 50)")
-    parser.add_argument("--settle", type=float, default=240, help="most seconds from listening to reading (default 240)")
+    parser.add_argument("--settle", type=float, default=240, help="most seconds before reading (default 240)")
     asked = parser.parse_args()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
