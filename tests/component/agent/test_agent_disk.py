@@ -194,9 +194,9 @@ def test_what_spark_is_to_be_started_with_does_not_stand_in_the_workers_command_
         one = engine(tmp_path, take, lambda: None, secret="s3cret")  # noqa: S106  of this test alone
         await one.start()
         assert one.pid is not None
-        command = psutil.Process(one.pid).cmdline()
         one.send(Close(run_id=RUN, pipeline=PIPELINE, is_told=True, started_at=NOW, last_seen=NOW))
         await asyncio.wait_for(told.wait(), 60)
+        command = psutil.Process(one.pid).cmdline()  # until it runs it has none
         await one.end()
         return command
 
