@@ -1,5 +1,6 @@
 """The past as the walk to a root cause asks for it, read from graph and store."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -45,6 +46,7 @@ class KnownHistory:
         knowledge.catch_up_derivations()
         self.runs_of = cache(self._runs_of)
         self.record = cache(self._record)
+        self.record_then = cache(self._record_then)
         self.outline = cache(self._outline)
         self.declared_anew = cache(self._declared_anew)
         self._job_type = cache(self._read_job_type)
@@ -146,19 +148,41 @@ class KnownHistory:
             self._records.keep(record)
         return record if record.outline == outline else replace(record, outline=outline)
 
-    def _told(self, run_id: str) -> Iterator[Told]:
-        for logged in self._logged(run_id):
+    def _record_then(self, run_id: str, until_us: int) -> Record:
+        record = self.record(run_id)
+        whole = record.outline
+        if whole.last_us <= until_us:
+            return record
+        told = [*self._told(run_id, until_us)]
+        has_ended = whole.ended_us is not None and whole.ended_us <= until_us
+        outline = whole._replace(
+            state=whole.state if has_ended else "RUNNING",
+            ended_us=whole.ended_us if has_ended else None,
+            last_us=max((each.event.stamp.time_us for each in told), default=whole.started_us),
+        )
+        then = record_of(outline, told, self._graph.shown, self._records.readings)
+        touched = {way: frozenset(name for side, name in then.ends if side == way) for way in ("input", "output")}
+        reads, writes = whole.reads & touched["input"], whole.writes & touched["output"]
+        return replace(then, outline=outline._replace(reads=reads, writes=writes))
+
+    def _told(self, run_id: str, until_us: int | None = None) -> Iterator[Told]:
+        for logged in self._logged(run_id, until_us):
             event = parse_event(logged.raw)
             if isinstance(event, RunEvent):
                 yield Told(event, EventRef(logged.log_index, logged.digest))
 
-    def _logged(self, run_id: str) -> list[LoggedEvent]:
+    def _logged(self, run_id: str, until_us: int | None) -> list[LoggedEvent]:
         store = self._knowledge.store
-        first = store.run_events(run_id, _MOST_EVENTS)
-        if len(first) < _MOST_EVENTS:
-            return first
-        events = sum(count for _, _, count in store.run_verdicts([run_id])[run_id])
-        return first + store.run_events(run_id, _MOST_EVENTS, max(_MOST_EVENTS, events - _MOST_EVENTS))
+        logged = store.run_events(run_id, _MOST_EVENTS)
+        if len(logged) == _MOST_EVENTS:
+            events = sum(count for _, _, count in store.run_verdicts([run_id])[run_id])
+            if until_us is not None:
+                places = range(events)
+                events = bisect_right(
+                    places, until_us, key=lambda place: store.run_events(run_id, 1, place)[0].event_us
+                )
+            logged += store.run_events(run_id, _MOST_EVENTS, max(_MOST_EVENTS, events - _MOST_EVENTS))
+        return [each for each in logged if until_us is None or each.event_us <= until_us]
 
     def _versions(self, row: ObservedFacetRow) -> Iterator[str]:
         if row.name == VersionFacet.key:

@@ -365,6 +365,68 @@ def test_a_stream_that_fell_silent_before_it_was_read_is_found(client: TestClien
         assert answer["findings"][0]["words"] == "stream runs and had said nothing for 20 min"
 
 
+def stream_day(day: int, kind: str, hour: int, rows: int, columns: dict[str, str] | None = None) -> dict[str, Any]:
+    """What the stream's run of a day, which began at midnight, told at an hour."""
+    about = {"run": {"runId": f"stream-{day}", "facets": {}}}
+    told = written("events", rows=rows, columns=columns)
+    return {**stream_event(kind, at(day, hour)), **about, "outputs": [told]}
+
+
+@pytest.fixture
+def read_while_streaming(client: TestClient) -> TestClient:
+    """Four days on each of which a stream was read at four, when it had written 300 of the 2,400 rows of a day."""
+    for day in range(5, 9):
+        post(client, stream_day(day, "START", 0, 0), *[stream_day(day, "RUNNING", hour, 100 * hour) for hour in (1, 3)])
+        post(client, stream_day(day, "RUNNING", 4, 300), stream_day(day, "COMPLETE", 23, 2_400))
+    count = run("count", 9, inputs=[read("events")], outputs=[written("counted")])
+    post(client, stream_day(9, "START", 0, 0), stream_day(9, "RUNNING", 4, 300), *count)
+    return client
+
+
+def test_a_stream_that_still_runs_has_not_written_too_few_rows(read_while_streaming: TestClient) -> None:
+    answer = ask(read_while_streaming, "dataset:lake:counted")
+
+    assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [("count-9", "events", "stream-9", "stream")]
+    assert answer["lookedAt"][1]["comparedWith"] == 4
+    assert found(answer) == []
+
+
+def test_a_stream_that_wrote_more_rows_than_ever_is_found_while_it_runs(read_while_streaming: TestClient) -> None:
+    post(read_while_streaming, {**stream_day(9, "RUNNING", 4, 90_000), "eventTime": at(9, 3, 59)})
+    post(read_while_streaming, {**stream_day(9, "RUNNING", 4, 90_000)})
+
+    assert found(ask(read_while_streaming, "dataset:lake:counted")) == [("volume-jump", "events", 1)]
+
+
+def test_what_became_of_a_stream_after_it_was_read_is_not_to_blame(read_while_streaming: TestClient) -> None:
+    before = ask(read_while_streaming, "dataset:lake:counted")
+    text = {"id": "int", "amount": "string"}
+    post(read_while_streaming, stream_day(9, "RUNNING", 12, 2_000, text), stream_day(9, "FAIL", 15, 90_000, text))
+
+    assert ask(read_while_streaming, "dataset:lake:counted") == before
+    assert found(ask(read_while_streaming, "dataset:lake:events"))[0] == ("failed-run", "stream", 0)
+
+
+def test_a_stream_that_spoke_again_after_it_was_read_had_been_silent(client: TestClient) -> None:
+    post(client, stream_event("START", at(4, 1)), stream_event("RUNNING", at(5, 3, 40)))
+    post(client, *run("count", 5, inputs=[read("events")], outputs=[written("counted")]))
+    before = ask(client, "dataset:lake:counted")
+    post(client, stream_event("RUNNING", at(5, 5)))
+
+    assert ask(client, "dataset:lake:counted") == before
+    assert found(before) == [("silent-stream", "stream", 1)]
+
+
+def test_of_a_stream_of_any_length_counts_what_it_told_before_it_was_read(client: TestClient) -> None:
+    post(client, stream_event("START", at(4, 1)))
+    post(client, *[stream_event("RUNNING", at(4, 2 + minute // 60, minute % 60)) for minute in range(450)])
+    post(client, *run("count", 4, hour=9, inputs=[read("events")], outputs=[written("counted")]))
+    before = ask(client, "dataset:lake:counted")
+    post(client, *[stream_event("RUNNING", at(4, 12 + minute // 60, minute % 60)) for minute in range(450)])
+
+    assert ask(client, "dataset:lake:counted") == before
+
+
 def test_a_version_that_both_sides_tell_beats_the_clock_and_shows_that_a_newer_one_was_passed_over(
     client: TestClient,
 ) -> None:

@@ -19,6 +19,9 @@ class History(Protocol):
     def record(self, run_id: str) -> Record:
         """A run that `runs_of` told of, with its facets."""
 
+    def record_then(self, run_id: str, until_us: int) -> Record:
+        """What a run had told by a time, and how it stood then; it had begun."""
+
     def writers(self, name: DatasetId) -> Sequence[JobId]:
         """The jobs that write a dataset, by name."""
 

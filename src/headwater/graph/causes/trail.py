@@ -148,6 +148,8 @@ def _narrowed(columns: ColumnsOf | None, name: DatasetId) -> ColumnsOf | None:
 def _visit(history: History, here: _Next) -> Visit:
     run, path, wanted, news = here
     record = history.record(run.run_id)
+    if history.is_stream(run.job) and news.until_us < run.last_us:
+        record = history.record_then(run.run_id, news.until_us)  # what it told since, nobody had read
     columns = _with_sources(history, wanted)
     feeds = tuple(_feeds(history, record, wanted, columns))
     before = [each for each in history.runs_of(run.job) if _is_before(each, run)]

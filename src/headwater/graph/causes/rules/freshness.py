@@ -27,17 +27,18 @@ def silent_streams(visit: Visit, history: History) -> Iterator[Finding]:
 
 
 def _silent(visit: Visit, history: History, run: Outline, at_us: int, *, is_of_feed: bool) -> Iterator[Finding]:
-    silent_us = at_us - run.last_us
-    if run.ended_us is not None or silent_us <= history.silence_us(run.job):
+    then = history.record_then(run.run_id, at_us)
+    last_us, last = then.outline.last_us, then.last
+    silent_us = at_us - last_us
+    if then.outline.ended_us is not None or silent_us <= history.silence_us(run.job):
         return
-    last = history.record(run.run_id).last
     yield Finding(
         "silent-stream",
         _SILENT,
         f"{run.job.name} runs and had said nothing for {span(silent_us)}",
         run.job,
         visit,
-        run.last_us,
+        last_us,
         (run.run_id,),
         () if last is None else (last,),
         is_of_feed=is_of_feed,

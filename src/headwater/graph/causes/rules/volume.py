@@ -62,6 +62,8 @@ def volume_jumps(visit: Visit, _: History) -> Iterator[Finding]:
             ]
             if told is None or (found := jump(told[0], [rows for rows, _ in earlier])) is None:
                 continue
+            if visit.run.ended_us is None and found.ratio < 1:
+                continue  # it may still come to as many as the runs that had ended
             yield Finding(
                 "volume-jump",
                 _weight(told[0], found),
