@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
+from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 from headwater.cli.trace import unbroken_console
 
 Answer = Mapping[str, Any]
@@ -46,6 +46,7 @@ _JsonOption = Annotated[bool, typer.Option("--json", help="Print the service's a
 def coverage(
     namespace: _NamespaceOption = None,
     limit: _LimitOption = 50,
+    as_of: AsOfOption = None,
     url: UrlOption = DEFAULT_URL,
     json_output: _JsonOption = False,
 ) -> None:
@@ -54,7 +55,7 @@ def coverage(
     Example: headwater coverage --namespace production
     """
     asked: dict[str, str | int] = {"limit": limit}
-    with service_at(url) as client:
+    with service_at(url, as_of=as_of) as client:
         answer = client.get("/coverage", asked if namespace is None else {**asked, "namespace": namespace})
     if json_output:
         typer.echo(json.dumps(answer, indent=2))

@@ -60,7 +60,9 @@ class Walk:
 
 
 def find(client: ServiceClient, text: str) -> Target:
-    """What `DATASET` or `DATASET:COLUMN` means; a dataset goes by its name, an alias, the end of either, or node id.
+    """What `DATASET` or `DATASET:COLUMN` means.
+
+    A dataset goes by its name, an alias, the end of either, `NAMESPACE:NAME` of either, or node id.
 
     Raises:
         NotFoundError: no dataset is called so, or it has no such column.
@@ -72,7 +74,8 @@ def find(client: ServiceClient, text: str) -> Target:
     dataset = _find_dataset(client, text)
     if dataset is not None:
         return Target(dataset, None)
-    fault = f"no dataset is called {text!r}; name it as DATASET or DATASET:COLUMN"
+    called = "is called" if client.as_of is None else f"was known as of {client.as_of} that is called"
+    fault = f"no dataset {called} {text!r}; name it as DATASET or DATASET:COLUMN"
     for colon in reversed([*re.finditer("(?<=.):", text)]):  # in names of columns too there may be some
         head, column = text[: colon.start()], text[colon.end() :]
         dataset = _find_dataset(client, head)
@@ -106,12 +109,17 @@ def _traced_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
 
 
 def _find_dataset(client: ServiceClient, text: str) -> DatasetId | None:
-    found = client.get("/search", {"q": text, "filter": "DATASET", "limit": 100})["results"]
+    found = _search(client, text)
+    if not found and ":" in text:
+        found = _search(client, f"dataset:{text}")
     names = {DatasetId(hit["namespace"], hit["name"]): _all_names(hit) for hit in found}
-    exact = [dataset for dataset, called in names.items() if text in called or text == dataset.node_id]
-    ending = [
-        dataset for dataset, called in names.items() if any(name.endswith((f"/{text}", f".{text}")) for name in called)
+    exact = [
+        dataset
+        for dataset, called in names.items()
+        if any(text in (name.name, name.node_id) or name.node_id == f"dataset:{text}" for name in called)
     ]
+    endings = (f"/{text}", f".{text}")
+    ending = [dataset for dataset, called in names.items() if any(name.name.endswith(endings) for name in called)]
     matches = exact or ending
     if len(matches) > 1:
         raise InvalidNameError(
@@ -120,8 +128,13 @@ def _find_dataset(client: ServiceClient, text: str) -> DatasetId | None:
     return matches[0] if matches else None
 
 
-def _all_names(hit: Mapping[str, Any]) -> set[str]:
-    return {hit["name"], *(alias["name"] for alias in hit.get("symlinks", ()))}
+def _search(client: ServiceClient, text: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.get("/search", {"q": text, "filter": "DATASET", "limit": 100})["results"]
+    return found
+
+
+def _all_names(hit: Mapping[str, Any]) -> set[DatasetId]:
+    return {DatasetId(each["namespace"], each["name"]) for each in (hit, *hit.get("symlinks", ()))}
 
 
 def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
@@ -168,8 +181,13 @@ def _hops(start: str, steps: Iterable[Step], way: Way) -> dict[str, int]:
 
 
 def _label(data: Mapping[str, Any]) -> str:
-    """The name by which people know it: the first of its other names, where it has one."""
-    return str(next((alias["name"] for alias in data.get("symlinks", ())), data["name"]))
+    """A table's name where it goes by one, the most qualified; else its own. The page shows the same."""
+    return max((str(each["name"]) for each in (data, *data.get("symlinks", ()))), key=_parts)
+
+
+def _parts(name: str) -> int:
+    """Of how many parts a table's name is made; what has slashes is the name of a place."""
+    return 0 if "/" in name else len(name.split("."))
 
 
 def _quoted(name: str) -> str:

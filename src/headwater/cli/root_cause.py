@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from headwater.cli.lineage_walk import find
-from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
+from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 from headwater.cli.trace import TargetArgument, unbroken_console
 
 Answer = Mapping[str, Any]
@@ -29,6 +29,7 @@ def root_cause(
     target: TargetArgument,
     run: _RunOption = None,
     depth: _DepthOption = 20,
+    as_of: AsOfOption = None,
     url: UrlOption = DEFAULT_URL,
     json_output: _JsonOption = False,
 ) -> None:
@@ -36,7 +37,7 @@ def root_cause(
 
     Example: headwater root-cause lake.marts.carrier_delays:avg_arr_delay
     """
-    with service_at(url) as client:
+    with service_at(url, as_of=as_of) as client:
         asked: dict[str, str | int] = {"nodeId": find(client, target).node_id, "depth": depth}
         answer = client.get("/root-cause", asked if run is None else {**asked, "run": run})
     if json_output:
@@ -76,7 +77,8 @@ def _finding(finding: Answer) -> Text:
 
 def _looked_at(looked_at: Answer) -> Text:
     run = looked_at["run"]
-    line = f"  {run['id']} of {run['job']['name']}, compared with {looked_at['comparedWith']} earlier runs"
+    earlier = "1 earlier run" if looked_at["comparedWith"] == 1 else f"{looked_at['comparedWith']} earlier runs"
+    line = f"  {run['id']} of {run['job']['name']}, compared with {earlier}"
     return Text(line, style="dim")
 
 

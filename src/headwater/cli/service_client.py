@@ -45,7 +45,7 @@ def service_at(
     except httpx.InvalidURL as fault:
         raise InvalidInputError(f"{url!r} is no URL ({fault}); expected one like {DEFAULT_URL}") from fault
     with client:
-        yield ServiceClient(url.rstrip("/"), client)
+        yield ServiceClient(url.rstrip("/"), client, as_of=as_of)
 
 
 _NOBODY: Final = (
@@ -67,11 +67,20 @@ def bearer(token: str | None = None) -> dict[str, str]:
 class ServiceClient:
     """Speaks to the API of one lineage service, or of another program of ours."""
 
-    def __init__(self, url: str, client: httpx.Client, nobody: str = _NOBODY, *, is_here: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        client: httpx.Client,
+        nobody: str = _NOBODY,
+        *,
+        as_of: str | None = None,
+        is_here: bool = False,
+    ) -> None:
         """`nobody` is what to say where none answers at `{url}`, with `{why}`.
 
         What one that `is_here`, on this machine, finds wrong is told in its words alone: there is a line for each.
         """
+        self.as_of = as_of
         self._is_here = is_here
         self._url = url
         self._client = client

@@ -84,7 +84,7 @@ def test_impact_shows_what_a_dataset_reached_then(url: str) -> None:
     done = CliRunner().invoke(app, ["impact", "prices", "--as-of", THEN, "--url", url])
 
     assert done.exit_code == 1
-    assert "no dataset is called 'prices'" in str(done.exception)
+    assert "that is called 'prices'" in str(done.exception)
 
 
 def test_a_time_that_is_none_is_refused_in_the_words_of_the_service(url: str) -> None:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from headwater.cli.main import app
 from headwater.errors import InvalidInputError
-from tests.support.app import Body
+from tests.support.app import Body, facet
 from tests.support.days import days, read, run
 from tests.support.flights import FLIGHTS, columns, ran, schema, source
 from tests.support.service import running
@@ -115,6 +115,41 @@ def test_what_is_not_there_is_told_with_what_can_be_named(url: str, command: str
     assert str(done.exception) == message
 
 
+_TABLE = {"namespace": "arn:aws:glue:eu:1", "name": "table/shop/sold"}
+_PLACE = {"namespace": "s3://shop", "name": "warehouse/sold"}
+
+
+@pytest.mark.parametrize("name", ["arn:aws:glue:eu:1:table/shop/sold", "s3://shop:warehouse/sold", "warehouse/sold",
+                                  "dataset:s3://shop:warehouse/sold"])  # fmt: skip
+def test_a_dataset_goes_by_any_of_its_names_with_its_namespace_and_is_shown_by_one(url: str, name: str) -> None:
+    links = {"identifiers": [{**_PLACE, "type": "LOCATION"}]}
+    table = {**_TABLE, "facets": {"symlinks": facet(**links), "schema": schema(price="int")}}
+    httpx.post(f"{url}/api/v1/lineage", json=ran("sell", "r11", 11, [], [table])).raise_for_status()
+
+    dataset, column = told_json("trace", name, "--url", url), told_json("trace", f"{name}:price", "--url", url)
+
+    assert [dataset["start"], column["start"]] == [
+        "dataset:arn:aws:glue:eu:1:table/shop/sold",
+        "datasetField:arn:aws:glue:eu:1:table/shop/sold:price",
+    ]
+    assert dataset["nodes"][0]["name"] == "table/shop/sold"
+
+
+def test_what_was_not_there_yet_is_told_with_the_time(url: str) -> None:
+    done = CliRunner().invoke(app, ["root-cause", "mart", "--as-of", "2020-01-01T00:00:00Z", "--url", url])
+
+    assert str(done.exception) == (
+        "no dataset was known as of 2020-01-01T00:00:00Z that is called 'mart'; name it as DATASET or DATASET:COLUMN"
+    )
+
+
+def test_root_cause_and_coverage_tell_of_then(url: str) -> None:
+    then = ["--as-of", "2026-05-02T12:00:00Z", "--url", url]
+
+    assert told_json("root-cause", "mart", *then)["run"]["id"] == "report-2"
+    assert told_json("coverage", *then)["at"] == "2026-05-02T12:00:00.000Z"
+
+
 def test_where_nobody_did_anything_the_list_of_actions_says_so(url: str) -> None:
     assert told("log", "actions", "--url", url) == "there are none\n"
 
@@ -153,7 +188,7 @@ def test_root_cause_says_what_it_looked_at_where_it_found_nothing(url: str) -> N
     lines = told("root-cause", "mart", "--run", "report-2", "--url", url).splitlines()
 
     assert lines[2].startswith("nothing found in 3 runs of 3 jobs")
-    assert lines[3] == "  report-2 of report, compared with 1 earlier runs"
+    assert lines[3] == "  report-2 of report, compared with 1 earlier run"
 
 
 def test_coverage_tells_people_the_gaps_by_kind(url: str) -> None:
