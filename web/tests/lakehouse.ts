@@ -371,7 +371,7 @@ function answer(
     case 'coverage':
       return coverage(query.has('kind'))
     case 'quality':
-      return { timeline: node === DELAYS ? QUALITY : [], totalCount: 0 }
+      return { timeline: node ? (QUALITY[node] ?? []) : [], totalCount: 0 }
     case 'impact':
       return impact(query.get('change') === 'drop')
     case 'search':
@@ -433,19 +433,43 @@ function coverage(isOneKind: boolean): Answer {
   }
 }
 
-const QUALITY = [
-  {
-    at: '2026-01-02T03:04:05Z',
-    run: 'run-2',
-    direction: 'output',
-    passed: false,
-    assertions: [
-      { assertion: 'not_null', column: 'carrier', success: false },
-      { assertion: 'unique', column: 'carrier', success: true },
-    ],
-  },
-  { at: '2026-01-01T03:04:05Z', run: 'run-1', direction: 'output', passed: null, assertions: [] },
-]
+const QUALITY: Readonly<Record<NodeId, readonly Answer[]>> = {
+  [DELAYS]: [
+    {
+      at: '2026-01-02T03:04:05Z',
+      run: 'run-2',
+      direction: 'output',
+      passed: false,
+      assertions: [
+        { assertion: 'not_null', column: 'carrier', success: false },
+        { assertion: 'unique', column: 'carrier', success: true },
+      ],
+      tests: [],
+    },
+    {
+      at: '2026-01-01T03:04:05Z',
+      run: 'run-1',
+      direction: 'output',
+      passed: null,
+      assertions: [],
+      tests: [],
+    },
+  ],
+  [AGGREGATE]: [
+    {
+      at: '2026-01-02T03:05:05Z',
+      run: 'run-3',
+      direction: null,
+      passed: false,
+      assertions: [],
+      tests: [
+        { name: 'no_orphans', status: 'fail' },
+        { name: 'fresh', status: 'pass' },
+        { name: 'volume', status: 'skip' },
+      ],
+    },
+  ],
+}
 
 const SILENT = {
   silentStreams: [

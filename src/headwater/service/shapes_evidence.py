@@ -36,19 +36,20 @@ class Identity(TypedDict):
 
 
 class QualityPoint(TypedDict):
-    """What was asserted or measured of a dataset at one time; `run` is None where a declaration says it."""
+    """What was asserted, measured or tested at one time; `run` is None where a declaration says it."""
 
     at: str
     run: str | None
     direction: Literal["input", "output"] | None
-    kind: Literal["dataQualityAssertions", "dataQualityMetrics"]
+    kind: Literal["dataQualityAssertions", "dataQualityMetrics", "test"]
     passed: bool | None
     assertions: Sequence[Any]
+    tests: Sequence[Any]
     metrics: Any
 
 
 class QualityTimeline(TypedDict):
-    """A page of a dataset's or a column's quality, newest first."""
+    """A page of a dataset's, a column's or a job's quality, newest first."""
 
     timeline: Sequence[QualityPoint]
     totalCount: int

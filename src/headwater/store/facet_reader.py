@@ -55,6 +55,14 @@ class ToldFacet(NamedTuple):
     content: bytes
 
 
+class ToldRunFacet(NamedTuple):
+    """A facet of a run, by its digest."""
+
+    stamp: Stamp
+    run_id: str
+    content: bytes
+
+
 class FacetReader(Bounded):
     """Answers from the merged facts about runs, and about datasets as runs saw them."""
 
@@ -75,6 +83,16 @@ class FacetReader(Bounded):
         for run, name, body in self._rows(sql, [*map(self._key, run_ids), *self._bound]):
             facets[run_id_of_key(run)].append(RunFacetRow(name, content_of_row(body)))
         return facets
+
+    def told_run_facets(self, run_ids: Sequence[str], name: str) -> list[ToldRunFacet]:
+        """The facets with this name that the runs told of themselves."""
+        sql = (
+            f"SELECT stamp_us, stamp_digest, run_id, content FROM {runs(run_ids)} r JOIN run_facet ON run = r.id "
+            f"WHERE name = ?{self._if_told}"
+        )
+        self._wait_for_facts()
+        rows = self._rows(sql, [*map(self._key, run_ids), name, *self._bound])
+        return [ToldRunFacet(Stamp(*row[:2]), run_id_of_key(row[2]), row[3]) for row in rows]
 
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
         """For each run: the direction facets of its datasets, and the digests of their schemas and versions."""

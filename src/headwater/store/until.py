@@ -13,7 +13,7 @@ from headwater.model.events import Direction, Stamp
 from headwater.model.facts import Fact, Observation
 from headwater.model.names import DatasetId
 from headwater.store.entries import EDIT, LoggedEvent, facts_of
-from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet
+from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet, ToldRunFacet
 from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
 from headwater.store.reader import Reader
@@ -118,6 +118,12 @@ class ReaderUntil(Reader):
         whole, again = self._apart(run_ids)
         beside = self._again() if again else None
         return super().run_facets(whole) | (beside.run_facets(again) if beside else {})
+
+    def told_run_facets(self, run_ids: Sequence[str], name: str) -> list[ToldRunFacet]:
+        """As of then."""
+        whole, again = self._apart(run_ids)
+        beside = self._again() if again else None
+        return super().told_run_facets(whole, name) + (beside.told_run_facets(again, name) if beside else [])
 
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
         """As of then."""

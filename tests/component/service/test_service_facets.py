@@ -220,6 +220,49 @@ def test_quality_is_a_timeline_of_the_dataset_and_of_each_column(client: TestCli
     assert of_column is None or of_column["timeline"][0]["metrics"] == {"nullCount": 2**70}
 
 
+def checking(run: str, second: int, status: str, *reads: str) -> dict[str, Any]:
+    tests = [{"name": "no_orphans", "status": status}, {"name": "fresh", "status": "skip"}]
+    return event(
+        run={"runId": run, "facets": {"test": facet(tests=tests)}},
+        eventTime=f"2026-05-22T14:23:{second:02d}Z",
+        inputs=[dataset(name) for name in reads],
+    )
+
+
+def test_the_tests_of_a_run_are_in_the_timeline_of_its_job_and_of_the_one_dataset_that_it_was_about(
+    client: TestClient,
+) -> None:
+    post(
+        client,
+        checking("of-t", 10, "fail", "t"),
+        checking("of-both", 20, "pass", "t", "u"),
+        checking("none", 30, "skip"),
+    )
+
+    of_job, of_t, of_u = (
+        get(client, f"/api/v1/quality?nodeId={node}")["timeline"]
+        for node in ("job:etl:load", "dataset:lake:t", "dataset:lake:u")
+    )
+
+    assert [(each["run"], each["kind"], each["passed"]) for each in of_job] == [
+        ("none", "test", None),
+        ("of-both", "test", True),
+        ("of-t", "test", False),
+    ]
+    assert [(each["run"], each["passed"], each["tests"][0]["name"]) for each in of_t] == [("of-t", False, "no_orphans")]
+    assert of_u == []
+
+
+def test_tests_are_those_of_the_time_that_is_asked_for(client: TestClient) -> None:
+    post(client, checking("a", 10, "fail", "t"), checking("a", 20, "pass", "t"), checking("b", 30, "fail", "t"))
+
+    then = get(client, "/api/v1/quality?nodeId=dataset:lake:t&asOf=2026-05-22T14:23:15Z")["timeline"]
+    now = get(client, "/api/v1/quality?nodeId=dataset:lake:t")["timeline"]
+
+    assert [(each["run"], each["passed"]) for each in then] == [("a", False)]
+    assert [(each["run"], each["passed"]) for each in now] == [("b", False), ("a", True)]
+
+
 def knows_columns(client: TestClient) -> bool:
     post(client, event(run={"runId": "s"}, inputs=[dataset("t", schema=facet(fields=[{"name": "id"}]))]))
     return True

@@ -92,13 +92,14 @@ export interface Coverage {
   }
 }
 
-/** What was asserted or measured of a dataset at one time; `passed` is null where nothing was asserted. */
+/** What was asserted, measured or tested at one time; `passed` is null where nothing was asserted or tested. */
 export interface QualityPoint {
   readonly at: string
   readonly run: RunId | null
   readonly direction: 'input' | 'output' | null
   readonly passed: boolean | null
   readonly assertions: readonly unknown[]
+  readonly tests: readonly unknown[]
 }
 
 /** A run that goes on by its events, and has been silent for longer than its job lets pass between two. */

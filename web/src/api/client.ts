@@ -175,9 +175,9 @@ export class Client {
     return { items: answer.gaps, totalCount: answer.totalCount }
   }
 
-  /** What was last asserted or measured of a dataset, newest first. */
-  async quality(dataset: NodeId, limit: number): Promise<readonly QualityPoint[]> {
-    return (await this.#get<{ timeline: QualityPoint[] }>(`quality?${query({ nodeId: dataset, limit })}`))
+  /** What was last asserted or measured of a dataset, or tested by a job, newest first. */
+  async quality(node: NodeId, limit: number): Promise<readonly QualityPoint[]> {
+    return (await this.#get<{ timeline: QualityPoint[] }>(`quality?${query({ nodeId: node, limit })}`))
       .timeline
   }
 

@@ -12,8 +12,20 @@ test('what failed is named with its column, what passed is counted, and what is 
     7,
   ]
 
-  expect(verdicts(assertions)).toEqual({
+  expect(verdicts(assertions, [])).toEqual({
     passed: 1,
     failed: ['not_null of price', 'row_count', 'an assertion'],
   })
+})
+
+test('tests count beside assertions, by their status; a test that was skipped does not', () => {
+  const tests = [
+    { name: 'no_orphans', status: 'fail' },
+    { name: 'fresh', status: 'PASS' },
+    { name: 'later', status: 'skip' },
+    { status: 'error' },
+    { name: 'silent' },
+  ]
+
+  expect(verdicts([], tests)).toEqual({ passed: 1, failed: ['no_orphans', 'a test'] })
 })

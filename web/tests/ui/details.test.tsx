@@ -43,6 +43,14 @@ describe('the details of a dataset', () => {
     expect(panel.getByText('failed')).toBeTruthy()
   })
 
+  test('say how the tests of a job went', async () => {
+    openPage({ hash: at(AGGREGATE) })
+    const panel = within(await details())
+
+    expect(await panel.findByText('no_orphans')).toBeTruthy()
+    expect(panel.getByText('1 of 2 tests')).toBeTruthy()
+  })
+
   test('list the first of many readers by name, and all on demand', async () => {
     const service = lakehouse()
     const many = Array.from({ length: 60 }, (_, place) =>

@@ -1,8 +1,10 @@
 """Facets about the quality of data: what was asserted, what was measured, what a run tested."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from headwater.model.facets.view import Integer, Items, Number, Part, View
+
+_FAILED: Final = frozenset({"fail", "failed", "failure", "error"})
 
 
 class _Outcome(Part):
@@ -69,6 +71,12 @@ class ExecutedTest(_Outcome):
     name: str
     status: str
     type: str | None = None
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether it found nothing wrong, by its status; None where it was not carried out."""
+        status = self.status.lower()
+        return None if status.startswith("skip") else status not in _FAILED
 
 
 class RunTestsFacet(View):

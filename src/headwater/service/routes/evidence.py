@@ -42,11 +42,8 @@ async def get_identity(
 
 @router.get("/quality", response_model=shapes_evidence.QualityTimeline, responses=NOT_FOUND | WRONG)
 async def get_quality(knowledge: Known, node_id: NodeId, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """What was asserted and measured of a dataset or a column, newest first."""
-    node = node_of(knowledge, node_id)
-    if isinstance(node, JobId):
-        raise NotFoundError(f"Dataset '{node.name}' not found.")
-    return answer(quality_timeline(knowledge, node, limit, offset))
+    """What was asserted, measured and tested of a dataset or a column, or tested by a job, newest first."""
+    return answer(quality_timeline(knowledge, node_of(knowledge, node_id), limit, offset))
 
 
 @router.get("/flow", response_model=shapes_evidence.Flow, responses=NOT_FOUND | WRONG)

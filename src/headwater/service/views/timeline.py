@@ -1,6 +1,10 @@
-"""The quality of a dataset, or of one of its columns, over time."""
+"""The quality of a dataset, or of one of its columns, over time, and how the tests of a job went.
 
-from collections.abc import Iterator, Mapping
+A `test` facet is a run's, and names no dataset: it counts for its job, and for a dataset where that is all that the run
+read or wrote.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple, cast
 
@@ -8,61 +12,98 @@ import orjson
 
 from headwater.model.events import Direction, Stamp
 from headwater.model.extract import content_of
-from headwater.model.names import ColumnId, DatasetId
+from headwater.model.facets.quality import RunTestsFacet
+from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes_evidence as shapes
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 
-Kind = Literal["dataQualityAssertions", "dataQualityMetrics"]
-_KINDS: Final[tuple[Kind, ...]] = ("dataQualityAssertions", "dataQualityMetrics")
+_OfDataset = Literal["dataQualityAssertions", "dataQualityMetrics"]
+_OF_DATASET: Final[tuple[_OfDataset, ...]] = ("dataQualityAssertions", "dataQualityMetrics")
 
 
 class _Told(NamedTuple):
     stamp: Stamp
     run_id: str | None
     direction: Direction | None
-    kind: Kind
+    kind: _OfDataset | Literal["test"]
     content: bytes
 
 
 def quality_timeline(
-    knowledge: Knowledge, node: DatasetId | ColumnId, limit: int, offset: int
+    knowledge: Knowledge, node: DatasetId | ColumnId | JobId, limit: int, offset: int
 ) -> shapes.QualityTimeline:
-    """A page of what was asserted and measured, newest first; of a column only what is said of it."""
-    name, column = (node.dataset, node.column) if isinstance(node, ColumnId) else (node, None)
-    told = sorted(_told(knowledge, name), key=lambda each: (each.stamp, each.kind, each.content), reverse=True)
+    """A page of what was asserted, measured and tested, newest first; of a column only what is said of it."""
+    column = node.column if isinstance(node, ColumnId) else None
+    told = sorted(_told(knowledge, node), key=lambda each: (each.stamp, each.kind, each.content), reverse=True)
     points = [point for each in told if (point := _point(knowledge, each, column)) is not None]
     return shapes.QualityTimeline(timeline=list(islice(points, offset, offset + limit)), totalCount=len(points))
 
 
-def _told(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
+def _told(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterator[_Told]:
+    match node:
+        case JobId():
+            yield from _tests(knowledge, knowledge.graph.jobs[node].runs)
+        case ColumnId(dataset=dataset):
+            yield from _told_of(knowledge, dataset)
+        case DatasetId():
+            yield from _told_of(knowledge, node)
+            yield from _tests(knowledge, _runs_with_no_other(knowledge, node))
+
+
+def _told_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
     graph = knowledge.graph
     for member in graph.members(name):
         runs = graph.runs_naming(member)
-        for row in knowledge.store.told_facets(runs, member, _KINDS) if runs else ():
-            yield _Told(row.stamp, row.run_id, row.direction, cast(Kind, row.name), row.content)
+        for row in knowledge.store.told_facets(runs, member, _OF_DATASET) if runs else ():
+            yield _Told(row.stamp, row.run_id, row.direction, cast(_OfDataset, row.name), row.content)
         dataset = graph.datasets.get(member)
         for declared in dataset.declared.values() if dataset else ():
-            for kind in _KINDS:
+            for kind in _OF_DATASET:
                 if kind in declared.digests:
                     yield _Told(declared.stamp, None, None, kind, declared.digests[kind])
+
+
+def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Told]:
+    ids = sorted(runs)
+    for row in knowledge.store.told_run_facets(ids, RunTestsFacet.key) if ids else ():
+        yield _Told(row.stamp, row.run_id, None, "test", row.content)
+
+
+def _runs_with_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:
+    """The runs that read or wrote this dataset and none beside it."""
+    graph = knowledge.graph
+    members = frozenset(graph.members(name))
+    runs = {run_id for member in members for run_id in graph.runs_naming(member)}
+    return {run_id for run_id in runs if all(dataset in members for _, dataset in graph.runs[run_id].observed)}
 
 
 def _point(knowledge: Knowledge, told: _Told, column: str | None) -> shapes.QualityPoint | None:
     facet = knowledge.store.content(told.content)
     assertions = [each for each in _objects(facet.get("assertions")) if column in (None, each.get("column"))]
+    tests = [*_objects(facet.get("tests"))] if told.kind == "test" else []
     metrics = _metrics(facet, column) if told.kind == "dataQualityMetrics" else None
-    if not assertions and metrics is None:
+    if not assertions and not tests and metrics is None:
         return None
+    outcomes = [*_outcomes(facet)] if tests else [each.get("success") is True for each in assertions]
     return shapes.QualityPoint(
         at=iso(told.stamp.time_us),
         run=told.run_id,
         direction=told.direction,
         kind=told.kind,
-        passed=all(each.get("success") is True for each in assertions) if assertions else None,
+        passed=all(outcomes) if outcomes else None,
         assertions=[_written(each) for each in assertions],
+        tests=[_written(each) for each in tests],
         metrics=None if metrics is None else _written(metrics),
     )
+
+
+def _outcomes(facet: Mapping[str, Any]) -> Iterator[bool]:
+    """How the tests went that were carried out."""
+    read = RunTestsFacet.read({RunTestsFacet.key: facet})
+    for test in read.tests if isinstance(read, RunTestsFacet) else ():
+        if test.passed is not None:
+            yield test.passed
 
 
 def _metrics(facet: Mapping[str, Any], column: str | None) -> Mapping[str, Any] | None:

@@ -32,7 +32,7 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
         />
       )}
       {dataset.description && <p>{dataset.description}</p>}
-      <Quality dataset={id} />
+      <Quality of={id} />
       <Aliases names={dataset.symlinks} />
       <NodeLinks title="Written by" nodes={graph.sources.get(id)} none="No job is known to write it." />
       <NodeLinks title="Read by" nodes={graph.targets.get(id)} none="No job is known to read it." />

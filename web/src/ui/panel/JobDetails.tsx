@@ -8,6 +8,7 @@ import { useLoaded } from '../useLoaded'
 import { useNow } from '../useNow'
 import { ChangesAnswer } from './ChangesAnswer'
 import { NodeLinks } from './NodeLinks'
+import { Quality } from './Quality'
 import { Question } from './Question'
 import { RunCard } from './RunCard'
 
@@ -31,6 +32,7 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
           <ChangesAnswer node={id} />
         </Question>
       </section>
+      <Quality of={id} />
       <Runs id={id} job={job} />
     </>
   )

@@ -9,28 +9,28 @@ import { useLoaded } from '../useLoaded'
 
 const SHOWN = 5
 
-/** What was last asserted of a dataset, newest first; nothing where nobody ever did. */
-export function Quality({ dataset }: { dataset: NodeId }) {
+/** What was last asserted of a dataset, or tested by a job, newest first; nothing where nobody ever did. */
+export function Quality({ of }: { of: NodeId }) {
   const { client, revisionOf } = usePage()
-  const found = useLoaded(dataset, revisionOf(dataset), () => client.quality(dataset, SHOWN))
+  const found = useLoaded(of, revisionOf(of), () => client.quality(of, SHOWN))
   if (found.state === 'failed') return <p role="alert">{found.message}</p>
-  const asserted = found.state === 'ready' ? found.value.filter(({ passed }) => passed !== null) : []
-  if (asserted.length === 0) return null
+  const judged = found.state === 'ready' ? found.value.filter(({ passed }) => passed !== null) : []
+  if (judged.length === 0) return null
   return (
     <section>
       <h3>Quality</h3>
       <ol className="links">
-        {asserted.map((point) => (
-          <Point key={[point.at, point.run, point.direction].join()} point={point} />
+        {judged.map((point) => (
+          <Point key={[point.at, point.run, point.direction, point.tests.length].join()} point={point} />
         ))}
       </ol>
     </section>
   )
 }
 
-function Point({ point: { at, passed, assertions } }: { point: QualityPoint }) {
-  const { failed, passed: good } = verdicts(assertions)
-  const all = counted(good + failed.length, 'assertion')
+function Point({ point: { at, passed, assertions, tests } }: { point: QualityPoint }) {
+  const { failed, passed: good } = verdicts(assertions, tests)
+  const all = counted(good + failed.length, tests.length > 0 ? 'test' : 'assertion')
   return (
     <li>
       <p className="item-head">

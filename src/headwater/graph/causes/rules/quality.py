@@ -19,7 +19,6 @@ _ELSEWHERE: Final = 0.3
 _BEFORE: Final = 0.5
 """Of the weight, where the same check had failed in the run before."""
 _MOST_CHECKERS: Final = 20
-_FAILED: Final = frozenset({"fail", "failed", "failure", "error"})
 
 
 def failed_checks(visit: Visit, history: History) -> Iterator[Finding]:
@@ -74,7 +73,7 @@ def _named(check: Check) -> str:
 
 def _failed_tests(visit: Visit) -> Iterator[Finding]:
     told = visit.record.view(RunTestsFacet)
-    failed = [test for test in told[0].tests if test.status.lower() in _FAILED] if told else []
+    failed = [test for test in told[0].tests if test.passed is False] if told else []
     if told and failed:
         warns = all((test.severity or "").lower().startswith("warn") for test in failed)
         yield Finding(
