@@ -19,6 +19,11 @@ from headwater.store.segments import Segments
 _ALL: Final = 2**62
 _IN_ONE_QUESTION: Final = 500
 _IN_ONE_ANSWER: Final = 2_000
+_OTHERS: Final = {
+    False: "log INDEXED BY log_edits WHERE event_type = 'EDIT'",  # else all of the log is looked through
+    True: "log WHERE run IS NULL",
+}
+"""What is in the log beside the events, and beside the events of runs."""
 _LOGGED: Final = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"
 
 
@@ -32,6 +37,18 @@ class VerdictsRead(NamedTuple):
     begin: int
     end: int
     rows: Sequence[VerdictRow]
+
+
+class EventsAsked(NamedTuple):
+    """Events by their time: which ones, and in which order."""
+
+    after_us: int = -END_OF_TIME_US
+    """This time included."""
+    before_us: int = END_OF_TIME_US
+    """This time not included."""
+    order: Literal["asc", "desc"] = "desc"
+    of_runs: bool = False
+    """Only those that tell of a run; else what declares a job or dataset, too."""
 
 
 class LogReader(Bounded):
@@ -122,27 +139,23 @@ class LogReader(Bounded):
             raise UnavailableError(f"the segment that has event {place} holds other bytes than were logged")
         return raw
 
-    def events(
-        self, before_us: int, after_us: int, order: Literal["asc", "desc"], limit: int, offset: int
-    ) -> tuple[list[LoggedEvent], int]:
-        """A page of the events with `after_us` <= event time < `before_us`, by event time, and how many there are."""
-        before_us = min(before_us, self._until_us + 1)
-        where = "WHERE event_us >= ? AND event_us < ?"
-        way = "ASC" if order == "asc" else "DESC"
+    def events(self, asked: EventsAsked, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
+        """A page of events by event time, and how many there are."""
+        bounds = asked.after_us, min(asked.before_us, self._until_us + 1)
+        way = "ASC" if asked.order == "asc" else "DESC"
         page = (
-            f"SELECT {_LOGGED} FROM log {where} AND event_type <> 'EDIT' "
+            f"SELECT {_LOGGED} FROM log WHERE event_us >= ? AND event_us < ? AND {_those(asked)} "
             f"ORDER BY event_us {way}, idx {way} LIMIT ? OFFSET ?"
         )
-        events = [self._logged(row) for row in self._rows(page, (after_us, before_us, limit, offset))]
-        return events, self._events_between(after_us, before_us)
+        events = [self._logged(row) for row in self._rows(page, (*bounds, limit, offset))]
+        return events, self._count(asked, bounds)
 
-    def _events_between(self, after_us: int, before_us: int) -> int:
-        if -after_us >= END_OF_TIME_US <= before_us:  # all of them: their places tell how many, for there are no holes
-            few = "log INDEXED BY log_edits WHERE event_type = 'EDIT'"  # else all of the log is looked through
-            return self.size() - int(self._value(f"SELECT count(*) FROM {few}"))
-        where, bounds = "WHERE event_us >= ? AND event_us < ?", (after_us, before_us)
-        edits = self._value(f"SELECT count(*) FROM log {where} AND event_type = 'EDIT'", bounds)
-        return int(self._value(f"SELECT count(*) FROM log {where}", bounds)) - int(edits)
+    def _count(self, asked: EventsAsked, bounds: tuple[int, int]) -> int:
+        if bounds == (-END_OF_TIME_US, END_OF_TIME_US):  # all: their places tell how many, for there are no holes
+            return self.size() - int(self._value(f"SELECT count(*) FROM {_OTHERS[asked.of_runs]}"))
+        return int(
+            self._value(f"SELECT count(*) FROM log WHERE event_us >= ? AND event_us < ? AND {_those(asked)}", bounds)
+        )
 
     def edits(self, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
         """A page of the edits, the newest first, and how many there are."""
@@ -251,3 +264,8 @@ class LogReader(Bounded):
         """The events with these digests."""
         rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE digest IN ({marks(digests)})", digests)
         return {event.digest: event for event in map(self._logged, rows)}
+
+
+def _those(asked: EventsAsked) -> str:
+    """By what the index on event times has."""
+    return "event_type NOT IN ('EDIT', 'JOB', 'DATASET')" if asked.of_runs else "event_type <> 'EDIT'"

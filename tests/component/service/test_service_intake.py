@@ -208,7 +208,7 @@ def test_an_event_comes_back_byte_for_byte(store: SqliteStore) -> None:
     with serving(store) as client:
         client.post("/api/v1/lineage", content=raw)
 
-        assert raw in client.get("/api/v1/events/lineage").content
+        assert raw in client.get("/api/v1/events").content
 
 
 class FullDisk(SqliteStore):

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import RUN, dataset, event, facet, get, post, schema, served
+from tests.support.app import PRODUCER, RUN, dataset, event, facet, get, post, schema, served
 from tests.support.told import job, lineage_facet, post_columns, run_event, symlinks
 
 
@@ -44,6 +44,20 @@ def test_events_come_by_event_time_between_two_times_in_pages(client: TestClient
     assert [each["run"]["runId"] for each in newest["events"]] == ["run-3", "run-2"]
     assert [each["run"]["runId"] for each in oldest["events"]] == ["run-2", "run-3"]
     assert newest["totalCount"] == oldest["totalCount"] == 3
+
+
+@pytest.mark.parametrize("bounds", ["", "&after=2026-05-22T14:23:00Z", "&asOf=2026-05-22T15:00:00Z"])
+def test_events_of_runs_are_listed_by_themselves_and_among_all(client: TestClient, bounds: str) -> None:
+    declared = {"eventTime": "2026-05-22T14:23:11Z", "producer": PRODUCER}
+    told = run_event("r", "START", 1), run_event("r", "OTHER", 5)
+    post(client, told[0], declared | {"job": job("j")}, declared | {"dataset": dataset("d")}, told[1])
+    client.put("/api/v1/tags/GOLD", json={"description": "an edit"})
+
+    of_runs, every = (get(client, f"/api/v1/{path}?limit=3{bounds}") for path in ("events/lineage", "events"))
+
+    assert [each["run"]["runId"] for each in of_runs["events"]] == ["r", "r"]
+    assert of_runs["totalCount"] == 2
+    assert (len(every["events"]), every["totalCount"]) == (3, 4)
 
 
 def test_search_finds_by_a_part_of_any_name_in_either_case(client: TestClient) -> None:

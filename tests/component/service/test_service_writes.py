@@ -46,7 +46,7 @@ def mark(client: TestClient, what: str, at: str = "", run_id: str = RUN) -> Body
 
 
 def events(client: TestClient) -> list[Any]:
-    listed: list[Any] = get(client, "/api/v1/events/lineage?sortDirection=asc")["events"]
+    listed: list[Any] = get(client, "/api/v1/events?sortDirection=asc")["events"]
     return listed
 
 

@@ -14,33 +14,40 @@ from headwater.service.paths import API
 from headwater.service.routes.parameters import OR_DEFAULT, SMALL, WRONG, Limit, NamespaceName, Offset
 from headwater.service.shapes import Events
 from headwater.store.entries import LoggedEvent
+from headwater.store.log_reader import EventsAsked
 
 router = APIRouter(prefix=API, tags=["events"])
 
-_END_US = 2**62
+Before = Annotated[datetime | None, OR_DEFAULT, Query(description="Only events before this time.")]
+After = Annotated[datetime | None, OR_DEFAULT, Query(description="Only events at or after this time.")]
+Direction = Annotated[Literal["desc", "asc"], SMALL, Query(alias="sortDirection", description="By event time.")]
 
 
 @router.get("/events/lineage", response_model=Events, responses=WRONG)
-async def events(
+async def events_of_runs(
     knowledge: Known,
-    before: Annotated[datetime | None, OR_DEFAULT, Query(description="Only events before this time.")] = None,
-    after: Annotated[datetime | None, OR_DEFAULT, Query(description="Only events at or after this time.")] = None,
-    direction: Annotated[
-        Literal["desc", "asc"], SMALL, Query(alias="sortDirection", description="By event time.")
-    ] = "desc",
+    before: Before = None,
+    after: After = None,
+    direction: Direction = "desc",
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """Events by event time, each as it came."""
-    before_us = _END_US if before is None else microseconds(before)
-    after_us = -_END_US if after is None else microseconds(after)
-    return _events(*knowledge.store.events(before_us, after_us, direction, limit, offset))
+    """Events of runs by event time, each as it came."""
+    asked = _asked(before, after)._replace(order=direction, of_runs=True)
+    return _events(*knowledge.store.events(asked, limit, offset))
 
 
 @router.get("/events", response_model=Events, responses=WRONG)
-async def all_events(knowledge: Known, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """Events by event time, the newest first: what the Python client of Marquez asks for."""
-    return _events(*knowledge.store.events(_END_US, -_END_US, "desc", limit, offset))
+async def all_events(
+    knowledge: Known,
+    before: Before = None,
+    after: After = None,
+    direction: Direction = "desc",
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """Events by event time, each as it came: of runs, and what declares jobs and datasets."""
+    return _events(*knowledge.store.events(_asked(before, after)._replace(order=direction), limit, offset))
 
 
 @router.get("/events/{namespace:encoded}", response_model=Events, responses=WRONG)
@@ -49,6 +56,11 @@ async def events_of_namespace(
 ) -> Response:
     """Events of the runs of a namespace's jobs, the newest first; none where there is no such namespace."""
     return _events(*knowledge.store.events_of_namespace(namespace, limit, offset))
+
+
+def _asked(before: datetime | None, after: datetime | None) -> EventsAsked:
+    asked = EventsAsked() if before is None else EventsAsked(before_us=microseconds(before))
+    return asked if after is None else asked._replace(after_us=microseconds(after))
 
 
 def _events(page: Sequence[LoggedEvent], total: int) -> Response:
