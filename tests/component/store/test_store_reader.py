@@ -10,6 +10,7 @@ from headwater.model.events import parse_event
 from headwater.model.facts import Content
 from headwater.model.names import DatasetId
 from headwater.store.entries import Entry, Stored, entry_of
+from headwater.store.log_reader import EventsAsked
 from headwater.store.store import Store
 from headwater.store.writer import GroupCommit, Outcome
 from tests.support.app import dataset, event, facet, schema
@@ -111,6 +112,40 @@ def test_the_events_of_a_run_come_in_pages(store: Store) -> None:
 
     assert [logged.event_us for logged in store.run_events("a", limit=2, offset=1)] == [2_000_000, 3_000_000]
     assert len(store.run_events("a")) == 3
+
+
+@pytest.mark.parametrize(
+    ("asked", "times", "count"),
+    [
+        (EventsAsked(), [4, 3], 4),
+        (EventsAsked(of_runs=True), [4, 2], 3),
+        (EventsAsked(after_us=2_000_000, before_us=4_000_000, order="asc"), [2, 3], 2),
+        (EventsAsked(before_us=4_000_000, order="asc", of_runs=True), [1, 2], 2),
+    ],
+)
+def test_events_come_by_their_time_with_those_that_declare_or_without(
+    store: Store, asked: EventsAsked, times: list[int], count: int
+) -> None:
+    declared = {key: value for key, value in event().items() if key in ("eventTime", "producer", "job")}
+    store.add([entry({**declared, "eventTime": "1970-01-01T00:00:03Z"}), *(written("a", at) for at in (4, 1, 2))])
+
+    events, total = store.events(asked, limit=2, offset=0)
+
+    assert [logged.event_us // 1_000_000 for logged in events] == times
+    assert total == count
+
+
+def test_a_facet_of_runs_comes_with_its_time_and_digest(store: Store) -> None:
+    for run, second, count in (("a", 1, 1), ("a", 2, 2), ("b", 3, 1)):
+        facets = {"x": facet(n=count), "y": facet()}
+        store.add([entry(event(run={"runId": run, "facets": facets}, eventTime=f"1970-01-01T00:00:0{second}Z"))])
+
+    told = sorted(store.told_run_facets(["a", "b", "none"], "x"))
+
+    assert [(row.run_id, row.stamp.time_us, store.content(row.content)["n"]) for row in told] == [
+        ("a", 2_000_000, 2),
+        ("b", 3_000_000, 1),
+    ]
 
 
 def test_verdicts_are_counted_for_each_run_and_for_all(store: Store) -> None:
