@@ -85,7 +85,8 @@ def _label(walked: Walk, reached: Answer) -> str:
     if reached["type"] == "DATASET_FIELD":
         dataset = f"dataset:{reached['namespace']}:{reached['name']}"
         return f"{walked.labels.get(dataset, reached['name'])}:{reached['field']}"
-    return walked.labels.get(reached["id"], reached["name"])
+    name = walked.labels.get(reached["id"], reached["name"])
+    return f"job {name}" if reached["type"] == "JOB" else str(name)
 
 
 def _note(reached: Answer) -> Text:

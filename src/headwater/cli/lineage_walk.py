@@ -1,13 +1,14 @@
 """Walk lineage from a dataset or column, upstream or downstream, over a service's answers."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
 from headwater.cli.service_client import ServiceClient
 from headwater.errors import InvalidNameError, NotFoundError
+from headwater.graph.structs import structs_of
 from headwater.graph.walk import reachable
 from headwater.model.names import ColumnId, DatasetId
 
@@ -17,6 +18,11 @@ WHOLE_GRAPH = 1000
 
 INDIRECT = frozenset({"FILTER", "JOIN", "GROUP_BY", "SORT", "WINDOW", "CONDITIONAL", "INDIRECT"})
 """Ways in which a column decides about rows or choices without giving its value."""
+
+
+AROUND = "STRUCT_AROUND"
+INSIDE = "FIELD_INSIDE"
+"""How a struct and a field inside it hang together; no data flows between them."""
 
 
 class Target(NamedTuple):
@@ -98,7 +104,14 @@ def _columns(client: ServiceClient, dataset: DatasetId, wanted: str) -> list[str
 
 def _described_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
     fields = client.get(f"/namespaces/{_quoted(dataset.namespace)}/datasets/{_quoted(dataset.name)}")["fields"]
-    return [field["name"] for field in fields]
+    return [*_paths(fields)]
+
+
+def _paths(fields: Iterable[Mapping[str, Any]], struct: str = "") -> Iterator[str]:
+    """Each column, and behind it those inside it by their paths."""
+    for each in fields:
+        yield f"{struct}{each['name']}"
+        yield from _paths(each.get("fields", ()), f"{struct}{each['name']}.")
 
 
 def _traced_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
@@ -142,7 +155,9 @@ def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
     labels, flow = _graph(client, target.dataset)
     if target.column is not None:
         columns, flow = _column_graph(client, target)
-        for column in [ColumnId(target.dataset, target.column), *columns]:
+        columns.append(ColumnId(target.dataset, target.column))
+        flow += [*_nested(columns, flow, way)]
+        for column in columns:
             labels[column.node_id] = f"{labels.get(column.dataset.node_id, column.dataset.name)}:{column.column}"
     hops = _hops(target.node_id, flow, way)
     steps = tuple(step for step in flow if step.source in hops and step.target in hops)
@@ -166,6 +181,20 @@ def _column_graph(client: ServiceClient, target: Target) -> tuple[list[ColumnId]
             columns.append(_column(source))
             steps.append(Step(columns[-1].node_id, node["id"], tuple(sorted(how))))
     return columns, steps
+
+
+def _nested(columns: Iterable[ColumnId], flow: Sequence[Step], way: Way) -> Iterator[Step]:
+    """Steps between a struct and a field inside it, towards whichever leads further: what is told of one is of both."""
+    leads_on = {step.target if way == "upstream" else step.source for step in flow}
+    known = {*columns}
+    for field_inside in sorted(known):
+        for path in structs_of(field_inside.column):
+            struct = field_inside._replace(column=path)
+            if struct in known:
+                for near, far, how in ((field_inside, struct, AROUND), (struct, field_inside, INSIDE)):
+                    if far.node_id in leads_on:
+                        ends = (far, near) if way == "upstream" else (near, far)
+                        yield Step(ends[0].node_id, ends[1].node_id, (how,))
 
 
 def _column(data: Mapping[str, Any]) -> ColumnId:

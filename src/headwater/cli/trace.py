@@ -10,12 +10,14 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.cli.lineage_walk import INDIRECT, Step, Walk, find, walk
+from headwater.cli.lineage_walk import AROUND, INDIRECT, INSIDE, Step, Walk, find, walk
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 
 TargetArgument = Annotated[
     str, typer.Argument(metavar="DATASET[:COLUMN]", help="By its name, an alias, or the end of either.")
 ]
+_LAST = INDIRECT | {AROUND, INSIDE}
+"""Steps that give no value of their own come behind those that do."""
 JsonOption = Annotated[bool, typer.Option("--json", help="Print nodes and edges as JSON.")]
 
 
@@ -60,6 +62,8 @@ def as_tree(walked: Walk, notes: Mapping[str, Text] = MappingProxyType({})) -> T
             end = walked.far_end(step)
             has_more = bool(walked.next_steps(end))
             is_new = end not in unfolded
+            if not is_new and {AROUND, INSIDE}.intersection(step.how):
+                continue  # the way back
             line = _line(walked, step, is_repeated=has_more and not is_new)
             twig = branch.add(line.append(notes.get(end, Text())))
             if is_new:
@@ -71,7 +75,7 @@ def as_tree(walked: Walk, notes: Mapping[str, Text] = MappingProxyType({})) -> T
 
 
 def _direct_first(step: Step) -> tuple[bool, str]:
-    return (bool(step.how) and set(step.how) <= INDIRECT, step.source + step.target)
+    return (bool(step.how) and set(step.how) <= _LAST, step.source + step.target)
 
 
 def _line(walked: Walk, step: Step, *, is_repeated: bool) -> Text:

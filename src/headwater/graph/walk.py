@@ -1,7 +1,7 @@
 """Walks over the graph: what lies around a node, what feeds a column and what it reaches."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import Literal, NamedTuple, TypeVar
@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypeVar
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.derived import Derivations
 from headwater.graph.lineage import Graph
+from headwater.graph.structs import Nesting
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 NodeT = TypeVar("NodeT", bound=Hashable)
@@ -123,12 +124,29 @@ class ColumnWalk:
         self._columns_of = cache(columns_of)
         self._into: dict[DatasetId, dict[str, list[ColumnStep]]] = {}
         self._from: dict[DatasetId, dict[str, list[ColumnStep]]] = {}
+        self._nesting: dict[tuple[DatasetId, Way], Nesting] = {}
 
     def walked(self, start: Iterable[ColumnId], way: Way, max_hops: int) -> Generator[None, None, dict[ColumnId, int]]:
-        """Every column within `max_hops` of a start column, that way, with its distance; step by step."""
-        if way == "upstream":
-            return walked(start, lambda column: [step.source for step in self.steps_into(column)], max_hops)
-        return walked(start, lambda column: [step.target for step in self.steps_from(column)], max_hops)
+        """Every column within `max_hops` of a start column, that way, with its distance; step by step.
+
+        What goes into a struct goes into the fields inside it, and what goes into a field, into the struct; so it is
+        with what comes from them.
+        """
+
+        def neighbours(column: ColumnId) -> Iterator[ColumnId]:
+            for each in (column, *self.beside(column, way)):
+                steps = self.steps_into(each) if way == "upstream" else self.steps_from(each)
+                yield from (step.source if way == "upstream" else step.target for step in steps)
+
+        return walked(start, neighbours, max_hops)
+
+    def beside(self, column: ColumnId, way: Way) -> list[ColumnId]:
+        """The structs that a column lies in, and the fields inside it, from which steps lead that way."""
+        name = column.dataset
+        steps = self._steps_within(name) if way == "upstream" else self._steps_out_of(name)
+        if (nesting := self._nesting.get((name, way))) is None:
+            nesting = self._nesting[name, way] = Nesting(steps)
+        return [ColumnId(name, each) for each in nesting.beside(column.column)]
 
     def steps_into(self, column: ColumnId) -> list[ColumnStep]:
         """The edges that end at the column.
@@ -139,7 +157,10 @@ class ColumnWalk:
 
     def steps_from(self, column: ColumnId) -> list[ColumnStep]:
         """The edges that start at the column."""
-        name = column.dataset
+        return self._steps_out_of(column.dataset).get(column.column, [])
+
+    def _steps_out_of(self, name: DatasetId) -> dict[str, list[ColumnStep]]:
+        """The edges that start at columns of the dataset, by column."""
         if name not in self._from:
             steps: dict[str, list[ColumnStep]] = {}
             for target in sorted(self._graph.fed_by(name)):
@@ -147,7 +168,7 @@ class ColumnWalk:
                     if step.source.dataset == name:
                         steps.setdefault(step.source.column, []).append(step)
             self._from[name] = steps
-        return self._from[name].get(column.column, [])
+        return self._from[name]
 
     def _steps_within(self, target: DatasetId) -> dict[str, list[ColumnStep]]:
         """The edges that end at columns of the target, by column."""

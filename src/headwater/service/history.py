@@ -13,6 +13,7 @@ from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.record import EventRef, Outline, Record, SchemaNews, Told, record_of
 from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
+from headwater.graph.structs import Nesting
 from headwater.model.events import DatasetEvent, Direction, RunEvent, parse_event
 from headwater.model.facets.dataset import VersionFacet
 from headwater.model.facets.input_output import IcebergCommitReportFacet
@@ -80,9 +81,10 @@ class KnownHistory:
     def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:
         """The columns that these columns of a dataset are made from, also by choice; None where nobody tells."""
         edges = self._graph.column_edges_into(name)
+        wanted = Nesting(columns)
         sources: dict[DatasetId, frozenset[str]] = {}
         for edge in edges:
-            if edge.target_column is None or edge.target_column in columns:
+            if edge.target_column is None or wanted.touches(edge.target_column):
                 whole = edge.source_column is None
                 fed = self._knowledge.all_columns(edge.source) if whole else [edge.source_column or ""]
                 sources[edge.source] = sources.get(edge.source, frozenset()) | frozenset(fed)

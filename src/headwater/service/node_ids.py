@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final
 
 from headwater.errors import InvalidNameError, NotFoundError
+from headwater.graph.structs import lies_in
 from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings
 from headwater.service.knowledge import SCHEMA, Knowledge
 from headwater.service.shapes import Field
@@ -55,17 +56,21 @@ def _known(knowledge: Knowledge, reading: NodeReading) -> DatasetId | JobId | Co
             return job
         case DatasetId() as name if knowledge.is_dataset(name) or knowledge.told_of(name) is not None:
             return knowledge.graph.shown(name)
-        case ColumnId(dataset, column) if _has_column(knowledge, dataset, column):
+        case ColumnId(dataset, column) if has_column(knowledge, dataset, column):
             return ColumnId(knowledge.graph.shown(dataset), column)
     return None
 
 
-def _has_column(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:
+def has_column(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:
     """Whether the dataset, not being deleted, has the column, or its schema one inside others by that path."""
     if knowledge.graph.hides(dataset):
         return False
-    fields = knowledge.facets.fields(knowledge.graph.digest_of(dataset, SCHEMA))
-    return column in knowledge.all_columns(dataset) or _has_path(fields, column)
+    return column in knowledge.all_columns(dataset) or bool(fields_to(knowledge, dataset, column))
+
+
+def fields_to(knowledge: Knowledge, dataset: DatasetId, column: str) -> tuple[Field, ...]:
+    """The fields of the dataset's schema on the way to a column, outermost first, it the last; none if it has none."""
+    return _on_path(knowledge.facets.fields(knowledge.graph.digest_of(dataset, SCHEMA)), column)
 
 
 def _readings(node_id: str) -> Iterator[NodeReading]:
@@ -76,9 +81,11 @@ def _readings(node_id: str) -> Iterator[NodeReading]:
             yield from readings(whole)
 
 
-def _has_path(fields: Iterable[Field], path: str) -> bool:
-    return any(
-        path == field["name"]
-        or (path.startswith(f"{field['name']}.") and _has_path(field.get("fields", ()), path[len(field["name"]) + 1 :]))
-        for field in fields
-    )
+def _on_path(fields: Iterable[Field], path: str) -> tuple[Field, ...]:
+    for field in fields:
+        if path == field["name"]:
+            return (field,)
+        inner = field.get("fields", ()) if lies_in(path, field["name"]) else ()
+        if found := _on_path(inner, path[len(field["name"]) + 1 :]):
+            return (field, *found)
+    return ()

@@ -20,6 +20,7 @@ from headwater.service.access import Service
 from headwater.service.actions import note_put
 from headwater.service.activity import KnownRun
 from headwater.service.knowledge import Knowledge
+from headwater.service.node_ids import has_column
 from headwater.service.views.namespaces import namespace
 from headwater.service.views.sources import source
 
@@ -173,7 +174,7 @@ async def tag_field(service: Service, name: DatasetId, field: str, word: str, by
     Raises:
         NotFoundError: the dataset has no such column.
     """
-    if field not in service.knowledge.columns(name):
+    if not has_column(service.knowledge, name, field):
         raise NotFoundError(f"Field '{field}' not found for dataset '{name.name}'.")
     names = (name,) if is_on else service.knowledge.graph.members(name)
     await _edit(service, by, [Saying(("field", *each, field), tag(word.upper()), is_on) for each in names])

@@ -75,11 +75,11 @@ def test_impact_tells_people_what_breaks_and_what_nobody_knows(url: str) -> None
         "",
         "Also reads it, and no event tells which columns it uses:",
         "  flights_copy  unknown",
-        "  copy  unknown",
-        "  board  unknown  · team:planning",
+        "  job copy  unknown",
+        "  job board  unknown  · team:planning",
         "",
         "breaking: reaches 2 columns, 3 datasets and 4 jobs; 6 of these 9 break or get no more data",
-        "  cut takes its value from flights:arr_delay (identity): it fails once the column is gone",
+        "  job cut takes its value from flights:arr_delay (identity): it fails once the column is gone",
     ]
 
 

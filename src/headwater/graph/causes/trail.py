@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from headwater.graph.causes.history import ColumnsOf, History
 from headwater.graph.causes.record import SILENT, Outline, Record
+from headwater.graph.structs import Nesting
 from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId, JobId
 
@@ -79,7 +80,7 @@ class Visit:
 
     def matters(self, name: DatasetId, column: str) -> bool:
         """Whether what is wrong may come from this column."""
-        return self.columns is None or name not in self.columns or column in self.columns[name]
+        return self.columns is None or name not in self.columns or Nesting(self.columns[name]).touches(column)
 
 
 class Window(NamedTuple):
@@ -156,7 +157,8 @@ def _visit(history: History, here: _Next) -> Visit:
     earlier = tuple(history.record(each.run_id) for each in before[:BASELINE])
     if earlier:
         news = news._replace(after_us=min(news.after_us, earlier[0].outline.started_us))
-    return Visit(record, path, feeds, earlier, columns, news)
+    # Where nobody tells what feeds the columns, all that was read matters, but of what was written still only these.
+    return Visit(record, path, feeds, earlier, wanted if columns is None else columns, news)
 
 
 def _is_before(other: Outline, run: Outline) -> bool:

@@ -66,7 +66,7 @@ class Verdict(NamedTuple):
     @property
     def words(self) -> str:
         """What befalls the place, in a sentence."""
-        return f"{_use(self.step, _called(self.step.origin))}{self.said}" if self.is_carried else self.said
+        return f"{_use(self.step)}{self.said}" if self.is_carried else self.said
 
 
 class Proposal(NamedTuple):
@@ -94,7 +94,7 @@ def verdicts(found: Reach, proposal: Proposal) -> dict[Place, Verdict]:
         origin = queue.popleft()
         for step in onward.get(origin, ()):
             before = judged.get(origin)
-            effect, said = _judged(proposal, step) if before is None else _CARRIED[before.effect, step.use]
+            effect, said = _judged(proposal, step) if before is None else _carried(before.effect, step)
             known = judged.get(step.destination)
             if known is None or _WORSE[effect] > _WORSE[known.effect]:
                 judged[step.destination] = Verdict(effect, said, step, is_carried=before is not None)
@@ -116,18 +116,33 @@ def _edge_order(edge: ColumnEdge) -> tuple[object, ...]:
     return (edge.kind, edge.subtype, edge.masking, edge.description, *columns)
 
 
+def _carried(before: Effect, step: Step) -> _Finding:
+    if step.is_around and before in ("breaks", "starved"):
+        return "unknown", _unsaid(step)
+    return _CARRIED[before, step.use]
+
+
+def _unsaid(step: Step) -> str:
+    return f", and no event tells whether it uses {step.origin.column}"
+
+
 def _judged(proposal: Proposal, step: Step) -> _Finding:
     change, what = proposal.change, _called(proposal.of)
     if proposal.of.kind == "dataset":
         return _judged_whole(change, step, what)
     if step.edge is None:
         return "unknown", f"reads the dataset of {what}, and no event tells which columns it uses"
-    use = _use(step, what)
-    match change.kind:
+    effect, said = _judged_column(proposal, step)
+    return ("unknown", _use(step) + _unsaid(step)) if effect == "breaks" and step.is_around else (effect, said)
+
+
+def _judged_column(proposal: Proposal, step: Step) -> _Finding:
+    use = _use(step)
+    match proposal.change.kind:
         case "drop":
             return "breaks", f"{use}: it fails once the column is gone"
         case "rename":
-            return _judged_rename(change, step, what, use)
+            return _judged_rename(proposal, step, use)
         case "retype":
             return _judged_retype(proposal, step, use)
 
@@ -138,15 +153,16 @@ def _judged_whole(change: Change, step: Step, what: str) -> _Finding:
     return "breaks", f"reads {what} by its name: it fails unless it is told the name {change.to}"
 
 
-def _judged_rename(change: Change, step: Step, what: str, use: str) -> _Finding:
-    old = what.rpartition(":")[2]
-    if change.to == old:
+def _judged_rename(proposal: Proposal, step: Step, use: str) -> _Finding:
+    old, new = proposal.of.column, proposal.change.to
+    if new == old:
         return "unharmed", f"{use}, and the name stays as it is"
     if step.edge is not None and step.edge.source_column is None:
-        return "changed", f"reads all columns and names none: {what} comes as {change.to}"
-    if change.to.lower() == old.lower():
+        return "changed", f"reads all columns and names none: {_called(proposal.of)} comes as {new}"
+    if new.lower() == old.lower():
         return "unknown", f"{use}: only the case changes, which engines that ignore case do not mind"
-    return "breaks", f"{use} by its name: it fails unless it is told the name {change.to}"
+    told = new + step.read.removeprefix(old) if step.is_inside else new
+    return "breaks", f"{use} by its name: it fails unless it is told the name {told}"
 
 
 def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
@@ -161,13 +177,15 @@ def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
             return effect, f"{use}: {old} is promoted to {new} without loss"
         case "other bounds":
             return "unknown", f"{use}: {old} and {new} have other bounds, and engines differ on these"
+        case "unreadable" if step.is_inside:
+            return "unknown", f"{use}, and no event tells whether {new} still has it"
         case "unreadable":
             return "breaks", f"{use}: who expects {old} cannot read {new}"
 
 
-def _use(step: Step, what: str) -> str:
+def _use(step: Step) -> str:
     """How the step uses what it comes from, as the beginning of a sentence without a subject."""
-    edge = step.edge
+    edge, what = step.edge, _called(step.origin, step.read)
     if edge is None:
         return f"reads {what}"
     if edge.kind == "INDIRECT":
@@ -177,5 +195,6 @@ def _use(step: Step, what: str) -> str:
     return f"takes its value from {what}{named}"
 
 
-def _called(place: Place) -> str:
-    return f"{place.owner.name}:{place.column}" if place.kind == "column" else place.owner.name
+def _called(place: Place, column: str | None = None) -> str:
+    """The place, or another column of the same dataset."""
+    return f"{place.owner.name}:{column or place.column}" if place.kind == "column" else place.owner.name

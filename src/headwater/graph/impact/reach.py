@@ -13,6 +13,7 @@ from headwater.graph.column_edges import WHOLE, Numbered
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.told import Told, ToldBetween, told_into
 from headwater.graph.lineage import Graph
+from headwater.graph.structs import lies_in, structs_of
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 Use = Literal["direct", "indirect", "unknown"]
@@ -62,6 +63,23 @@ class Step(NamedTuple):
         if self.edge is None:
             return "unknown"
         return "direct" if self.edge.kind == "DIRECT" else "indirect"
+
+    @property
+    def read(self) -> str:
+        """The column that is read: the origin, a struct that it lies in, or a field inside it; empty for a dataset."""
+        if self.edge is None or self.edge.source_column is None:
+            return self.origin.column
+        return self.edge.source_column
+
+    @property
+    def is_around(self) -> bool:
+        """Whether a struct is read that the origin lies in, whichever of its fields that is for."""
+        return self.origin.kind == "column" and lies_in(self.origin.column, self.read)
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether a field inside the origin is read."""
+        return self.origin.kind == "column" and lies_in(self.read, self.origin.column)
 
 
 class Reach(NamedTuple):
@@ -246,7 +264,7 @@ class _Touched:
         self._columns = {place.column: [place] for place in fronts if place.kind == "column"}
         self._inside: dict[str, list[Place]] = {}
         for column, (place,) in self._columns.items():
-            for outer in _outer(column):
+            for outer in structs_of(column):
                 self._inside.setdefault(outer, []).append(place)
         numbers = {WHOLE, *map(columns.number, self._columns), *map(columns.number, self._inside)}
         self.numbers = None if self._whole else numbers
@@ -259,16 +277,5 @@ class _Touched:
         own = self._columns.get(source_column, [])
         if "." not in source_column and source_column not in self._inside:  # as nearly all are
             return own
-        outer = [place for name in _outer(source_column) for place in self._columns.get(name, ())]
+        outer = [place for name in structs_of(source_column) for place in self._columns.get(name, ())]
         return [*own, *outer, *self._inside.get(source_column, ())]
-
-
-def _outer(column: str) -> Iterator[str]:
-    """The structs that a nested field lies in.
-
-    >>> list(_outer("a.b.c"))
-    ['a.b', 'a']
-    """
-    while "." in column:
-        column = column.rpartition(".")[0]
-        yield column

@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import cache, partial
 
 from headwater.graph.column_edges import Said
-from headwater.graph.walk import ColumnStep, ColumnWalk
+from headwater.graph.walk import ColumnStep, ColumnWalk, Way
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes, shapes_lineage
 from headwater.service.ahead import outcome_in_turns
@@ -47,10 +47,13 @@ def _column_lineage(
 ) -> Generator[None, None, shapes_lineage.ColumnLineage]:
     walk = ColumnWalk(knowledge.graph, knowledge.columns)
     start = list(_columns_of(knowledge, node))
-    reached = {**(yield from walk.walked(start, "upstream", max_hops))}
-    if with_downstream:
-        reached |= yield from walk.walked(start, "downstream", max_hops)
-    reached = {column: hops for column, hops in reached.items() if not knowledge.graph.hides(column.dataset)}
+    ways: tuple[Way, ...] = ("upstream", "downstream") if with_downstream else ("upstream",)
+    reached: set[ColumnId] = set()
+    for way in ways:
+        there = yield from walk.walked(start, way, max_hops)
+        reached.update(there)
+        reached.update(beside for column in there if there[column] < max_hops for beside in walk.beside(column, way))
+    reached = {column for column in reached if not knowledge.graph.hides(column.dataset)}
     steps: dict[ColumnId, list[ColumnStep]] = {}
     for column in reached:
         steps[column] = [step for step in _steps_into(walk, column) if step.source in reached]

@@ -10,6 +10,7 @@ from headwater.errors import InvalidInputError, NotFoundError
 from headwater.graph.impact.change import Change
 from headwater.graph.impact.effects import Proposal, Verdict, verdicts, ways
 from headwater.graph.impact.reach import USES, Flow, Place, Reach, Step, reach
+from headwater.graph.structs import lies_in
 from headwater.model.facets.about import OwnershipFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes_impact as shapes
@@ -17,7 +18,7 @@ from headwater.service.activity import KnownRun
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
-from headwater.service.shapes import Field
+from headwater.service.node_ids import fields_to, has_column
 from headwater.service.views.names import name_of
 from headwater.service.views.quality import newest_told, quality_of
 
@@ -49,7 +50,7 @@ def column_of(knowledge: Knowledge, node: Node, column: str | None) -> Node:
         return node
     if not isinstance(node, DatasetId):
         raise InvalidInputError("column: only a dataset has columns; leave it out, or give the dataset's nodeId")
-    if column not in knowledge.all_columns(node):
+    if not has_column(knowledge, node, column):
         raise NotFoundError(f"Field '{column}' of dataset '{node.name}' not found.")
     return ColumnId(node, column)
 
@@ -88,23 +89,27 @@ def _proposal(knowledge: Knowledge, node: Node, change: Change) -> Proposal:
         case DatasetId():
             return Proposal(change, Place("dataset", node), None)
         case ColumnId(dataset, column):
-            if change.kind == "rename" and change.to != column and change.to in knowledge.columns(dataset):
-                raise InvalidInputError(f"change: {dataset.name} has a column {change.to!r} already; choose another")
-            return Proposal(change, Place("column", dataset, column), _type_now(knowledge, node))
+            renamed = _renamed(knowledge, node, change) if change.kind == "rename" else change
+            return Proposal(renamed, Place("column", dataset, column), _type_now(knowledge, node))
 
 
-def _type_now(knowledge: Knowledge, column: ColumnId) -> str | None:
-    return _type_of(knowledge.facets.fields(knowledge.graph.digest_of(column.dataset, "schema")), column.column)
+def _renamed(knowledge: Knowledge, node: ColumnId, change: Change) -> Change:
+    """With the whole path of the new name: a field inside a struct stays in it.
+
+    Raises:
+        InvalidInputError: that name is taken.
+    """
+    *outer, _ = fields_to(knowledge, *node) or (None,)
+    struct = ".".join(field["name"] for field in outer)
+    new = change.to if not struct or lies_in(change.to, struct) else f"{struct}.{change.to}"
+    if new != node.column and has_column(knowledge, node.dataset, new):
+        raise InvalidInputError(f"change: {node.dataset.name} has a column {new!r} already; choose another")
+    return Change("rename", new)
 
 
-def _type_of(fields: Iterable[Field], column: str) -> str | None:
-    for field in fields:
-        if field["name"] == column:
-            return field["type"]
-        outer = f"{field['name']}."
-        if column.startswith(outer) and (inner := _type_of(field.get("fields", ()), column.removeprefix(outer))):
-            return inner
-    return None
+def _type_now(knowledge: Knowledge, node: ColumnId) -> str | None:
+    path = fields_to(knowledge, *node)
+    return path[-1]["type"] if path else None
 
 
 def any_breaking(breaking: Iterable[bool | None]) -> bool | None:

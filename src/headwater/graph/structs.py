@@ -1,0 +1,48 @@
+"""Columns inside others, by their paths: `person.age` lies in `person`."""
+
+from collections.abc import Iterable, Iterator
+
+
+def structs_of(column: str) -> Iterator[str]:
+    """The structs that a nested field lies in, innermost first.
+
+    >>> list(structs_of("a.b.c"))
+    ['a.b', 'a']
+    """
+    while "." in column:
+        column = column.rpartition(".")[0]
+        yield column
+
+
+def lies_in(column: str, struct: str) -> bool:
+    """Whether the one is a field inside the other.
+
+    >>> lies_in("a.b.c", "a"), lies_in("a", "a"), lies_in("ab.c", "a")
+    (True, False, False)
+    """
+    return column.startswith(f"{struct}.")
+
+
+class Nesting:
+    """Which of some columns lie in which."""
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        """Look at each column once; most lie in none."""
+        self._columns = {*columns}
+        self._inside: dict[str, list[str]] = {}
+        for column in sorted(each for each in self._columns if "." in each):
+            for struct in structs_of(column):
+                self._inside.setdefault(struct, []).append(column)
+
+    def beside(self, column: str) -> list[str]:
+        """The structs that a column lies in, and the fields inside it.
+
+        >>> Nesting(["a", "a.b", "a.c", "ab"]).beside("a.b")
+        ['a']
+        """
+        structs = [struct for struct in structs_of(column) if struct in self._columns]
+        return [*structs, *self._inside.get(column, ())]
+
+    def touches(self, column: str) -> bool:
+        """Whether the column is one of these, or lies in one, or one of them lies in it."""
+        return column in self._columns or bool(self.beside(column))
