@@ -57,7 +57,7 @@ def test_a_block_that_raises_fails_without_the_exceptions_text_and_raises_on(tol
     assert states(told) == ["START", "FAIL"]
     message = events(told)[-1]["run"]["facets"]["errorMessage"]["message"]
     assert message.startswith("ValueError in test_a_block_that_raises_fails")
-    assert "4929" not in told.read_text()
+    assert "4929-1234" not in told.read_text()  # shorter, it may stand in a digest
 
 
 def test_an_interrupted_block_is_aborted(told: Path) -> None:
