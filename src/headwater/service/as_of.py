@@ -86,17 +86,19 @@ _SIZE: Final = re.compile(r"log:(\d{1,15})", re.ASCII)
 _RUN: Final = "run:"
 
 
-def end_of_comparison(name: str, text: str) -> AsOf:
+def end_of_comparison(name: str, text: str, log_size: int) -> AsOf:
     """One end of a comparison: a time, or `log:N` for the first N entries of the log.
 
     Raises:
-        InvalidInputError: it is neither; the message names the parameter.
+        InvalidInputError: it is neither, or the log is shorter; the message names the parameter.
     """
     if text.startswith(_RUN):
         raise InvalidInputError(
             f"query param {name} cannot be read: expected a time or log:N; compare two runs by fromRun=ID and toRun=ID"
         )
     if size := _SIZE.fullmatch(text):
+        if int(size[1]) > log_size:
+            raise InvalidInputError(f"query param {name}: {text} is beyond the log, which ends at log:{log_size}")
         return AsOf(log_size=int(size[1]))
     try:
         read = time_us(text)

@@ -64,7 +64,8 @@ class Feed:
     async def listen(self, after: int | None, log_size: int = 0) -> AsyncIterator[bytes]:
         """Server-sent events: what was kept after that number, then each change as it comes.
 
-        Where not all of the log, of that size, is kept from there on, `missed` comes first and says which places it is.
+        Where not all of the log, of that size, is kept from there on, `missed` comes first and says which places it is:
+        the whole log where that number is beyond its end, for then the listener read another log.
 
         Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
         """
@@ -82,6 +83,8 @@ class Feed:
 
     def _missed(self, first: int, log_size: int) -> bytes:
         end = self._kept[0].number if self._kept else log_size
+        if first > log_size:
+            first, end = 0, log_size
         return b"event: missed\ndata: %b\n\n" % orjson.dumps({"first": first, "last": end - 1}) if first < end else b""
 
     def close(self) -> None:

@@ -17,9 +17,13 @@ from headwater.service.shapes import Field
 _RUN: Final = "run:"
 MAX_READINGS: Final = 1_000
 """Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
+_UNREADABLE: Final = (
+    "query param nodeId cannot be read: "
+    "expected dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD, job:NAMESPACE:NAME or run:ID"
+)
 
 
-def node_of(knowledge: Knowledge, node_id: str) -> DatasetId | JobId | ColumnId:
+def node_of(knowledge: Knowledge, node_id: str, unreadable: str = _UNREADABLE) -> DatasetId | JobId | ColumnId:
     """What a node id means: of all its readings the first that is known, datasets by their shown names.
 
     A run (`run:ID`) stands for its job.
@@ -32,7 +36,7 @@ def node_of(knowledge: Knowledge, node_id: str) -> DatasetId | JobId | ColumnId:
     try:
         read = list(islice(_readings(node_id), MAX_READINGS))
     except InvalidNameError as fault:
-        raise NotFoundError("HTTP 404 Not Found") from fault
+        raise NotFoundError(unreadable) from fault
     for reading in read:
         if (node := _known(knowledge, reading)) is not None:
             return node

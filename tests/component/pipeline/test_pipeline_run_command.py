@@ -96,8 +96,8 @@ def test_a_failed_run_exits_1_and_prints_no_value(folder: Path) -> None:
 
     assert process.returncode == 1
     assert "CAST_INVALID_INPUT" in err
-    assert "4929" not in out + err + (folder / "events.jsonl").read_text()
-    assert "4929" not in (folder / "home/log/spark.log").read_text()
+    assert "4929-1234" not in out + err + (folder / "events.jsonl").read_text()
+    assert "4929-1234" not in (folder / "home/log/spark.log").read_text()
     assert events(folder)[-1]["eventType"] == "FAIL"
 
 

@@ -83,3 +83,17 @@ def test_an_unknown_node_is_not_found(client: TestClient, node_id: str, message:
     answers = [client.get(f"/api/v1/{route}?nodeId={node_id}") for route in ("lineage", "column-lineage")]
 
     assert [(answer.status_code, answer.json()["message"]) for answer in answers] == [(404, message)] * 2
+
+
+@pytest.mark.parametrize("node_id", ["", "bogus", "table:lake:t", "dataset:lake"])
+@pytest.mark.parametrize("route", ["impact", "root-cause", "quality", "flow", "drift"])
+def test_a_node_id_that_cannot_be_read_is_named_with_what_was_expected(
+    client: TestClient, route: str, node_id: str
+) -> None:
+    answer = client.get(f"/api/v1/{route}?nodeId={node_id}")
+
+    assert answer.status_code == 404
+    assert answer.json()["message"] == (
+        "query param nodeId cannot be read: expected dataset:NAMESPACE:NAME, "
+        "datasetField:NAMESPACE:NAME:FIELD, job:NAMESPACE:NAME or run:ID"
+    )

@@ -234,6 +234,8 @@ def test_nothing_is_different_between_a_time_and_itself(client: TestClient) -> N
         ("to=log:1", 400, "from"),
         ("from=yesterday", 400, "query param from "),
         ("from=log:-1", 400, "query param from "),
+        ("from=log:99", 400, "query param from: log:99 is beyond the log, which ends at log:1"),
+        ("from=log:1&to=log:4", 400, "query param to: log:4 is beyond the log, which ends at log:1"),
         ("from=log:1&to=log:x", 400, "query param to "),
         ("from=run:first", 400, "query param from cannot be read: expected a time or log:N; compare two runs by"),
         ("from=log:1&to=run:second", 400, "query param to cannot be read: expected a time or log:N; compare two"),
@@ -288,8 +290,9 @@ def test_the_way_back_undoes_the_way_there(log: list[bytes], ends: tuple[int, in
             if b"symlinks" not in raw and b"RENAME" not in raw:  # two datasets that turn out to be one: one change
                 client.post("/api/v1/lineage", content=raw)
 
-        there = get(client, f"/api/v1/diff?from=log:{ends[0]}&to=log:{ends[1]}&limit=1000")["changes"]
-        back = get(client, f"/api/v1/diff?from=log:{ends[1]}&to=log:{ends[0]}&limit=1000")["changes"]
+        begin, end = within(client, ends)
+        there = get(client, f"/api/v1/diff?from=log:{begin}&to=log:{end}&limit=1000")["changes"]
+        back = get(client, f"/api/v1/diff?from=log:{end}&to=log:{begin}&limit=1000")["changes"]
         from_nothing = get(client, "/api/v1/diff?from=log:0&limit=1000")["changes"]
 
     assert _ways(there) == {(_BACK[way], *what) for way, *what in _ways(back)}
@@ -304,11 +307,18 @@ def test_any_two_moments_can_be_compared(log: list[bytes], ends: tuple[int, int]
         for raw in log:
             client.post("/api/v1/lineage", content=raw)
 
-        there = get(client, f"/api/v1/diff?from=log:{ends[0]}&to=log:{ends[1]}&limit=1000")
-        same = get(client, f"/api/v1/diff?from=log:{ends[1]}&to=log:{ends[1]}")
+        begin, end = within(client, ends)
+        there = get(client, f"/api/v1/diff?from=log:{begin}&to=log:{end}&limit=1000")
+        same = get(client, f"/api/v1/diff?from=log:{end}&to=log:{end}")
 
     assert len(there["changes"]) == there["totalCount"]
     assert same["changes"] == []
+
+
+def within(client: TestClient, ends: tuple[int, int]) -> list[int]:
+    """Sizes of the log, none of them beyond it."""
+    size = get(client, "/api/v1/events?limit=0")["totalCount"]
+    return [min(each, size) for each in ends]
 
 
 _BACK = {"came": "went", "went": "came", "changed": "changed"}

@@ -585,7 +585,10 @@ def test_a_job_stands_for_its_last_run(client: TestClient) -> None:
     ("query", "message"),
     [
         ("nodeId=dataset:lake:mart&run=none", "Run 'none' not found."),
-        ("nodeId=dataset:lake:mart&run=load-4", "Run 'load-4' did not write dataset 'mart'."),
+        (
+            "nodeId=dataset:lake:mart&run=load-4",
+            "Run 'load-4' did not write dataset 'mart'; the newest that did: report-4, report-3, report-2.",
+        ),
         ("nodeId=job:etl:clean&run=load-4", "Run 'load-4' is no run of job 'clean'."),
     ],
 )

@@ -48,7 +48,7 @@ def test_a_listener_that_comes_back_hears_what_it_missed() -> None:
         feed = Feed()
         for number in range(5):
             feed.publish(number, TOUCHED)
-        stream = feed.listen(after=2)
+        stream = feed.listen(after=2, log_size=5)
         greeting = await first(stream)
         await stream.aclose()  # type: ignore[attr-defined]
         return greeting
@@ -70,6 +70,9 @@ def test_a_listener_that_comes_back_late_hears_that_it_missed_what_is_not_kept()
     assert b'event: missed\ndata: {"first":3,"last":7}\n\n' in asyncio.run(greeting(kept=0, after=2, log_size=8))
     assert b"missed" not in asyncio.run(greeting(kept=2, after=5, log_size=8))
     assert b"missed" not in asyncio.run(greeting(kept=0, after=7, log_size=8))
+
+    # beyond the end: the listener read another log, as before a backup was restored
+    assert b'event: missed\ndata: {"first":0,"last":7}\n\n' in asyncio.run(greeting(kept=2, after=8, log_size=8))
 
 
 def test_what_came_together_is_sent_together() -> None:

@@ -41,7 +41,8 @@ async def get_diff(
         return answer(await diff_of_runs(now.knowledge, now.as_of, runs, asked))
     if begin is None or from_run is not None or to_run is not None:
         raise InvalidInputError("query params: give from, and to unless it is now; or both fromRun and toRun")
-    before = await service.pasts.known(end_of_comparison("from", begin))
-    after = await service.pasts.known(AsOf() if end is None else end_of_comparison("to", end))
+    log_size = service.knowledge.store.size()
+    before = await service.pasts.known(end_of_comparison("from", begin, log_size))
+    after = await service.pasts.known(AsOf() if end is None else end_of_comparison("to", end, log_size))
     says_as_of(request, after.as_of)
     return answer(await diff(before, after, asked, service.pasts.another_reader))

@@ -1,6 +1,6 @@
 """The graph around a node: jobs and datasets, or columns."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BeforeValidator
@@ -19,11 +19,14 @@ from headwater.service.views.upstream import upstream_runs
 
 router = APIRouter(prefix=API, tags=["lineage"])
 
+_UNREADABLE: Final = "HTTP 404 Not Found"
+"""Of a node id, in Marquez's words."""
+
 
 @router.get("/lineage", response_model=shapes_lineage.Lineage, responses=NOT_FOUND | WRONG)
 async def get_lineage(knowledge: Known, node_id: NodeId, depth: Depth = 20) -> Response:
     """Jobs within `depth` jobs of the node, both ways, with everything they read and write."""
-    return answer_json(await lineage(knowledge, node_of(knowledge, node_id), depth))
+    return answer_json(await lineage(knowledge, node_of(knowledge, node_id, _UNREADABLE), depth))
 
 
 @router.get("/column-lineage", response_model=shapes_lineage.ColumnLineage, responses=NOT_FOUND | WRONG)
@@ -40,7 +43,7 @@ async def get_column_lineage(
     """Columns within `depth` hops, at least one, of a column, of a dataset's columns, or of those that a job writes."""
     if with_downstream and is_uuid(node_id.rpartition("#")[2]):
         raise InvalidInputError("Node version cannot be specified when withDownstream is true")  # in Marquez's words
-    node = node_of(knowledge, node_id)
+    node = node_of(knowledge, node_id, _UNREADABLE)
     return answer(await column_lineage(knowledge, node, max(1, depth), with_downstream=with_downstream))
 
 

@@ -41,7 +41,7 @@ async def get_stream(
 
     It says which nodes the event touched, its run's state by now, which edges are new and which datasets have another
     schema; these three are null for what came before anybody listened. `missed` comes first where changes since
-    `Last-Event-ID` are no longer kept: the last thousand are.
+    `Last-Event-ID` are no longer kept (the last thousand are), or the log is shorter than that: all of it is new then.
     """
     after = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdigit() else None
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}

@@ -24,6 +24,8 @@ _HOW: Final[Mapping[By, str]] = {
     "attempt": "it failed before, and after the last one that went well",
 }
 
+_RUNS_NAMED: Final = 3
+
 
 class Question(NamedTuple):
     """What is wrong: a job's last run, a dataset or a column; a run where one is meant, and how far to look."""
@@ -91,8 +93,17 @@ def _meant(knowledge: Knowledge, history: KnownHistory, asked: Question, run_id:
         return run
     names = _written_for(history, asked.node)
     if not any(name in run.writes or _may_have_written(history, run, name) for name in names):
-        raise NotFoundError(f"Run '{run_id}' did not write dataset '{_dataset(asked.node).name}'.")
+        raise NotFoundError(
+            f"Run '{run_id}' did not write dataset '{_dataset(asked.node).name}'{_who(history, names)}."
+        )
     return run
+
+
+def _who(history: KnownHistory, names: Iterable[DatasetId]) -> str:
+    """The end of a sentence: which runs did write it."""
+    wrote = {run for name in names for run in _writers(history, name)}
+    newest = sorted(wrote, key=lambda run: (run.started_us, run.run_id), reverse=True)[:_RUNS_NAMED]
+    return f"; the newest that did: {', '.join(run.run_id for run in newest)}" if newest else ", nor did any other run"
 
 
 def _dataset(node: DatasetId | ColumnId) -> DatasetId:
@@ -104,10 +115,15 @@ def _may_have_written(history: KnownHistory, run: Outline, name: DatasetId) -> b
     return run.state in ("FAILED", "ABORTED") and run.job in history.writers(name)
 
 
+def _writers(history: KnownHistory, name: DatasetId) -> list[Outline]:
+    """The runs that wrote it, or failed to."""
+    runs = (run for job in history.writers(name) for run in history.runs_of(job))
+    return [run for run in runs if name in run.writes or _may_have_written(history, run, name)]
+
+
 def _latest(history: KnownHistory, name: DatasetId) -> Outline | None:
     """The newest run that wrote it, or failed to."""
-    runs: Iterable[Outline] = (run for job in history.writers(name) for run in history.runs_of(job))
-    wrote = [run for run in runs if name in run.writes or _may_have_written(history, run, name)]
+    wrote = _writers(history, name)
     return max(wrote, key=lambda run: (run.started_us, run.run_id), default=None)
 
 
