@@ -132,6 +132,21 @@ class SqliteConnection:
         self._db.close()
 
 
+_ELSEWHERE: Final = "let this user write there, or set HEADWATER_HOME to another folder"
+_REMEDIES: Final = {
+    sqlite3.SQLITE_READONLY: _ELSEWHERE,
+    sqlite3.SQLITE_CANTOPEN: _ELSEWHERE,
+    sqlite3.SQLITE_FULL: "make room on its disk",
+    sqlite3.SQLITE_IOERR: "look whether its disk is well and has room",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged: put a backup in its place",
+}
+
+
+def _remedy(fault: sqlite3.Error) -> str:
+    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF  # the rest says more of the same kind
+    return _REMEDIES.get(code, "is it a Headwater database?")
+
+
 @cache
 def _empty() -> bytes:
     made = SqliteConnection(None)
@@ -143,8 +158,11 @@ class SqliteStore(Store):
     """Keeps events and facts in one SQLite file."""
 
     def __init__(self, path: Path, steps: Sequence[str] = STEPS) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = _only_writer(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = _only_writer(path)
+        except OSError as fault:
+            raise SetupError(f"cannot write {fault.filename or path}: {fault.strerror}; {_ELSEWHERE}") from fault
         self._path = path
         try:
             writer = SqliteConnection(path).writes_much()
@@ -153,7 +171,7 @@ class SqliteStore(Store):
             super().__init__(writer, self._connection(), self._kept)
         except sqlite3.Error as fault:
             os.close(self._lock)
-            raise SetupError(f"cannot open the database {path}: {fault}; is it a Headwater database?") from fault
+            raise SetupError(f"cannot open the database {path}: {fault}; {_remedy(fault)}") from fault
         except BaseException:
             os.close(self._lock)
             raise

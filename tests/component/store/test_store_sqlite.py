@@ -1,10 +1,12 @@
 """What only the SQLite store has: a file, and one process at a time."""
 
+import os
 import shutil
 import sqlite3
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import cast
 
 import pytest
@@ -56,4 +58,67 @@ def test_a_file_that_is_no_database_is_refused_in_words(tmp_path: Path) -> None:
     path.write_bytes(b"no database at all" * 100)
 
     with pytest.raises(SetupError, match="is it a Headwater database"):
+        SqliteStore(path)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that every user may look into."""
+    with TemporaryDirectory() as name:
+        path = Path(name)
+        path.chmod(0o755)
+        yield path
+
+
+@contextmanager
+def without_rights(*paths: Path) -> Iterator[None]:
+    """Be a user who may read these and not write them."""
+    for path in paths:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)  # the superuser may write anywhere
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+        for path in paths:
+            path.chmod(0o755)
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_what_to_do(folder: Path) -> None:
+    with without_rights(folder), pytest.raises(SetupError) as refused:
+        SqliteStore(folder / "home" / "headwater.db")
+
+    assert str(refused.value) == (
+        f"cannot write {folder}/home: Permission denied; "
+        "let this user write there, or set HEADWATER_HOME to another folder"
+    )
+
+
+def test_a_file_where_a_folder_should_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("")
+
+    with pytest.raises(SetupError, match=f"cannot write {tmp_path}/home: File exists; let this user write there"):
+        SqliteStore(tmp_path / "home" / "headwater.db")
+
+
+def test_a_database_that_cannot_be_written_is_named_with_what_to_do(folder: Path) -> None:
+    path = folder / "headwater.db"
+    SqliteStore(path).close()
+    path.with_name("headwater.db.lock").chmod(0o666)
+
+    with without_rights(folder, path), pytest.raises(SetupError) as refused:
+        SqliteStore(path)
+
+    assert str(refused.value).startswith(f"cannot open the database {path}: attempt to write a readonly database; let")
+
+
+def test_a_damaged_database_asks_for_a_backup(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    SqliteStore(path).close()
+    raw = path.read_bytes()
+    path.write_bytes(raw[:100] + b"\xff" * 4_000 + raw[4_100:])
+
+    with pytest.raises(SetupError, match="put a backup in its place"):
         SqliteStore(path)
