@@ -1,6 +1,5 @@
 """The past as the walk to a root cause asks for it, read from graph and store."""
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -22,6 +21,7 @@ from headwater.model.facets.own import SubjectFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.service.activity import known_run
 from headwater.service.knowledge import Knowledge
+from headwater.store.bounded import END_OF_TIME_US
 from headwater.store.entries import LoggedEvent
 from headwater.store.facet_reader import ObservedFacetRow
 
@@ -177,12 +177,7 @@ class KnownHistory:
         store = self._knowledge.store
         logged = store.run_events(run_id, _MOST_EVENTS)
         if len(logged) == _MOST_EVENTS:
-            events = sum(count for _, _, count in store.run_verdicts([run_id])[run_id])
-            if until_us is not None:
-                places = range(events)
-                events = bisect_right(
-                    places, until_us, key=lambda place: store.run_events(run_id, 1, place)[0].event_us
-                )
+            events = store.count_run_events(run_id, END_OF_TIME_US if until_us is None else until_us)
             logged += store.run_events(run_id, _MOST_EVENTS, max(_MOST_EVENTS, events - _MOST_EVENTS))
         return [each for each in logged if until_us is None or each.event_us <= until_us]
 

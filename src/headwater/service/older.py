@@ -17,7 +17,6 @@ from headwater.store.entries import LoggedEvent
 from headwater.store.until import ReaderUntil
 
 _RUNS_AT_ONCE: Final = 16
-_EVENTS_AT_ONCE: Final = 4
 _PLAIN: Final = re.compile(r"\w+", re.ASCII)
 """A facet's name that JSON can spell in one way, but for escapes by number."""
 
@@ -40,19 +39,8 @@ class OlderFacets:
         return found
 
     def _job_facets_of_run(self, job: JobId, run_id: str, names: set[str], found: dict[str, JobFacet]) -> None:
-        for event in self._events(run_id):
-            wanted = _open(names, found, event.event_us)
-            if not wanted:
-                return
-            for fact in _job_facets(event.raw) if _may_tell(event.raw, wanted) else ():
-                if fact.job == job and fact.name in wanted:
-                    found[fact.name] = found[fact.name].merge(fact) if fact.name in found else fact
-
-    def _events(self, run_id: str) -> Iterator[LoggedEvent]:
-        offset = 0
-        while page := self._store.newest_events(run_id, _EVENTS_AT_ONCE, offset):
-            yield from page
-            offset += len(page)
+        for _ in newest_job_facets(self._store.newest_first(run_id), job, names, found):
+            pass
 
     def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, tuple[Stamp, bytes]]:
         """The newest of those of a dataset's facets that runs told under this very name."""
@@ -74,6 +62,23 @@ class OlderFacets:
         runs = ((known[run_id].times, run_id) for run_id in run_ids if run_id in known)
         whole = ((times, run_id) for times, run_id in runs if times is not None and run_id not in self._store.runs)
         return sorted(((times.seen.last_us, run_id) for times, run_id in whole), reverse=True)
+
+
+def newest_job_facets(
+    newest_first: Iterable[LoggedEvent], job: JobId, names: set[str], found: dict[str, JobFacet]
+) -> Iterator[None]:
+    """Add to `found` the newest of those of a job's facets with these names, with a step for each event.
+
+    No more events are looked at than can tell of them.
+    """
+    for event in newest_first:
+        wanted = _open(names, found, event.event_us)
+        if not wanted:
+            return
+        for fact in _job_facets(event.raw) if _may_tell(event.raw, wanted) else ():
+            if fact.job == job and fact.name in wanted:
+                found[fact.name] = found[fact.name].merge(fact) if fact.name in found else fact
+        yield
 
 
 def _job_facets(raw: bytes) -> list[JobFacet]:

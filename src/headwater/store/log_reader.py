@@ -24,6 +24,8 @@ _OTHERS: Final = {
     True: "log WHERE run IS NULL",
 }
 """What is in the log beside the events, and beside the events of runs."""
+_FIRST_READ: Final = 4
+"""Of a run's newest events, which nearly always say enough."""
 _LOGGED: Final = "idx, digest, received_us, event_us, event_type, verdict, key_id, packed"
 
 
@@ -37,6 +39,14 @@ class VerdictsRead(NamedTuple):
     begin: int
     end: int
     rows: Sequence[VerdictRow]
+
+
+class ToldState(NamedTuple):
+    """What an event says that became of its run."""
+
+    event_type: str
+    event_us: int
+    digest: bytes
 
 
 class EventsAsked(NamedTuple):
@@ -183,7 +193,8 @@ class LogReader(Bounded):
             f"WHERE name.namespace = ?{self._if_happened}"
         )
         self._wait_for_facts()
-        page = f"SELECT {_LOGGED} {joined} ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
+        order = "ORDER BY event_us DESC, idx DESC"
+        page = f"SELECT {_LOGGED} FROM log WHERE idx IN (SELECT idx {joined} {order} LIMIT ? OFFSET ?) {order}"
         where = (namespace, *self._bound)
         events = [self._logged(row) for row in self._rows(page, (*where, limit, offset))]
         return events, self._value(f"SELECT count(*) {joined}", where)
@@ -240,14 +251,32 @@ class LogReader(Bounded):
 
     def run_events(self, run_id: str, limit: int = _ALL, offset: int = 0) -> list[LoggedEvent]:
         """A page of the events of a run, by event time."""
-        sql = f"SELECT {_LOGGED} FROM log WHERE run = {RUN}{self._if_happened} ORDER BY event_us, idx LIMIT ? OFFSET ?"
+        order = "ORDER BY event_us, idx"
+        # By their places: a stream has thousands, and what is put into order should not have raw events in it.
+        places = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} {order} LIMIT ? OFFSET ?"
+        sql = f"SELECT {_LOGGED} FROM log WHERE idx IN ({places}) {order}"
         return [self._logged(row) for row in self._rows(sql, (self._key(run_id), *self._bound, limit, offset))]
 
-    def newest_events(self, run_id: str, limit: int, offset: int) -> list[LoggedEvent]:
-        """A page of the events of a run, the newest by event time first."""
-        order = "ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
-        sql = f"SELECT {_LOGGED} FROM log WHERE run = {RUN}{self._if_happened} {order}"
-        return [self._logged(row) for row in self._rows(sql, (self._key(run_id), *self._bound, limit, offset))]
+    def newest_first(self, run_id: str) -> Iterator[LoggedEvent]:
+        """The events of a run, the newest by event time first; they are read as they are asked for."""
+        sql = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} ORDER BY event_us DESC, idx DESC"
+        places = [row[0] for row in self._rows(sql, (self._key(run_id), *self._bound))]
+        begin, count = 0, _FIRST_READ
+        while page := places[begin : begin + count]:
+            events = self.at(page)
+            yield from (events[place] for place in page)
+            begin, count = begin + count, min(2 * count, _IN_ONE_QUESTION)
+
+    def count_run_events(self, run_id: str, until_us: int) -> int:
+        """How many events of a run happened until then, that time included."""
+        sql = f"SELECT count(*) FROM log WHERE run = {RUN} AND +event_us <= ?"
+        return int(self._value(sql, (self._key(run_id), min(until_us, self._until_us))))
+
+    def changes_of_state(self, run_id: str) -> list[ToldState]:
+        """What the events of a run but those of type RUNNING say that became of it, in the log's order."""
+        told = "SELECT event_type, event_us, digest FROM log"
+        sql = f"{told} WHERE run = {RUN} AND event_type <> 'RUNNING'{self._if_happened} ORDER BY idx"
+        return [ToldState(*row) for row in self._rows(sql, (self._key(run_id), *self._bound))]
 
     def run_verdicts(self, run_ids: Sequence[str]) -> dict[str, list[tuple[str, str | None, int]]]:
         """For each run: verdict, key id, and how many of its events came out so."""

@@ -114,6 +114,24 @@ def test_the_events_of_a_run_come_in_pages(store: Store) -> None:
     assert len(store.run_events("a")) == 3
 
 
+def test_the_events_of_a_run_come_newest_first_however_many_there_are(store: Store) -> None:
+    store.add([written("a", second) for second in (3, 7, 1, 9, 2, 8, 4, 6, 5)])
+    store.add([written("b", 9)])
+
+    assert [logged.event_us // 1_000_000 for logged in store.newest_first("a")] == [9, 8, 7, 6, 5, 4, 3, 2, 1]
+    assert [*store.newest_first("none")] == []
+    assert (store.count_run_events("a", 4_000_000), store.count_run_events("a", 2**62)) == (4, 9)
+
+
+def test_what_became_of_a_run_comes_in_the_logs_order(store: Store) -> None:
+    for kind, second in (("RUNNING", 1), ("COMPLETE", 3), ("START", 2), ("RUNNING", 4)):
+        store.add([entry(event(eventType=kind, run={"runId": "a"}, eventTime=f"1970-01-01T00:00:0{second}Z"))])
+
+    told = store.changes_of_state("a")
+
+    assert [(each.event_type, each.event_us) for each in told] == [("COMPLETE", 3_000_000), ("START", 2_000_000)]
+
+
 @pytest.mark.parametrize(
     ("asked", "times", "count"),
     [

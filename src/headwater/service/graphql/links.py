@@ -155,8 +155,8 @@ def _ends_of_run(ask: Ask, run: KnownRun, side: Literal["inputDatasetVersions", 
 
 def _states(ask: Ask, run: KnownRun) -> list[Node]:
     """Each change of state that an event told of, by event time."""
-    events = ask.knowledge.store.run_events(run.run_id)
-    known = [(_STATE[each.event_type], each.event_us) for each in events if each.event_type in _STATE]
+    told = sorted(ask.knowledge.store.changes_of_state(run.run_id), key=lambda each: each.event_us)
+    known = [(_STATE[each.event_type], each.event_us) for each in told if each.event_type in _STATE]
     return [objects.state(ask, run, state, at_us) for state, at_us in known]
 
 

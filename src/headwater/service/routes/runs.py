@@ -37,7 +37,7 @@ async def get_facets(
     kind: Annotated[Literal["run", "job"], SMALL, Query(alias="type", description="Whose.")],
 ) -> Response:
     """The facets of a run, or those of its job as the run told them."""
-    return answer(runs.run_facets(knowledge, run) if kind == "run" else runs.job_facets_of_run(knowledge, run))
+    return answer(runs.run_facets(knowledge, run) if kind == "run" else await runs.job_facets_of_run(knowledge, run))
 
 
 @router.get(f"{_RUN}/events", response_model=shapes.RunEvents, responses=NOT_FOUND | WRONG)

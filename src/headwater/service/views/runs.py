@@ -9,8 +9,7 @@ from typing import Final, NamedTuple, TypeVar, cast
 import orjson
 
 from headwater.graph.mending import Mended, Told, placed, started_late
-from headwater.model.events import Direction, RunEvent, parse_event
-from headwater.model.extract import content_of
+from headwater.model.events import Direction
 from headwater.model.facets.about import TagsFacet
 from headwater.model.facets.own import DeclaredFacet, counters
 from headwater.model.facets.run import (
@@ -19,13 +18,15 @@ from headwater.model.facets.run import (
     NominalTimeFacet,
     moment,
 )
-from headwater.model.facts import ParentRun
+from headwater.model.facts import JobFacet, ParentRun
 from headwater.model.names import DatasetId
 from headwater.model.times import microseconds
 from headwater.service import shapes
 from headwater.service.activity import KnownRun
+from headwater.service.ahead import in_turns
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
+from headwater.service.older import newest_job_facets
 from headwater.service.versions import job_version, shape_at, shape_uuid
 from headwater.service.views.names import facets_of, mended_shape, name_of
 from headwater.service.views.silence import stale_after_us
@@ -152,8 +153,8 @@ def _mended(knowledge: Knowledge, run: KnownRun) -> Iterator[Mended]:
 def run_shape(knowledge: Knowledge, run: KnownRun) -> shapes.Run:
     """One run, also with what only the log tells: in which order its events came."""
     (shape,) = run_shapes(knowledge, [run])
-    logged = sorted(knowledge.store.run_events(run.run_id), key=lambda event: event.log_index)
-    late = started_late([Told(event.event_type, event.digest.hex()) for event in logged])
+    told = () if run.ended_us is None else knowledge.store.changes_of_state(run.run_id)
+    late = started_late([Told(each.event_type, each.digest.hex()) for each in told])
     return shape if late is None else {**shape, "mended": [*shape["mended"], mended_shape(late)]}
 
 
@@ -274,12 +275,15 @@ def run_facets(knowledge: Knowledge, run: KnownRun) -> shapes.RunFacets:
     return shapes.RunFacets(runId=run.run_id, facets=facets_of({row.name: row.body for row in rows}))
 
 
-def job_facets_of_run(knowledge: Knowledge, run: KnownRun) -> shapes.RunFacets:
-    """The facets of the job as this run told them, the newest of each."""
-    events = (parse_event(logged.raw) for logged in knowledge.store.run_events(run.run_id))
-    in_order = sorted((event for event in events if isinstance(event, RunEvent)), key=lambda event: event.stamp)
-    newest = {name: content_of(value).body for event in in_order for name, value in event.job_facets.items()}
-    return shapes.RunFacets(runId=run.run_id, facets=facets_of(newest))
+async def job_facets_of_run(knowledge: Knowledge, run: KnownRun) -> shapes.RunFacets:
+    """The facets of its job as this run told them, the newest of each; others have their turn meanwhile."""
+    found: dict[str, JobFacet] = {}
+    if run.has_events:
+        names = {*knowledge.graph.job_digests(run.job)}
+        await in_turns(newest_job_facets(knowledge.store.newest_first(run.run_id), run.job, names, found))
+    bodies = knowledge.store.bodies([fact.content for fact in found.values()])
+    told = {name: bodies[fact.content] for name, fact in sorted(found.items())}
+    return shapes.RunFacets(runId=run.run_id, facets=facets_of(told))
 
 
 def run_events(knowledge: Knowledge, run: KnownRun, limit: int, offset: int) -> shapes.RunEvents:
