@@ -259,12 +259,13 @@ class LogReader(Bounded):
 
     def newest_first(self, run_id: str) -> Iterator[LoggedEvent]:
         """The events of a run, the newest by event time first; they are read as they are asked for."""
-        sql = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} ORDER BY event_us DESC, idx DESC"
+        order = "ORDER BY event_us DESC, idx DESC"
+        sql = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} {order}"
         places = [row[0] for row in self._rows(sql, (self._key(run_id), *self._bound))]
         begin, count = 0, _FIRST_READ
         while page := places[begin : begin + count]:
-            events = self.at(page)
-            yield from (events[place] for place in page)
+            rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE idx IN ({marks(page)}) {order}", page)
+            yield from map(self._logged, rows)
             begin, count = begin + count, min(2 * count, _IN_ONE_QUESTION)
 
     def count_run_events(self, run_id: str, until_us: int) -> int:

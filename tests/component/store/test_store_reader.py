@@ -11,6 +11,7 @@ from headwater.model.facts import Content
 from headwater.model.names import DatasetId
 from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.log_reader import EventsAsked
+from headwater.store.memory import MemoryStore
 from headwater.store.store import Store
 from headwater.store.writer import GroupCommit, Outcome
 from tests.support.app import dataset, event, facet, schema
@@ -121,6 +122,14 @@ def test_the_events_of_a_run_come_newest_first_however_many_there_are(store: Sto
     assert [logged.event_us // 1_000_000 for logged in store.newest_first("a")] == [9, 8, 7, 6, 5, 4, 3, 2, 1]
     assert [*store.newest_first("none")] == []
     assert (store.count_run_events("a", 4_000_000), store.count_run_events("a", 2**62)) == (4, 9)
+
+
+def test_a_store_of_a_part_of_a_log_gives_its_events_newest_first_with_their_places_in_the_log(store: Store) -> None:
+    store.add([written("a", second) for second in (3, 7, 1, 9, 2, 8, 4, 6, 5)])
+    with closing(MemoryStore(store)) as part:
+        part.add_logged([*store.logged(range(2, 9))])
+
+        assert [logged.log_index for logged in part.newest_first("a")] == [3, 5, 7, 8, 6, 4, 2]
 
 
 def test_what_became_of_a_run_comes_in_the_logs_order(store: Store) -> None:
