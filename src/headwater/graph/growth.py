@@ -34,6 +34,7 @@ from headwater.model.facts import (
     JobFlow,
     Observation,
     ObservedFacet,
+    ObservedShape,
     Quarantined,
     RunFacet,
     RunOfJob,
@@ -70,6 +71,7 @@ class Growth(JobEdges, ColumnEvidences):
             ChainLink: self.nodes.add,
             Content: _pass_over,
             DeclaredShape: _pass_over,
+            ObservedShape: _pass_over,
         }
 
     def add_all(self, facts: Iterable[Fact]) -> None:

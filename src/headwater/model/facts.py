@@ -12,6 +12,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     JobFacet        job, facet name                        last writer
     Observation     run, direction, dataset                union: min and max of times
     ObservedFacet   run, direction, dataset, slot, name    last writer
+    ObservedShape   run, direction, dataset, part, content union: first and last stamp
     ColumnEvidence  run, target, strength, content         union: min and max of times
     Declaration     job or dataset                         last writer, whole
     DeclaredTimes   job or dataset                         union: min and max of times
@@ -40,6 +41,9 @@ from headwater.model.names import DatasetId, JobId
 from headwater.model.value import value
 
 Slot = Literal["facets", "direction_facets"]
+ShapePart = Literal["schema", "version"]
+SHAPE_PARTS: tuple[ShapePart, ...] = ("schema", "version")
+"""The facets that make a version of a dataset."""
 Evidence = Literal["symlinks", "rename"]
 TerminalState = Literal["COMPLETE", "FAIL", "ABORT"]
 Way = Literal["upstream", "downstream"]
@@ -245,6 +249,27 @@ class ObservedFacet(LastWriter):
     name: str
     content: bytes
     stamp: Stamp
+
+
+@value
+class ObservedShape(Merging):
+    """A schema or version facet that a run told of a dataset, for good, whatever it told since: a stream tells many.
+
+    Of the times that it told the same the first and the last are kept.
+    """
+
+    KEY = ("run_id", "direction", "dataset", "part", "content")
+    run_id: str
+    direction: Direction
+    dataset: DatasetId
+    part: ShapePart
+    content: bytes
+    first: Stamp
+    last: Stamp
+
+    def merge(self, other: Self) -> Self:
+        """Return the telling from the earlier first to the later last time."""
+        return replace(self, first=min(self.first, other.first), last=max(self.last, other.last))
 
 
 @value
@@ -480,6 +505,7 @@ Fact = (
     | JobFacet
     | Observation
     | ObservedFacet
+    | ObservedShape
     | ColumnEvidence
     | Declaration
     | DeclaredTimes
@@ -507,5 +533,7 @@ def _happened_us(fact: Any) -> int:  # noqa: ANN401  any fact but a content
             return fact.seen.last_us
         case ChainLink():
             return fact.event_us
+        case ObservedShape():
+            return fact.last.time_us
     time_us: int = fact.stamp.time_us
     return time_us

@@ -21,6 +21,7 @@ from headwater.model.facts import (
     JobFlow,
     Observation,
     ObservedFacet,
+    ObservedShape,
     Quarantined,
     RunFacet,
     RunOfJob,
@@ -40,7 +41,18 @@ class Mentions:
 
 
 _NAME_NOBODY: Final[frozenset[type[Fact]]] = frozenset(
-    {Content, ObservedFacet, RunFacet, Quarantined, Ending, CatalogEntry, ControlFlow, ChainLink, EngineCatalog}
+    {
+        Content,
+        ObservedFacet,
+        ObservedShape,
+        RunFacet,
+        Quarantined,
+        Ending,
+        CatalogEntry,
+        ControlFlow,
+        ChainLink,
+        EngineCatalog,
+    }
 )
 """Other facts of the same event name what they are about; nodes are looked at when somebody asks; and what an engine
 is set up for may be about any of its names."""

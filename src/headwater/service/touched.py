@@ -1,14 +1,12 @@
 """Whom facts touch in a graph: asked before they are added, of what they may move away, and after."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from headwater.graph.lineage import Graph
-from headwater.model.facts import Declaration, Fact, ObservedFacet
+from headwater.model.facts import Declaration, Fact, ObservedShape
 from headwater.model.names import DatasetId, JobId
 from headwater.service.mentions import Mentions
-
-_SHAPES: Final = frozenset({"schema", "version"})
 
 
 class Touched(NamedTuple):
@@ -50,18 +48,18 @@ def reshaped_by(graph: Graph, facts: Iterable[Fact]) -> set[DatasetId]:
     """
     reshaped: set[DatasetId] = set()
     for fact in facts:  # by their types, which takes a fifth of what matching them takes
-        if type(fact) is ObservedFacet:
-            if fact.name in _SHAPES and fact.slot == "facets" and _may_reshape(graph, fact):
+        if type(fact) is ObservedShape:
+            if _may_reshape(graph, fact):
                 reshaped.add(fact.dataset)
         elif type(fact) is Declaration and isinstance(fact.node, DatasetId):
             reshaped.add(fact.node)
     return reshaped
 
 
-def _may_reshape(graph: Graph, fact: ObservedFacet) -> bool:
+def _may_reshape(graph: Graph, fact: ObservedShape) -> bool:
     dataset = graph.datasets.get(fact.dataset)
-    stamp, content = dataset.facets.get(fact.name, (None, b"")) if dataset else (None, b"")
-    return stamp is None or content != fact.content or fact.stamp < stamp
+    stamp, content = dataset.facets.get(fact.part, (None, b"")) if dataset else (None, b"")
+    return stamp is None or content != fact.content or fact.first < stamp
 
 
 def unused_of(graph: Graph, told: Mentions) -> list[DatasetId]:

@@ -7,21 +7,19 @@ whenever it is computed, and a late event just falls into its place.
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 import orjson
 
 from headwater.graph.lineage import Graph
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import DeclaredShape
+from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
 from headwater.service.knowledge import Knowledge
 from headwater.store.facet_reader import ShapeChange
 
-ShapePart = Literal["schema", "version"]
-_PARTS: Final[tuple[ShapePart, ...]] = ("schema", "version")
 _OURS: Final = uuid5(NAMESPACE_URL, HEADWATER_FACETS)
 
 
@@ -74,7 +72,7 @@ def shape_uuid(graph: Graph, name: DatasetId, shape: Shape) -> UUID:
 
 def current_shape(graph: Graph, name: DatasetId) -> Shape | None:
     """The newest schema and version; None for a dataset that was declared without either and that no run touched."""
-    shape = Shape(*(graph.digest_of(name, part) for part in _PARTS))
+    shape = Shape(*(graph.digest_of(name, part) for part in SHAPE_PARTS))
     was_touched = any(graph.datasets[member].observed for member in graph.members(name) if member in graph.datasets)
     return shape if was_touched or shape != Shape() else None
 
@@ -85,7 +83,7 @@ def shape_at(knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[s
     return Shape(
         *(
             own.get(part) or (_told_last(knowledge, name, part, time_us) if graph.digest_of(name, part) else None)
-            for part in _PARTS
+            for part in SHAPE_PARTS
         )
     )
 
@@ -145,7 +143,7 @@ class _ToldSoFar:
                 self._declared[change.dataset] = change
             else:
                 self._observed[change.name] = (change.stamp, change.content)
-        return Shape(*map(self._newest, _PARTS))
+        return Shape(*map(self._newest, SHAPE_PARTS))
 
     def _newest(self, part: ShapePart) -> bytes | None:
         told = [(shape.stamp, content) for shape in self._declared.values() if (content := getattr(shape, part))]
@@ -172,6 +170,6 @@ def _declared_by_jobs(graph: Graph, name: DatasetId) -> Iterator[_Change]:
     for member in graph.members(name):
         dataset = graph.datasets.get(member)
         for by, declared in dataset.declared.items() if dataset else ():
-            for part in _PARTS:
+            for part in SHAPE_PARTS:
                 if part in declared.digests and not isinstance(by, DatasetId):
                     yield _Change(declared.stamp, part, declared.digests[part], None)

@@ -3,18 +3,19 @@
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import DeclaredShape
+from headwater.model.facts import DeclaredShape, ShapePart
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bounded import NAME, RUN, Bounded, runs
 from headwater.store.bulk import marks
 from headwater.store.numbers import run_id_of_key
 from headwater.store.packing import content_of_row
 
-_SHAPES: Final = "slot = 'facets' AND name IN ('schema', 'version')"
-"""As in the index `observed_shape`."""
+_ENDS: Final = ("first", "last")
+"""The times at which a run told of a shape: the two ends of a row."""
+_SHAPE: Final = "stamp_us, stamp_digest, run_id, direction, part, content"
 
 
 class RunFacetRow(NamedTuple):
@@ -41,7 +42,7 @@ class ShapeChange(NamedTuple):
     run_id: str
     direction: Direction
     dataset: DatasetId
-    name: Literal["schema", "version"]
+    name: ShapePart
     content: bytes
 
 
@@ -147,40 +148,51 @@ class FacetReader(Bounded):
             newest[name] = max(newest.get(name, stamped), stamped)
         return newest
 
-    def facet_at(self, dataset: DatasetId, name: str, time_us: int) -> tuple[Stamp, bytes] | None:
+    def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> tuple[Stamp, bytes] | None:
         """The newest schema or version facet that a run told of until then, that time included: stamp and digest."""
-        sql = (
-            f"SELECT stamp_us, stamp_digest, content FROM observed_facet WHERE {_SHAPES} AND dataset = {NAME} "
-            "AND name = ? AND stamp_us <= ? ORDER BY stamp_us DESC, stamp_digest DESC LIMIT 1"
+        newest = " UNION ALL ".join(
+            f"SELECT * FROM (SELECT {end}_us, {end}_digest, content FROM told_shape "
+            f"WHERE dataset = {NAME} AND part = ? AND {end}_us <= ? "
+            f"ORDER BY {end}_us DESC, {end}_digest DESC, content DESC LIMIT 1) AS {end}"
+            for end in _ENDS
         )
         self._wait_for_facts()
-        row = next(self._rows(sql, (*dataset, name, min(time_us, self._until_us))), None)
-        return row and (Stamp(*row[:2]), row[2])
+        told = (*dataset, name, min(time_us, self._until_us))
+        return max(((Stamp(*row[:2]), row[2]) for row in self._rows(newest, 2 * told)), default=None)
 
     def shapes_told(self, dataset: DatasetId) -> list[ShapeChange]:
-        """Which schema or version each run told of, in no order."""
-        sql = (
-            "SELECT stamp_us, stamp_digest, run_id, direction, name, content FROM observed_facet "
-            f"JOIN run ON id = run WHERE {_SHAPES} AND dataset = {NAME}{self._if_told}"
-        )
-        self._wait_for_facts()
-        return [
-            ShapeChange(Stamp(*row[:2]), run_id_of_key(row[2]), row[3], dataset, *row[4:])
-            for row in self._rows(sql, (*dataset, *self._bound))
-        ]
+        """Which schemas and versions each run told of: the first and the last time of each, in no order."""
+        sql, values = self._shape_tellings(dataset)
+        return self._shape_changes(dataset, f"SELECT {_SHAPE} FROM ({sql}) AS told JOIN run ON id = run", values)
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """When runs told of another schema or version than before, by event time."""
+        order = "stamp_us, stamp_digest, direction, content"
+        told, values = self._shape_tellings(dataset)
         sql = (
-            "SELECT stamp_us, stamp_digest, run_id, direction, name, content FROM ("
-            "SELECT *, lag(content) OVER (PARTITION BY name ORDER BY stamp_us, stamp_digest) AS former "
-            f"FROM observed_facet WHERE {_SHAPES} AND dataset = {NAME}{self._if_told}) AS told JOIN run ON id = run "
-            "WHERE former IS NULL OR former <> content ORDER BY stamp_us, stamp_digest"
+            f"SELECT {_SHAPE} FROM (SELECT *, lag(content) OVER (PARTITION BY part ORDER BY {order}) AS former "
+            f"FROM ({told}) AS told) AS told JOIN run ON id = run "
+            f"WHERE former IS NULL OR former <> content ORDER BY {order}"
         )
+        return self._shape_changes(dataset, sql, values)
+
+    def _shape_tellings(self, dataset: DatasetId) -> tuple[str, Sequence[object]]:
+        """A query for both ends of each row of `told_shape` of a dataset, and its values."""
+        ends = (
+            f"SELECT run, direction, part, content, {end}_us AS stamp_us, {end}_digest AS stamp_digest FROM told_shape "
+            f"WHERE dataset = {NAME}{self._early(end)}"
+            for end in _ENDS
+        )
+        return " UNION ".join(ends), 2 * (*dataset, *self._bound)
+
+    def _early(self, end: str) -> str:
+        return f" AND +{end}_us <= ?" if self._bound else ""
+
+    def _shape_changes(self, dataset: DatasetId, sql: str, values: Sequence[object]) -> list[ShapeChange]:
         self._wait_for_facts()
         return [
             ShapeChange(Stamp(*row[:2]), run_id_of_key(row[2]), row[3], dataset, *row[4:])
-            for row in self._rows(sql, (*dataset, *self._bound))
+            for row in self._rows(sql, values)
         ]
 
     def declared_shapes(self, dataset: DatasetId) -> list[DeclaredShape]:
@@ -194,10 +206,9 @@ class FacetReader(Bounded):
 
     def datasets_with_several_schemas(self) -> list[DatasetId]:
         """The names under which more than one schema was told of; looks through all that runs observed."""
-        early = self._if_told
         told = (
-            f"SELECT dataset, content FROM observed_facet WHERE slot = 'facets' AND name = 'schema'{early} "
-            f"UNION SELECT dataset, schema FROM declared_shape WHERE schema IS NOT NULL{early}"
+            f"SELECT dataset, content FROM told_shape WHERE part = 'schema'{self._early('first')} "
+            f"UNION SELECT dataset, schema FROM declared_shape WHERE schema IS NOT NULL{self._if_told}"
         )
         several = f"SELECT dataset FROM ({told}) AS told GROUP BY dataset HAVING count(*) > 1"
         self._wait_for_facts()

@@ -18,6 +18,7 @@ from headwater.model.facts import (
     EngineCatalog,
     Fact,
     ObservedFacet,
+    ObservedShape,
     RunFacet,
     Seen,
 )
@@ -37,6 +38,7 @@ _KEPT_CONTENTS: Final = 1_000
 _OF_GRAPH: Final[Mapping[type[Fact], str]] = {
     ObservedFacet: " WHERE slot = 'facets'",
     DeclaredShape: " WHERE dataset IS NULL",  # none: read from here where versions are shown
+    ObservedShape: " WHERE dataset IS NULL",
     RunFacet: " WHERE name IN ('" + "', '".join(sorted(TROUBLE)) + "')",
 }
 """Which facts of a kind a graph is made of, where it is not all of them."""

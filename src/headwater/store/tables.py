@@ -26,6 +26,7 @@ from headwater.model.facts import (
     JobFlow,
     Observation,
     ObservedFacet,
+    ObservedShape,
     ParentRun,
     Quarantined,
     RunFacet,
@@ -37,7 +38,7 @@ from headwater.model.facts import (
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bulk import Insert
 from headwater.store.connection import Row
-from headwater.store.merges import CHAIN_LINK, EDIT, RUN_OF_JOB, RUN_TIMES, last_writer, widening
+from headwater.store.merges import CHAIN_LINK, EDIT, OBSERVED_SHAPE, RUN_OF_JOB, RUN_TIMES, last_writer, widening
 from headwater.store.packing import content_of_row, held
 
 
@@ -213,6 +214,24 @@ TABLES: tuple[Table[Any], ...] = (
         ),
         runs=(0,),
         names=(2,),
+    ),
+    Table(
+        ObservedShape,
+        Insert("told_shape", 9, OBSERVED_SHAPE),
+        lambda fact, numbers: (
+            numbers.name(fact.dataset),
+            fact.part,
+            fact.content,
+            numbers.run(fact.run_id),
+            fact.direction,
+            *fact.first,
+            *fact.last,
+        ),
+        lambda row, names: ObservedShape(
+            names.run(row[3]), row[4], DatasetId(*names.name(row[0])), row[1], row[2], Stamp(*row[5:7]), Stamp(*row[7:])
+        ),
+        runs=(3,),
+        names=(0,),
     ),
     Table(
         ColumnEvidence,

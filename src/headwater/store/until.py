@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import Fact, Observation
+from headwater.model.facts import Fact, Observation, ShapePart
 from headwater.model.names import DatasetId
 from headwater.store.entries import EDIT, LoggedEvent, facts_of
 from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet, ToldRunFacet
@@ -155,7 +155,7 @@ class ReaderUntil(Reader):
         told_again = beside.newest_facets(again, dataset) if beside else {}
         return _newest(super().newest_facets(whole, dataset), told_again)
 
-    def facet_at(self, dataset: DatasetId, name: str, time_us: int) -> tuple[Stamp, bytes] | None:
+    def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> tuple[Stamp, bytes] | None:
         """As of then. What a row says that is old enough holds, whoever told it: nothing since was newer."""
         beside = self._again(dataset)
         told_again = beside.facet_at(dataset, name, time_us) if beside else None
@@ -175,7 +175,7 @@ class ReaderUntil(Reader):
             return super().shape_changes(dataset)
         changes: list[ShapeChange] = []
         former: dict[str, bytes] = {}
-        for each in sorted(self.shapes_told(dataset), key=lambda each: (each.stamp, each.name, each.direction)):
+        for each in sorted(self.shapes_told(dataset), key=lambda each: (each.stamp, each.direction, each.content)):
             if former.get(each.name) != each.content:
                 changes.append(each)
             former[each.name] = each.content

@@ -1,7 +1,9 @@
 """Schemas that changed, held against events that were put there by hand."""
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
+import pytest
 from starlette.testclient import TestClient
 
 from tests.support.app import Body, dataset, event, get, post
@@ -105,6 +107,45 @@ def test_what_a_job_finds_changed_is_told_with_the_job(client: TestClient) -> No
         {"namespace": "etl", "name": "load"},
     )
     assert (found["breaking"], found["subject"]) == (False, None)
+
+
+def beat(minute: int, **types: str) -> Body:
+    """A stream that runs on says what the topic and the table have now."""
+    return event(
+        eventType="RUNNING",
+        eventTime=f"2026-05-22T14:{minute:02d}:00Z",
+        inputs=[dataset("orders", "kafka://broker:9092", schema=fields(**types))],
+        outputs=[dataset("totals", "lake", schema=fields(**types))],
+    )
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 0, 4, 1, 3, 2), (3, 4, 2, 5, 1, 0)])
+def test_what_changes_while_a_stream_runs_is_told_with_the_first_event_that_says_so(
+    client: TestClient, order: Sequence[int]
+) -> None:
+    beats = [beat(minute, id="int", price="int") for minute in (0, 1)]
+    beats += [beat(minute, id="int") for minute in (2, 3)] + [beat(minute, id="int", price="int") for minute in (4, 5)]
+    post(client, *(beats[each] for each in order))
+
+    back, gone = ask(client, nodeId=TOPIC)
+    versions = get(client, "/api/v1/namespaces/kafka%3A%2F%2Fbroker%3A9092/datasets/orders/versions")["versions"]
+    then = ask(client, nodeId=TOPIC, asOf="2026-05-22T14:03:00Z")
+    before = ask(client, nodeId=TOPIC, asOf="2026-05-22T14:01:00Z")
+
+    assert (gone["at"], gone["index"]) == ("2026-05-22T14:02:00.000Z", order.index(2))
+    assert [(each["column"], each["change"]) for each in gone["changes"]] == [("price", "removed")]
+    assert [(each["column"], each["change"]) for each in back["changes"]] == [("price", "added")]
+    assert then == [gone]
+    assert before == []
+    assert [[field["name"] for field in version["fields"]] for version in versions] == [
+        ["id", "price"],
+        ["id"],
+        ["id", "price"],
+    ]
+    assert [[field["name"] for field in version["facets"]["schema"]["fields"]] for version in versions] == [
+        [field["name"] for field in version["fields"]] for version in versions
+    ]
+    assert [version["createdAt"][14:16] for version in versions[1:]] == ["02", "00"]
 
 
 def test_the_list_is_bounded_by_dataset_namespace_time_and_past(client: TestClient) -> None:

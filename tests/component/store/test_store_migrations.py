@@ -126,8 +126,18 @@ def test_what_the_log_tells_is_told_again_for_a_table_that_a_new_shape_adds(tmp_
         store.add([entry(json.dumps(told).encode())])
         declared = store.declared_shapes(name)
     with closing(sqlite3.connect(path)) as db:  # as the first shape has it
-        new = ("leaf", "tile_root", "tree", "chain_link", "declared_shape", "engine_catalog", "declared_times")
-        db.executescript(f"{''.join(f'DROP TABLE {table};' for table in ('named_job', *new))} PRAGMA user_version = 1;")
+        new = (
+            "leaf",
+            "tile_root",
+            "tree",
+            "chain_link",
+            "declared_shape",
+            "engine_catalog",
+            "declared_times",
+            "told_shape",
+        )
+        drops = "".join(f"DROP TABLE {table};" for table in ("named_job", *new))
+        db.executescript(f"{drops} CREATE INDEX observed_shape ON observed_facet (run); PRAGMA user_version = 1;")
 
     with closing(SqliteStore(path)) as store:
         assert store.declared_shapes(name) == declared != []

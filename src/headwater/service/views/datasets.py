@@ -176,9 +176,11 @@ def _version(
 
 
 def _facets_then(knowledge: Knowledge, version: DatasetVersion) -> dict[str, bytes]:
-    """The facets as the run told them that told of this version; of a declared one, those that make it a version."""
-    if version.told_by is not None:
-        return knowledge.store.dataset_facets(*version.told_by)
+    """What makes it a version, and all else that the run said of the dataset that told of it, as it said it last."""
     digests = {part: digest for part, digest in version.shape._asdict().items() if digest is not None}
     bodies = knowledge.store.bodies(list(digests.values()))
-    return {part: bodies[digest] for part, digest in digests.items()}
+    shape = {part: bodies[digest] for part, digest in digests.items()}
+    if version.told_by is None:
+        return shape
+    said = knowledge.store.dataset_facets(*version.told_by)
+    return said | {part: body for part, body in shape.items() if part in said}
