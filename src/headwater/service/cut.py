@@ -7,20 +7,21 @@ of a run that is in it makes that run's rows say more than was known then.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from itertools import islice
 from typing import Final
 
 from headwater.graph.cut import CutGraph, side
+from headwater.graph.enough import Enough
 from headwater.model.facts import Fact, RunOfJob, happened_us
 from headwater.service.ahead import groups, in_turns
 from headwater.service.knowledge import Knowledge
 from headwater.service.older import OlderFacets
 from headwater.service.then import KnowledgeThen
 from headwater.service.touched import Touched
-from headwater.store.entries import LoggedEvent
+from headwater.store.entries import WITHOUT_RUN, LoggedEvent, facts_of
 from headwater.store.reader import Reader
 from headwater.store.until import ReaderUntil
 
@@ -53,6 +54,7 @@ class CutPast:
         self._heard_late: list[int] = []
         self._turn = asyncio.Lock()
         self._has_nodes = False
+        self._is_catching_up = False
 
     @property
     def size_bytes(self) -> int:
@@ -90,8 +92,12 @@ class CutPast:
 
     def _fold_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
         """Fold what runs said by then, and what was said without a run."""
-        logged = sorted(reader.told_of(run_ids, self._until_us), key=_place)
-        return [fact for group in groups(logged, _GROUP) for fact in self._store.add_again(group)]
+        needed = _Needed(reader.told_of(run_ids, self._until_us))
+        for _ in needed.steps():
+            pass
+        told = [fact for logged in _in_order(reader, needed.places()) for fact in self._store.add_again(logged)]
+        self._store.pass_over(needed.looked_at)
+        return told
 
     async def _read_nodes(self) -> None:
         async with self._turn:
@@ -129,7 +135,7 @@ class CutPast:
 
     @property
     def _is_behind(self) -> bool:
-        return bool(self._heard_again or self._heard_late)
+        return bool(self._heard_again or self._heard_late or self._is_catching_up)
 
     def _is_news(self, run_id: str) -> bool:
         """Whether what `now` has of a run that spoke since is no longer what was known then, and was till now."""
@@ -140,19 +146,62 @@ class CutPast:
         """Take in what was heard of since; runs that spoke again are from now on read from their events."""
         async with self._turn:
             while self._is_behind:
-                run_ids = [*islice(self._heard_again, _GROUP)]
-                places = self._heard_late[:_GROUP]
-                logged = [event for run_id in run_ids for event in self._store.run_events(run_id)]
-                logged += self._store.at(places).values()
-                self._store.runs.update(run_ids)
-                self._store.heard_late()
-                self.knowledge.learn(self._store.add_again(sorted(logged, key=_place)))
-                self._graph.hand_over()
-                del self._heard_late[: len(places)]
-                for run_id in run_ids:
+                run_ids, places = [*islice(self._heard_again, _GROUP)], self._heard_late[:_GROUP]
+                for run_id in run_ids:  # whoever is heard of meanwhile is looked at again
                     del self._heard_again[run_id]
+                del self._heard_late[: len(places)]
+                self._is_catching_up = True
+                try:
+                    await self._take_in(run_ids, places)
+                except BaseException:
+                    self._heard_again.update(dict.fromkeys(run_ids))
+                    self._heard_late += places
+                    raise
+                finally:
+                    self._is_catching_up = False
                 self.knowledge.is_in_step = not self._is_behind
                 await asyncio.sleep(0)
+
+    async def _take_in(self, run_ids: Sequence[str], places: Sequence[int]) -> None:
+        new = [place for place in self._store.times_of(run_ids) if not self._store.has_looked_at(place)]
+        needed = _Needed(event for group in groups((*places, *new), _GROUP) for event in self._store.at(group).values())
+        await in_turns(needed.steps())
+        logged = [event for group in _in_order(self._store, needed.places()) for event in group]
+        self._store.runs.update(run_ids)
+        self._store.heard_late()
+        self.knowledge.learn(self._store.add_again(logged))
+        self._store.pass_over(needed.looked_at)
+        self._graph.hand_over()
+
+
+class _Needed:
+    """Which events are to be folded again: of those of runs only as many as say together what all say."""
+
+    def __init__(self, logged: Iterable[LoggedEvent]) -> None:
+        self._logged = logged
+        self._enough = Enough()
+        self._without_run: set[int] = set()
+        self.looked_at: set[int] = set()
+
+    def steps(self) -> Iterator[None]:
+        """Look at one event after the other."""
+        for event in self._logged:
+            self.looked_at.add(event.log_index)
+            if event.event_type in WITHOUT_RUN:
+                self._without_run.add(event.log_index)
+            else:
+                self._enough.add(event.log_index, facts_of(event))
+            yield
+
+    def places(self) -> set[int]:
+        """Those that are needed, of those that were looked at."""
+        return self._without_run | self._enough.places()
+
+
+def _in_order(reader: Reader, places: Iterable[int]) -> Iterator[list[LoggedEvent]]:
+    """The events in these places, in the log's order, some at a time."""
+    for group in groups(sorted(places), _GROUP):
+        yield sorted(reader.at(group).values(), key=_place)
 
 
 def _run_of(facts: Sequence[Fact]) -> str | None:

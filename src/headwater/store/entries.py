@@ -1,6 +1,6 @@
 """What goes into the log, and what comes out of it."""
 
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from headwater.errors import InvalidEventError
 from headwater.model.edits import EditEntry, Node, named, parse_edit
@@ -15,6 +15,8 @@ Verdict = Literal["ok", "tampered", "unknown-key", "unsigned", "malformed"]
 
 EDIT: Literal["EDIT"] = "EDIT"
 """The type that an entry of edits has in the log."""
+WITHOUT_RUN: Final = frozenset({EDIT, "JOB", "DATASET"})
+"""The types of entries that tell of no run."""
 
 
 class Entry(NamedTuple):

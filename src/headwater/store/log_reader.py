@@ -186,6 +186,15 @@ class LogReader(Bounded):
         time_us: int | None = self._value(sql, (self._key(run_id), *self._bound))
         return time_us
 
+    def runs_of_namespace(self, namespace: str) -> list[str]:
+        """The runs of a namespace's jobs, in no order."""
+        sql = (
+            "SELECT run_id FROM name JOIN run_of_job ON job = name.id JOIN run ON run.id = run_of_job.run "
+            "WHERE namespace = ?"
+        )
+        self._wait_for_facts()
+        return [run_id_of_key(row[0]) for row in self._rows(sql, (namespace,))]
+
     def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
         """A page of the events of the runs of a namespace's jobs, the newest first, and how many there are."""
         joined = (
@@ -219,14 +228,22 @@ class LogReader(Bounded):
 
     def told_of(self, run_ids: Sequence[str], until_us: int = END_OF_TIME_US) -> Iterator[LoggedEvent]:
         """The events of the runs, and all that declare a job or dataset or edit something, that happened until then."""
-        early, until = " AND +event_us <= ?", min(until_us, self._until_us)
-        few = "SELECT id FROM run WHERE run_id IN ({marks})"
-        of_runs = f"SELECT {_LOGGED} FROM log WHERE run IN ({few}){early}"
+        until = min(until_us, self._until_us)
+        told_by_nobody = "SELECT idx FROM log WHERE run IS NULL AND +event_us <= ?"
+        without_run = [row[0] for row in self._rows(told_by_nobody, (until,))]
+        for places in (without_run, [*self.times_of(run_ids, until)]):
+            for begin in range(0, len(places), _IN_ONE_QUESTION):  # few raw events at a time: a stream has thousands
+                yield from self.at(places[begin : begin + _IN_ONE_QUESTION]).values()
+
+    def times_of(self, run_ids: Sequence[str], until_us: int = END_OF_TIME_US) -> dict[int, int]:
+        """When the events of the runs happened, by their places, until then, that time included; in no order."""
+        times: dict[int, int] = {}
         for begin in range(0, len(run_ids), _IN_ONE_QUESTION):
-            asked = run_ids[begin : begin + _IN_ONE_QUESTION]
-            rows = self._rows(of_runs.format(marks=marks(asked)), [*map(self._key, asked), until])
-            yield from map(self._logged, rows)
-        yield from map(self._logged, self._rows(f"SELECT {_LOGGED} FROM log WHERE run IS NULL{early}", (until,)))
+            keys = [self._key(run_id) for run_id in run_ids[begin : begin + _IN_ONE_QUESTION]]
+            few = f"SELECT id FROM run WHERE run_id IN ({marks(keys)})"
+            sql = f"SELECT idx, event_us FROM log WHERE run IN ({few}) AND +event_us <= ?"
+            times.update(self._rows(sql, [*keys, min(until_us, self._until_us)]))
+        return times
 
     def count_told_of(self, run_ids: Sequence[str]) -> int:
         """How many events `told_of` would give at any time."""

@@ -35,6 +35,7 @@ class ReaderUntil(Reader):
         self._waiting: list[LoggedEvent] = []
         """What is to be folded into it before it is asked."""
         self._places: set[int] = set()
+        self._passed_over = 0
         self._datasets: set[DatasetId] = set()
         """The datasets that it may tell of."""
         self.runs: set[str] = set()
@@ -49,7 +50,17 @@ class ReaderUntil(Reader):
     @property
     def folded_again(self) -> int:
         """How many events were folded again."""
-        return len(self._places)
+        return len(self._places) - self._passed_over
+
+    def has_looked_at(self, place: int) -> bool:
+        """Whether the event at that place was folded again, or passed over."""
+        return place in self._places
+
+    def pass_over(self, places: Iterable[int]) -> None:
+        """Note events that are not folded again: others that are say the same."""
+        before = len(self._places)
+        self._places.update(places)
+        self._passed_over += len(self._places) - before
 
     def add_again(self, logged: Sequence[LoggedEvent]) -> list[Fact]:
         """Fold events again that are not told by rows; gives what those say that are new here.
@@ -190,10 +201,9 @@ class ReaderUntil(Reader):
         )
         self._wait_for_facts()
         beside = self._again()
-        again = beside.events_of_namespace(namespace, 2**62, 0)[0] if beside else []
+        times = self.times_of(beside.runs_of_namespace(namespace)) if beside else {}
         rows = self._rows(sql, (namespace, *self._bound))
-        whole = ((place, at) for place, run, at in rows if run_id_of_key(run) not in self.runs)
-        times = {each.log_index: each.event_us for each in again} | dict(whole)
+        times |= {place: at for place, run, at in rows if run_id_of_key(run) not in self.runs}
         newest = sorted(times, key=lambda place: (-times[place], -place))
         page = newest[offset : offset + limit]
         events = self.at(page)
