@@ -8,8 +8,7 @@ from functools import reduce
 from typing import Any, Final
 
 from headwater.graph.fold import FactKey
-from headwater.model.facts import ChainLink, Content, Fact, LastWriter, Observation, RunOfJob
-from headwater.model.names import DatasetId, JobId
+from headwater.model.facts import ChainLink, Content, Fact, LastWriter
 
 _BESIDE: Final = (Content, ChainLink)
 """What follows from the others, and what each event says of itself alone."""
@@ -22,16 +21,12 @@ class Enough:
 
     def __init__(self) -> None:
         self._needed: dict[FactKey, Sequence[_Told]] = {}
-        self._named_last: dict[tuple[type, JobId | DatasetId], int] = {}
 
     def add(self, place: int, facts: Iterable[Fact]) -> None:
         """Add the facts of the event at that place of the log."""
         for fact in facts:
             if not isinstance(fact, _BESIDE):
                 self._add(place, fact)
-                for node in _named(fact):
-                    named = type(node), node
-                    self._named_last[named] = max(place, self._named_last.get(named, place))
 
     def _add(self, place: int, fact: Any) -> None:  # noqa: ANN401  facts of one key are of one type
         key = fact.key
@@ -44,20 +39,8 @@ class Enough:
             self._needed[key] = ((place, fact),)
 
     def places(self) -> set[int]:
-        """The events whose facts merge to the same as those of all.
-
-        And of each job and dataset the last in the log that names it, which brings it back if it was deleted before.
-        """
-        return {place for needed in self._needed.values() for place, _ in needed} | {*self._named_last.values()}
-
-
-def _named(fact: Fact) -> Iterable[JobId | DatasetId]:
-    match fact:
-        case Observation(dataset=name):
-            return (name,)
-        case RunOfJob(job=job, parts_of=whole):
-            return (job, *(each.job for each in whole))
-    return ()
+        """The events whose facts merge to the same as those of all."""
+        return {place for needed in self._needed.values() for place, _ in needed}
 
 
 def _needed_of(told: Sequence[_Told]) -> Sequence[_Told]:
