@@ -177,13 +177,13 @@ class FacetReader(Bounded):
         return self._shape_changes(dataset, sql, values)
 
     def _shape_tellings(self, dataset: DatasetId) -> tuple[str, Sequence[object]]:
-        """A query for both ends of each row of `told_shape` of a dataset, and its values."""
-        ends = (
+        """A query for both ends of each row of `told_shape` of a dataset, or the only one, and its values."""
+        first, last = (
             f"SELECT run, direction, part, content, {end}_us AS stamp_us, {end}_digest AS stamp_digest FROM told_shape "
             f"WHERE dataset = {NAME}{self._early(end)}"
             for end in _ENDS
         )
-        return " UNION ".join(ends), 2 * (*dataset, *self._bound)
+        return f"{first} UNION ALL {last} AND first_digest <> last_digest", 2 * (*dataset, *self._bound)
 
     def _early(self, end: str) -> str:
         return f" AND +{end}_us <= ?" if self._bound else ""
