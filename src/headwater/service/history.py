@@ -3,18 +3,19 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Final
 
 import orjson
 
 from headwater.graph.causes.history import ColumnsOf
-from headwater.graph.causes.record import EventRef, Outline, Record, SchemaNews, Told, record_of
+from headwater.graph.causes.readings import Columns
+from headwater.graph.causes.record import EventRef, Outline, Record, Retold, SchemaNews, Told, record_of
 from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.structs import Nesting
 from headwater.model.events import DatasetEvent, Direction, RunEvent, parse_event
-from headwater.model.facets.dataset import VersionFacet
+from headwater.model.facets.dataset import SchemaFacet, VersionFacet
 from headwater.model.facets.input_output import IcebergCommitReportFacet
 from headwater.model.facets.job import JobTypeFacet
 from headwater.model.facets.own import SubjectFacet
@@ -50,6 +51,7 @@ class KnownHistory:
         self.record_then = cache(self._record_then)
         self.outline = cache(self._outline)
         self.declared_anew = cache(self._declared_anew)
+        self.retold = cache(self._retold)
         self._job_type = cache(self._read_job_type)
 
     def close(self) -> None:
@@ -116,6 +118,31 @@ class KnownHistory:
         events = store.with_digests([stamp.digest for stamp, _ in news])
         return [_schema_news(changes, events[stamp.digest]) for stamp, changes in news]
 
+    def _retold(self, run_id: str) -> Sequence[Retold]:
+        """How the columns of what a run read and wrote changed while it ran, by what it told, in no order."""
+        run = self._graph.runs[run_id]
+        return [retold for direction, name in sorted(run.observed) for retold in self._anew(run_id, direction, name)]
+
+    def _anew(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[Retold]:
+        shown = self._graph.shown(name)
+        if not shown.is_complete or self._graph.hides(shown):
+            return
+        shapes = [each for each in self._knowledge.store.shapes_of_run(run_id, name) if each.name == SchemaFacet.key]
+        if len(shapes) < 2:
+            return
+        events = self._knowledge.store.with_digests([each.stamp.digest for each in shapes])
+        told = [
+            (columns, _ref(events[each.stamp.digest]), each.stamp.time_us)
+            for each in sorted(shapes, key=lambda each: (each.stamp, each.content))
+            if each.direction == direction and (columns := self._columns(each.content)) is not None
+        ]
+        for (then, event_then, _), (now, event, at_us) in pairwise(told):
+            if then != now:
+                yield Retold(direction, shown, (then, event_then), (now, event), at_us)
+
+    def _columns(self, schema: bytes) -> Columns | None:
+        return self._records.readings.columns({SchemaFacet.key: self._knowledge.store.content(schema)})
+
     def _runs_of(self, job: JobId) -> Sequence[Outline]:
         ids = self._knowledge.activity(job).runs
         return tuple(islice((run for run_id in ids if (run := self.outline(run_id)) is not None), _MOST_RUNS))
@@ -171,7 +198,7 @@ class KnownHistory:
         for logged in self._logged(run_id, until_us):
             event = parse_event(logged.raw)
             if isinstance(event, RunEvent):
-                yield Told(event, EventRef(logged.log_index, logged.digest))
+                yield Told(event, _ref(logged))
 
     def _logged(self, run_id: str, until_us: int | None) -> list[LoggedEvent]:
         store = self._knowledge.store
@@ -196,10 +223,14 @@ class KnownHistory:
         return self._knowledge.facets.read(JobTypeFacet, told)
 
 
+def _ref(logged: LoggedEvent) -> EventRef:
+    return EventRef(logged.log_index, logged.digest)
+
+
 def _schema_news(changes: tuple[ColumnChange, ...], logged: LoggedEvent) -> SchemaNews:
     subject = declared_subject(logged)
     version = None if subject is None else f"version {subject.version} of {subject.subject}"
-    return SchemaNews(logged.event_us, judged(changes, subject), version, EventRef(logged.log_index, logged.digest))
+    return SchemaNews(logged.event_us, judged(changes, subject), version, _ref(logged))
 
 
 def judged(changes: Iterable[ColumnChange], subject: SubjectFacet | None) -> tuple[ColumnChange, ...]:

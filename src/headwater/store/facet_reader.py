@@ -165,6 +165,14 @@ class FacetReader(Bounded):
         sql, values = self._shape_tellings(dataset)
         return self._shape_changes(dataset, f"SELECT {_SHAPE} FROM ({sql}) AS told JOIN run ON id = run", values)
 
+    def shapes_of_run(self, run_id: str, dataset: DatasetId) -> list[ShapeChange]:
+        """Of these those that one run told."""
+        told, values = self._shape_tellings(dataset)
+        sql = f"SELECT stamp_us, stamp_digest, direction, part, content FROM ({told}) AS told WHERE run = {RUN}"
+        self._wait_for_facts()
+        rows = self._rows(sql, (*values, self._key(run_id)))
+        return [ShapeChange(Stamp(*row[:2]), run_id, row[2], dataset, *row[3:]) for row in rows]
+
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """When runs told of another schema or version than before, by event time."""
         order = "stamp_us, stamp_digest, direction, content"

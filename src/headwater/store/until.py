@@ -179,6 +179,13 @@ class ReaderUntil(Reader):
         told_again = beside.shapes_told(dataset) if beside else ()
         return [*{*told_again, *super().shapes_told(dataset)}]
 
+    def shapes_of_run(self, run_id: str, dataset: DatasetId) -> list[ShapeChange]:
+        """As of then."""
+        if run_id in self.runs:
+            beside = self._again(dataset)
+            return beside.shapes_of_run(run_id, dataset) if beside else []
+        return super().shapes_of_run(run_id, dataset)
+
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """As of then."""
         beside = self._again(dataset)

@@ -427,6 +427,60 @@ def test_of_a_stream_of_any_length_counts_what_it_told_before_it_was_read(client
     assert ask(client, "dataset:lake:counted") == before
 
 
+def streamed(day: int, hour: int, run_id: str = "stream", kind: str = "RUNNING", sql: str = "a", **types: str) -> Body:
+    """What a stream from a topic into a table tells of both, which have the same columns."""
+    told = stream_event(kind, at(day, hour))
+    job_type = facet(processingType="STREAMING", integration="FLINK")
+    job = {**told["job"], "facets": {"jobType": job_type, "sql": facet(query=sql)}}
+    columns = facet(fields=[{"name": name, "type": kind} for name, kind in types.items()])
+    ends = {"inputs": [dataset("topic", schema=columns)], "outputs": [dataset("events", schema=columns)]}
+    return {**told, **ends, "run": {"runId": run_id}, "job": job}
+
+
+def read_daily(*told: Body) -> list[Body]:
+    """What was told, and what read the table at four on each of two days."""
+    counts = [run("count", day, inputs=[read("events")], outputs=[written("counted")]) for day in (6, 7)]
+    return [*told, *counts[0], *counts[1]]
+
+
+@pytest.mark.parametrize(("day", "hour", "is_found"), [(5, 9, False), (6, 9, True), (7, 9, False)])
+def test_columns_that_a_topic_lost_while_a_stream_ran_are_found_between_two_reads(
+    client: TestClient, day: int, hour: int, is_found: bool
+) -> None:
+    hours = [(each, hour) for each in (4, 5, 6, 7) for hour in (1, 3, 9, 20)]
+    after = [(each, {"id": "int"}) for each in hours if each >= (day, hour)]
+    before = [(each, {"id": "int", "price": "int"}) for each in hours if each < (day, hour)]
+    post(client, *read_daily(*(streamed(*each, **types) for each, types in (*before, *after))))
+
+    answer = ask(client, "dataset:lake:counted")
+
+    expected = [("schema-change", "topic", 2), ("schema-change", "events", 1)]
+    assert found(answer) == (expected if is_found else [])
+    if is_found:
+        assert [finding["words"] for finding in answer["findings"]] == ["topic: lost price", "events: lost price"]
+        assert [finding["consequence"] for finding in answer["findings"]] == [False, True]
+        assert {finding["at"] for finding in answer["findings"]} == {"2026-05-06T09:00:00.000Z"}
+    assert found(ask(client, "dataset:lake:events")) == [("schema-change", "topic", 1), ("schema-change", "events", 0)]
+
+
+@pytest.mark.parametrize("end", ["ABORT", "FAIL", "COMPLETE", None])
+@pytest.mark.parametrize(("day", "is_found"), [(5, False), (6, True)])
+def test_a_stream_that_was_started_anew_is_compared_with_itself_before(
+    client: TestClient, end: str | None, day: int, is_found: bool
+) -> None:
+    ends = [streamed(day, 9, kind=end, id="int", price="int")] if end else []
+    again = [streamed(each, hour, "again", sql="b", id="int") for each in (5, 6, 7) for hour in (3, 10)]
+    lived = [streamed(each, 3, id="int", price="int") for each in (4, 5, 6)]
+    begun = [each for each in again if each["eventTime"] > at(day, 9)]
+    post(client, *read_daily(*(each for each in lived if each["eventTime"] < at(day, 9)), *ends, *begun))
+
+    answer = found(ask(client, "dataset:lake:counted"))
+
+    failed = [("failed-run", "stream", 1)] if end in ("ABORT", "FAIL") else []
+    changed = [("schema-change", "events", 1), ("schema-change", "topic", 1), ("code-change", "stream", 1)]
+    assert sorted(answer) == (sorted([*failed, *changed]) if is_found else [])
+
+
 def test_a_version_that_both_sides_tell_beats_the_clock_and_shows_that_a_newer_one_was_passed_over(
     client: TestClient,
 ) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from headwater.graph.causes.record import Outline, Record, SchemaNews
+from headwater.graph.causes.record import Outline, Record, Retold, SchemaNews
 from headwater.model.names import DatasetId, JobId
 
 ColumnsOf = Mapping[DatasetId, frozenset[str]]
@@ -39,6 +39,9 @@ class History(Protocol):
 
     def declared_anew(self, name: DatasetId) -> Sequence[SchemaNews]:
         """How a dataset's declared schema changed, as a registry tells it, oldest first."""
+
+    def retold(self, run_id: str) -> Sequence[Retold]:
+        """How the columns of what a run read and wrote changed while it ran, by what it told, in no order."""
 
     def is_stream(self, job: JobId) -> bool:
         """Whether the job runs on and on."""

@@ -15,13 +15,14 @@ from headwater.graph.causes.rules.code import code_changes
 from headwater.graph.causes.rules.freshness import freshness_gaps, silent_streams
 from headwater.graph.causes.rules.quality import failed_checks
 from headwater.graph.causes.rules.runs import failed_runs, missing_runs
-from headwater.graph.causes.rules.schema import declared_changes, schema_changes
+from headwater.graph.causes.rules.schema import changes_meanwhile, declared_changes, schema_changes
 from headwater.graph.causes.rules.volume import volume_jumps
 from headwater.graph.causes.trail import Trail, trail
 
 RULES: Final[tuple[Rule, ...]] = (
     schema_changes,
     declared_changes,
+    changes_meanwhile,
     failed_runs,
     missing_runs,
     failed_checks,

@@ -77,6 +77,17 @@ class SchemaNews(NamedTuple):
     event: EventRef
 
 
+class Retold(NamedTuple):
+    """A run told of other columns of a dataset than it had told before: a stream may at any time."""
+
+    direction: Direction
+    dataset: DatasetId
+    before: tuple[Columns, EventRef]
+    after: tuple[Columns, EventRef]
+    at_us: int
+    """When it first did; microseconds since 1970, UTC."""
+
+
 class Said(NamedTuple, Generic[ViewT]):
     """A facet as it is read, and which event said it."""
 
@@ -109,11 +120,13 @@ class End(NamedTuple):
     """How many rows were read or written, and which event told."""
     columns: tuple[Columns, EventRef] | None
     """The type of each column, and which event told."""
+    columns_at_first: tuple[Columns, EventRef] | None
+    """The same by what was said first."""
     checks: tuple[Check, ...]
     """What was asserted of the dataset, on itself or on this read of it."""
 
 
-SILENT: Final = End(frozenset(), frozenset(), None, None, ())
+SILENT: Final = End(frozenset(), frozenset(), None, None, None, ())
 """Nothing was told."""
 
 
@@ -210,7 +223,8 @@ class _HeardOfEnd:
             frozenset([*exact, *_version(self._facets, readings)]),
             frozenset([*exact, *_version(self._first, readings)]),
             next(self._rows(readings), None),
-            self._columns(readings),
+            _columns(self._facets, readings),
+            _columns(self._first, readings),
             tuple(self._checks(readings)),
         )
 
@@ -220,15 +234,16 @@ class _HeardOfEnd:
             if said is not None and isinstance(rows := said.view.row_count, int):
                 yield rows, said.event
 
-    def _columns(self, readings: Readings) -> tuple[Columns, EventRef] | None:
-        facets, ref = self._facets.get(SchemaFacet.key, _UNHEARD)
-        columns = readings.columns(facets)
-        return None if columns is None else (columns, ref)
-
     def _checks(self, readings: Readings) -> Iterator[Check]:
         for heard in (self._facets, self._own):
             if (said := heard.read(DataQualityAssertionsFacet, readings)) is not None:
                 yield from (Check(each, said.event) for each in said.view.assertions)
+
+
+def _columns(heard: _Heard, readings: Readings) -> tuple[Columns, EventRef] | None:
+    facets, ref = heard.get(SchemaFacet.key, _UNHEARD)
+    columns = readings.columns(facets)
+    return None if columns is None else (columns, ref)
 
 
 def _version(heard: _Heard, readings: Readings) -> list[str]:

@@ -62,7 +62,7 @@ class Visit:
     path: tuple[Link, ...]
     feeds: tuple[Feed, ...]
     earlier: tuple[Record, ...]
-    """Runs of the same job that had completed before it began, newest first."""
+    """Runs of the same job before it that had completed, of a stream those that had ended; newest first."""
     columns: ColumnsOf | None
     """The columns that matter, by dataset; None: all do."""
     news: "Window"
@@ -103,6 +103,8 @@ class _Next(NamedTuple):
     path: tuple[Link, ...]
     wanted: ColumnsOf | None
     news: Window
+    was_read: bool = False
+    """Whether somebody on the way had run before, so that something can be no news."""
 
 
 class Trail(NamedTuple):
@@ -127,6 +129,7 @@ def trail(
             return Trail(tuple(visits.values()), is_cut=True)
         visit = visits[run.run_id] = _visit(history, here)
         yield
+        was_read = here.was_read or bool(visit.earlier)
         jobs = {run.job, *(visits[link.reader].run.job for link in path)}
         for feed in visit.feeds:
             for writer in feed.writers:
@@ -138,7 +141,7 @@ def trail(
                 known.add(writer.run.run_id)
                 link = Link(run.run_id, feed.dataset, writer.run.run_id, writer.by)
                 news = visit.news._replace(until_us=min(visit.news.until_us, feed.at_us))
-                queue.append(_Next(writer.run, (*path, link), _narrowed(visit.columns, feed.dataset), news))
+                queue.append(_Next(writer.run, (*path, link), _narrowed(visit.columns, feed.dataset), news, was_read))
     return Trail(tuple(visits.values()), is_cut)
 
 
@@ -147,23 +150,36 @@ def _narrowed(columns: ColumnsOf | None, name: DatasetId) -> ColumnsOf | None:
 
 
 def _visit(history: History, here: _Next) -> Visit:
-    run, path, wanted, news = here
+    run, path, wanted, news, was_read = here
     record = history.record(run.run_id)
     if history.is_stream(run.job) and news.until_us < run.last_us:
         record = history.record_then(run.run_id, news.until_us)  # what it told since, nobody had read
     columns = _with_sources(history, wanted)
-    feeds = tuple(_feeds(history, record, wanted, columns))
-    before = [each for each in history.runs_of(run.job) if _is_before(each, run)]
-    earlier = tuple(history.record(each.run_id) for each in before[:BASELINE])
-    if earlier:
-        news = news._replace(after_us=min(news.after_us, earlier[0].outline.started_us))
+    known = news if was_read else None
+    earlier = tuple(history.record(each.run_id) for each in _earlier(history, run, known))
+    if earlier and not history.is_stream(run.job):
+        news = known = news._replace(after_us=min(news.after_us, earlier[0].outline.started_us))
+    feeds = tuple(_feeds(history, record, wanted, columns, known))
     # Where nobody tells what feeds the columns, all that was read matters, but of what was written still only these.
     return Visit(record, path, feeds, earlier, wanted if columns is None else columns, news)
 
 
-def _is_before(other: Outline, run: Outline) -> bool:
-    is_other = other.run_id != run.run_id and other.state == "COMPLETED"
-    return is_other and (other.started_us, other.run_id) < (run.started_us, run.run_id)
+def _earlier(history: History, run: Outline, news: Window | None) -> Sequence[Outline]:
+    """The runs of its job that a run is compared with, newest first.
+
+    Of a stream also those that did not end well, or were not heard of any more: it works until something stops it. None
+    where it ran already when its reader had read before: it is no news how it began.
+    """
+    is_stream = history.is_stream(run.job)
+    if is_stream and news is not None and run.started_us <= news.after_us:
+        return ()
+    began = run.started_us, run.run_id
+    before = [each for each in history.runs_of(run.job) if (each.started_us, each.run_id) < began]
+    return [each for each in before if each.state == "COMPLETED" or (is_stream and _is_over(each, run))][:BASELINE]
+
+
+def _is_over(stream: Outline, run: Outline) -> bool:
+    return stream.ended_us is not None or stream.last_us < run.started_us
 
 
 def read_through(history: History, names: Iterable[DatasetId]) -> set[DatasetId]:
@@ -189,7 +205,9 @@ def _with_sources(history: History, wanted: ColumnsOf | None) -> ColumnsOf | Non
     return columns
 
 
-def _feeds(history: History, record: Record, wanted: ColumnsOf | None, columns: ColumnsOf | None) -> Iterator[Feed]:
+def _feeds(
+    history: History, record: Record, wanted: ColumnsOf | None, columns: ColumnsOf | None, news: Window | None
+) -> Iterator[Feed]:
     run = record.outline
     is_stream = history.is_stream(run.job)
     read_at_us = run.last_us if is_stream else run.started_us
@@ -199,12 +217,18 @@ def _feeds(history: History, record: Record, wanted: ColumnsOf | None, columns: 
         end = record.ends.get(("input", name), SILENT)
         versions = end.versions if is_stream else end.versions_at_first
         jobs = tuple(history.writers(name))
-        writers = tuple(_writers(history, run, name, versions, jobs, read_at_us))
+        writers = tuple(_writers(history, run, name, versions, jobs, read_at_us, news))
         yield Feed(name, versions, jobs, writers, read_at_us, bool(history.made_from(name)))
 
 
 def _writers(
-    history: History, reader: Outline, name: DatasetId, versions: frozenset[str], jobs: Sequence[JobId], at_us: int
+    history: History,
+    reader: Outline,
+    name: DatasetId,
+    versions: frozenset[str],
+    jobs: Sequence[JobId],
+    at_us: int,
+    news: Window | None,
 ) -> Iterator[Writer]:
     runs = [run for job in jobs for run in history.runs_of(job) if run.run_id != reader.run_id]
     before = [run for run in runs if name in run.writes and run.started_us <= reader.last_us]
@@ -217,7 +241,7 @@ def _writers(
         if by_version is None and (found := _by_time(history, job, name, own, at_us)) is not None:
             yield found
             fed = found.run
-        yield from _attempt(own, fed, at_us)
+        yield from _attempt(own, fed, at_us, news)
 
 
 def _by_version(history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[Outline]) -> Outline | None:
@@ -242,9 +266,16 @@ def _by_time(history: History, job: JobId, name: DatasetId, runs: Sequence[Outli
     return Writer(max(done, key=lambda run: (run.ended_us or 0, run.run_id)), "time") if done else None
 
 
-def _attempt(runs: Sequence[Outline], fed: Outline | None, at_us: int) -> Iterator[Writer]:
-    """The latest attempt of the job, where it failed before the read and is not what fed it."""
+def _attempt(runs: Sequence[Outline], fed: Outline | None, at_us: int, news: Window | None) -> Iterator[Writer]:
+    """The latest attempt of the job, where it failed before the read and is not what fed it.
+
+    A stream that runs again since is made good, unless it had not failed yet when its reader had read before.
+    """
     tried = [run for run in runs if run.ended_us is not None and run.ended_us <= at_us]
     latest = max(tried, key=lambda run: (run.ended_us or 0, run.run_id), default=None)
-    if latest is not None and latest.state in ("FAILED", "ABORTED") and latest != fed:
+    if latest is None or latest.state not in ("FAILED", "ABORTED") or latest == fed:
+        return
+    is_running = fed is not None and (fed.ended_us is None or fed.ended_us > at_us)
+    is_news = news is not None and news.has(latest.ended_us or latest.last_us)
+    if not is_running or is_news:
         yield Writer(latest, "attempt")

@@ -1,11 +1,11 @@
-"""Columns that came, went or changed their type: since the job's run before, or by a schema that was declared."""
+"""Columns that came, went or changed their type: since the job's run before, while a stream ran, or as declared."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import End, EventRef, Record, SchemaNews
+from headwater.graph.causes.record import EventRef, Record, SchemaNews
 from headwater.graph.causes.trail import Visit
 from headwater.graph.causes.words import listed
 from headwater.graph.drift import ColumnChange
@@ -18,6 +18,10 @@ _ELSEWHERE: Final = 0.3
 """Of the weight, where no column that matters changed."""
 
 
+_Told = tuple[Mapping[str, str], EventRef]
+"""The type of each column, and which event told."""
+
+
 class _Difference(NamedTuple):
     gone: list[str]
     retyped: list[str]
@@ -28,7 +32,7 @@ class _Difference(NamedTuple):
         return [*self.gone, *self.retyped, *self.come]
 
 
-def schema_changes(visit: Visit, _: History) -> Iterator[Finding]:
+def schema_changes(visit: Visit, history: History) -> Iterator[Finding]:
     """What the run read or wrote has other columns than when the job last ran: a reader compares with its own past.
 
     Engines spell types differently, so what another job told of the dataset is no measure.
@@ -36,21 +40,35 @@ def schema_changes(visit: Visit, _: History) -> Iterator[Finding]:
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
         for name, end in visit.record.sides(direction):
+            now = end.columns_at_first if history.is_stream(visit.run.job) else end.columns
             before = _before(visit.earlier, direction, name)
-            if end.columns is not None and before is not None:
-                yield from _changed(visit, name, end, *before)
+            if now is not None and before is not None:
+                record, then = before
+                yield from _changed(visit, name, then, now, visit.run.started_us, record.outline.run_id)
 
 
-def _before(earlier: tuple[Record, ...], direction: Direction, name: DatasetId) -> tuple[Record, End] | None:
+def _before(earlier: tuple[Record, ...], direction: Direction, name: DatasetId) -> tuple[Record, _Told] | None:
     for record in earlier:
         end = record.ends.get((direction, name))
         if end is not None and end.columns is not None:
-            return record, end
+            return record, end.columns
     return None
 
 
-def _changed(visit: Visit, name: DatasetId, end: End, record: Record, before: End) -> Iterator[Finding]:
-    (now, event), (then, event_then) = _told(end), _told(before)
+def changes_meanwhile(visit: Visit, history: History) -> Iterator[Finding]:
+    """What a stream read or wrote got other columns while it ran, before anybody read what it wrote."""
+    if not history.is_stream(visit.run.job):
+        return
+    for told in history.retold(visit.run.run_id):
+        if visit.news.has(told.at_us):
+            is_of_feed = told.direction == "input"
+            yield from _changed(visit, told.dataset, told.before, told.after, told.at_us, is_of_feed=is_of_feed)
+
+
+def _changed(
+    visit: Visit, name: DatasetId, before: _Told, after: _Told, at_us: int, *runs: str, is_of_feed: bool = False
+) -> Iterator[Finding]:
+    (then, event_then), (now, event) = before, after
     difference = _difference(then, now)
     if not difference.columns:
         return
@@ -61,9 +79,10 @@ def _changed(visit: Visit, name: DatasetId, end: End, record: Record, before: En
         f"{name.name}: {_words(difference, then, now)}",
         name,
         visit,
-        visit.run.started_us,
-        (visit.run.run_id, record.outline.run_id),
+        at_us,
+        (visit.run.run_id, *runs),
         (event, event_then),
+        is_of_feed=is_of_feed,
     )
 
 
@@ -97,11 +116,6 @@ def _declared(visit: Visit, name: DatasetId, news: SchemaNews, *, is_of_feed: bo
 def _weight(visit: Visit, name: DatasetId, columns: Collection[str], *, is_lost: bool) -> float:
     matters = any(visit.matters(name, column) for column in columns)
     return (_LOST if is_lost else _ADDED) * (1 if matters else _ELSEWHERE)
-
-
-def _told(end: End) -> tuple[Mapping[str, str], EventRef]:
-    assert end.columns is not None  # noqa: S101  only such ends come here
-    return end.columns
 
 
 def _difference(then: Mapping[str, str], now: Mapping[str, str]) -> _Difference:

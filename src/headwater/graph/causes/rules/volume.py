@@ -58,7 +58,9 @@ def volume_jumps(visit: Visit, _: History) -> Iterator[Finding]:
             earlier = [
                 (before.rows[0], record.outline.run_id)
                 for record in visit.earlier
-                if (before := record.ends.get((direction, name))) is not None and before.rows is not None
+                if record.outline.state == "COMPLETED"
+                and (before := record.ends.get((direction, name))) is not None
+                and before.rows is not None
             ]
             if told is None or (found := jump(told[0], [rows for rows, _ in earlier])) is None:
                 continue
