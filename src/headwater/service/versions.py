@@ -33,7 +33,6 @@ class Shape(NamedTuple):
 class DatasetVersion(NamedTuple):
     """A dataset from one change of its shape to the next."""
 
-    uuid: UUID
     shape: Shape
     since_us: int
     told_by: tuple[str, Direction, DatasetId] | None
@@ -113,20 +112,19 @@ class _Change(NamedTuple):
     told_by: tuple[str, Direction, DatasetId] | None
 
 
-def dataset_versions(knowledge: Knowledge, name: DatasetId) -> list[DatasetVersion]:
-    """The versions of a dataset, oldest first; neighbours differ."""
+def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetVersion]:
+    """The versions of a dataset, oldest first; neighbours differ. A stream makes one with each commit."""
     shape, told = Shape(), _ToldSoFar()
-    versions: list[DatasetVersion] = []
+    is_known = False
     for stamp, together in groupby(_changes(knowledge, name), key=lambda change: change.stamp):
         changes = list(together)
         before, shape = shape, told.after(changes)
         if shape != before:
             told_by = next((change.told_by for change in changes if isinstance(change, _Change)), None)
-            versions.append(DatasetVersion(shape_uuid(knowledge.graph, name, shape), shape, stamp.time_us, told_by))
-    if not versions and current_shape(knowledge.graph, name) is not None:
-        since_us = knowledge.seen(name).first_us
-        versions.append(DatasetVersion(shape_uuid(knowledge.graph, name, shape), shape, since_us, None))
-    return versions
+            is_known = True
+            yield DatasetVersion(shape, stamp.time_us, told_by)
+    if not is_known and current_shape(knowledge.graph, name) is not None:
+        yield DatasetVersion(shape, knowledge.seen(name).first_us, None)
 
 
 class _ToldSoFar:
@@ -146,8 +144,11 @@ class _ToldSoFar:
         return Shape(*map(self._newest, SHAPE_PARTS))
 
     def _newest(self, part: ShapePart) -> bytes | None:
+        observed = self._observed.get(part)
+        if not self._declared:
+            return None if observed is None else observed[1]
         told = [(shape.stamp, content) for shape in self._declared.values() if (content := getattr(shape, part))]
-        told += [self._observed[part]] if part in self._observed else []
+        told += [] if observed is None else [observed]
         return max(told)[1] if told else None
 
 

@@ -11,6 +11,7 @@ from headwater.service import shapes
 from headwater.service.activity import KnownRun
 from headwater.service.answers import iso
 from headwater.service.graphql.ask import Ask, Node
+from headwater.service.versions import dataset_versions
 from headwater.service.views.datasets import dataset_core, version_shapes
 from headwater.service.views.jobs import job_core, job_versions
 from headwater.service.views.namespaces import namespace as namespace_shape
@@ -53,7 +54,7 @@ def datasets(ask: Ask, names: Iterable[DatasetId]) -> list[Node]:
 
 def versions(ask: Ask, name: DatasetId) -> list[Node]:
     """The versions of a dataset, newest first."""
-    known = version_shapes(ask.knowledge, name, _ALL, 0)["versions"]
+    known = version_shapes(ask.knowledge, name, [*dataset_versions(ask.knowledge, name)], _ALL, 0)["versions"]
     return [version(ask, VersionId(name, each)) for each in known]
 
 

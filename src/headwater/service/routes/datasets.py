@@ -7,10 +7,11 @@ from fastapi import APIRouter, Depends, Path, Response
 from headwater.model.names import DatasetId
 from headwater.service import shapes
 from headwater.service.access import Known
-from headwater.service.ahead import outcome_in_turns
+from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.answers import answer
 from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
+from headwater.service.versions import dataset_versions
 from headwater.service.views.datasets import dataset_shapes, version_shape, version_shapes
 from headwater.service.views.namespaces import dataset_in, datasets_in
 
@@ -43,7 +44,8 @@ async def get_dataset(knowledge: Known, name: Named) -> Response:
 @router.get(f"{_DATASET}/versions", response_model=shapes.DatasetVersions, responses=NOT_FOUND | WRONG)
 async def get_versions(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
     """The versions of a dataset, newest first: what it was between one change of schema or version and the next."""
-    return answer(version_shapes(knowledge, name, limit, offset))
+    versions = await in_turns(dataset_versions(knowledge, name))
+    return answer(version_shapes(knowledge, name, versions, limit, offset))
 
 
 @router.get(f"{_DATASET}/versions/{{version}}", response_model=shapes.DatasetVersion, responses=NOT_FOUND | WRONG)
@@ -51,4 +53,5 @@ async def get_version(
     knowledge: Known, name: Named, version: Annotated[str, Path(description="The version's UUID.")]
 ) -> Response:
     """One version of a dataset."""
-    return answer(version_shape(knowledge, name, version))
+    versions = await in_turns(dataset_versions(knowledge, name))
+    return answer(version_shape(knowledge, name, versions, version))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final
+from uuid import UUID
 
 from headwater.errors import NotFoundError
 from headwater.graph.mending import mended_names
@@ -15,7 +16,7 @@ from headwater.service import shapes
 from headwater.service.activity import known_run
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
-from headwater.service.versions import DatasetVersion, content_uuid, current_shape, dataset_versions, shape_uuid
+from headwater.service.versions import DatasetVersion, content_uuid, current_shape, shape_uuid
 from headwater.service.views.columns import column_sources
 from headwater.service.views.names import facets_of, mended_shape, name_of, other_names, stored_facets
 from headwater.service.views.runs import run_shapes
@@ -120,21 +121,24 @@ def _description(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str | No
     return None if documentation is None else documentation.description
 
 
-def version_shapes(knowledge: Knowledge, name: DatasetId, limit: int, offset: int) -> shapes.DatasetVersions:
-    """A page of the dataset's versions, newest first."""
-    versions = dataset_versions(knowledge, name)[::-1]
-    page = list(islice(versions, offset, offset + limit))
+def version_shapes(
+    knowledge: Knowledge, name: DatasetId, versions: Sequence[DatasetVersion], limit: int, offset: int
+) -> shapes.DatasetVersions:
+    """A page of the dataset's versions, which are given oldest first, newest first."""
+    page = list(islice(reversed(versions), offset, offset + limit))
     return shapes.DatasetVersions(versions=_versions(knowledge, name, page), totalCount=len(versions))
 
 
-def version_shape(knowledge: Knowledge, name: DatasetId, uuid: str) -> shapes.DatasetVersion:
-    """The newest version of the dataset with that UUID.
+def version_shape(
+    knowledge: Knowledge, name: DatasetId, versions: Sequence[DatasetVersion], uuid: str
+) -> shapes.DatasetVersion:
+    """The newest of the dataset's versions, which are given oldest first, with that UUID.
 
     Raises:
         NotFoundError: it never had one.
     """
-    for version in reversed(dataset_versions(knowledge, name)):
-        if str(version.uuid) == uuid.lower():
+    for version in reversed(versions):
+        if str(shape_uuid(knowledge.graph, name, version.shape)) == uuid.lower():
             return _versions(knowledge, name, [version])[0]
     raise NotFoundError(f"Dataset version '{uuid}' not found.")
 
@@ -145,11 +149,16 @@ def _versions(knowledge: Knowledge, name: DatasetId, versions: Sequence[DatasetV
     known = [run for run_id in sorted(writers) if (run := known_run(knowledge.graph, run_id)) is not None]
     runs = {run["id"]: run for run in run_shapes(knowledge, known)}
     core = dataset_core(knowledge, name)
-    return [_version(knowledge, core, version, runs) for version in versions]
+    uuids = (shape_uuid(knowledge.graph, name, version.shape) for version in versions)
+    return [_version(knowledge, core, version, uuid, runs) for version, uuid in zip(versions, uuids, strict=True)]
 
 
 def _version(
-    knowledge: Knowledge, core: shapes.DatasetCore, version: DatasetVersion, runs: Mapping[str, shapes.Run]
+    knowledge: Knowledge,
+    core: shapes.DatasetCore,
+    version: DatasetVersion,
+    uuid: UUID,
+    runs: Mapping[str, shapes.Run],
 ) -> shapes.DatasetVersion:
     bodies = _facets_then(knowledge, version)
     schema = version.shape.schema
@@ -159,7 +168,7 @@ def _version(
         name=core["name"],
         physicalName=core["physicalName"],
         createdAt=iso(version.since_us),
-        version=str(version.uuid),
+        version=str(uuid),
         namespace=core["namespace"],
         sourceName=core["sourceName"],
         fields=tagged(knowledge, DatasetId(core["namespace"], core["name"]), knowledge.facets.fields(schema)),
