@@ -34,12 +34,12 @@ from headwater.model.facts import (
     JobFlow,
     Observation,
     ObservedFacet,
-    ObservedShape,
     Quarantined,
     RunFacet,
     RunOfJob,
     RunTimes,
     Seen,
+    Telling,
     widened,
 )
 from headwater.model.names import DatasetId, JobId
@@ -71,7 +71,7 @@ class Growth(JobEdges, ColumnEvidences):
             ChainLink: self.nodes.add,
             Content: _pass_over,
             DeclaredShape: _pass_over,
-            ObservedShape: _pass_over,
+            Telling: _pass_over,
         }
 
     def add_all(self, facts: Iterable[Fact]) -> None:

@@ -2,14 +2,14 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from headwater.model.events import DatasetEvent, DatasetRef, Direction, Event, Facets, JobEvent, RunEvent, Stamp
 from headwater.model.facet_texts import FacetTexts, sorted_json
 from headwater.model.facets.own import ChainFacet, HeadwaterRunFacet
 from headwater.model.facts import (
     INFERRED_RANK,
-    SHAPE_PARTS,
+    KEPT_FACETS,
     STATE_RANK,
     STRENGTH,
     TERMINAL_STATES,
@@ -25,23 +25,20 @@ from headwater.model.facts import (
     JobFlow,
     Observation,
     ObservedFacet,
-    ObservedShape,
     ParentRun,
     Quarantined,
     RunFacet,
     RunOfJob,
     RunTimes,
     Seen,
-    ShapePart,
     Slot,
+    Telling,
 )
 from headwater.model.flow_facts import control_flow, explicit_flows, explicit_targets
 from headwater.model.identity_facts import identity_facts
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.nodes import Arrival, chain_link, is_of_node
 from headwater.model.trino import as_meant
-
-_PARTS: Final[Mapping[str, ShapePart]] = {part: part for part in SHAPE_PARTS}
 
 
 def content_of(value: object) -> Content:
@@ -135,9 +132,9 @@ def _observed(event: RunEvent, direction: Direction, dataset: DatasetRef, seen: 
         for name, content, is_deleted in contents_of(facets_of_slot):
             yield content
             yield ObservedFacet(event.run_id, direction, dataset.id, slot, name, content.digest, event.stamp)
-            if slot == "facets" and (part := _PARTS.get(name)):
+            if name in KEPT_FACETS:
                 times = event.stamp, event.stamp
-                yield ObservedShape(event.run_id, direction, dataset.id, part, content.digest, *times)
+                yield Telling(event.run_id, direction, dataset.id, name, content.digest, *times)
             if slot == "facets" and name in STRENGTH and not is_deleted:
                 yield ColumnEvidence(event.run_id, dataset.id, STRENGTH[name], content.digest, seen)
     yield from identity_facts(dataset, seen)

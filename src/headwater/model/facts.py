@@ -12,7 +12,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     JobFacet        job, facet name                        last writer
     Observation     run, direction, dataset                union: min and max of times
     ObservedFacet   run, direction, dataset, slot, name    last writer
-    ObservedShape   run, direction, dataset, part, content union: first and last stamp
+    Telling         run, direction, dataset, name, content union: first and last stamp
     ColumnEvidence  run, target, strength, content         union: min and max of times
     Declaration     job or dataset                         last writer, whole
     DeclaredTimes   job or dataset                         union: min and max of times
@@ -44,6 +44,9 @@ Slot = Literal["facets", "direction_facets"]
 ShapePart = Literal["schema", "version"]
 SHAPE_PARTS: tuple[ShapePart, ...] = ("schema", "version")
 """The facets that make a version of a dataset."""
+
+KEPT_FACETS: frozenset[str] = frozenset({*SHAPE_PARTS, "dataQualityAssertions", "dataQualityMetrics"})
+"""The facets of a dataset of which every telling counts, not only what a run told last."""
 Evidence = Literal["symlinks", "rename"]
 TerminalState = Literal["COMPLETE", "FAIL", "ABORT"]
 Way = Literal["upstream", "downstream"]
@@ -252,17 +255,17 @@ class ObservedFacet(LastWriter):
 
 
 @value
-class ObservedShape(Merging):
-    """A schema or version facet that a run told of a dataset, for good, whatever it told since: a stream tells many.
+class Telling(Merging):
+    """One of `KEPT_FACETS` that a run told of a dataset, for good, whatever it told since: a stream tells of many.
 
     Of the times that it told the same the first and the last are kept.
     """
 
-    KEY = ("run_id", "direction", "dataset", "part", "content")
+    KEY = ("run_id", "direction", "dataset", "name", "content")
     run_id: str
     direction: Direction
     dataset: DatasetId
-    part: ShapePart
+    name: str
     content: bytes
     first: Stamp
     last: Stamp
@@ -505,7 +508,7 @@ Fact = (
     | JobFacet
     | Observation
     | ObservedFacet
-    | ObservedShape
+    | Telling
     | ColumnEvidence
     | Declaration
     | DeclaredTimes
@@ -533,7 +536,7 @@ def _happened_us(fact: Any) -> int:  # noqa: ANN401  any fact but a content
             return fact.seen.last_us
         case ChainLink():
             return fact.event_us
-        case ObservedShape():
+        case Telling():
             return fact.last.time_us
     time_us: int = fact.stamp.time_us
     return time_us

@@ -10,7 +10,17 @@ import orjson
 
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.readings import Columns
-from headwater.graph.causes.record import EventRef, Outline, Record, Retold, SchemaNews, Told, record_of
+from headwater.graph.causes.record import (
+    Check,
+    EventRef,
+    FailedCheck,
+    Outline,
+    Record,
+    Retold,
+    SchemaNews,
+    Told,
+    record_of,
+)
 from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.structs import Nesting
@@ -19,6 +29,7 @@ from headwater.model.facets.dataset import SchemaFacet, VersionFacet
 from headwater.model.facets.input_output import IcebergCommitReportFacet
 from headwater.model.facets.job import JobTypeFacet
 from headwater.model.facets.own import SubjectFacet
+from headwater.model.facets.quality import DataQualityAssertionsFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.service.activity import known_run
 from headwater.service.knowledge import Knowledge
@@ -52,6 +63,7 @@ class KnownHistory:
         self.outline = cache(self._outline)
         self.declared_anew = cache(self._declared_anew)
         self.retold = cache(self._retold)
+        self.failed_meanwhile = cache(self._failed_meanwhile)
         self._job_type = cache(self._read_job_type)
 
     def close(self) -> None:
@@ -123,11 +135,30 @@ class KnownHistory:
         run = self._graph.runs[run_id]
         return [retold for direction, name in sorted(run.observed) for retold in self._anew(run_id, direction, name)]
 
+    def _failed_meanwhile(self, run_id: str) -> Sequence[FailedCheck]:
+        """The expectations that a run told to be missed while it went on, oldest first."""
+        run = self._graph.runs[run_id]
+        found = (each for direction, name in sorted(run.observed) for each in self._failed(run_id, direction, name))
+        return sorted(found, key=lambda each: (each.at_us, each.dataset, each.direction))
+
+    def _failed(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[FailedCheck]:
+        shown = self._graph.shown(name)
+        told = self._knowledge.store.tellings_of_run(run_id, name, [DataQualityAssertionsFacet.key])
+        if not told or not shown.is_complete or self._graph.hides(shown):
+            return
+        events = self._knowledge.store.with_digests([each.stamp.digest for each in told])
+        for each in told:
+            facet = self._knowledge.facets.read(DataQualityAssertionsFacet, each.content)
+            for made in facet.assertions if facet is not None and each.direction == direction else ():
+                if not made.success:
+                    check = Check(made, _ref(events[each.stamp.digest]))
+                    yield FailedCheck(direction, shown, check, each.stamp.time_us)
+
     def _anew(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[Retold]:
         shown = self._graph.shown(name)
         if not shown.is_complete or self._graph.hides(shown):
             return
-        shapes = [each for each in self._knowledge.store.shapes_of_run(run_id, name) if each.name == SchemaFacet.key]
+        shapes = self._knowledge.store.tellings_of_run(run_id, name, [SchemaFacet.key])
         if len(shapes) < 2:
             return
         events = self._knowledge.store.with_digests([each.stamp.digest for each in shapes])

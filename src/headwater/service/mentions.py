@@ -21,10 +21,10 @@ from headwater.model.facts import (
     JobFlow,
     Observation,
     ObservedFacet,
-    ObservedShape,
     Quarantined,
     RunFacet,
     RunOfJob,
+    Telling,
 )
 from headwater.model.names import DatasetId, JobId
 
@@ -44,7 +44,7 @@ _NAME_NOBODY: Final[frozenset[type[Fact]]] = frozenset(
     {
         Content,
         ObservedFacet,
-        ObservedShape,
+        Telling,
         RunFacet,
         Quarantined,
         Ending,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from headwater.graph.lineage import Graph
-from headwater.model.facts import Declaration, Fact, ObservedShape
+from headwater.model.facts import SHAPE_PARTS, Declaration, Fact, Telling
 from headwater.model.names import DatasetId, JobId
 from headwater.service.mentions import Mentions
 
@@ -48,17 +48,17 @@ def reshaped_by(graph: Graph, facts: Iterable[Fact]) -> set[DatasetId]:
     """
     reshaped: set[DatasetId] = set()
     for fact in facts:  # by their types, which takes a fifth of what matching them takes
-        if type(fact) is ObservedShape:
-            if _may_reshape(graph, fact):
+        if type(fact) is Telling:
+            if fact.name in SHAPE_PARTS and _may_reshape(graph, fact):
                 reshaped.add(fact.dataset)
         elif type(fact) is Declaration and isinstance(fact.node, DatasetId):
             reshaped.add(fact.node)
     return reshaped
 
 
-def _may_reshape(graph: Graph, fact: ObservedShape) -> bool:
+def _may_reshape(graph: Graph, fact: Telling) -> bool:
     dataset = graph.datasets.get(fact.dataset)
-    stamp, content = dataset.facets.get(fact.part, (None, b"")) if dataset else (None, b"")
+    stamp, content = dataset.facets.get(fact.name, (None, b"")) if dataset else (None, b"")
     return stamp is None or content != fact.content or fact.first < stamp
 
 

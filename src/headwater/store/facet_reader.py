@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import DeclaredShape, ShapePart
+from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bounded import NAME, RUN, Bounded, runs
 from headwater.store.bulk import marks
@@ -14,8 +14,8 @@ from headwater.store.numbers import run_id_of_key
 from headwater.store.packing import content_of_row
 
 _ENDS: Final = ("first", "last")
-"""The times at which a run told of a shape: the two ends of a row."""
-_SHAPE: Final = "stamp_us, stamp_digest, run_id, direction, part, content"
+"""The times at which a run told something: the two ends of a row of `telling`."""
+_NAMED_RUN: Final = "JOIN run ON id = run"
 
 
 class RunFacetRow(NamedTuple):
@@ -151,8 +151,8 @@ class FacetReader(Bounded):
     def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> tuple[Stamp, bytes] | None:
         """The newest schema or version facet that a run told of until then, that time included: stamp and digest."""
         newest = " UNION ALL ".join(
-            f"SELECT * FROM (SELECT {end}_us, {end}_digest, content FROM told_shape "
-            f"WHERE dataset = {NAME} AND part = ? AND {end}_us <= ? "
+            f"SELECT * FROM (SELECT {end}_us, {end}_digest, content FROM telling "
+            f"WHERE dataset = {NAME} AND facet = ? AND {end}_us <= ? "
             f"ORDER BY {end}_us DESC, {end}_digest DESC, content DESC LIMIT 1) AS {end}"
             for end in _ENDS
         )
@@ -160,48 +160,50 @@ class FacetReader(Bounded):
         told = (*dataset, name, min(time_us, self._until_us))
         return max(((Stamp(*row[:2]), row[2]) for row in self._rows(newest, 2 * told)), default=None)
 
-    def shapes_told(self, dataset: DatasetId) -> list[ShapeChange]:
-        """Which schemas and versions each run told of: the first and the last time of each, in no order."""
-        sql, values = self._shape_tellings(dataset)
-        return self._shape_changes(dataset, f"SELECT {_SHAPE} FROM ({sql}) AS told JOIN run ON id = run", values)
+    def tellings(self, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
+        """All that runs told of these facets, which are among `KEPT_FACETS`, in no order.
 
-    def shapes_of_run(self, run_id: str, dataset: DatasetId) -> list[ShapeChange]:
-        """Of these those that one run told."""
-        told, values = self._shape_tellings(dataset)
-        sql = f"SELECT stamp_us, stamp_digest, direction, part, content FROM ({told}) AS told WHERE run = {RUN}"
+        Of what a run told several times the first and the last time.
+        """
+        told, values = self._ends(dataset, names)
+        self._wait_for_facts()
+        sql = f"SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM ({told}) AS told {_NAMED_RUN}"
+        return [ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in self._rows(sql, values)]
+
+    def tellings_of_run(self, run_id: str, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
+        """Those among `tellings` that one run told."""
+        told, values = self._ends(dataset, names)
+        sql = f"SELECT stamp_us, stamp_digest, direction, facet, content FROM ({told}) AS told WHERE run = {RUN}"
         self._wait_for_facts()
         rows = self._rows(sql, (*values, self._key(run_id)))
-        return [ShapeChange(Stamp(*row[:2]), run_id, row[2], dataset, *row[3:]) for row in rows]
+        return [ToldFacet(Stamp(*row[:2]), run_id, *row[2:]) for row in rows]
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """When runs told of another schema or version than before, by event time."""
         order = "stamp_us, stamp_digest, direction, content"
-        told, values = self._shape_tellings(dataset)
+        told, values = self._ends(dataset, SHAPE_PARTS)
         sql = (
-            f"SELECT {_SHAPE} FROM (SELECT *, lag(content) OVER (PARTITION BY part ORDER BY {order}) AS former "
-            f"FROM ({told}) AS told) AS told JOIN run ON id = run "
-            f"WHERE former IS NULL OR former <> content ORDER BY {order}"
+            "SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM (SELECT *, "
+            f"lag(content) OVER (PARTITION BY facet ORDER BY {order}) AS former FROM ({told}) AS told) AS told "
+            f"{_NAMED_RUN} WHERE former IS NULL OR former <> content ORDER BY {order}"
         )
-        return self._shape_changes(dataset, sql, values)
-
-    def _shape_tellings(self, dataset: DatasetId) -> tuple[str, Sequence[object]]:
-        """A query for both ends of each row of `told_shape` of a dataset, or the only one, and its values."""
-        first, last = (
-            f"SELECT run, direction, part, content, {end}_us AS stamp_us, {end}_digest AS stamp_digest FROM told_shape "
-            f"WHERE dataset = {NAME}{self._early(end)}"
-            for end in _ENDS
-        )
-        return f"{first} UNION ALL {last} AND first_digest <> last_digest", 2 * (*dataset, *self._bound)
-
-    def _early(self, end: str) -> str:
-        return f" AND +{end}_us <= ?" if self._bound else ""
-
-    def _shape_changes(self, dataset: DatasetId, sql: str, values: Sequence[object]) -> list[ShapeChange]:
         self._wait_for_facts()
         return [
             ShapeChange(Stamp(*row[:2]), run_id_of_key(row[2]), row[3], dataset, *row[4:])
             for row in self._rows(sql, values)
         ]
+
+    def _ends(self, dataset: DatasetId, names: Sequence[str]) -> tuple[str, Sequence[object]]:
+        """A query for both ends of each row of `telling` of a dataset, or the only one, and its values."""
+        first, last = (
+            f"SELECT run, direction, facet, content, {end}_us AS stamp_us, {end}_digest AS stamp_digest FROM telling "
+            f"WHERE dataset = {NAME} AND facet IN ({marks(names)}){self._early(end)}"
+            for end in _ENDS
+        )
+        return f"{first} UNION ALL {last} AND first_digest <> last_digest", 2 * (*dataset, *names, *self._bound)
+
+    def _early(self, end: str) -> str:
+        return f" AND +{end}_us <= ?" if self._bound else ""
 
     def declared_shapes(self, dataset: DatasetId) -> list[DeclaredShape]:
         """What dataset events said the dataset, under this very name, is like; by event time."""
@@ -215,7 +217,7 @@ class FacetReader(Bounded):
     def datasets_with_several_schemas(self) -> list[DatasetId]:
         """The names under which more than one schema was told of; looks through all that runs observed."""
         told = (
-            f"SELECT dataset, content FROM told_shape WHERE part = 'schema'{self._early('first')} "
+            f"SELECT dataset, content FROM telling WHERE facet = 'schema'{self._early('first')} "
             f"UNION SELECT dataset, schema FROM declared_shape WHERE schema IS NOT NULL{self._if_told}"
         )
         several = f"SELECT dataset FROM ({told}) AS told GROUP BY dataset HAVING count(*) > 1"

@@ -54,12 +54,12 @@ RUN_OF_JOB: Final = (
     "(excluded.parent_run IS NOT NULL, excluded.root_run IS NOT NULL, excluded.stamp_us, excluded.stamp_digest) > "
     "(run_of_job.parent_run IS NOT NULL, run_of_job.root_run IS NOT NULL, run_of_job.stamp_us, run_of_job.stamp_digest)"
 )
-_EARLIER: Final = "(excluded.first_us, excluded.first_digest) < (told_shape.first_us, told_shape.first_digest)"
-_LATER: Final = "(excluded.last_us, excluded.last_digest) > (told_shape.last_us, told_shape.last_digest)"
-OBSERVED_SHAPE: Final = (
-    "ON CONFLICT (dataset, part, content, run, direction) DO UPDATE SET "
-    f"{_new_if(_EARLIER, 'told_shape', 'first_us', 'first_digest')}, "
-    f"{_new_if(_LATER, 'told_shape', 'last_us', 'last_digest')} "
+_EARLIER: Final = "(excluded.first_us, excluded.first_digest) < (telling.first_us, telling.first_digest)"
+_LATER: Final = "(excluded.last_us, excluded.last_digest) > (telling.last_us, telling.last_digest)"
+TELLING: Final = (
+    "ON CONFLICT (dataset, facet, content, run, direction) DO UPDATE SET "
+    f"{_new_if(_EARLIER, 'telling', 'first_us', 'first_digest')}, "
+    f"{_new_if(_LATER, 'telling', 'last_us', 'last_digest')} "
     f"WHERE {_EARLIER} OR {_LATER}"
 )
 EDIT: Final = (

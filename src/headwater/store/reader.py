@@ -18,9 +18,9 @@ from headwater.model.facts import (
     EngineCatalog,
     Fact,
     ObservedFacet,
-    ObservedShape,
     RunFacet,
     Seen,
+    Telling,
 )
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
@@ -38,7 +38,7 @@ _KEPT_CONTENTS: Final = 1_000
 _OF_GRAPH: Final[Mapping[type[Fact], str]] = {
     ObservedFacet: " WHERE slot = 'facets'",
     DeclaredShape: " WHERE dataset IS NULL",  # none: read from here where versions are shown
-    ObservedShape: " WHERE dataset IS NULL",
+    Telling: " WHERE dataset IS NULL",
     RunFacet: " WHERE name IN ('" + "', '".join(sorted(TROUBLE)) + "')",
 }
 """Which facts of a kind a graph is made of, where it is not all of them."""

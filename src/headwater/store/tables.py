@@ -26,7 +26,6 @@ from headwater.model.facts import (
     JobFlow,
     Observation,
     ObservedFacet,
-    ObservedShape,
     ParentRun,
     Quarantined,
     RunFacet,
@@ -34,11 +33,12 @@ from headwater.model.facts import (
     RunTimes,
     Seen,
     Target,
+    Telling,
 )
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bulk import Insert
 from headwater.store.connection import Row
-from headwater.store.merges import CHAIN_LINK, EDIT, OBSERVED_SHAPE, RUN_OF_JOB, RUN_TIMES, last_writer, widening
+from headwater.store.merges import CHAIN_LINK, EDIT, RUN_OF_JOB, RUN_TIMES, TELLING, last_writer, widening
 from headwater.store.packing import content_of_row, held
 
 
@@ -216,18 +216,18 @@ TABLES: tuple[Table[Any], ...] = (
         names=(2,),
     ),
     Table(
-        ObservedShape,
-        Insert("told_shape", 9, OBSERVED_SHAPE),
+        Telling,
+        Insert("telling", 9, TELLING),
         lambda fact, numbers: (
             numbers.name(fact.dataset),
-            fact.part,
+            fact.name,
             fact.content,
             numbers.run(fact.run_id),
             fact.direction,
             *fact.first,
             *fact.last,
         ),
-        lambda row, names: ObservedShape(
+        lambda row, names: Telling(
             names.run(row[3]), row[4], DatasetId(*names.name(row[0])), row[1], row[2], Stamp(*row[5:7]), Stamp(*row[7:])
         ),
         runs=(3,),

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import Fact, Observation, ShapePart
+from headwater.model.facts import SHAPE_PARTS, Fact, Observation, ShapePart
 from headwater.model.names import DatasetId
 from headwater.store.entries import EDIT, LoggedEvent, facts_of
 from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet, ToldRunFacet
@@ -173,29 +173,31 @@ class ReaderUntil(Reader):
         known = super().facet_at(dataset, name, time_us), told_again
         return max((each for each in known if each is not None), default=None)
 
-    def shapes_told(self, dataset: DatasetId) -> list[ShapeChange]:
-        """As of then. A row that is old enough holds, whoever told it."""
+    def tellings(self, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
+        """As of then. The end of a row that is old enough holds, whoever told it."""
         beside = self._again(dataset)
-        told_again = beside.shapes_told(dataset) if beside else ()
-        return [*{*told_again, *super().shapes_told(dataset)}]
+        told_again = beside.tellings(dataset, names) if beside else ()
+        return [*{*told_again, *super().tellings(dataset, names)}]
 
-    def shapes_of_run(self, run_id: str, dataset: DatasetId) -> list[ShapeChange]:
+    def tellings_of_run(self, run_id: str, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
         """As of then."""
         if run_id in self.runs:
             beside = self._again(dataset)
-            return beside.shapes_of_run(run_id, dataset) if beside else []
-        return super().shapes_of_run(run_id, dataset)
+            return beside.tellings_of_run(run_id, dataset, names) if beside else []
+        return super().tellings_of_run(run_id, dataset, names)
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """As of then."""
         beside = self._again(dataset)
-        if not (beside and beside.shapes_told(dataset)):
+        if not (beside and beside.tellings(dataset, SHAPE_PARTS)):
             return super().shape_changes(dataset)
         changes: list[ShapeChange] = []
         former: dict[str, bytes] = {}
-        for each in sorted(self.shapes_told(dataset), key=lambda each: (each.stamp, each.direction, each.content)):
+        told = sorted(self.tellings(dataset, SHAPE_PARTS), key=lambda each: (each.stamp, each.direction, each.content))
+        for each in told:
             if former.get(each.name) != each.content:
-                changes.append(each)
+                name: ShapePart = "schema" if each.name == "schema" else "version"
+                changes.append(ShapeChange(each.stamp, each.run_id, each.direction, dataset, name, each.content))
             former[each.name] = each.content
         return changes
 

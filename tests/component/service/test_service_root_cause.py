@@ -481,6 +481,32 @@ def test_a_stream_that_was_started_anew_is_compared_with_itself_before(
     assert sorted(answer) == (sorted([*failed, *changed]) if is_found else [])
 
 
+def test_a_check_that_failed_while_a_stream_ran_is_found_though_it_went_well_again(client: TestClient) -> None:
+    def checked(day: int, hour: int, *failed: str) -> Body:
+        made = [{"assertion": each, "success": each not in failed} for each in ("not_null", "unique")]
+        told = streamed(day, hour, id="int")
+        output = {**told["outputs"][0]}
+        output["facets"] = {**output["facets"], "dataQualityAssertions": facet(assertions=made)}
+        return {**told, "outputs": [output]}
+
+    failing = [checked(5, 9, "unique"), checked(6, 9, "not_null")]
+    well = [checked(day, hour) for day in (4, 5, 6, 7) for hour in (3, 10)]
+    post(client, *read_daily(*failing, *well))
+
+    (finding,) = ask(client, "dataset:lake:counted")["findings"]
+
+    assert (finding["kind"], finding["words"]) == ("failed-check", "events: not_null failed")
+    assert finding["at"] == "2026-05-06T09:00:00.000Z"
+    assert len(finding["events"]) == 1
+    points = get(client, "/api/v1/quality?nodeId=dataset:lake:events")["timeline"]
+    assert [(each["at"][8:13], each["passed"]) for each in points] == [
+        ("07T10", True),
+        ("06T09", False),
+        ("05T09", False),
+        ("04T03", True),
+    ]
+
+
 def test_a_version_that_both_sides_tell_beats_the_clock_and_shows_that_a_newer_one_was_passed_over(
     client: TestClient,
 ) -> None:

@@ -134,7 +134,7 @@ def test_what_the_log_tells_is_told_again_for_a_table_that_a_new_shape_adds(tmp_
             "declared_shape",
             "engine_catalog",
             "declared_times",
-            "told_shape",
+            "telling",
         )
         drops = "".join(f"DROP TABLE {table};" for table in ("named_job", *new))
         db.executescript(f"{drops} CREATE INDEX observed_shape ON observed_facet (run); PRAGMA user_version = 1;")

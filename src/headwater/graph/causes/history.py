@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from headwater.graph.causes.record import Outline, Record, Retold, SchemaNews
+from headwater.graph.causes.record import FailedCheck, Outline, Record, Retold, SchemaNews
 from headwater.model.names import DatasetId, JobId
 
 ColumnsOf = Mapping[DatasetId, frozenset[str]]
@@ -42,6 +42,9 @@ class History(Protocol):
 
     def retold(self, run_id: str) -> Sequence[Retold]:
         """How the columns of what a run read and wrote changed while it ran, by what it told, in no order."""
+
+    def failed_meanwhile(self, run_id: str) -> Sequence[FailedCheck]:
+        """The expectations that a run told to be missed while it went on, oldest first."""
 
     def is_stream(self, job: JobId) -> bool:
         """Whether the job runs on and on."""

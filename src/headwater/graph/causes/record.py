@@ -102,6 +102,16 @@ class Check(NamedTuple):
     event: EventRef
 
 
+class FailedCheck(NamedTuple):
+    """An expectation that was missed while a run went on, whatever it told later."""
+
+    direction: Direction
+    dataset: DatasetId
+    check: Check
+    at_us: int
+    """Microseconds since 1970, UTC."""
+
+
 class Told(NamedTuple):
     """An event of the run, and where the log has it."""
 

@@ -10,6 +10,7 @@ from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.impact.reach import Flow, Place, reach
 from headwater.model.events import Stamp
+from headwater.model.facets.dataset import SchemaFacet
 from headwater.model.facets.own import SubjectFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes_drift as shapes
@@ -21,7 +22,6 @@ from headwater.service.node_ids import node_of
 from headwater.service.views.impact import any_breaking
 from headwater.service.views.names import name_of
 from headwater.store.entries import LoggedEvent
-from headwater.store.facet_reader import ShapeChange
 from headwater.store.reader import Reader
 
 _JOBS_SHOWN: Final = 10
@@ -113,15 +113,11 @@ def _drift_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Drift]:
 
 
 def _tellings(store: Reader, name: DatasetId) -> Iterator[_Told]:
-    for observed in _changes(store.shapes_told(name)):
+    for observed in store.tellings(name, [SchemaFacet.key]):
         yield _Told(observed.stamp, name, observed.run_id, observed.content)
     for declared in store.declared_shapes(name):
         if declared.schema is not None:
             yield _Told(declared.stamp, name, None, declared.schema)
-
-
-def _changes(told: Iterable[ShapeChange]) -> Iterator[ShapeChange]:
-    return (each for each in told if each.name == "schema")
 
 
 def _job_of(knowledge: Knowledge, run_id: str | None) -> JobId | None:

@@ -5,7 +5,7 @@ read or wrote.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import orjson
@@ -17,6 +17,7 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes_evidence as shapes
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
+from headwater.store.facet_reader import ToldFacet
 
 _OfDataset = Literal["dataQualityAssertions", "dataQualityMetrics"]
 _OF_DATASET: Final[tuple[_OfDataset, ...]] = ("dataQualityAssertions", "dataQualityMetrics")
@@ -54,14 +55,21 @@ def _told(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterator[
 def _told_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
     graph = knowledge.graph
     for member in graph.members(name):
-        runs = graph.runs_naming(member)
-        for row in knowledge.store.told_facets(runs, member, _OF_DATASET) if runs else ():
+        for row in _without_repetitions(knowledge.store.tellings(member, _OF_DATASET)):
             yield _Told(row.stamp, row.run_id, row.direction, cast(_OfDataset, row.name), row.content)
         dataset = graph.datasets.get(member)
         for declared in dataset.declared.values() if dataset else ():
             for kind in _OF_DATASET:
                 if kind in declared.digests:
                     yield _Told(declared.stamp, None, None, kind, declared.digests[kind])
+
+
+def _without_repetitions(told: Iterable[ToldFacet]) -> Iterator[ToldFacet]:
+    """Of what a run told several times in a row the last."""
+    in_order = sorted(told, key=lambda each: (each.run_id, each.direction, each.name, each.stamp, each.content))
+    for _, same in groupby(in_order, key=lambda each: (each.run_id, each.direction, each.name, each.content)):
+        *_, last = same
+        yield last
 
 
 def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Told]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
-from headwater.graph.causes.record import SILENT, Check, Outline, Record
+from headwater.graph.causes.record import SILENT, Check, FailedCheck, Outline, Record
 from headwater.graph.causes.trail import Visit
 from headwater.graph.causes.words import listed
 from headwater.model.events import Direction
@@ -22,16 +22,27 @@ _MOST_CHECKERS: Final = 20
 
 
 def failed_checks(visit: Visit, history: History) -> Iterator[Finding]:
-    """The run itself, or a run that read the same data, found an expectation missed."""
+    """The run itself, or a run that read the same data, found an expectation missed; of a stream at any time."""
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
         for name, end in visit.record.sides(direction):
             before = [check for each in visit.earlier[:1] for check in _checks(each, direction, name)]
-            yield from _failed(visit, name, end.checks, before, visit.record)
+            meanwhile = _meanwhile(visit, history, direction, name)
+            yield from _failed(visit, name, end.checks, before, visit.record, meanwhile)
     yield from _failed_tests(visit)
     for name in sorted(visit.run.writes):
         for record in _checkers(visit, history, name):
             yield from _failed(visit, name, _checks(record, "input", name), (), record)
+
+
+def _meanwhile(visit: Visit, history: History, direction: Direction, name: DatasetId) -> Sequence[FailedCheck]:
+    """What a stream found missed that was news for whoever read from it, each check once, when it was first."""
+    told = history.failed_meanwhile(visit.run.run_id) if history.is_stream(visit.run.job) else ()
+    first: dict[tuple[str, str | None], FailedCheck] = {}
+    for each in told:
+        if (each.direction, each.dataset) == (direction, name) and visit.news.has(each.at_us):
+            first.setdefault((each.check.assertion.assertion, each.check.assertion.column), each)
+    return [*first.values()]
 
 
 def _checks(record: Record, direction: Direction, name: DatasetId) -> Sequence[Check]:
@@ -39,19 +50,26 @@ def _checks(record: Record, direction: Direction, name: DatasetId) -> Sequence[C
 
 
 def _failed(
-    visit: Visit, name: DatasetId, checks: Sequence[Check], before: Sequence[Check], told_by: Record
+    visit: Visit,
+    name: DatasetId,
+    checks: Sequence[Check],
+    before: Sequence[Check],
+    told_by: Record,
+    meanwhile: Sequence[FailedCheck] = (),
 ) -> Iterator[Finding]:
-    failed = [check for check in checks if not check.assertion.success]
+    failed = [each.check for each in meanwhile] + [check for check in checks if not check.assertion.success]
     if not failed:
         return
+    is_own = told_by is visit.record
+    first_us = min((each.at_us for each in meanwhile), default=visit.run.started_us)
     yield Finding(
         "failed-check",
         max(_weight(visit, name, check, before) for check in failed),
         f"{name.name}: {listed(sorted({_named(check) for check in failed}))} failed"
-        + (f", found by {told_by.outline.job.name}" if told_by is not visit.record else ""),
+        + ("" if is_own else f", found by {told_by.outline.job.name}"),
         name,
         visit,
-        told_by.outline.last_us if told_by is not visit.record else visit.run.started_us,
+        first_us if is_own else told_by.outline.last_us,
         tuple(dict.fromkeys((told_by.outline.run_id, visit.run.run_id))),
         tuple(sorted({check.event for check in failed})),
     )
