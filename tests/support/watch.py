@@ -41,9 +41,13 @@ class Watch(Program):
         return [each["name"] for each in event.get("inputs", [])], [each["name"] for each in event.get("outputs", [])]
 
     def transitions(self, job: str) -> list[str]:
-        """What was told of it, without the RUNNINGs between."""
-        return [
-            f"{event['eventType']} {event['run']['facets']['headwater_run'].get('stopReason', '')}".strip()
+        """What was told of it, without the RUNNINGs between; each once, by its time.
+
+        A watcher that was killed before it had kept that it told an end tells it again, and may know more figures then.
+        """
+        told = {
+            (event["eventTime"], event["eventType"]): event["run"]["facets"]["headwater_run"].get("stopReason", "")
             for event in self.events(job)
             if event["eventType"] != "RUNNING"
-        ]
+        }
+        return [f"{kind} {why}".strip() for (_, kind), why in told.items()]
