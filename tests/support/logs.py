@@ -66,6 +66,9 @@ _dataset_facets = st.fixed_dictionaries(
             lambda places: _facet(tags=[{"key": "pii", "value": "true", **place} for place in places])
         ),
         "version": st.integers(0, 2).map(lambda number: _facet(datasetVersion=str(number))),
+        "dataQualityAssertions": st.booleans().map(
+            lambda is_met: _facet(assertions=[{"assertion": "not_null", "success": is_met, "column": "a"}])
+        ),
     },
 )
 _datasets = st.lists(
@@ -76,6 +79,9 @@ _job_facets = st.fixed_dictionaries(
     {},
     optional={
         "sql": st.sampled_from(["SELECT 1", "SELECT 2"]).map(lambda query: _facet(query=query)),
+        "jobType": st.sampled_from(["BATCH", "STREAMING"]).map(
+            lambda kind: _facet(processingType=kind, integration="SPARK", jobType="JOB")
+        ),
         "tags": st.sampled_from(["1", "2"]).map(lambda value: _facet(tags=[{"key": "tier", "value": value}])),
         "lineage": st.builds(
             lambda target, inputs: _facet(entries=[{**target, "inputs": inputs}]),

@@ -66,7 +66,7 @@ class _Reader:
     def read_all(self) -> None:
         for path in ("/healthz", "/metrics", f"{_API}/tags"):
             self.get(path)
-        for path in ("summary", "quarantine", "events", "events/lineage", "edits", "silent-streams"):
+        for path in ("summary", "quarantine", "events", "events/lineage", "edits", "silent-streams", "drift"):
             self.get(f"{_API}/{path}")
         for kind in ("lineage-events", "jobs", "datasets", "sources"):
             self.get(f"{_API}/stats/{kind}", period="WEEK", timezone="America/St_Johns")
