@@ -5,7 +5,16 @@ import re
 from headwater.store.migrations import STEPS
 from headwater.store.store import Store
 
-_TABLES = sorted(set(re.findall(r"CREATE TABLE (\w+)", "".join(STEPS))) - {"folded"})
+
+def _made() -> list[str]:
+    """The tables that the steps make and do not drop again, but for the count of what is folded."""
+    tables: set[str] = set()
+    for made, dropped in re.findall(r"CREATE TABLE (\w+)|DROP TABLE (\w+)", "".join(STEPS)):
+        tables = (tables | {made} if made else tables) - {dropped}
+    return sorted(tables - {"folded"})
+
+
+_TABLES = _made()
 
 
 def begin_anew(*stores: Store) -> None:

@@ -20,7 +20,19 @@ from headwater.store.migrations import STEPS
 from headwater.store.schema import TABLES_6
 
 _SHORT: Final = frozenset(
-    {"event_type", "verdict", "direction", "slot", "state", "evidence", "way", "source_kind", "target_kind", "facet"}
+    {
+        "event_type",
+        "verdict",
+        "direction",
+        "slot",
+        "state",
+        "evidence",
+        "way",
+        "source_kind",
+        "target_kind",
+        "part",
+        "facet",
+    }
 )
 """Text that is one of a few words of ours."""
 _TABLE: Final = re.compile(r"CREATE TABLE (\w+) \((.*?)\) STRICT(?:, WITHOUT ROWID)?;", re.DOTALL)

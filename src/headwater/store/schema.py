@@ -199,6 +199,20 @@ DROP TABLE content_by_digest;
 
 TABLES_7 = """
 DROP INDEX observed_shape;
+CREATE TABLE told_shape (              -- which schema or version a run told of a dataset, and when first and last
+  dataset INTEGER, part TEXT, content BLOB, run INTEGER, direction TEXT,
+  first_us INTEGER NOT NULL, first_digest BLOB NOT NULL, last_us INTEGER NOT NULL, last_digest BLOB NOT NULL,
+  PRIMARY KEY (dataset, part, content, run, direction)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX told_shape_by_first ON told_shape (dataset, part, first_us, first_digest);
+CREATE INDEX told_shape_by_last ON told_shape (dataset, part, last_us, last_digest);
+
+DELETE FROM edit;                      -- what a stream told before it told otherwise stands in the log only
+UPDATE folded SET events = 0;
+"""
+
+TABLES_8 = """
+DROP TABLE told_shape;
 CREATE TABLE telling (                 -- which schema, version or quality a run told of a dataset, first and last
   dataset INTEGER, facet TEXT, content BLOB, run INTEGER, direction TEXT,
   first_us INTEGER NOT NULL, first_digest BLOB NOT NULL, last_us INTEGER NOT NULL, last_digest BLOB NOT NULL,
