@@ -9,6 +9,8 @@
                              namespace                                    same table of a catalog of the same name
     one-table-two-names      Spark guesses a Glue table's folder before   the same table of the same catalog
                              it knows it
+    metadata-columns         Spark's agent lists `_file` among the         the table is told to be one of Iceberg, which
+                             columns of a table whose rows it rewrites    reserves the name
 
 `docs/mending.md` is the same list for users.
 """
@@ -21,7 +23,9 @@ from headwater.graph.records import Run
 from headwater.model.facts import ERRORS, TERMINAL_STATES
 from headwater.model.names import DatasetId
 
-Rule = Literal["completed-after-failing", "started-after-its-end", "namespace-found", "one-table-two-names"]
+Rule = Literal[
+    "completed-after-failing", "started-after-its-end", "namespace-found", "one-table-two-names", "metadata-columns"
+]
 
 IsDeleted = Callable[[bytes], bool]
 """Whether the facet with this digest stands there only to say that it is gone."""
@@ -115,6 +119,15 @@ def mended_names(name: DatasetId, identities: Identities) -> Iterator[Mended]:
             " and ".join(f"{each.name} in {each.namespace}" for each in names) + " are one table",
             tuple(map(_worded, tables)),
         )
+
+
+def listed_metadata(columns: Sequence[str]) -> Mended:
+    """That these, told as columns of an Iceberg table, are none."""
+    return Mended(
+        "metadata-columns",
+        f"Iceberg adds {', '.join(columns)} to rows that are read: no column of the table",
+        ("dataset facet schema, as events told it of an Iceberg table",),
+    )
 
 
 def _worded(link: Link) -> str:

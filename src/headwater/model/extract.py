@@ -35,6 +35,7 @@ from headwater.model.facts import (
     Telling,
 )
 from headwater.model.flow_facts import control_flow, explicit_flows, explicit_targets
+from headwater.model.iceberg import without_metadata_columns
 from headwater.model.identity_facts import identity_facts
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.nodes import Arrival, chain_link, is_of_node
@@ -66,12 +67,16 @@ def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
         case RunEvent():
             link = None if arrival is None else chain_link(event, arrival)
             if link is None:
-                return tuple(_run_facts(as_meant(event)))
-            return (link,) if is_of_node(event, link) else (*_run_facts(as_meant(event), link), link)
+                return tuple(_run_facts(_mended(event)))
+            return (link,) if is_of_node(event, link) else (*_run_facts(_mended(event), link), link)
         case JobEvent():
             return tuple(_job_facts(event))
         case DatasetEvent():
             return tuple(_dataset_facts(event))
+
+
+def _mended(event: RunEvent) -> RunEvent:
+    return without_metadata_columns(as_meant(event))
 
 
 def job_facets(event: RunEvent) -> Iterator[JobFacet]:

@@ -65,7 +65,9 @@ class Counters(TypedDict):
 class Mended(TypedDict):
     """What a producer got wrong and evidence put right; docs/mending.md lists the rules."""
 
-    rule: Literal["completed-after-failing", "started-after-its-end", "namespace-found", "one-table-two-names"]
+    rule: Literal[
+        "completed-after-failing", "started-after-its-end", "namespace-found", "one-table-two-names", "metadata-columns"
+    ]
     what: str
     evidence: Sequence[str]
 

@@ -165,3 +165,20 @@ def test_only_a_dataset_has_a_schema(client: TestClient) -> None:
 
     assert client.get("/api/v1/drift?nodeId=job:etl:load").status_code == 400
     assert client.get(f"/api/v1/drift?nodeId={TOPIC}x").status_code == 404
+
+
+def test_rows_that_iceberg_rewrites_are_no_change_of_their_table(client: TestClient) -> None:
+    storage = {"storageLayer": "iceberg", "fileFormat": ""}
+    for hour in (9, 10, 11):
+        read = dataset("agg", "lake", schema=fields(customer="string", total="double", _file="string"), storage=storage)
+        written = dataset("agg", "lake", schema=fields(customer="string", total="double"), storage=storage)
+        times = {"eventType": "RUNNING", "eventTime": f"2026-05-22T{hour:02d}:00:00Z"}
+        merge = {"job": {"namespace": "etl", "name": "merge"}, "run": {"runId": "stream"}}
+        post(client, event(**times, **merge, inputs=[read], outputs=[written]))
+
+    told = get(client, "/api/v1/namespaces/lake/datasets/agg")
+
+    assert ask(client) == []
+    assert [column["name"] for column in told["fields"]] == ["customer", "total"]
+    assert [(each["rule"], each["what"].split()[2]) for each in told["mended"]] == [("metadata-columns", "_file")]
+    assert get(client, "/api/v1/namespaces/lake/datasets/agg/versions")["totalCount"] == 1

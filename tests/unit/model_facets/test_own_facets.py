@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import jsonschema_rs
@@ -18,8 +19,10 @@ from headwater.capture.trino import meant
 from headwater.emit.chain import Chain
 from headwater.emit.metrics import EmitMetrics
 from headwater.emit.pulse import Pulse
-from headwater.model import declared
+from headwater.model import declared, slim
 from headwater.model.build import dataset_event
+from headwater.model.events import RunEvent, parse_event
+from headwater.model.iceberg import without_metadata_columns
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
 from headwater.signing.chain import Checkpoint
@@ -63,6 +66,20 @@ def by_trino() -> Iterator[bytes]:
         yield dataset_event(datetime.now(UTC), StaticDataset(namespace="trino://t:8080", name="lake", facets=facets))
 
 
+def by_the_service() -> Iterator[bytes]:
+    """What stands on a table of Iceberg in its answers, once it left a column out."""
+    listed = {"fields": [{"name": "id", "type": "long"}, {"name": "_file", "type": "string"}]}
+    facets = {"storage": slim.facet("1-0-1/StorageDatasetFacet", storageLayer="iceberg", fileFormat="parquet")}
+    facets["schema"] = slim.facet("1-2-0/SchemaDatasetFacet", **listed)
+    read = slim.Described(ORDERS, facets)
+    tell = partial(slim.run_event, "COMPLETE", datetime.now(UTC), RUN_ID, JOB, run_facets={}, job_facets={})
+    event = parse_event(tell(inputs=[read], outputs=[]))
+    assert isinstance(event, RunEvent)
+    [meant] = without_metadata_columns(event).inputs
+    facets["headwater_metadata_columns"] = dict(meant.facets["headwater_metadata_columns"])
+    yield tell(inputs=[read], outputs=[])
+
+
 def by_the_api() -> Iterator[bytes]:
     column = declared.Column("id", "long", "which")
     put = declared.DatasetPut(
@@ -102,7 +119,7 @@ def by_emitters(folder: Path) -> Iterator[bytes]:
     chain.close()
 
 
-@pytest.mark.parametrize("told", [by_flink, by_connect, by_trino, by_the_api])
+@pytest.mark.parametrize("told", [by_flink, by_connect, by_trino, by_the_service, by_the_api])
 def test_what_is_told_is_valid_by_the_standards_schemas_and_by_ours(
     told: Callable[[], Iterator[bytes]], shared: Path
 ) -> None:

@@ -123,6 +123,13 @@ class EngineCatalogFacet(View):
     prefix: str | None = None
 
 
+class MetadataColumnsFacet(View):
+    """What an event listed among a table's columns and is none: its format adds it to rows that are read."""
+
+    key: ClassVar = "headwater_metadata_columns"
+    columns: Items[str] | None = None
+
+
 class SubjectChange(Part):
     """A field that came, went or has another type; `is_breaking` by the rules of the schema's own language."""
 

@@ -6,11 +6,11 @@ from typing import Final
 from uuid import UUID
 
 from headwater.errors import NotFoundError
-from headwater.graph.mending import mended_names
+from headwater.graph.mending import Mended, listed_metadata, mended_names
 from headwater.model.events import Direction
 from headwater.model.facets.about import DocumentationFacet
 from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, LifecycleStateChangeFacet
-from headwater.model.facets.own import DeclaredFacet
+from headwater.model.facets.own import DeclaredFacet, MetadataColumnsFacet
 from headwater.model.names import DatasetId
 from headwater.service import shapes
 from headwater.service.activity import known_run
@@ -42,7 +42,7 @@ def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> sh
         currentVersion=None if shape is None else str(shape_uuid(knowledge.graph, name, shape)),
         deleted=_is_dropped(knowledge, name, digests),
         facets=facets,
-        mended=[mended_shape(each) for each in mended_names(name, knowledge.graph.identities)],
+        mended=[mended_shape(each) for each in _mended(knowledge, name, digests)],
     )
 
 
@@ -73,6 +73,13 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
     if kind is not None:
         core["datasetType"] = kind.dataset_type
     return core
+
+
+def _mended(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> Iterator[Mended]:
+    yield from mended_names(name, knowledge.graph.identities)
+    listed = knowledge.facets.view(MetadataColumnsFacet, digests)
+    if listed is not None and listed.columns:
+        yield listed_metadata(listed.columns)
 
 
 def _digests(knowledge: Knowledge, name: DatasetId) -> dict[str, bytes]:
