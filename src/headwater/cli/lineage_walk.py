@@ -1,6 +1,7 @@
 """Walk lineage from a dataset or column, upstream or downstream, over a service's answers."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -166,7 +167,7 @@ def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
 
 def _graph(client: ServiceClient, dataset: DatasetId) -> tuple[dict[str, str], list[Step]]:
     answer = client.get("/lineage", {"nodeId": dataset.node_id, "depth": WHOLE_GRAPH})
-    labels = {node["id"]: _label(node["data"]) for node in answer["graph"]}
+    labels = _told_apart({node["id"]: _label(node["data"]) for node in answer["graph"]})
     edges = {(edge["origin"], edge["destination"]) for node in answer["graph"] for edge in node["inEdges"]}
     return labels, [Step(*edge) for edge in sorted(edges)]
 
@@ -207,6 +208,13 @@ def _hops(start: str, steps: Iterable[Step], way: Way) -> dict[str, int]:
         here, there = (step.target, step.source) if way == "upstream" else (step.source, step.target)
         onward.setdefault(here, []).append(there)
     return reachable([start], lambda node: onward.get(node, ()), len(onward))
+
+
+def _told_apart(labels: Mapping[str, str]) -> dict[str, str]:
+    """The labels by node id; where several jobs or datasets would have one, each has namespace and name."""
+    named = {node: (*node.partition(":")[::2], label) for node, label in labels.items()}
+    count = Counter((kind, label) for kind, _, label in named.values())
+    return {node: label if count[kind, label] == 1 else own for node, (kind, own, label) in named.items()}
 
 
 def _label(data: Mapping[str, Any]) -> str:

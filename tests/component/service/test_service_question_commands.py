@@ -30,13 +30,16 @@ COLONS = ran(
     [{"namespace": "bare", "name": "unfolded", "facets": {"columnLineage": _MADE_OF_COLONS}}],
 )
 """Colons in the names of a namespace, of a dataset and of columns."""
+_OLD, _NEW = ({"namespace": f"kafka://{broker}:9092", "name": "clicks"} for broker in ("old", "new"))
+TWO_BROKERS = ran("merge", "r-merge", 11, [_OLD, _NEW], [{"namespace": "bare", "name": "all_clicks"}])
+"""Two topics of one name."""
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running(tmp_path_factory.mktemp("home")) as service:
         failed = run("clean", 3, state="FAIL", inputs=[read("raw")], outputs=[])
-        for event in [*FLIGHTS, *days(1, 2), *failed, *run("report", 3), UNDESCRIBED, COLONS]:
+        for event in [*FLIGHTS, *days(1, 2), *failed, *run("report", 3), UNDESCRIBED, COLONS, TWO_BROKERS]:
             httpx.post(f"{service.url}/api/v1/lineage", json=event).raise_for_status()
         yield service.url
 
@@ -50,6 +53,15 @@ def told(*arguments: str) -> str:
 def told_json(*arguments: str) -> Body:
     body: Body = json.loads(told(*arguments, "--json"))
     return body
+
+
+def test_what_has_one_name_in_two_namespaces_is_told_apart(url: str) -> None:
+    assert told("trace", "all_clicks", "--url", url).splitlines() == [
+        "all_clicks",
+        "└── merge",
+        "    ├── kafka://new:9092:clicks",
+        "    └── kafka://old:9092:clicks",
+    ]
 
 
 def test_impact_tells_a_script_the_walk_and_the_answer(url: str) -> None:
