@@ -4,7 +4,7 @@ import type { Dataset, Field } from '../api/types'
 import type { Size } from './geometry'
 import { edgesOf } from './graph'
 import type { NodeId } from './ids'
-import { JOB_ROOM, type Label, labelText, nodeLabel } from './labels'
+import { JOB_ROOM, type Label, labelApart, labelText } from './labels'
 import { type Glow, isLit, type Lit } from './lit'
 import type { DrawnGraph, DrawnNode } from './piles'
 import type { Shape } from './shape'
@@ -60,7 +60,7 @@ function cardOf(node: DrawnNode, { unfolded, lit }: Choices): Card {
   const shown = rows.filter((row, index) => index < MOST_ROWS || isGlowing(row))
   return {
     node,
-    label: nodeLabel(node),
+    label: labelApart(node),
     rows: shown,
     more: rows.length - shown.length,
     unfolded: open,

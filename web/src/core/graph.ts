@@ -2,10 +2,15 @@
 
 import type { Dataset, Job, WireEdge, WireNode } from '../api/types'
 import { jobId, type NodeId } from './ids'
+import { datasetLabel, jobLabel, labelText } from './labels'
 
-export type GraphNode =
+export type GraphNode = (
   | { readonly kind: 'dataset'; readonly id: NodeId; readonly dataset: Dataset }
   | { readonly kind: 'job'; readonly id: NodeId; readonly job: Job }
+) & {
+  /** Whether another one of its kind has the same short name. */
+  readonly hasTwin: boolean
+}
 
 /** What lies between what. */
 export interface Flow<Node> {
@@ -60,7 +65,8 @@ export function partsOf(graph: LineageGraph, { namespace, name }: Job): NodeId[]
 }
 
 function graphOf(wire: ReadonlyMap<NodeId, WireNode>): LineageGraph {
-  const nodes = new Map([...wire].map(([id, node]) => [id, graphNode(node)]))
+  const twins = twinsAmong(wire.values())
+  const nodes = new Map([...wire].map(([id, node]) => [id, graphNode(node, twins.has(id))]))
   const edges = [...wire.values()].flatMap(({ inEdges, outEdges }) => [...inEdges, ...outEdges])
   return { ...flowOf(nodes, edges), wire }
 }
@@ -77,10 +83,26 @@ export function flowOf<Node>(nodes: ReadonlyMap<NodeId, Node>, edges: Iterable<W
   return { nodes, sources: lists(sources), targets: lists(targets) }
 }
 
-function graphNode(node: WireNode): GraphNode {
+function graphNode(node: WireNode, hasTwin: boolean): GraphNode {
   return node.type === 'JOB'
-    ? { kind: 'job', id: node.id, job: node.data }
-    : { kind: 'dataset', id: node.id, dataset: node.data }
+    ? { kind: 'job', id: node.id, job: node.data, hasTwin }
+    : { kind: 'dataset', id: node.id, dataset: node.data, hasTwin }
+}
+
+function twinsAmong(wire: Iterable<WireNode>): Set<NodeId> {
+  const firsts = new Map<string, NodeId>()
+  const twins = new Set<NodeId>()
+  for (const node of wire) {
+    const name = shortName(node)
+    const first = firsts.get(name)
+    if (first === undefined) firsts.set(name, node.id)
+    else twins.add(first).add(node.id)
+  }
+  return twins
+}
+
+function shortName(node: WireNode): string {
+  return `${node.type} ${labelText(node.type === 'JOB' ? jobLabel(node.data) : datasetLabel(node.data))}`
 }
 
 function add(edges: Map<NodeId, Set<NodeId>>, from: NodeId, to: NodeId): void {

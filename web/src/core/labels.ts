@@ -1,7 +1,7 @@
 /** Short names for people; the full name stays in the panel and the tooltip. */
 
 import type { Dataset, Job, Named } from '../api/types'
-import type { LineageGraph } from './graph'
+import type { GraphNode, LineageGraph } from './graph'
 import type { NodeId } from './ids'
 import type { DrawnNode, Pile } from './piles'
 import { counted } from './wording'
@@ -34,15 +34,17 @@ export function jobLabel({ name }: Job): Label {
   return { path: name.slice(0, cut), name: name.slice(cut) }
 }
 
-export function nodeLabel(node: DrawnNode): Label {
-  switch (node.kind) {
-    case 'job':
-      return jobLabel(node.job)
-    case 'dataset':
-      return datasetLabel(node.dataset)
-    case 'pile':
-      return { path: '', name: counted(node.neighbours, `more ${node.of}`) }
-  }
+export function nodeLabel(node: GraphNode): Label {
+  return node.kind === 'job' ? jobLabel(node.job) : datasetLabel(node.dataset)
+}
+
+/** The label; of those that would have the same one, namespace and whole name. */
+export function labelApart(node: DrawnNode): Label {
+  if (node.kind === 'pile') return { path: '', name: counted(node.neighbours, `more ${node.of}`) }
+  if (!node.hasTwin) return nodeLabel(node)
+  const full = fullName(node)
+  const end = full.lastIndexOf((node.kind === 'job' ? jobLabel(node.job) : splitName(node.dataset.name)).name)
+  return { path: full.slice(0, end), name: full.slice(end) }
 }
 
 export function labelText({ path, name }: Label): string {
@@ -52,7 +54,7 @@ export function labelText({ path, name }: Label): string {
 /** The label of a node; of one that the graph does not hold, what its id says of its name. */
 export function labelOf(graph: LineageGraph, id: NodeId): string {
   const node = graph.nodes.get(id)
-  return node ? labelText(nodeLabel(node)) : id.slice(id.indexOf(':') + 1)
+  return node ? labelText(labelApart(node)) : id.slice(id.indexOf(':') + 1)
 }
 
 export function fullName(node: DrawnNode): string {

@@ -3,6 +3,7 @@ import type { WireNode } from '../../src/api/types'
 import { cardsOf, sizeOf } from '../../src/core/cards'
 import { columnGraph } from '../../src/core/columns'
 import { EMPTY_GRAPH, merge } from '../../src/core/graph'
+import { datasetId, jobId } from '../../src/core/ids'
 import { lightUp } from '../../src/core/lit'
 import { columnAnswer, DELAYS, datasetNode, FLIGHTS, GRAPH, INGEST, jobNode, REPORT } from '../lakehouse'
 
@@ -41,6 +42,39 @@ describe('a card', () => {
 
     expect(widthOf('enrich-flights')).toBeLessThan(widthOf('pipeline_0008.task_000458') ?? 0)
     expect(widthOf('pipeline_0008.task_000458')).toBe(widthOf('x'.repeat(500)))
+  })
+
+  test('of what would have the same label says namespace and whole name', () => {
+    const dataset = (namespace: string, name: string, ...others: string[]) => {
+      const id = datasetId(namespace, name)
+      const symlinks = others.map((other) => ({ namespace: 'catalog', name: other }))
+      const node = { ...datasetNode(FLIGHTS), id }
+      return { ...node, data: { ...node.data, namespace, name, symlinks } } as WireNode
+    }
+    const job = jobNode(INGEST)
+    const named = {
+      ...job,
+      id: jobId('etl', 'orders'),
+      data: { ...job.data, namespace: 'etl', name: 'orders' },
+    }
+    const graph = merge(EMPTY_GRAPH, [
+      dataset('kafka://a:9092', 'orders'),
+      dataset('kafka://b:9092', 'orders'),
+      dataset('s3://one', 'wh/db/t', 'db.t'),
+      dataset('s3://two', 'wh/db/t/', 'db.t'),
+      dataset('kafka://a:9092', 'payments'),
+      named as WireNode,
+    ])
+    const cards = cardsOf(graph, { unfolded: new Set(), lit: undefined })
+
+    expect([...cards.values()].map(({ label }) => [label.path, label.name])).toEqual([
+      ['kafka://a:9092 ', 'orders'],
+      ['kafka://b:9092 ', 'orders'],
+      ['s3://one wh/db/', 't'],
+      ['s3://two wh/db/', 't/'],
+      ['', 'payments'],
+      ['', 'orders'],
+    ])
   })
 
   test('of an unfolded dataset dims the columns off the path', () => {

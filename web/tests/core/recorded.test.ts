@@ -29,7 +29,7 @@ test.skipIf(!existsSync(FILE))(
 
     expect(answers.length).toBeGreaterThan(0)
     for (const { response } of answers) {
-      const nodes = response.graph ?? []
+      const nodes = (response.graph ?? []).map(withOurs)
       const graph = merge(EMPTY_GRAPH, nodes)
       const wire = nodes.flatMap(({ inEdges, outEdges }) => [...inEdges, ...outEdges])
       expect([...graph.nodes.keys()]).toEqual(nodes.map(({ id }) => id))
@@ -39,3 +39,8 @@ test.skipIf(!existsSync(FILE))(
     }
   },
 )
+
+/** With what our service says beside it. */
+function withOurs(node: WireNode): WireNode {
+  return node.type === 'DATASET' ? { ...node, data: { ...node.data, symlinks: [] } } : node
+}
