@@ -6,6 +6,7 @@ told that spoke both before and after it, and what stands in the log without a r
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
@@ -267,10 +268,15 @@ class CutGraph(Graph):
             way: Direction = "input" if side is dataset.readers else "output"
             for job in jobs:
                 then = self.jobs.get(job)
-                if then is not None and name in (then.reads if way == "input" else then.writes):
-                    side.add(job)
-                    for seen in self._seen_by(then, (way, name)):
-                        dataset.observe(seen)
+                edge = None if then is None else (then.reads if way == "input" else then.writes).get(name)
+                if then is None or edge is None:
+                    continue
+                side.add(job)
+                if then.declaration is None and not then.told:
+                    dataset.observe(edge.seen)  # which only the job's runs made
+                    continue
+                for seen in self._seen_by(then, (way, name)):
+                    dataset.observe(seen)
         for run_id in self.now.runs_telling_of(name) if now.evidence else ():
             if self.is_run_as_then(run_id):
                 told = self.now.runs[run_id].evidence[name]
@@ -295,6 +301,16 @@ class CutGraph(Graph):
         if told is None or not all(map(partial(self._is_alike, told), told.dataset.facets)):
             return super().digests_of(name)
         return {facet: digest for facet, (_, digest) in told.dataset.facets.items()}
+
+    def digests_among(self, name: DatasetId, facets: AbstractSet[str]) -> dict[str, bytes]:
+        """As of any graph."""
+        told = self._told_alone(name)
+        if told is None:
+            return super().digests_among(name, facets)
+        known = facets & told.dataset.facets.keys()
+        if not all(self._is_alike(told, facet) for facet in known):
+            return super().digests_among(name, facets)
+        return {facet: told.dataset.facets[facet][1] for facet in known}
 
     def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
         """As of any graph."""

@@ -85,6 +85,10 @@ class Graph(Growth):
         """The same by their digests alone."""
         return {facet: digest for facet, (_, digest) in self.facets_of(name).items()}
 
+    def digests_among(self, name: DatasetId, facets: AbstractSet[str]) -> dict[str, bytes]:
+        """The digests of those of these facets that somebody told of the dataset."""
+        return {facet: digest for facet, digest in self.digests_of(name).items() if facet in facets}
+
     def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
         """The digest of one of them; None where nobody told it."""
         _, digest = self.facets_of(name).get(facet, (None, None))

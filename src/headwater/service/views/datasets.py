@@ -15,7 +15,7 @@ from headwater.model.names import DatasetId
 from headwater.service import shapes
 from headwater.service.activity import known_run
 from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.knowledge import SCHEMA, Knowledge
 from headwater.service.versions import DatasetVersion, content_uuid, current_shape, shape_uuid
 from headwater.service.views.columns import column_sources
 from headwater.service.views.names import facets_of, mended_shape, name_of, other_names, stored_facets
@@ -25,6 +25,23 @@ from headwater.service.views.tags import tagged, tags_of
 _STREAM: Final = "STREAM"
 _TABLE: Final = "DB_TABLE"
 """Marquez has these two types and calls a topic a table too; `datasetType` says it better."""
+
+
+_OF_THE_CORE: Final = frozenset(
+    {
+        SCHEMA,
+        *(
+            kind.key
+            for kind in (
+                DeclaredFacet,
+                DatasetTypeFacet,
+                DataSourceFacet,
+                LifecycleStateChangeFacet,
+                DocumentationFacet,
+            )
+        ),
+    }
+)
 
 
 def dataset_shapes(knowledge: Knowledge, names: Sequence[DatasetId]) -> list[shapes.Dataset]:
@@ -48,7 +65,7 @@ def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> sh
 
 def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
     """What every answer says of a dataset."""
-    digests = _digests(knowledge, name)
+    digests = knowledge.graph.digests_among(name, _OF_THE_CORE)
     seen = knowledge.seen(name)
     declared = knowledge.facets.view(DeclaredFacet, digests)
     kind = knowledge.facets.view(DatasetTypeFacet, digests)
@@ -61,7 +78,7 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
         updatedAt=iso(seen.last_us),
         namespace=name.namespace,
         sourceName=_source_name(knowledge, digests),
-        fields=tagged(knowledge, name, knowledge.facets.fields(digests.get("schema"))),
+        fields=tagged(knowledge, name, knowledge.facets.fields(digests.get(SCHEMA))),
         tags=tags_of(knowledge, name),
         lastModifiedAt=None,
         lastLifecycleState=_lifecycle(knowledge, name, digests),
