@@ -1,6 +1,6 @@
 """What a read of the past costs: the first one of a time, and each one after it, beside the same read of now.
 
-    .venv/bin/python benchmarks/past.py [--events 8000]
+    .venv/bin/python benchmarks/past.py [--events 8000] [--started-anew]
 
 Starts a service on an empty home, sends it events of about 10 kB from the load generator of the shared folder
 ($HEADWATER_SHARED, or ../shared beside the checkout), and waits until it has rendered what it knows. Each first read is
@@ -14,12 +14,13 @@ import statistics
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx
-from served import generated, served
+from served import Served, generated, served
 
 READS = (
     "lineage?nodeId={node}&depth=20",
@@ -39,14 +40,24 @@ def main() -> None:
     """Run the reads and print their figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=8000, help="in the log (default 8000)")
-    count = parser.parse_args().events
-    with tempfile.TemporaryDirectory() as home, served(Path(home)) as service:
-        client = httpx.Client(base_url=f"{service.url}/api/v1/", timeout=600)
-        events = list(generated(["--events", str(count)]))
-        for event in events:
-            client.post("lineage", content=event).raise_for_status()
+    parser.add_argument("--started-anew", action="store_true", help="read from a service that was started after them")
+    options = parser.parse_args()
+    events = list(generated(["--events", str(options.events)]))
+    with tempfile.TemporaryDirectory() as home, ExitStack() as serving:
+        service = serving.enter_context(served(Path(home)))
+        with _client(service) as client:
+            for event in events:
+                client.post("lineage", content=event).raise_for_status()
+        if options.started_anew:
+            serving.close()
+            service = serving.enter_context(served(Path(home)))
         service.settle(SETTLED_S)
-        measure(client, [json.loads(event) for event in events])
+        with _client(service) as client:
+            measure(client, [json.loads(event) for event in events])
+
+
+def _client(service: Served) -> httpx.Client:
+    return httpx.Client(base_url=f"{service.url}/api/v1/", timeout=600)
 
 
 def measure(client: httpx.Client, events: Sequence[Mapping[str, Any]]) -> None:

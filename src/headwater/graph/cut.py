@@ -5,7 +5,7 @@ such runs spoke of: it is the very same object. Any other one is put together fr
 told that spoke both before and after it, and what stands in the log without a run, is folded again (`Again`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Literal, NamedTuple, Protocol, TypeVar
@@ -15,29 +15,31 @@ from headwater.graph.lazy import Later, LazyItems
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Edge, Job, Run
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import Fact, JobFacet, Seen, Target
+from headwater.model.facts import Fact, Seen, Target
 from headwater.model.names import DatasetId, JobId
 
 KeyT = TypeVar("KeyT")
 
 Side = Literal["before", "across", "after"]
 _RUN = "run:"
+_Stamped = tuple[Stamp, bytes]
+"""When a facet was told last, and its digest."""
 
 
 class _ToldAlone(NamedTuple):
     """A dataset of now, and those of its facets that are folded again."""
 
     dataset: Dataset
-    again: Mapping[str, tuple[Stamp, bytes]]
+    again: Mapping[str, _Stamped]
 
 
 class Older(Protocol):
     """What was told until then, and told anew since."""
 
-    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, JobFacet]:
+    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, _Stamped]:
         """The newest of those of a job's facets with these names; what nobody told by then is left out."""
 
-    def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, tuple[Stamp, bytes]]:
+    def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, _Stamped]:
         """The newest of those of a dataset's facets that runs told under this very name."""
 
 
@@ -167,7 +169,7 @@ class CutGraph(Graph):
         tellers = (told for side in (job.told, job.feeds, job.fed_by) for told in side.values())
         return (
             all(map(self.is_run_as_then, job.runs))
-            and all(facet.stamp.time_us <= self._until_us for facet in job.facets.values())
+            and all(stamp.time_us <= self._until_us for stamp, _ in job.facets.values())
             and self._are_children_same(job)
             and all(self._is_told_before(teller) for told in tellers for teller in told)
         )
@@ -326,7 +328,7 @@ class CutGraph(Graph):
         known = self.now.jobs.get(job)
         if known is None or not all(map(partial(self._is_job_alike, job), known.facets)):
             return super().job_digests(job)
-        return {name: facet.content for name, facet in known.facets.items()}
+        return {name: digest for name, (_, digest) in known.facets.items()}
 
     def job_digest(self, job: JobId, facet: str) -> bytes | None:
         """As of any graph."""
@@ -335,7 +337,7 @@ class CutGraph(Graph):
             return None
         if known is None or not self._is_job_alike(job, facet):
             return super().job_digest(job, facet)
-        return known.facets[facet].content
+        return known.facets[facet][1]
 
     def _told_alone(self, name: DatasetId) -> _ToldAlone | None:
         """What `now` has of a dataset that goes by one name, as it did then, of which runs alone tell."""
@@ -356,9 +358,10 @@ class CutGraph(Graph):
     def _is_job_alike(self, name: JobId, facet: str) -> bool:
         job, again = self.now.jobs[name], self.again.jobs.get(name)
         told = None if again is None else again.facets.get(facet)
-        if told is not None and told.content != job.facets[facet].content:
+        stamp, digest = job.facets[facet]
+        if told is not None and told[1] != digest:
             return False
-        return job.alike_since.get(facet, job.facets[facet].stamp.time_us) <= self._until_us
+        return job.alike_since.get(facet, stamp.time_us) <= self._until_us
 
     def quarantined_before(self) -> Iterator[Fact]:
         """The quarantined names that runs gave which spoke before only."""
@@ -367,31 +370,31 @@ class CutGraph(Graph):
             if run is not None and side(run, self._until_us) == "before":
                 yield fact
 
-    def _job_facets(self, name: JobId) -> Later[JobFacet]:
-        known = self.now.jobs[name].facets if name in self.now.jobs else {}
-        then = {facet: told for facet, told in known.items() if told.stamp.time_us <= self._until_us}
-        again = self.again.jobs[name].facets if name in self.again.jobs else {}
+    def _job_facets(self, name: JobId) -> Later[_Stamped]:
+        known, again = self.now.jobs.get(name), self.again.jobs.get(name)
+        return self._facets(known, again, partial(self._older.job_facets, name))
 
-        def older(names: set[str]) -> dict[str, JobFacet]:
-            told = {**self._older.job_facets(name, names)}
-            for facet in names & again.keys():
-                told[facet] = told[facet].merge(again[facet]) if facet in told else again[facet]
+    def _dataset_facets(self, name: DatasetId) -> Later[_Stamped]:
+        known, again = self.now.datasets.get(name), self.again.datasets.get(name)
+        return self._facets(known, again, partial(self._older.dataset_facets, name))
+
+    def _facets(
+        self,
+        known: Job | Dataset | None,
+        again: Job | Dataset | None,
+        older: Callable[[set[str]], Mapping[str, _Stamped]],
+    ) -> Later[_Stamped]:
+        """What `now` has of facets as it was then, and the others once somebody asks."""
+        facets, facets_again = ({} if each is None else each.facets for each in (known, again))
+        then = {facet: told for facet, told in facets.items() if told[0].time_us <= self._until_us}
+
+        def told_by_then(names: set[str]) -> dict[str, _Stamped]:
+            told = {**older(names)}
+            for facet in names & facets_again.keys():
+                told[facet] = max(told.get(facet, facets_again[facet]), facets_again[facet])
             return told
 
-        return Later(then, {*known, *again} - then.keys(), older)
-
-    def _dataset_facets(self, name: DatasetId) -> Later[tuple[Stamp, bytes]]:
-        known = self.now.datasets[name].facets if name in self.now.datasets else {}
-        then = {facet: told for facet, told in known.items() if told[0].time_us <= self._until_us}
-        again = self.again.datasets[name].facets if name in self.again.datasets else {}
-
-        def older(names: set[str]) -> dict[str, tuple[Stamp, bytes]]:
-            told = {**self._older.dataset_facets(name, names)}
-            for facet in names & again.keys():
-                told[facet] = max(told.get(facet, again[facet]), again[facet])
-            return told
-
-        return Later(then, {*known, *again} - then.keys(), older)
+        return Later(then, {*facets, *facets_again} - then.keys(), told_by_then)
 
 
 def _take_over(job: Job, again: Job) -> None:

@@ -171,10 +171,7 @@ class GraphDiff:
             self._job_facets(job, before, after)
 
     def _job_facets(self, job: JobId, before: Layout, after: Layout) -> None:
-        digests = [
-            {name: facet.content for name, facet in side.graph.jobs[job].facets.items()}
-            for side in (self._before, self._after)
-        ]
+        digests = [side.graph.job_digests(job) for side in (self._before, self._after)]
         for name in digests[0].keys() | digests[1].keys():
             if digests[0].get(name) != digests[1].get(name):
                 element = Element("jobFacet", (job,), name)

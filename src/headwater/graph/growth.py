@@ -4,7 +4,7 @@ Where a fact takes back what another said (a run turns out to be another job's, 
 evidence comes), what was counted from it is counted anew.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from headwater.graph.column_edges import ColumnEdges, ContentReader
@@ -89,10 +89,7 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_job_facet(self, fact: JobFacet) -> None:
         job = self._job(fact.job)
-        known = job.facets.get(fact.name)
-        if known is not None:
-            _tell_again(job.alike_since, fact.name, (known.stamp, known.content), (fact.stamp, fact.content))
-        job.facets[fact.name] = fact if known is None else known.merge(fact)
+        _tell(job.facets, job.alike_since, fact.name, (fact.stamp, fact.content), fact.first_us)
 
     def _add_alias(self, fact: Alias) -> None:
         self.identities.add_alias(fact)
@@ -173,12 +170,8 @@ class Growth(JobEdges, ColumnEvidences):
     def _add_observed_facet(self, fact: ObservedFacet) -> None:
         if fact.slot != "facets":
             return  # statistics of one run: read from the store where the run is shown
-        stamped = (fact.stamp, fact.content)
         dataset = self._dataset(fact.dataset)
-        known = dataset.facets.get(fact.name)
-        if known is not None:
-            _tell_again(dataset.alike_since, fact.name, known, stamped)
-        dataset.facets[fact.name] = stamped if known is None else max(known, stamped)
+        _tell(dataset.facets, dataset.alike_since, fact.name, (fact.stamp, fact.content), fact.stamp.time_us)
 
     # Declarations
 
@@ -245,18 +238,28 @@ def between(flow: Flow, own: JobId) -> Flow:
     return Flow(*(own if end is None else end for end in flow))
 
 
-def _tell_again(
-    alike_since: dict[str, int], facet: str, newest: tuple[Stamp, bytes], told: tuple[Stamp, bytes]
+def _tell(
+    facets: MutableMapping[str, tuple[Stamp, bytes]],
+    alike_since: dict[str, int],
+    facet: str,
+    told: tuple[Stamp, bytes],
+    first_us: int,
 ) -> None:
-    """Note that a facet was told again, later than the newest that is known of it or earlier.
+    """Note that a facet was told, the same from `first_us` on, be it earlier than what is known of it.
 
-    Whatever the order, nothing else was told of it from the time that is noted until its newest stamp.
+    Whatever the order, nothing else was told of it from the time in `alike_since` until its newest stamp.
     """
-    since_us = alike_since.get(facet, newest[0].time_us)
-    if told[1] == newest[1]:
+    newest = facets.get(facet)
+    since_us = alike_since.get(facet, first_us if newest is None else newest[0].time_us)
+    if newest is not None and told[1] != newest[1]:
         if told > newest:
-            alike_since[facet] = since_us
-    elif told > newest or told[0].time_us >= since_us:
+            since_us = first_us if first_us > newest[0].time_us else told[0].time_us
+        elif told[0].time_us >= since_us:
+            since_us = newest[0].time_us
+    newest = facets[facet] = told if newest is None else max(newest, told)
+    if since_us < newest[0].time_us:
+        alike_since[facet] = since_us
+    else:
         alike_since.pop(facet, None)
 
 

@@ -32,7 +32,7 @@ def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection
     if not all(_has_one_name(graph, end) for end in chain(job.reads, job.writes)):
         return None
     edges = (edge.seen.first_us for edge in chain(job.reads.values(), job.writes.values()))
-    told = ((facet, job.facets[facet].stamp.time_us) for facet in facets if facet in job.facets)
+    told = ((facet, job.facets[facet][0].time_us) for facet in facets if facet in job.facets)
     since = (job.alike_since.get(facet, told_us) for facet, told_us in told)
     return max(chain((first_us,), edges, since)) if _tellers(job) else None
 

@@ -96,12 +96,12 @@ class Graph(Growth):
 
     def job_digests(self, job: JobId) -> dict[str, bytes]:
         """The newest facets of a job, by facet name."""
-        return {name: facet.content for name, facet in self.jobs[job].facets.items()}
+        return {name: digest for name, (_, digest) in self.jobs[job].facets.items()}
 
     def job_digest(self, job: JobId, facet: str) -> bytes | None:
         """The digest of one of them; None where nobody told it."""
         told = self.jobs[job].facets.get(facet)
-        return None if told is None else told.content
+        return None if told is None else told[1]
 
     # Runs
 

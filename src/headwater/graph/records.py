@@ -10,7 +10,6 @@ from headwater.model.events import Direction, Stamp
 from headwater.model.facts import (
     STRENGTH,
     Declaration,
-    JobFacet,
     RunFacet,
     RunOfJob,
     RunTimes,
@@ -85,7 +84,8 @@ class Job:
     """What is known of one job."""
 
     runs: set[str] = field(default_factory=set)
-    facets: MutableMapping[str, JobFacet] = field(default_factory=dict)
+    facets: MutableMapping[str, tuple[Stamp, bytes]] = field(default_factory=dict)
+    """Of each the newest stamp and digest."""
     alike_since: dict[str, int] = field(default_factory=dict)
     """By facet since when it was told over and over with the same content; not there: it is new, or was told once."""
     reads: dict[DatasetId, Edge] = field(default_factory=dict)

@@ -120,7 +120,7 @@ def _is_inferred(event: RunEvent) -> bool:
 def _job_facets(job: JobId, facets: Facets, stamp: Stamp) -> Iterator[Fact]:
     for name, content, _ in contents_of(facets):
         yield content
-        yield JobFacet(job, name, content.digest, stamp)
+        yield JobFacet(job, name, content.digest, stamp.time_us, stamp)
 
 
 def _observed(event: RunEvent, direction: Direction, dataset: DatasetRef, seen: Seen) -> Iterator[Fact]:

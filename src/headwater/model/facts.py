@@ -9,7 +9,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     RunTimes        run                                    min and max of times, greatest (rank, stamp) of states
     RunOfJob        run                                    last writer; naming a parent, and a root, beats not
     RunFacet        run, facet name                        last writer
-    JobFacet        job, facet name                        last writer
+    JobFacet        job, facet name, content               union: first time and last stamp
     Observation     run, direction, dataset                union: min and max of times
     ObservedFacet   run, direction, dataset, slot, name    last writer
     Telling         run, direction, dataset, name, content union: first and last stamp
@@ -219,14 +219,22 @@ class RunFacet(LastWriter):
 
 
 @value
-class JobFacet(LastWriter):
-    """A job facet."""
+class JobFacet(Merging):
+    """A job facet, for good, whatever was told of the job since: of the times that it was told the first and the last.
 
-    KEY = ("job", "name")
+    `stamp` is the last.
+    """
+
+    KEY = ("job", "name", "content")
     job: JobId
     name: str
     content: bytes
+    first_us: int
     stamp: Stamp
+
+    def merge(self, other: Self) -> Self:
+        """Return the facet from the earlier first to the later last time."""
+        return replace(self, first_us=min(self.first_us, other.first_us), stamp=max(self.stamp, other.stamp))
 
 
 @value

@@ -4,7 +4,9 @@ Runs are looked at from the last one on, until every facet that is wanted was to
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 from headwater.errors import InvalidEventError
@@ -14,9 +16,12 @@ from headwater.model.extract import job_facets
 from headwater.model.facts import JobFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.store.entries import LoggedEvent
+from headwater.store.facet_reader import ToldOfJob
 from headwater.store.until import ReaderUntil
 
 _RUNS_AT_ONCE: Final = 16
+_Found = dict[str, tuple[Stamp, bytes]]
+"""By facet its newest stamp and digest."""
 _PLAIN: Final = re.compile(r"\w+", re.ASCII)
 """A facet's name that JSON can spell in one way, but for escapes by number."""
 
@@ -29,16 +34,22 @@ class OlderFacets:
         self.graph: Graph | None = None
         """The graph that asks."""
 
-    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, JobFacet]:
+    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, tuple[Stamp, bytes]]:
         """The newest of those of a job's facets with these names; what nobody told by then is left out."""
-        found: dict[str, JobFacet] = {}
-        for last_us, run_id in self._newest_first(self._store.runs_that_named(job)):
-            if not _open(names, found, last_us):
+        found: _Found = {}
+        doubtful: set[str] = set()
+        for name, told in groupby(self._store.job_facets(job, sorted(names)), key=attrgetter("name")):
+            if (newest := _newest_by(self._store.until_us, [*told])) is None:
+                doubtful.add(name)
+            else:
+                found[name] = newest
+        for last_us, run_id in self._newest_first(self._store.runs_that_named(job)) if doubtful else ():
+            if not _open(doubtful, found, last_us):
                 break
-            self._job_facets_of_run(job, run_id, names, found)
+            self._job_facets_of_run(job, run_id, doubtful, found)
         return found
 
-    def _job_facets_of_run(self, job: JobId, run_id: str, names: set[str], found: dict[str, JobFacet]) -> None:
+    def _job_facets_of_run(self, job: JobId, run_id: str, names: set[str], found: _Found) -> None:
         for _ in newest_job_facets(self._store.newest_first(run_id), job, names, found):
             pass
 
@@ -46,7 +57,7 @@ class OlderFacets:
         """The newest of those of a dataset's facets that runs told under this very name."""
         if self.graph is None:
             return {}
-        found: dict[str, tuple[Stamp, bytes]] = {}
+        found: _Found = {}
         runs = self._newest_first(self.graph.runs_naming(name))
         for begin in range(0, len(runs), _RUNS_AT_ONCE):
             if not any(each not in found or found[each][0].time_us <= runs[begin][0] for each in names):
@@ -64,8 +75,22 @@ class OlderFacets:
         return sorted(((times.seen.last_us, run_id) for times, run_id in whole), reverse=True)
 
 
+def _newest_by(until_us: int, told: Sequence[ToldOfJob]) -> tuple[Stamp, bytes] | None:
+    """What a facet said last by then, of all that it said; None where that cannot be told from when it was said.
+
+    What was said again since may have been said by then for the last time at any time from the first on.
+    """
+    again = [each for each in told if each.last.time_us > until_us]
+    last = max(((each.last, each.content) for each in told if each.last.time_us <= until_us), default=None)
+    if not again:
+        return last
+    if len(again) > 1 or (last is not None and last[0].time_us >= again[0].first_us):
+        return None
+    return Stamp(again[0].first_us, b""), again[0].content
+
+
 def newest_job_facets(
-    newest_first: Iterable[LoggedEvent], job: JobId, names: set[str], found: dict[str, JobFacet]
+    newest_first: Iterable[LoggedEvent], job: JobId, names: set[str], found: _Found
 ) -> Iterator[None]:
     """Add to `found` the newest of those of a job's facets with these names, with a step for each event.
 
@@ -77,7 +102,8 @@ def newest_job_facets(
             return
         for fact in _job_facets(event.raw) if _may_tell(event.raw, wanted) else ():
             if fact.job == job and fact.name in wanted:
-                found[fact.name] = found[fact.name].merge(fact) if fact.name in found else fact
+                stamped = (fact.stamp, fact.content)
+                found[fact.name] = max(found.get(fact.name, stamped), stamped)
         yield
 
 
@@ -90,9 +116,9 @@ def _job_facets(raw: bytes) -> list[JobFacet]:
         return []
 
 
-def _open(names: Iterable[str], found: Mapping[str, JobFacet], time_us: int) -> set[str]:
+def _open(names: Iterable[str], found: Mapping[str, tuple[Stamp, bytes]], time_us: int) -> set[str]:
     """The names of which an event of that time or earlier may still tell what holds."""
-    return {name for name in names if name not in found or found[name].stamp.time_us <= time_us}
+    return {name for name in names if name not in found or found[name][0].time_us <= time_us}
 
 
 def _may_tell(raw: bytes, names: Iterable[str]) -> bool:

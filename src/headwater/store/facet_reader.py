@@ -64,6 +64,15 @@ class ToldRunFacet(NamedTuple):
     content: bytes
 
 
+class ToldOfJob(NamedTuple):
+    """What a facet of a job said, by its digest, and when it said so first and last."""
+
+    name: str
+    content: bytes
+    first_us: int
+    last: Stamp
+
+
 class FacetReader(Bounded):
     """Answers from the merged facts about runs, and about datasets as runs saw them."""
 
@@ -72,6 +81,19 @@ class FacetReader(Bounded):
         self._wait_for_facts()
         sql = f"SELECT run_id FROM named_job JOIN run ON id = run WHERE job = {NAME}"
         return [run_id_of_key(row[0]) for row in self._rows(sql, job)]
+
+    def job_facets(self, job: JobId, names: Sequence[str]) -> list[ToldOfJob]:
+        """Of facets of a job, by name, all that was told by then and again since; of the rest what was told last."""
+        sql = (
+            "WITH told AS (SELECT name, content, first_us, stamp_us, stamp_digest FROM job_facet "
+            f"WHERE job = {NAME} AND name IN ({marks(names)}) AND first_us <= ?), "
+            "ended AS (SELECT name AS of_name, max(stamp_us) AS last_us FROM told WHERE stamp_us <= ? GROUP BY name) "
+            "SELECT name, content, first_us, stamp_us, stamp_digest FROM told LEFT JOIN ended ON name = of_name "
+            "WHERE stamp_us > ? OR stamp_us = last_us ORDER BY name"
+        )
+        self._wait_for_facts()
+        rows = self._rows(sql, (*job, *names, *(self._until_us,) * 3))
+        return [ToldOfJob(row[0], row[1], row[2], Stamp(*row[3:])) for row in rows]
 
     def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
         """For each run: its own facets."""

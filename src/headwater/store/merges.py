@@ -62,6 +62,13 @@ TELLING: Final = (
     f"{_new_if(_LATER, 'telling', 'last_us', 'last_digest')} "
     f"WHERE {_EARLIER} OR {_LATER}"
 )
+_LATER_FACET: Final = "(excluded.stamp_us, excluded.stamp_digest) > (job_facet.stamp_us, job_facet.stamp_digest)"
+JOB_FACET: Final = (
+    "ON CONFLICT (job, name, content) DO UPDATE SET "
+    f"{_new_if('excluded.first_us < job_facet.first_us', 'job_facet', 'first_us')}, "
+    f"{_new_if(_LATER_FACET, 'job_facet', 'stamp_us', 'stamp_digest')} "
+    f"WHERE excluded.first_us < job_facet.first_us OR {_LATER_FACET}"
+)
 EDIT: Final = (
     f"ON CONFLICT (target, what) DO UPDATE SET {_wider('edit')}, "
     f"{_new_if('(excluded.log_idx, excluded.value) > (edit.log_idx, edit.value)', 'edit', 'log_idx', 'value')}"

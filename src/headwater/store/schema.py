@@ -224,3 +224,15 @@ CREATE INDEX telling_by_last ON telling (dataset, facet, last_us, last_digest);
 DELETE FROM edit;                      -- what a stream told before it told otherwise stands in the log only
 UPDATE folded SET events = 0;
 """
+
+TABLES_9 = """
+DROP TABLE job_facet;
+CREATE TABLE job_facet (               -- what a facet of a job ever said, and when first and last
+  job INTEGER, name TEXT, content BLOB,
+  first_us INTEGER NOT NULL, stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  PRIMARY KEY (job, name, content)
+) STRICT, WITHOUT ROWID;
+
+DELETE FROM edit;                      -- what was told before something else was stands in the log only
+UPDATE folded SET events = 0;
+"""

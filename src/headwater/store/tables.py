@@ -38,7 +38,7 @@ from headwater.model.facts import (
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bulk import Insert
 from headwater.store.connection import Row
-from headwater.store.merges import CHAIN_LINK, EDIT, RUN_OF_JOB, RUN_TIMES, TELLING, last_writer, widening
+from headwater.store.merges import CHAIN_LINK, EDIT, JOB_FACET, RUN_OF_JOB, RUN_TIMES, TELLING, last_writer, widening
 from headwater.store.packing import content_of_row, held
 
 
@@ -184,9 +184,9 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         JobFacet,
-        last_writer("job_facet", 5, "job", "name"),
-        lambda fact, numbers: (numbers.name(fact.job), fact.name, fact.content, *fact.stamp),
-        lambda row, names: JobFacet(JobId(*names.name(row[0])), row[1], row[2], Stamp(*row[3:])),
+        Insert("job_facet", 6, JOB_FACET),
+        lambda fact, numbers: (numbers.name(fact.job), fact.name, fact.content, fact.first_us, *fact.stamp),
+        lambda row, names: JobFacet(JobId(*names.name(row[0])), row[1], row[2], row[3], Stamp(*row[4:])),
         names=(0,),
     ),
     Table(

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from headwater.graph.lineage import Graph
 from headwater.model.edits import (
     APART,
     DELETED,
@@ -311,6 +312,41 @@ def test_the_facets_of_a_job_are_those_that_it_had_also_by_a_run_that_turned_out
         ]
 
     assert [each.get("sql", {}).get("query") for each in facets] == [None, "SELECT 1", "SELECT 2"]
+
+
+@pytest.mark.parametrize("is_started_anew", [False, True])
+@pytest.mark.parametrize("queries", ["1111", "1122", "1223", "1212", "1121", "1321", "2113"])
+def test_the_facets_of_a_job_are_those_that_it_had_whatever_was_told_again(
+    queries: str, is_started_anew: bool, tmp_path: Path
+) -> None:
+    def load(query: str) -> dict[str, Any]:
+        return {"namespace": "etl", "name": "load", "facets": {"sql": facet(query=query)}}
+
+    def told(client: TestClient) -> str:
+        paths = [f"/api/v1/namespaces/etl/jobs/load?asOf=2026-05-22T14:{minute}:30Z" for minute in range(10, 14)]
+        return "".join(get(client, path)["facets"]["sql"]["query"] for path in paths)
+
+    with served(tmp_path) as client:
+        post(client, *(_at(10 + at, run={"runId": f"run {at}"}, job=load(each)) for at, each in enumerate(queries)))
+        facets = None if is_started_anew else told(client)
+    if is_started_anew:
+        with served(tmp_path) as client:
+            facets = told(client)
+
+    assert facets == queries
+
+
+def test_what_a_job_was_told_the_same_again_is_known_of_a_past_without_a_look_at_events(tmp_path: Path) -> None:
+    job = {"namespace": "etl", "name": "load", "facets": {"sql": facet(query="SELECT 1")}}
+    with served(tmp_path) as client:
+        post(client, *(_at(10 + at, run={"runId": f"run {at}"}, job=job) for at in range(9)))
+
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        graph = Graph(store.content)
+        graph.add_all(store.facts())
+
+    load = graph.jobs[JobId("etl", "load")]
+    assert load.facets["sql"][0].time_us - load.alike_since["sql"] == 8 * 60_000_000
 
 
 def test_what_was_deleted_and_brought_back_by_then_is_there_as_of_then(tmp_path: Path) -> None:

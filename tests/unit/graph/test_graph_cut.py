@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
 from typing import NamedTuple
 
 from hypothesis import given, settings
@@ -28,18 +27,18 @@ class ToldBy(NamedTuple):
 
     told: Sequence[Fact]
 
-    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, JobFacet]:
-        mine = [fact for fact in self.told if isinstance(fact, JobFacet) and fact.job == job and fact.name in names]
-        return {name: reduce(JobFacet.merge, (fact for fact in mine if fact.name == name)) for name in _names(mine)}
+    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, tuple[Stamp, bytes]]:
+        return _newest(
+            fact for fact in self.told if isinstance(fact, JobFacet) and fact.job == job and fact.name in names
+        )
 
     def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, tuple[Stamp, bytes]]:
         mine = [fact for fact in self.told if isinstance(fact, ObservedFacet) and fact.dataset == name]
-        mine = [fact for fact in mine if fact.slot == "facets" and fact.name in names]
-        return {each: max((fact.stamp, fact.content) for fact in mine if fact.name == each) for each in _names(mine)}
+        return _newest(fact for fact in mine if fact.slot == "facets" and fact.name in names)
 
 
-def _names(told: Iterable[JobFacet | ObservedFacet]) -> set[str]:
-    return {fact.name for fact in told}
+def _newest(told: Iterable[JobFacet | ObservedFacet]) -> dict[str, tuple[Stamp, bytes]]:
+    return {fact.name: (fact.stamp, fact.content) for fact in sorted(told, key=lambda fact: (fact.stamp, fact.content))}
 
 
 def cut_of(now: Graph, log: Iterable[bytes], until_us: int) -> CutGraph:
