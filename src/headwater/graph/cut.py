@@ -156,8 +156,11 @@ class CutGraph(Graph):
     def _as_then(self, run_ids: Iterable[str]) -> set[str]:
         """Those of the runs, all at once: a job may have thousands."""
         runs, again, until_us = self.now.runs, self.again.runs, self._until_us
-        told = ((run_id, runs[run_id].times) for run_id in run_ids if run_id not in again)
-        return {run_id for run_id, times in told if times is None or times.seen.last_us <= until_us}
+        return {
+            run_id
+            for run_id in run_ids
+            if run_id not in again and ((times := runs[run_id].times) is None or times.seen.last_us <= until_us)
+        }
 
     def _is_told_before(self, teller: object) -> bool:
         """The same of who told of a flow; declarations are all folded again."""

@@ -21,6 +21,7 @@ from headwater.graph.diff import (
 from headwater.model.events import Direction
 from headwater.model.facts import (
     Alias,
+    CatalogEntry,
     ColumnEvidence,
     Content,
     Declaration,
@@ -42,12 +43,14 @@ Contents = Mapping[bytes, Mapping[str, Any]]
 _DIRECTIONS: Final[Mapping[str, Direction]] = {"reads": "input", "writes": "output"}
 
 
-class Runs(NamedTuple):
-    """The runs of a graph, as far as it hangs on them which event did a change."""
+class Known(NamedTuple):
+    """What a graph knows, as far as it hangs on that which event did a change."""
 
     of_job: Callable[[JobId], AbstractSet[str]]
     met: Callable[[str], AbstractSet[tuple[Direction, DatasetId]]]
     """What a run read and wrote; datasets by the names that changes have."""
+    uses: Callable[[DatasetId], bool]
+    """Whether somebody used this very name."""
 
 
 class Told(NamedTuple):
@@ -57,6 +60,8 @@ class Told(NamedTuple):
     layout: Layout
     runs: Mapping[str, JobId]
     """Its run, and the job that it gives it."""
+    tables: AbstractSet[DatasetId]
+    """The datasets that it calls tables of a catalog, by the names that it uses."""
     declared: JobId | None
     """The job that it declares."""
     deleted: AbstractSet[str]
@@ -103,7 +108,8 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
                 _declared(layout, schemas, contents[fact.content], contents, name_of)
     for name, digest in schemas.items():
         lay_out_schema(layout, name, contents[digest])
-    return Told(log_index, layout, runs, declared, deleted)
+    tables = {fact.dataset for fact in event_facts if isinstance(fact, CatalogEntry)}
+    return Told(log_index, layout, runs, tables, declared, deleted)
 
 
 def _flow(layout: Layout, job: JobId, direction: Direction, dataset: DatasetId) -> None:
@@ -177,31 +183,47 @@ def merged(events: Iterable[Told]) -> tuple[Layout, dict[Element, int]]:
     return layout, since
 
 
-def did(change: Change, events: Sequence[Told], runs_before: Runs, runs_after: Runs) -> int | None:
+def did(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
     """Which event made the change, out of those that only the graph after it knows, in order of time.
 
     That is the first that told of what came; the first of the last ones that agree on a value; the last that took away
-    an edge or a job: by declaring it anew, giving one of its runs (`runs_before`) to another, or deleting it. An edge
+    an edge or a job: by declaring it anew, giving one of its runs (`known_before`) to another, or deleting it. An edge
     that no event told of whole came with the second of two: one gave the job the run, one told what the run met.
     """
     found: int | None = None
     for event in events:
-        match _verdict(change, event, runs_before):
+        match _verdict(change, event, known_before):
             case True if found is None or _is_taken_away(change):
                 found = event.log_index
             case False:
                 found = None
     if found is None and change.way == "came" and change.element.kind == "edge":
-        return _completed(change.element, events, runs_after)
-    return found
+        found = _completed(change.element, events, known_after)
+    return _named(change, events, known_before) if found is None else found
 
 
-def _completed(edge: Element, events: Sequence[Told], runs_after: Runs) -> int | None:
+def _named(change: Change, events: Sequence[Told], known_before: Known) -> int | None:
+    """The first event that calls a dataset a table of a catalog by a name that nobody had used.
+
+    What was told before, of names that are the same table, is told of that dataset from then on.
+    """
+    match change:
+        case Change(Element("dataset", _), "changed", before, after):
+            names = {*after} - {*before}
+        case Change(Element("edge" | "columnEdge", ends), "came"):
+            names = {name for end in ends for name in _whole(end) if isinstance(name, DatasetId)}
+        case _:
+            return None
+    new = {name for name in names if not known_before.uses(name)}
+    return next((event.log_index for event in events if new & event.tables), None)
+
+
+def _completed(edge: Element, events: Sequence[Told], known_after: Known) -> int | None:
     """The first event after which a run is the job's and has met the dataset."""
     job = next(end for end in edge.ends if isinstance(end, JobId))
     dataset = next(end for end in edge.ends if isinstance(end, DatasetId))
     met = (_DIRECTIONS[edge.what], dataset)
-    theirs = {run_id for run_id in runs_after.of_job(job) if met in runs_after.met(run_id)}
+    theirs = {run_id for run_id in known_after.of_job(job) if met in known_after.met(run_id)}
     halves: dict[tuple[str, bool], int] = {}
     for place, event in enumerate(events):
         for run_id, of_job in event.runs.items():
@@ -220,7 +242,7 @@ def _is_taken_away(change: Change) -> bool:
     return change.way == "went" and change.element.kind in ("job", "edge")
 
 
-def _verdict(change: Change, event: Told, runs_before: Runs) -> bool | None:
+def _verdict(change: Change, event: Told, known_before: Known) -> bool | None:
     """Whether the event says what is so after the change; None: it does not speak of it."""
     element, layout = change.element, event.layout
     if change.way == "went" and any(node.node_id in event.deleted for end in element.ends for node in _whole(end)):
@@ -229,7 +251,7 @@ def _verdict(change: Change, event: Told, runs_before: Runs) -> bool | None:
         case "job" | "edge" if change.way == "went":
             job = next(end for end in element.ends if isinstance(end, JobId))
             lost = (run_id for run_id, of_job in event.runs.items() if of_job != job)
-            return event.declared == job or any(run_id in runs_before.of_job(job) for run_id in lost) or None
+            return event.declared == job or any(run_id in known_before.of_job(job) for run_id in lost) or None
         case "column" if element not in layout and change.way == "went":
             (column,) = element.ends
             assert isinstance(column, ColumnId)  # noqa: S101  what the kind means

@@ -149,6 +149,30 @@ def test_a_dataset_that_got_another_name_is_one_change_and_its_edges_none(client
     assert change["event"]["index"] == 1
 
 
+def test_a_name_that_turns_out_to_be_of_a_known_table_is_of_the_event_that_says_so(client: TestClient) -> None:
+    glue = facet(framework="iceberg", type="glue", name="lake", warehouseUri="s3://warehouse")
+
+    def table(name: str) -> dict[str, Any]:
+        return dataset(name, "s3://warehouse", catalog=glue)
+
+    flink = {"namespace": "etl", "name": "flink"}
+    post(client, at(MONDAY, "first", job=flink, outputs=[dataset("lake.sales.orders", "")]))  # which one is not told
+    post(client, at(MONDAY, "other", outputs=[table("sales.db/others")]))
+    post(client, at(TUESDAY, "second", inputs=[table("sales/orders")]))
+    post(client, at("2026-05-20", "third", inputs=[table("sales/orders"), table("sales.db/orders")]))
+    post(client, at("2026-05-21", "fourth", inputs=[table("sales/orders"), table("sales.db/orders")]))
+
+    named = get(client, "/api/v1/diff?from=log:2&to=log:3")
+    renamed = get(client, "/api/v1/diff?from=log:3")
+
+    edge = "job:etl:flink > dataset:s3://warehouse:sales/orders"
+    found = {change: each["event"]["index"] for change, each in zip(changes_of(named), named["changes"], strict=True)}
+    assert found["came", "edge", edge] == 2
+    (change,) = renamed["changes"]
+    assert (change["kind"], change["event"]["index"]) == ("dataset", 3)
+    assert {*change["after"]} - {*change["before"]} == {"dataset:s3://warehouse:sales.db/orders"}
+
+
 def test_a_query_that_changed_is_told_with_both_texts(client: TestClient) -> None:
     for day, run, query in (
         (MONDAY, "first", "SELECT 1"),

@@ -1,7 +1,7 @@
 """Comparing layouts, and finding the event that made a change, as data."""
 
 from headwater.graph.diff import Change, Element, compare, touches
-from headwater.graph.told import Runs, Told, did, merged
+from headwater.graph.told import Known, Told, did, merged
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 ORDERS = DatasetId("lake", "orders")
@@ -11,10 +11,10 @@ PRICE = Element("column", (ColumnId(ORDERS, "price"),))
 
 
 def told(log_index: int, layout: dict[Element, object]) -> Told:
-    return Told(log_index, layout, {}, None, frozenset())
+    return Told(log_index, layout, {}, frozenset(), None, frozenset())
 
 
-NOBODY = Runs(lambda _: frozenset(), lambda _: frozenset())
+NOBODY = Known(lambda _: frozenset(), lambda _: frozenset(), lambda _: False)
 
 
 def test_changes_stand_by_kind_and_then_by_name() -> None:
@@ -64,7 +64,7 @@ def test_an_edge_between_a_job_and_a_dataset_of_one_name_was_completed_by_the_ev
     former, edge = JobId("etl", "x"), Element("edge", (LOAD, ORDERS), "writes")
     met = told(0, {Element("edge", (former, ORDERS), "writes"): None})._replace(runs={"run": former})
     given = told(1, {})._replace(runs={"run": LOAD})
-    after = Runs(lambda _: frozenset({"run"}), lambda _: frozenset({("output", ORDERS)}))
+    after = NOBODY._replace(of_job=lambda _: frozenset({"run"}), met=lambda _: frozenset({("output", ORDERS)}))
 
     assert did(Change(edge, "came", None, None), [met, given], NOBODY, after) == 1
     assert did(Change(edge, "came", None, None), [given, met], NOBODY, after) == 0

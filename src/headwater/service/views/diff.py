@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from headwater.errors import InvalidEventError, NotFoundError
 from headwater.graph.diff import Change, Element, GraphDiff, Layout, Node, Side, Way, compare, touches
 from headwater.graph.lineage import Graph
-from headwater.graph.told import NameOf, Runs, Told, did, merged, told
+from headwater.graph.told import Known, NameOf, Told, did, merged, told
 from headwater.model.edits import parse_edit
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
@@ -69,17 +69,18 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
         after.as_of,
         sorted(tellers(was.graph, names, page) | tellers(now.graph, names, page)),
         name_of,
-        _runs(was.graph, name_of),
-        _runs(now.graph, name_of),
+        _known(was.graph, name_of),
+        _known(now.graph, name_of),
     )
     events = await asyncio.to_thread(search.events, another_reader, page) if page else []
     return _answer((_end(before.as_of), _end(after.as_of)), changes, page, events)
 
 
-def _runs(graph: Graph, name_of: NameOf) -> Runs:
-    return Runs(
+def _known(graph: Graph, name_of: NameOf) -> Known:
+    return Known(
         lambda job: graph.jobs[job].runs if job in graph.jobs else frozenset(),
         lambda run_id: {(direction, name_of(name)) for direction, name in graph.runs[run_id].observed},
+        graph.identities.knows,
     )
 
 
@@ -134,8 +135,8 @@ class _Search(NamedTuple):
     after: AsOf
     run_ids: Sequence[str]
     name_of: NameOf
-    runs_before: Runs
-    runs_after: Runs
+    known_before: Known
+    known_after: Known
 
     def events(self, another_reader: AnotherReader, page: Iterable[Change]) -> list[_Event | None]:
         """For each change: the event that made it, or the one that is no longer counted and had made the opposite."""
@@ -146,9 +147,9 @@ class _Search(NamedTuple):
         gone = [event.told for event in by_place.values() if not self._is_after(event.logged)]
         found: list[_Event | None] = []
         for change in page:
-            place = did(change, new, self.runs_before, self.runs_after)
+            place = did(change, new, self.known_before, self.known_after)
             if place is None:
-                place = did(_opposite(change), gone, self.runs_after, self.runs_before)
+                place = did(_opposite(change), gone, self.known_after, self.known_before)
             found.append(None if place is None else by_place[place])
         return found
 
