@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from headwater.graph.columns import edges_into
@@ -38,7 +39,7 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 
 NameOf = Callable[[DatasetId], DatasetId]
 """The name under which a dataset is told of, from any of its names."""
-Contents = Mapping[bytes, Mapping[str, Any]]
+Contents = Callable[[bytes], Mapping[str, Any]]
 
 _DIRECTIONS: Final[Mapping[str, Direction]] = {"reads": "input", "writes": "output"}
 
@@ -71,7 +72,11 @@ class Told(NamedTuple):
 def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
     """What the facts of one event say; a dataset's value is whether it is given another name."""
     event_facts = tuple(facts)
-    contents = {fact.digest: json.loads(fact.body) for fact in event_facts if isinstance(fact, Content)}
+    bodies = {fact.digest: fact.body for fact in event_facts if isinstance(fact, Content)}
+
+    def content(digest: bytes) -> Mapping[str, Any]:
+        return _parsed(bodies[digest])
+
     runs = {fact.run_id: fact.job for fact in event_facts if isinstance(fact, RunOfJob)}
     layout: Layout = {}
     declared = None
@@ -82,16 +87,16 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
             case RunOfJob(job=job, parts_of=whole):
                 layout.update({Element("job", (node,)): None for node in (job, *(each.job for each in whole))})
             case RunFacet(name=name) if name not in ABOUT_THE_EVENT:
-                layout[Element("runFacet", (), name)] = said(contents[fact.content])
+                layout[Element("runFacet", (), name)] = said(content(fact.content))
             case JobFacet(job=job, name=name):
-                layout[Element("jobFacet", (job,), name)] = said(contents[fact.content])
+                layout[Element("jobFacet", (job,), name)] = said(content(fact.content))
             case Observation(run_id=run_id, direction=direction, dataset=name):
                 _flow(layout, runs[run_id], direction, name_of(name))
             case ObservedFacet(dataset=name, slot="facets", name="schema"):
                 _note_schema(schemas, name_of(name), fact.content)
             case ColumnEvidence(target=target):
                 layout.setdefault(Element("dataset", (name_of(target),)), False)
-                _columns(layout, target, contents[fact.content], name_of)
+                _columns(layout, target, content(fact.content), name_of)
             case JobFlow(run_id=run_id, source=source, target=end):
                 _job_flow(layout, (source or runs[run_id], end or runs[run_id]), name_of)
             case Alias(name=name, alias=alias):
@@ -99,17 +104,23 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
             case Declaration(node=JobId() as job):
                 declared = job
                 layout[Element("job", (job,))] = None
-                _declared_job(layout, schemas, job, contents[fact.content], contents, name_of)
+                _declared_job(layout, schemas, job, content(fact.content), content, name_of)
             case Edit(target=("job", namespace, name), what="deleted", value=b"true"):
                 deleted.add(JobId(namespace, name).node_id)
             case Edit(target=("dataset", namespace, name), what="deleted", value=b"true"):
                 deleted.add(name_of(DatasetId(namespace, name)).node_id)
             case Declaration():
-                _declared(layout, schemas, contents[fact.content], contents, name_of)
+                _declared(layout, schemas, content(fact.content), content, name_of)
     for name, digest in schemas.items():
-        lay_out_schema(layout, name, contents[digest])
+        lay_out_schema(layout, name, content(digest))
     tables = {fact.dataset for fact in event_facts if isinstance(fact, CatalogEntry)}
     return Told(log_index, layout, runs, tables, declared, deleted)
+
+
+@lru_cache(maxsize=64)  # a stream says the same again and again
+def _parsed(body: bytes) -> Mapping[str, Any]:
+    content: Mapping[str, Any] = json.loads(body)
+    return content
 
 
 def _flow(layout: Layout, job: JobId, direction: Direction, dataset: DatasetId) -> None:
@@ -137,14 +148,14 @@ def _declared_job(
     schemas: dict[DatasetId, bytes],
     job: JobId,
     declared: Mapping[str, Any],
-    contents: Contents,
+    content: Contents,
     name_of: NameOf,
 ) -> None:
     mentioned: set[DatasetId] = set()
     for direction, reference in references(declared):
         own = dataset_of(reference)
         if own not in mentioned:  # what a declaration says of a dataset first, holds
-            _declared(layout, schemas, reference, contents, name_of)
+            _declared(layout, schemas, reference, content, name_of)
             mentioned.add(own)
         _flow(layout, job, direction, name_of(own))
     for source, target in flows(declared):
@@ -155,7 +166,7 @@ def _declared(
     layout: Layout,
     schemas: dict[DatasetId, bytes],
     reference: Mapping[str, Any],
-    contents: Contents,
+    content: Contents,
     name_of: NameOf,
 ) -> None:
     own, facets = dataset_of(reference), digests(reference)
@@ -164,7 +175,7 @@ def _declared(
         _note_schema(schemas, name_of(own), facets["schema"])
     for facet in ("lineage", "columnLineage"):
         if facet in facets:
-            _columns(layout, own, contents[facets[facet]], name_of)
+            _columns(layout, own, content(facets[facet]), name_of)
 
 
 def _note_schema(schemas: dict[DatasetId, bytes], name: DatasetId, digest: bytes) -> None:
@@ -172,15 +183,39 @@ def _note_schema(schemas: dict[DatasetId, bytes], name: DatasetId, digest: bytes
     schemas[name] = max(schemas.get(name, digest), digest)
 
 
-def merged(events: Iterable[Told]) -> tuple[Layout, dict[Element, int]]:
+class Merged:
     """What events say together, later ones last; and for each element, which event first gave it that value."""
-    layout: Layout = {}
-    since: dict[Element, int] = {}
-    for event in events:
+
+    def __init__(self) -> None:
+        self.layout: Layout = {}
+        self.since: dict[Element, int] = {}
+
+    def add(self, event: Told) -> None:
+        """Add what an event says that is later than all before."""
         for element, value in event.layout.items():
-            if element not in layout or layout[element] != value:
-                layout[element], since[element] = value, event.log_index
-    return layout, since
+            if element not in self.layout or self.layout[element] != value:
+                self.layout[element], self.since[element] = value, event.log_index
+
+
+class Mattering:
+    """What `did` looks at for some changes: little of what an event says, of which there may be many."""
+
+    def __init__(self, changes: Iterable[Change]) -> None:
+        elements = [change.element for change in changes]
+        columns = (end for element in elements for end in element.ends if isinstance(end, ColumnId))
+        self._elements = {*elements, *(Element("schema", (column.dataset,)) for column in columns)}
+        self._edges = {_of_any_job(element) for element in elements if element.kind == "edge"}
+
+    def of(self, event: Told) -> Told:
+        """The event with no more than that."""
+        return event._replace(layout={each: value for each, value in event.layout.items() if self._matters(each)})
+
+    def _matters(self, element: Element) -> bool:
+        return element in self._elements or (element.kind == "edge" and _of_any_job(element) in self._edges)
+
+
+def _of_any_job(edge: Element) -> tuple[str, tuple[Node | None, ...]]:
+    return edge.what, tuple(None if isinstance(end, JobId) else end for end in edge.ends)
 
 
 def did(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:

@@ -274,6 +274,11 @@ class LogReader(Bounded):
         sql = f"SELECT {_LOGGED} FROM log WHERE idx IN ({places}) {order}"
         return [self._logged(row) for row in self._rows(sql, (self._key(run_id), *self._bound, limit, offset))]
 
+    def places_of(self, run_id: str) -> list[int]:
+        """Where the events of a run stand in the log, in the order in which they happened."""
+        sql = f"SELECT idx FROM log WHERE run = {RUN}{self._if_happened} ORDER BY event_us, digest"
+        return [row[0] for row in self._rows(sql, (self._key(run_id), *self._bound))]
+
     def newest_first(self, run_id: str) -> Iterator[LoggedEvent]:
         """The events of a run, the newest by event time first; they are read as they are asked for."""
         order = "ORDER BY event_us DESC, idx DESC"

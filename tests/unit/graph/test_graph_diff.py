@@ -1,7 +1,7 @@
 """Comparing layouts, and finding the event that made a change, as data."""
 
 from headwater.graph.diff import Change, Element, compare, touches
-from headwater.graph.told import Known, Told, did, merged
+from headwater.graph.told import Known, Merged, Told, did
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 ORDERS = DatasetId("lake", "orders")
@@ -71,6 +71,8 @@ def test_an_edge_between_a_job_and_a_dataset_of_one_name_was_completed_by_the_ev
 
 
 def test_events_merge_into_their_last_values_with_the_first_event_that_gave_each() -> None:
-    layout, since = merged([told(1, {PRICE: "int"}), told(2, {PRICE: "bigint"}), told(3, {PRICE: "bigint"})])
+    merged = Merged()
+    for place, kind in enumerate(["int", "bigint", "bigint"], start=1):
+        merged.add(told(place, {PRICE: kind}))
 
-    assert (layout, since) == ({PRICE: "bigint"}, {PRICE: 2})
+    assert (merged.layout, merged.since) == ({PRICE: "bigint"}, {PRICE: 2})

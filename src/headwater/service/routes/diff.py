@@ -38,7 +38,7 @@ async def get_diff(
         now = await service.pasts.known(AsOf())
         says_as_of(request, now.as_of)
         runs = now.knowledge.run(from_run), now.knowledge.run(to_run)
-        return answer(await diff_of_runs(now.knowledge, now.as_of, runs, asked))
+        return answer(await diff_of_runs(now.knowledge, now.as_of, runs, asked, service.pasts.another_reader))
     if begin is None or from_run is not None or to_run is not None:
         raise InvalidInputError("query params: give from, and to unless it is now; or both fromRun and toRun")
     log_size = service.knowledge.store.size()

@@ -2,14 +2,15 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from headwater.errors import InvalidEventError, NotFoundError
 from headwater.graph.diff import Change, Element, GraphDiff, Layout, Node, Side, Way, compare, touches
 from headwater.graph.lineage import Graph
-from headwater.graph.told import Known, NameOf, Told, did, merged, told
+from headwater.graph.told import Known, Mattering, Merged, NameOf, Told, did, told
 from headwater.model.edits import parse_edit
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
@@ -17,6 +18,7 @@ from headwater.model.facts import Fact
 from headwater.model.names import ColumnId, DatasetId
 from headwater.service import shapes_diff
 from headwater.service.activity import KnownRun
+from headwater.service.ahead import groups
 from headwater.service.answers import iso
 from headwater.service.as_of import AsOf, written
 from headwater.service.knowledge import Knowledge
@@ -29,6 +31,8 @@ from headwater.store.reader import Reader
 
 _STEPS: Final = 100
 """Of a comparison, before others have their turn."""
+_TOGETHER: Final = 32
+"""Events of a run that are looked at before others have their turn: some milliseconds' work."""
 AnotherReader = Callable[[], Reader]
 
 
@@ -138,10 +142,12 @@ class _Search(NamedTuple):
     known_before: Known
     known_after: Known
 
-    def events(self, another_reader: AnotherReader, page: Iterable[Change]) -> list[_Event | None]:
+    def events(self, another_reader: AnotherReader, page: Sequence[Change]) -> list[_Event | None]:
         """For each change: the event that made it, or the one that is no longer counted and had made the opposite."""
+        matters = Mattering(page)
         with closing(another_reader()) as reader:
-            known = [*map(self._event, filter(self._differs, reader.told_of(self.run_ids)))]
+            told_of = filter(self._differs, reader.told_of(self.run_ids))
+            known = [self._event(logged, matters) for logged in told_of]
         by_place = {event.logged.log_index: event for event in sorted(known, key=_stamp)}
         new = [event.told for event in by_place.values() if self._is_after(event.logged)]
         gone = [event.told for event in by_place.values() if not self._is_after(event.logged)]
@@ -159,8 +165,9 @@ class _Search(NamedTuple):
     def _is_after(self, logged: LoggedEvent) -> bool:
         return self.after.counts(logged.event_us, logged.log_index)
 
-    def _event(self, logged: LoggedEvent) -> _Event:
-        return _Event(logged, told(logged.log_index, _facts(logged), self.name_of))
+    def _event(self, logged: LoggedEvent, matters: Mattering) -> _Event:
+        said = matters.of(told(logged.log_index, _facts(logged), self.name_of))
+        return _Event(logged._replace(raw=b""), said)  # of which there may be thousands
 
 
 def _stamp(event: _Event) -> tuple[int, bytes]:
@@ -184,32 +191,49 @@ def _opposite(change: Change) -> Change:
 
 
 async def diff_of_runs(
-    knowledge: Knowledge, as_of: AsOf, runs: tuple[KnownRun, KnownRun], asked: Asked
+    knowledge: Knowledge,
+    as_of: AsOf,
+    runs: tuple[KnownRun, KnownRun],
+    asked: Asked,
+    another_reader: AnotherReader,
 ) -> shapes_diff.Diff:
-    """The changes from what one run told to what another did."""
+    """The changes from what one run told to what another did; the log is read in another thread."""
     node = None if asked.node_id is None else node_of(knowledge, asked.node_id)
-    before, after = [await _of_run(knowledge, run) for run in runs]
-    changes = [each for each in compare(before.layout, after.layout) if touches(each, node, asked.namespace)]
-    page = changes[asked.offset : asked.offset + asked.limit]
-    events = [(before if each.way == "went" else after).events.get(each.element) for each in page]
-    return _answer((_end(as_of, runs[0].run_id), _end(as_of, runs[1].run_id)), changes, page, events)
+    with closing(await asyncio.to_thread(another_reader)) as reader:
+        told_by = partial(_told_by, reader, knowledge.graph.shown)
+        before, after = [await _merged(told_by(await _places(reader, run.run_id, as_of))) for run in runs]
+        changes = [each for each in compare(before.layout, after.layout) if touches(each, node, asked.namespace)]
+        page = changes[asked.offset : asked.offset + asked.limit]
+        places = [(before if each.way == "went" else after).since[each.element] for each in page]
+        events = {event.logged.log_index: event async for event in told_by(sorted({*places}))}
+    ends = (_end(as_of, runs[0].run_id), _end(as_of, runs[1].run_id))
+    return _answer(ends, changes, page, [events[place] for place in places])
 
 
-class _OfRun(NamedTuple):
-    layout: Layout
-    events: Mapping[Element, _Event]
+async def _places(reader: Reader, run_id: str, as_of: AsOf) -> list[int]:
+    """Where the run's events stand in the log that count, in order of time."""
+    places = await asyncio.to_thread(reader.places_of, run_id)
+    return [place for place in places if as_of.log_size is None or place < as_of.log_size]
 
 
-async def _of_run(knowledge: Knowledge, run: KnownRun) -> _OfRun:
-    logged = knowledge.store.run_events(run.run_id)
-    event_facts = await asyncio.to_thread(lambda: [*map(_facts, logged)])
-    events = {
-        each.log_index: _Event(each, told(each.log_index, said, knowledge.graph.shown))
-        for each, said in zip(logged, event_facts, strict=True)
-    }
-    layout, since = merged(event.told for event in sorted(events.values(), key=_stamp))
-    layout |= {element: None for element in layout if element.kind == "dataset"}
-    return _OfRun(layout, {element: events[place] for element, place in since.items()})
+async def _told_by(reader: Reader, name_of: NameOf, places: Iterable[int]) -> AsyncIterator[_Event]:
+    """The events in these places, in that order; some at a time, since a stream has thousands."""
+    for group in groups(places, _TOGETHER):
+        for logged, said in await asyncio.to_thread(_read, reader, group):
+            yield _Event(logged, told(logged.log_index, said, name_of))
+
+
+def _read(reader: Reader, places: Sequence[int]) -> list[tuple[LoggedEvent, tuple[Fact, ...]]]:
+    events = reader.at(places)
+    return [(events[place], _facts(events[place])) for place in places]
+
+
+async def _merged(events: AsyncIterator[_Event]) -> Merged:
+    merged = Merged()
+    async for event in events:
+        merged.add(event.told)
+    merged.layout.update({element: None for element in merged.layout if element.kind == "dataset"})
+    return merged
 
 
 # Shapes
