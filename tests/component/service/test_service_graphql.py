@@ -30,7 +30,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
-def run(run_id: str, kind: str, second: int, **changes: object) -> dict[str, Any]:
+def run(run_id: str, kind: str, second: int | str, **changes: object) -> dict[str, Any]:
     changes = {"job": {"namespace": "etl", "name": "mart"}, **changes}
     return event(eventType=kind, eventTime=f"2026-05-22T14:23:{second}Z", run={"runId": run_id}, **changes)
 
@@ -200,6 +200,31 @@ def test_a_query_that_goes_round_in_circles_is_ended(client: TestClient, monkeyp
     errors = client.post(PATH, json={"query": query}).json()["errors"]
 
     assert errors[0]["message"] == "the query reaches more than 50 objects: ask for less at a time"
+
+
+def test_of_a_table_with_a_version_for_each_commit_one_is_found_without_all(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ask, "MAX_OBJECTS", 50)
+    told = ["a", *map(str, range(58)), "a"]
+    for second, version in enumerate(told):
+        table = dataset("table", schema=schema("id"), version=facet(datasetVersion=version))
+        post(client, run(f"commit {second}", "COMPLETE", f"{second:02d}", inputs=[], outputs=[table]))
+    named = 'dataset(namespace: "lake", name: "table")'
+
+    current = ask_for(
+        client, f"{{ {named} {{ currentVersion {{ version createdAt fields {{ name }} run {{ id }} }} }} }}"
+    )
+    runs = ask_for(
+        client, '{ job(namespace: "etl", name: "mart") { currentVersion { latestRun { id outputs { run { id } } } } } }'
+    )
+    every = client.post(PATH, json={"query": f"{{ {named} {{ versions {{ version }} }} }}"}).json()
+
+    version = current["dataset"]["currentVersion"]
+    assert (version["createdAt"], version["run"]) == ("2026-05-22T14:23:59.000Z", {"id": "commit 59"})
+    assert version["fields"] == [{"name": "id"}]
+    assert runs["job"]["currentVersion"]["latestRun"] == {"id": "commit 59", "outputs": [{"run": {"id": "commit 59"}}]}
+    assert "more than 50 objects" in every["errors"][0]["message"]
 
 
 def test_a_fault_of_a_field_is_logged_and_not_told(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,14 +1,16 @@
 """One query while it is answered: its objects, and how many it may reach."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
 from graphql import GraphQLError
 
+from headwater.model.names import DatasetId
 from headwater.service import shapes
 from headwater.service.knowledge import Knowledge
+from headwater.service.versions import DatasetVersion, dataset_versions
 from headwater.service.views.sources import all_sources
 
 MAX_OBJECTS: Final = 10_000
@@ -36,6 +38,7 @@ class Ask:
 
     knowledge: Knowledge
     reached: int = field(default=0, init=False)
+    _versions: dict[DatasetId, Sequence[DatasetVersion]] = field(default_factory=dict, init=False)
 
     def node(self, identity: Any, make: Callable[[], Mapping[str, Any]]) -> Node:  # noqa: ANN401  as `Node`
         """An object that the query reaches.
@@ -47,6 +50,12 @@ class Ask:
         if self.reached > MAX_OBJECTS:
             raise GraphQLError(f"{TOO_MANY} {MAX_OBJECTS:,} objects: ask for less at a time")
         return Node(identity, make)
+
+    def versions(self, name: DatasetId) -> Sequence[DatasetVersion]:
+        """The versions of a dataset, newest first, looked up once a query: a table has one for each commit."""
+        if name not in self._versions:
+            self._versions[name] = [*dataset_versions(self.knowledge, name)][::-1]
+        return self._versions[name]
 
     @cached_property
     def sources(self) -> Mapping[str, shapes.Source]:

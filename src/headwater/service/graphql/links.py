@@ -62,8 +62,7 @@ def _namespace(ask: Ask, _: None, name: str) -> Node | None:
 
 def _current_version(ask: Ask, name: DatasetId) -> Node | None:
     shape = current_shape(ask.knowledge.graph, name)
-    uuid = None if shape is None else str(shape_uuid(ask.knowledge.graph, name, shape))
-    return next((node for node in objects.versions(ask, name) if node.shape["version"] == uuid), None)
+    return None if shape is None else objects.version_with(ask, name, str(shape_uuid(ask.knowledge.graph, name, shape)))
 
 
 def _newest_versions(ask: Ask, jobs: Iterable[JobId]) -> list[Node]:
@@ -99,16 +98,17 @@ def _fields_of(ask: Ask, name: DatasetId, tag: str | None = None) -> list[Node]:
 
 
 def _versions_of_field(ask: Ask, field: FieldId) -> list[Node]:
+    versions = (VersionId(field.dataset, each) for each in ask.versions(field.dataset))
     return [
-        node
-        for node in objects.versions(ask, field.dataset)
-        if field.field["name"] in {column["name"] for column in node.shape["fields"]}
+        objects.version(ask, each)
+        for each in versions
+        if any(column["name"] == field.field["name"] for column in objects.columns(ask, each))
     ]
 
 
 def _run_of_version(ask: Ask, version: VersionId) -> Node | None:
-    by = version.version["createdByRun"]
-    return None if by is None else objects.run(ask, by["id"])
+    told_by = version.version.told_by
+    return None if told_by is None or told_by[1] != "output" else objects.run(ask, told_by[0])
 
 
 def _datasets_of_source(ask: Ask, name: str) -> list[Node]:
@@ -148,8 +148,7 @@ def _ends_of_run(ask: Ask, run: KnownRun, side: Literal["inputDatasetVersions", 
         version
         for each in ids
         if ask.knowledge.is_dataset(name := DatasetId(each["namespace"], each["name"]))
-        for version in objects.versions(ask, name)
-        if version.shape["version"] == each["version"]
+        and (version := objects.version_with(ask, name, each["version"])) is not None
     ]
 
 
@@ -234,7 +233,7 @@ LINKS: Final[Mapping[tuple[str, str], Link]] = {
     ("DatasetField", "versions"): _versions_of_field,
     ("DatasetField", "tags"): lambda ask, field: _tags(ask, field.field["tags"]),
     ("DatasetVersion", "dataset"): lambda ask, version: objects.dataset(ask, version.dataset),
-    ("DatasetVersion", "fields"): lambda ask, each: objects.fields(ask, each.dataset, each.version["fields"]),
+    ("DatasetVersion", "fields"): lambda ask, each: objects.fields(ask, each.dataset, objects.columns(ask, each)),
     ("DatasetVersion", "run"): _run_of_version,
     ("Job", "versions"): objects.all_job_versions,
     ("Job", "namespace"): lambda ask, job: objects.namespace(ask, job.namespace),

@@ -1,6 +1,6 @@
 """An object of each type: what it is, and the members that its shape has under the schema's own names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -11,12 +11,12 @@ from headwater.service import shapes
 from headwater.service.activity import KnownRun
 from headwater.service.answers import iso
 from headwater.service.graphql.ask import Ask, Node
-from headwater.service.versions import dataset_versions
-from headwater.service.views.datasets import dataset_core, version_shapes
+from headwater.service.versions import DatasetVersion, shape_uuid
+from headwater.service.views.datasets import dataset_core
 from headwater.service.views.jobs import job_core, job_versions
 from headwater.service.views.namespaces import namespace as namespace_shape
 from headwater.service.views.runs import run_shapes
-from headwater.service.views.tags import tag_shape
+from headwater.service.views.tags import tag_shape, tagged
 
 _ALL: Final = 2**31
 
@@ -32,7 +32,7 @@ class VersionId(NamedTuple):
     """A version of a dataset."""
 
     dataset: DatasetId
-    version: shapes.DatasetVersion
+    version: DatasetVersion
 
 
 class JobVersionId(NamedTuple):
@@ -54,13 +54,29 @@ def datasets(ask: Ask, names: Iterable[DatasetId]) -> list[Node]:
 
 def versions(ask: Ask, name: DatasetId) -> list[Node]:
     """The versions of a dataset, newest first."""
-    known = version_shapes(ask.knowledge, name, [*dataset_versions(ask.knowledge, name)], _ALL, 0)["versions"]
-    return [version(ask, VersionId(name, each)) for each in known]
+    return [version(ask, VersionId(name, each)) for each in ask.versions(name)]
 
 
 def version(ask: Ask, version_id: VersionId) -> Node:
     """A version of a dataset."""
-    return ask.node(version_id, lambda: version_id.version)
+    return ask.node(version_id, partial(_version, ask, version_id))
+
+
+def _version(ask: Ask, version_id: VersionId) -> Mapping[str, Any]:
+    name, known = version_id
+    return {"createdAt": iso(known.since_us), "version": str(shape_uuid(ask.knowledge.graph, name, known.shape))}
+
+
+def version_with(ask: Ask, name: DatasetId, uuid: str) -> Node | None:
+    """The newest version of a dataset with that UUID, or None where it never had one."""
+    known = (each for each in ask.versions(name) if str(shape_uuid(ask.knowledge.graph, name, each.shape)) == uuid)
+    return next((version(ask, VersionId(name, each)) for each in known), None)
+
+
+def columns(ask: Ask, version_id: VersionId) -> Sequence[shapes.Field]:
+    """The columns that a dataset had in a version, with their tags."""
+    name, known = version_id
+    return tagged(ask.knowledge, name, ask.knowledge.facets.fields(known.shape.schema))
 
 
 def fields(ask: Ask, name: DatasetId, columns: Iterable[shapes.Field]) -> list[Node]:

@@ -1,8 +1,9 @@
 """Schemas that changed: when, who told of it, which columns, and what hangs on these."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import cache
 from typing import Final, NamedTuple
 
 from headwater.errors import InvalidInputError
@@ -65,8 +66,9 @@ async def schema_drift(
         InvalidInputError: the node is none.
     """
     names = await _asked_for(knowledge, asked, another_reader)
-    found = [each for some in await in_turns(_drift_of_each(knowledge, names)) for each in some]
-    wanted = sorted((each for each in found if _is_between(each, asked)), key=lambda each: each.told, reverse=True)
+    steps = await in_turns(each for name in names for each in _drift_of(knowledge, name))
+    found = (each for each in steps if each is not None and _is_between(each, asked))
+    wanted = sorted(found, key=lambda each: each.told, reverse=True)
     page = wanted[asked.offset : asked.offset + asked.limit]
     events = knowledge.store.with_digests([each.told.stamp.digest for each in page])
     shown = [await _shown(knowledge, each, events[each.told.stamp.digest]) for each in page]
@@ -95,21 +97,17 @@ def _several(another_reader: Callable[[], Reader]) -> list[DatasetId]:
         return reader.datasets_with_several_schemas()
 
 
-def _drift_of_each(knowledge: Knowledge, names: Iterable[DatasetId]) -> Iterator[list[_Drift]]:
-    for name in names:
-        yield list(_drift_of(knowledge, name))
-
-
-def _drift_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Drift]:
+def _drift_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Drift | None]:
+    """The changes of a dataset's schema, with a step for each time that somebody told of it, change or not."""
+    columns = cache(lambda schema: columns_of(knowledge.store.content(schema)))  # thousands of runs tell the same
     told = sorted(each for member in knowledge.graph.members(name) for each in _tellings(knowledge.store, member))
     jobs = [_job_of(knowledge, each.run_id) for each in told]
     tellings = (
-        Telling(each.name if job is None else (job, each.name), columns_of(knowledge.store.content(each.schema)))
+        Telling(each.name if job is None else (job, each.name), columns(each.schema))
         for each, job in zip(told, jobs, strict=True)
     )
     for each, job, changes in zip(told, jobs, drift(tellings), strict=True):
-        if changes:
-            yield _Drift(each._replace(name=name), job, changes)
+        yield _Drift(each._replace(name=name), job, changes) if changes else None
 
 
 def _tellings(store: Reader, name: DatasetId) -> Iterator[_Told]:
