@@ -78,7 +78,7 @@ class CutPast:
         if self._now.store.count_told_of(across) <= _FEW:
             told = self._fold_again(self._now.store, across)
         else:
-            told = await self._apart(lambda reader: self._fold_again(reader, across))
+            told = await self._apart(lambda reader: self._fold_many_again(reader, across))
         await in_turns(self._add(told))
         self._graph.identities.note_joined()
         self._graph.hand_over()
@@ -97,6 +97,11 @@ class CutPast:
             pass
         told = [fact for logged in _in_order(reader, needed.places()) for fact in self._store.add_again(logged)]
         self._store.pass_over(needed.looked_at)
+        return told
+
+    def _fold_many_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
+        told = self._fold_again(reader, run_ids)
+        self._store.fold_ahead()  # a second's work for a stream's: whoever asks first would have to do it
         return told
 
     async def _read_nodes(self) -> None:

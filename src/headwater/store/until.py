@@ -74,6 +74,11 @@ class ReaderUntil(Reader):
         self._datasets.update(fact.dataset for fact in told if isinstance(fact, Observation))
         return told
 
+    def fold_ahead(self) -> None:
+        """Fold what is folded otherwise once somebody asks for it; as `add_again` in another thread."""
+        if self._waiting:
+            self._fold()
+
     def _fold(self) -> list[Fact]:
         if self._beside is None:
             self._beside = MemoryStore(self._now)
