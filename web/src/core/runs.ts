@@ -27,6 +27,15 @@ export const VERDICT_MEANING: Readonly<Record<Verdict, string>> = {
   malformed: 'carries a signature that cannot be read',
 }
 
+/** How good or bad a verdict is; of what is unsigned nobody can say. */
+export const VERDICT_MARK: Readonly<Record<Verdict, 'good' | 'odd' | 'bad' | undefined>> = {
+  ok: 'good',
+  tampered: 'bad',
+  'unknown-key': 'odd',
+  unsigned: undefined,
+  malformed: 'bad',
+}
+
 /** How long a run took, or for how long it is running; undefined if that cannot be told. */
 export function runDuration(run: Run, now: Date): number | undefined {
   const counted = run.durationMs ?? run.counters?.durationMs
