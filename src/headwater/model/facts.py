@@ -81,7 +81,10 @@ class Seen(NamedTuple):
 
     def union(self, other: "Seen") -> "Seen":
         """The times from the earlier start to the later end."""
-        return Seen(min(self.first_us, other.first_us), max(self.last_us, other.last_us))
+        first_us, last_us = self
+        if first_us <= other.first_us and other.last_us <= last_us:  # no new one, as mostly; told in half the time
+            return self
+        return Seen(min(first_us, other.first_us), max(last_us, other.last_us))
 
     @classmethod
     def over(cls, times: Iterable["Seen | None"]) -> "Seen | None":
@@ -131,7 +134,7 @@ class LastWriter(Merging):
 
     def merge(self, other: Self) -> Self:
         """Return the later of the two."""
-        return max(self, other, key=lambda fact: (fact.stamp, fact.content))
+        return self if (self.stamp, self.content) >= (other.stamp, other.content) else other
 
 
 class Widening(Merging):
@@ -142,8 +145,9 @@ class Widening(Merging):
 
     def merge(self, other: Self) -> Self:
         """Return the fact with the times of both."""
+        seen = self.seen.union(other.seen)
         # Every subclass is a dataclass, which the type checker cannot know here.
-        return replace(self, seen=self.seen.union(other.seen))  # type: ignore[type-var]
+        return self if seen is self.seen else replace(self, seen=seen)  # type: ignore[type-var]
 
 
 @value
@@ -169,9 +173,9 @@ class RunTimes(Merging):
     state: tuple[int, Stamp, str]
     """Rank of the event type, stamp, event type."""
 
-    def merge(self, other: Self) -> Self:
+    def merge(self, other: "RunTimes") -> "RunTimes":
         """Return the union of times, with the stronger state."""
-        return replace(self, seen=self.seen.union(other.seen), state=max(self.state, other.state))
+        return RunTimes(self.run_id, self.seen.union(other.seen), max(self.state, other.state))
 
 
 @value
@@ -199,12 +203,13 @@ class RunOfJob(Merging):
     @property
     def parts_of(self) -> tuple[ParentRun, ...]:
         """The other runs that it is told to be a part of: its parent, then the root."""
-        told = (each for each in (self.parent, self.root) if each is not None and each.run_id != self.run_id)
-        return tuple(dict.fromkeys(told))
+        told = [each for each in (self.parent, self.root) if each is not None and each.run_id != self.run_id]
+        return tuple(told[:1] if told[1:] == told[:1] else told)
 
     def merge(self, other: Self) -> Self:
         """Return the one that names a parent, the one that names a root, else the later one."""
-        return max(self, other, key=lambda fact: (fact.parent is not None, fact.root is not None, fact.stamp))
+        own, others = ((fact.parent is not None, fact.root is not None, fact.stamp) for fact in (self, other))
+        return self if own >= others else other
 
 
 @value
@@ -232,9 +237,10 @@ class JobFacet(Merging):
     first_us: int
     stamp: Stamp
 
-    def merge(self, other: Self) -> Self:
+    def merge(self, other: "JobFacet") -> "JobFacet":
         """Return the facet from the earlier first to the later last time."""
-        return replace(self, first_us=min(self.first_us, other.first_us), stamp=max(self.stamp, other.stamp))
+        first_us, stamp = min(self.first_us, other.first_us), max(self.stamp, other.stamp)
+        return JobFacet(self.job, self.name, self.content, first_us, stamp)
 
 
 @value
@@ -278,9 +284,10 @@ class Telling(Merging):
     first: Stamp
     last: Stamp
 
-    def merge(self, other: Self) -> Self:
+    def merge(self, other: "Telling") -> "Telling":
         """Return the telling from the earlier first to the later last time."""
-        return replace(self, first=min(self.first, other.first), last=max(self.last, other.last))
+        first, last = min(self.first, other.first), max(self.last, other.last)
+        return Telling(self.run_id, self.direction, self.dataset, self.name, self.content, first, last)
 
 
 @value

@@ -119,6 +119,7 @@ def create_app(
         docs_url=None,  # its viewer would come from another host
         redoc_url=None,
         redirect_slashes=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # paths hold names that not everybody may know
         routes=_ROUTES,
         lifespan=_lifespan(service, Retention(store, retain_raw_days, now_us), gate),
     )

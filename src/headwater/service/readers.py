@@ -43,6 +43,7 @@ class _Wanted:
 
     events: Sequence[Posted]
     read: "asyncio.Future[Read]"
+    is_quiet: bool
 
 
 @dataclass(slots=True)
@@ -94,8 +95,10 @@ class Readers:
         for reader in self.processes:
             reader.hear(trust)
 
-    async def read(self, events: Sequence[Posted]) -> Read:
+    async def read(self, events: Sequence[Posted], *, is_quiet: bool = False) -> Read:
         """Read events; what was asked for first is answered first.
+
+        `is_quiet` says that nothing else is to be done meanwhile: an event alone is then read here, which is sooner.
 
         Raises:
             UnavailableError: too many wait already.
@@ -103,7 +106,7 @@ class Readers:
         if self._waiting_events >= MAX_WAITING:
             raise UnavailableError("too many events wait to be read, try again in a second")
         loop = asyncio.get_running_loop()
-        wanted = _Wanted(events, loop.create_future())
+        wanted = _Wanted(events, loop.create_future(), is_quiet and len(events) == 1)
         self._waiting.append(wanted)
         self._waiting_events += len(events)
         if not self._is_called:  # what comes in the same turn of the loop goes the same way
@@ -132,8 +135,8 @@ class Readers:
     def _hand_out(self) -> None:
         self._is_called = False
         while self._waiting:
-            is_alone = len(self._waiting) == 1 and len(self._waiting[0].events) == 1 and not self._in_order
-            if is_alone or not any(reader.is_alive for reader in self.processes):  # to send it would take longer
+            is_alone = self._waiting[0].is_quiet and len(self._waiting) == 1 and not self._in_order
+            if is_alone or not any(reader.is_alive for reader in self.processes):
                 self._do_here(self._next_group())
             elif self._free:
                 group = self._next_group()

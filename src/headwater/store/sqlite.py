@@ -57,6 +57,7 @@ class SqliteConnection:
         """
         self._db.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
         self._db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        self._db.execute("PRAGMA temp_store = MEMORY")  # what a statement may take back: else 25 kB an event, in files
         return self
 
     def only_reads(self) -> "SqliteConnection":

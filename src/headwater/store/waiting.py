@@ -119,5 +119,5 @@ class WaitingFacts:
         self._writer.execute("UPDATE folded SET events = ? WHERE events < ?", (until, until))
 
 
-def _contents(event_facts: tuple[Fact, ...]) -> Iterator[tuple[bytes, bytes]]:
-    return ((fact.digest, fact.body) for fact in event_facts if isinstance(fact, Content))
+def _contents(event_facts: tuple[Fact, ...]) -> list[tuple[bytes, bytes]]:
+    return [(fact.digest, fact.body) for fact in event_facts if type(fact) is Content]
