@@ -60,6 +60,11 @@ class CutIdentities(Identities):
         self._note_named(self._now.names)
         return super().names
 
+    @property
+    def noted(self) -> Mapping[DatasetId, None]:
+        """The names that were noted till now, among them all that `now` does not have."""
+        return super().names
+
     def knows(self, name: DatasetId) -> bool:
         """As of any identities."""
         return super().knows(name) or self._is_named(name)

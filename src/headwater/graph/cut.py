@@ -144,6 +144,10 @@ class CutGraph(Graph):
         """Whether the dataset goes by this name only, and did then."""
         return self.now.identities.is_alone(name) and self.identities.is_alone(name)
 
+    def is_used_alone(self, name: DatasetId) -> bool:
+        """Whether a run used the name by then, in full, and the dataset went by no other name."""
+        return name.is_complete and self._is_named(name) and self.identities.is_alone(name)
+
     def edited_since(self) -> frozenset[Target]:
         """The jobs and datasets that somebody said something about over the API since."""
         return frozenset(self.now.edits.nodes_said_after(self._until_us))

@@ -1,6 +1,6 @@
 """How routes get at the service: everything a route needs is in one place, put there by `create_app`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -19,6 +19,8 @@ from headwater.service.metrics import Metrics
 from headwater.service.past import Pasts
 from headwater.service.proofs import Proofs
 from headwater.service.touched import Touched
+
+Replaying = Coroutine[None, None, Knowledge]
 
 _SAID: Final = "headwater.as_of"
 """Where a request's scope has what its answer is for."""
@@ -68,10 +70,13 @@ async def _knowledge(request: Request, as_of: AsOfTime = None, log_size: LogSize
     return past.knowledge
 
 
-async def _replayed(request: Request, as_of: AsOfTime = None, log_size: LogSize = None) -> Knowledge:
-    past = await service_of(request).pasts.known(AsOf(as_of, log_size), replayed=True)
-    says_as_of(request, past.as_of)
-    return past.knowledge
+async def _replay(request: Request, as_of: AsOfTime = None, log_size: LogSize = None) -> Callable[[], Replaying]:
+    async def replayed() -> Knowledge:
+        past = await service_of(request).pasts.known(AsOf(as_of, log_size), replayed=True)
+        says_as_of(request, past.as_of)
+        return past.knowledge
+
+    return replayed
 
 
 def says_as_of(request: Request, as_of: AsOf) -> None:
@@ -86,8 +91,8 @@ async def _now(request: Request, as_of: AsOfTime = None) -> int:
 ServiceHere = Annotated[Service, Depends(_service)]
 Known = Annotated[Knowledge, Depends(_knowledge)]
 """What is known now, or was as of the read's `asOf` and `logSize`."""
-Replayed = Annotated[Knowledge, Depends(_replayed)]
-"""The same, where it must be known of names when they were last called one."""
+Replay = Annotated[Callable[[], Replaying], Depends(_replay)]
+"""Gives the same once more, replayed: for where `Known` does not know when names were last called one by then."""
 Now = Annotated[int, Depends(_now)]
 """The time that the read is for: its `asOf`, or now. Microseconds since 1970, UTC."""
 

@@ -47,7 +47,7 @@ class Knowledge:
         self.facets = FacetViews(store.content)
         self._activities = Activities(graph)
         self.derivations = Derivations(graph)
-        self.name_index = NameIndex(graph)
+        self.name_index = NameIndex(lambda: graph.jobs, lambda: graph.identities.names)
         self.job_tallies = JobTallies(self._job_tally)
         self.dataset_tallies = DatasetTallies(self._dataset_tally)
         self.gaps = KnownGaps(graph, store.content)
@@ -205,6 +205,10 @@ class Knowledge:
         if not self.graph.identities.knows(name):
             raise NotFoundError(f"Dataset '{name.name}' not found.")
         return name
+
+    def knows_when_called(self, name: DatasetId) -> bool:
+        """Whether it knows of a dataset's names when they were last called one."""
+        return True
 
     def job(self, name: JobId) -> JobId:
         """The same name, once a job is known to go by it.

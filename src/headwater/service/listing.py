@@ -1,11 +1,10 @@
 """Who has a text in its name, brought up to date with the graph when somebody asks."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from headwater.graph.lineage import Graph
 from headwater.model.names import DatasetId, JobId
 
 _SLICE: Final = 500
@@ -17,11 +16,13 @@ _NEAR: Final = 4
 class NameIndex:
     """Who has a text in its name, without looking at everybody: by the three-letter pieces of names in lower case.
 
-    Names are never taken out, for the graph forgets none; whether one still stands for something, the caller knows.
+    `jobs` and `datasets` give all names, in the order in which they came. Names are never taken out, for a graph
+    forgets none; whether one still stands for something, the caller knows.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+    def __init__(self, jobs: Callable[[], Collection[JobId]], datasets: Callable[[], Collection[DatasetId]]) -> None:
+        self._all_jobs = jobs
+        self._all_datasets = datasets
         self._nodes: list[JobId | DatasetId] = []
         self._by_piece: dict[str, array[int]] = {}
         self._jobs = 0
@@ -40,7 +41,7 @@ class NameIndex:
 
     def catch_up(self) -> Iterator[None]:
         """Index the names that have come since, some with each step."""
-        jobs, names = self._graph.jobs, self._graph.identities.names
+        jobs, names = self._all_jobs(), self._all_datasets()
         while self._jobs < len(jobs):  # to slice from their end on is to walk past all of them: 5 ms for 100,000
             new = [*islice(jobs, self._jobs, self._jobs + _SLICE)]
             self._add(new)
@@ -57,6 +58,21 @@ class NameIndex:
             for piece in _pieces(node.name.casefold()):
                 self._by_piece.setdefault(piece, array("I")).append(len(self._nodes))
             self._nodes.append(node)
+
+
+class NameIndexThen(NameIndex):
+    """Of a past: who is in the index of now, and those names that it was told of anew."""
+
+    def __init__(
+        self, now: NameIndex, jobs: Callable[[], Collection[JobId]], datasets: Callable[[], Collection[DatasetId]]
+    ) -> None:
+        super().__init__(jobs, datasets)
+        self._now = now
+
+    def holding(self, texts: Iterable[str]) -> Sequence[JobId | DatasetId]:
+        """As of any index; among them some of whom nobody had told by then."""
+        asked = [*texts]
+        return [*dict.fromkeys((*self._now.holding(asked), *super().holding(asked)))]
 
 
 def _pieces(text: str) -> set[str]:

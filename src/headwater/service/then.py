@@ -13,12 +13,11 @@ from headwater.model.facts import Edit, Fact, Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.activities_then import ActivitiesThen
 from headwater.service.knowledge import SCHEMA, Knowledge
-from headwater.service.listing import NameIndex
+from headwater.service.listing import NameIndexThen
 from headwater.service.rendered import Rendered
 from headwater.service.run_records import RunRecords
 from headwater.service.tallied import Then
 from headwater.service.tally import NEVER_US, DatasetTally, JobTally
-from headwater.service.touched import Touched
 from headwater.store.until import ReaderUntil
 
 ToldT = TypeVar("ToldT")
@@ -35,6 +34,7 @@ class KnowledgeThen(Knowledge):
         self._read_nodes = read_nodes
         self._now = now
         self.facets = now.facets
+        self.name_index = NameIndexThen(now.name_index, lambda: graph.again.jobs, lambda: graph.identities.noted)
         self.run_records = RunRecords(max_bytes=0)  # a past's memory is its graph's
         self._edited = graph.edited_since()
         self.is_in_step = True
@@ -57,10 +57,14 @@ class KnowledgeThen(Knowledge):
         nodes = (node_of(fact.target) for fact in facts if isinstance(fact, Edit))
         self._edited |= {node for node in nodes if node is not None}
 
-    def learn(self, facts: Sequence[Fact]) -> Touched:
-        """As of any knowledge; names may stand in other places by now."""
-        self.name_index = NameIndex(self.graph)
-        return super().learn(facts)
+    def is_dataset(self, name: DatasetId) -> bool:
+        """As of any knowledge; of one name alone it is enough that a run used it by then."""
+        return (self._cut.is_used_alone(name) and not self.graph.hides(name)) or super().is_dataset(name)
+
+    def knows_when_called(self, name: DatasetId) -> bool:
+        """Whether nobody has called them one since, which would be all that is known of the last time."""
+        links = self.graph.identities.links(name)
+        return all(link.seen is None or link.seen.last_us <= self._until_us for link in links)
 
     def count_runs(self) -> int:
         """As of any knowledge, but without a look at each of them."""

@@ -406,6 +406,50 @@ def test_a_past_by_time_alone_is_not_replayed(tmp_path: Path) -> None:
         assert "headwater_replay_seconds_count 0.0" in client.get("/metrics").text
 
 
+def test_names_are_told_why_they_are_one_without_a_replay_unless_they_were_called_one_since(tmp_path: Path) -> None:
+    symlinks = facet(identifiers=[{"namespace": "glue", "name": "db.orders", "type": "TABLE"}])
+    with served(tmp_path) as client:
+        post(client, *(_at(minute, outputs=[dataset("orders", symlinks=symlinks)]) for minute in (10, 20, 40)))
+        post(client, _at(5, outputs=[dataset("items")]))
+        said: dict[str, list[str]] = {}
+        replays: dict[str, str] = {}
+        for asked in (
+            "items&asOf=2026-05-22T14:15:00Z",
+            "orders&asOf=2026-05-22T14:50:00Z",
+            "orders&asOf=2026-05-22T14:30:00Z",
+        ):
+            answer = get(client, f"/api/v1/identity?namespace=lake&name={asked}")
+            said[asked] = [each["lastSeen"] for each in answer["evidence"]]
+            metrics = client.get("/metrics").text.splitlines()
+            replays[asked] = next(line for line in metrics if line.startswith("headwater_replay_seconds_count"))[-3:]
+
+    assert [*said.values()] == [[], ["2026-05-22T14:40:00.000Z"], ["2026-05-22T14:20:00.000Z"]]
+    assert [*replays.values()] == ["0.0", "0.0", "1.0"]
+
+
+@pytest.mark.parametrize("is_started_anew", [False, True])
+def test_search_in_a_past_finds_what_was_known_then_also_what_a_declaration_replaced(
+    tmp_path: Path, is_started_anew: bool
+) -> None:
+    def declared(minute: int, name: str) -> Body:
+        job = {"namespace": "etl", "name": "load_orders"}
+        at = f"2026-05-22T14:{minute:02d}:00Z"
+        return {"eventTime": at, "producer": "p", "job": job, "inputs": [dataset(name)]}
+
+    def found(client: TestClient, query: str) -> list[str]:
+        return [hit["nodeId"] for hit in get(client, f"/api/v1/search?q=orders{query}")["results"]]
+
+    with served(tmp_path) as client:
+        post(client, declared(10, "old_orders"), declared(30, "new_orders"), _at(40, outputs=[dataset("late_orders")]))
+        past, now = found(client, "&asOf=2026-05-22T14:20:00Z"), found(client, "")
+    if is_started_anew:
+        with served(tmp_path) as client:
+            past = found(client, "&asOf=2026-05-22T14:20:00Z")
+
+    assert past == ["job:etl:load_orders", "dataset:lake:old_orders"]
+    assert now == ["dataset:lake:late_orders", "job:etl:load_orders", "dataset:lake:new_orders"]
+
+
 def test_the_events_of_a_past_are_served_as_they_came(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(20, eventType="COMPLETE"), _at(10))

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Response
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.model.names import ColumnId, DatasetId, JobId, readings
 from headwater.service import shapes_evidence
-from headwater.service.access import Known, Now, Replayed
+from headwater.service.access import Known, Now, Replay
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
 from headwater.service.node_ids import MAX_READINGS, node_of
@@ -29,7 +29,8 @@ NodeT = TypeVar("NodeT", JobId, DatasetId)
 
 @router.get("/identity", response_model=shapes_evidence.Identity, responses=NOT_FOUND | WRONG)
 async def get_identity(
-    knowledge: Replayed,
+    knowledge: Known,
+    replay: Replay,
     node_id: Annotated[str | None, Query(alias="nodeId", description="`dataset:NAMESPACE:NAME`.")] = None,
     namespace: Annotated[str, Query(description="Instead of `nodeId`, with `name`: the dataset's namespace.")] = "",
     name: Annotated[str | None, Query(description="Instead of `nodeId`: the dataset's name.")] = None,
@@ -37,6 +38,8 @@ async def get_identity(
 ) -> Response:
     """Every name of a dataset, and the evidence that they are one; a name in quarantine has no namespace."""
     asked = _very_name(knowledge, node_id) if name is None else knowledge.named(DatasetId(namespace, name))
+    if not knowledge.knows_when_called(asked):
+        knowledge = await replay()
     return answer(identity(knowledge, asked, None if other is None else _very_name(knowledge, other)))
 
 

@@ -29,7 +29,6 @@ class Query(NamedTuple):
 class _Found(NamedTuple):
     kind: Kind
     node: DatasetId | JobId
-    updated_us: int
 
 
 def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
@@ -38,11 +37,13 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
     A hit has the text in one of its names, in either case, or as its whole node id; `%` in the text stands for any
     characters, as Marquez has it. A dataset is found under each of its names, and shown under one.
     """
-    found = [hit for hit in _found(knowledge, query) if _is_within(hit, query)]
-    if query.order == "NAME":
-        found.sort(key=lambda hit: (hit.node.name, hit.node.namespace, hit.kind))
-    else:
-        found.sort(key=lambda hit: (-hit.updated_us, hit.node.name, hit.node.namespace, hit.kind))
+    found = [hit for hit in _found(knowledge, query) if query.sees is None or query.sees(hit.node.namespace)]
+    found.sort(key=_by_name)
+    if query.order != "NAME" or query.before_us is not None or query.after_us is not None:
+        updated_us = {hit: _updated_us(knowledge, hit) for hit in found}  # which is not asked of each for nothing
+        found = [hit for hit in found if _is_within(updated_us[hit], query)]
+        if query.order != "NAME":
+            found.sort(key=lambda hit: -updated_us[hit])
     return shapes.Hits(totalCount=len(found), results=[_hit(knowledge, hit) for hit in found[:limit]])
 
 
@@ -51,18 +52,24 @@ def _found(knowledge: Knowledge, query: Query) -> Iterator[_Found]:
     for node in _named(knowledge, query):
         if isinstance(node, JobId):
             if query.kind != "DATASET" and knowledge.is_job(node):
-                yield _Found("JOB", node, knowledge.activity(node).seen.last_us)
+                yield _Found("JOB", node)
         elif query.kind != "JOB" and knowledge.is_dataset(node):
             datasets.add(knowledge.graph.shown(node))
-    for name in datasets:
-        yield _Found("DATASET", name, knowledge.seen(name).last_us)
+    yield from (_Found("DATASET", name) for name in datasets)
 
 
-def _is_within(hit: _Found, query: Query) -> bool:
-    if query.sees is not None and not query.sees(hit.node.namespace):
-        return False
-    is_before = query.before_us is None or hit.updated_us < query.before_us
-    return is_before and (query.after_us is None or hit.updated_us > query.after_us)
+def _by_name(hit: _Found) -> tuple[str, str, Kind]:
+    return hit.node.name, hit.node.namespace, hit.kind
+
+
+def _updated_us(knowledge: Knowledge, hit: _Found) -> int:
+    seen = knowledge.activity(hit.node).seen if isinstance(hit.node, JobId) else knowledge.seen(hit.node)
+    return seen.last_us
+
+
+def _is_within(updated_us: int, query: Query) -> bool:
+    is_before = query.before_us is None or updated_us < query.before_us
+    return is_before and (query.after_us is None or updated_us > query.after_us)
 
 
 def _named(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
@@ -95,6 +102,6 @@ def _hit(knowledge: Knowledge, found: _Found) -> shapes.Hit:
         name=node.name,
         namespace=node.namespace,
         nodeId=node.node_id,
-        updatedAt=iso(found.updated_us),
+        updatedAt=iso(_updated_us(knowledge, found)),
         symlinks=other_names(knowledge, node) if isinstance(node, DatasetId) else [],
     )
