@@ -64,7 +64,7 @@ async def get_control_flow(knowledge: Known, node_id: NodeId) -> Response:
 @router.get("/silent-streams", response_model=shapes_evidence.SilentStreams, responses=WRONG)
 async def get_silent_streams(knowledge: Known, now_us: Now, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Runs that have been silent for longer than their job's `emissionPattern` lets pass."""
-    return answer(silent_streams(knowledge, now_us, limit, offset))
+    return answer(await silent_streams(knowledge, now_us, limit, offset))
 
 
 def _very_name(knowledge: Knowledge, node_id: str | None) -> DatasetId:

@@ -1,13 +1,14 @@
 """Streams that have fallen silent: nothing was heard for longer than their own emission pattern lets pass."""
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from headwater.model.facets.job import JobTypeFacet
 from headwater.model.names import JobId
 from headwater.service import shapes_evidence as shapes
 from headwater.service.activity import KnownRun
+from headwater.service.ahead import in_turns
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.names import name_of
@@ -39,25 +40,32 @@ def stale_after_us(knowledge: Knowledge, run: KnownRun) -> int | None:
     return None if window is None else run.seen.last_us + window * 1_000_000
 
 
-def silent_streams(knowledge: Knowledge, now_us: int, limit: int, offset: int) -> shapes.SilentStreams:
-    """A page of the streams that are stale at that time, the longest silent first."""
-    silent = sorted(_silent(knowledge, now_us), key=lambda each: (each["staleSince"], each["run"]))
-    page = list(islice(silent, offset, offset + limit))
+async def silent_streams(knowledge: Knowledge, now_us: int, limit: int, offset: int) -> shapes.SilentStreams:
+    """A page of the streams that are stale at that time, the longest silent first.
+
+    All jobs are looked at, in slices between which others have their turn.
+    """
+    found = await in_turns(_silent(knowledge, job, now_us) for job in [*knowledge.graph.jobs])
+    silent = sorted(chain.from_iterable(found), key=lambda each: (each["staleSince"], each["run"]))
+    page = silent[offset : offset + limit]
     return shapes.SilentStreams(silentStreams=page, totalCount=len(silent))
 
 
-def _silent(knowledge: Knowledge, now_us: int) -> Iterator[shapes.SilentStream]:
-    for job in knowledge.graph.jobs:
-        window = window_s(knowledge, job)
-        if window is None:
-            continue
-        for run in map(knowledge.run, knowledge.activity(job).runs[:_NEWEST] if knowledge.is_job(job) else ()):
-            stale_us = stale_after_us(knowledge, run)
-            if stale_us is not None and stale_us < now_us:
-                yield shapes.SilentStream(
-                    job=name_of(job),
-                    run=run.run_id,
-                    lastHeard=iso(run.seen.last_us),
-                    windowSeconds=window,
-                    staleSince=iso(stale_us),
-                )
+def _silent(knowledge: Knowledge, job: JobId, now_us: int) -> Sequence[shapes.SilentStream]:
+    """The runs of a job that are."""
+    window = window_s(knowledge, job)
+    if window is None or not knowledge.is_job(job):
+        return ()
+    runs = map(knowledge.run, knowledge.activity(job).runs[:_NEWEST])
+    since = [(run, stale_us) for run in runs if (stale_us := stale_after_us(knowledge, run)) is not None]
+    return [
+        shapes.SilentStream(
+            job=name_of(job),
+            run=run.run_id,
+            lastHeard=iso(run.seen.last_us),
+            windowSeconds=window,
+            staleSince=iso(stale_us),
+        )
+        for run, stale_us in since
+        if stale_us < now_us
+    ]
