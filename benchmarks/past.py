@@ -26,6 +26,8 @@ READS = (
     "lineage?nodeId={node}&depth=20",
     "column-lineage?nodeId={node}",
     "impact?nodeId={node}",
+    "identity?nodeId={node}",
+    "search?q=tbl_0001&limit=25",
     "{dataset}",
     "{job}",
     "jobs?limit=25",
