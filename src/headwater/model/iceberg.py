@@ -33,8 +33,12 @@ def without_metadata_columns(event: RunEvent) -> RunEvent:
 
 
 def _is_iceberg(facets: Facets) -> bool:
-    told = (facets.get(facet, {}).get(member) for facet, member in _EVIDENCE)
-    return any(isinstance(each, str) and each.lower() == "iceberg" for each in told)
+    for facet, member in _EVIDENCE:  # asked of each dataset of each event, of which most have neither
+        if (told := facets.get(facet)) is not None:
+            engine = told.get(member)
+            if isinstance(engine, str) and engine.lower() == "iceberg":
+                return True
+    return False
 
 
 def _without(dataset: DatasetRef) -> DatasetRef:
