@@ -23,7 +23,7 @@ from headwater.service.rendered import Rendered
 from headwater.service.run_records import RunRecords
 from headwater.service.spoken import Spoken
 from headwater.service.tallies import DatasetTallies, JobTallies
-from headwater.service.tally import NEVER_US, DatasetTally, JobTally, Source
+from headwater.service.tally import DEFAULT_SOURCE, NEVER_US, DatasetTally, JobTally, Source
 from headwater.service.touched import Touched, hidden_of, reshaped_by, touched_by, unused_of
 from headwater.service.verdicts import Verdicts
 from headwater.store.reader import Reader
@@ -290,10 +290,10 @@ class Knowledge:
         seen, places = self.seen(name), tuple(sorted(namespaces))
         return DatasetTally(seen, is_shown, places, columns, edges, source, tags, self._last_new_us(name))
 
-    def _source(self, name: DatasetId) -> Source | None:
+    def _source(self, name: DatasetId) -> Source:
         told = self.graph.digest_of(name, DataSourceFacet.key)
         facet = self.facets.read(DataSourceFacet, told)
-        return None if facet is None or not facet.name else Source(facet.name, facet.uri or "")
+        return Source(DEFAULT_SOURCE, "") if facet is None or not facet.name else Source(facet.name, facet.uri or "")
 
     def _last_new_us(self, node: JobId | DatasetId) -> int:
         """Until when anybody told news that its tally hangs on: for pasts, which take over the tallies of now."""

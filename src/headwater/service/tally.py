@@ -7,6 +7,9 @@ from headwater.model.facts import Seen
 NEVER_US: Final = 2**62
 """In the place of a time, after all others: nobody can tell."""
 
+DEFAULT_SOURCE: Final = "default"
+"""The source of datasets of which nobody said where they are kept, as in Marquez."""
+
 
 class JobTally(NamedTuple):
     """What one job adds."""
@@ -37,6 +40,7 @@ class DatasetTally(NamedTuple):
     columns: int
     column_edges: int
     source: Source | None
+    """None for one that is deleted."""
     tags: tuple[str, ...] = ()
     """Those that producers told, of the dataset or of its columns."""
     last_new_us: int = NEVER_US

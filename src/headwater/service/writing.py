@@ -21,10 +21,11 @@ from headwater.service.actions import note_put
 from headwater.service.activity import KnownRun
 from headwater.service.knowledge import Knowledge
 from headwater.service.node_ids import has_column
-from headwater.service.views.namespaces import namespace
+from headwater.service.tally import DEFAULT_SOURCE
+from headwater.service.views.datasets import dataset_core
+from headwater.service.views.namespaces import namespace, namespace_description
 from headwater.service.views.sources import source
-
-DEFAULT_SOURCE = "default"
+from headwater.service.views.tags import tag_shape
 
 # What events say
 
@@ -52,9 +53,13 @@ def _dataset_put(knowledge: Knowledge, name: DatasetId, body: bodies.DatasetBody
         source_name=body.sourceName,
         source_uri=None if is_default else source(knowledge, body.sourceName)["connectionUrl"],
         columns=[declared.Column(each.name, each.type, each.description) for each in body.fields or ()],
-        description=body.description,
+        description=_description(knowledge, name) if body.description is None else body.description,
         schema_location=body.schemaLocation,
     )
+
+
+def _description(knowledge: Knowledge, name: DatasetId) -> str | None:
+    return dataset_core(knowledge, name)["description"] if knowledge.is_dataset(name) else None
 
 
 def _tags_of_body(name: DatasetId, body: bodies.DatasetBody) -> Iterator[Saying]:
@@ -133,9 +138,15 @@ async def mark_run(service: Service, run: KnownRun, event_type: EventType, at: d
 
 
 async def put_namespace(service: Service, name: str, body: bodies.NamespaceBody, by: str | None) -> None:
-    """Say who owns a namespace and what it is; a deleted one is there again, though not what was in it."""
+    """Say who owns a namespace and what it is; a deleted one is there again, though not what was in it.
+
+    A description holds until there is another, here as of datasets and tags.
+    """
     target = ("namespace", name)
-    edits = [Saying(target, DESCRIBED, body.model_dump())]
+    description = body.description
+    if description is None:
+        description = namespace_description(service.knowledge, name)
+    edits = [Saying(target, DESCRIBED, {"ownerName": body.ownerName, "description": description})]
     if target in service.knowledge.graph.edits.deleted:
         edits.append(Saying(target, DELETED, False))
     await _edit(service, by, edits)
@@ -159,7 +170,8 @@ async def put_source(service: Service, name: str, body: bodies.SourceBody, by: s
 
 async def put_tag(service: Service, name: str, body: bodies.TagBody, by: str | None) -> None:
     """Say what a tag means."""
-    await _edit(service, by, [Saying(("tag", name), DESCRIBED, body.model_dump())])
+    description = tag_shape(service.knowledge, name)["description"] if body.description is None else body.description
+    await _edit(service, by, [Saying(("tag", name), DESCRIBED, {"description": description})])
 
 
 async def tag_node(service: Service, node: DatasetId | JobId, word: str, by: str | None, *, is_on: bool) -> None:

@@ -72,14 +72,15 @@ def test_a_tag_put_under_one_name_of_a_dataset_is_on_it_under_every_name(client:
 
 def test_all_tags_are_listed_with_what_they_mean(client: TestClient) -> None:
     ok(client.put("/api/v1/tags/GOLD", json={"description": "the best"}))
-    ok(client.put("/api/v1/tags/PII", json={}))
+    ok(client.put("/api/v1/tags/GOLD", json={}))
+    ok(client.put("/api/v1/tags/PII", json={"description": ""}))
     ok(client.post(f"{ORDERS}/tags/used"))
 
     listed = get(client, "/api/v1/tags")["tags"]
 
     assert {tag["name"]: tag["description"] for tag in listed} == {
         "GOLD": "the best",
-        "PII": None,
+        "PII": "",
         "SENSITIVE": "Contains sensitive information",
         "used": None,
     }
@@ -174,8 +175,10 @@ def test_a_deleted_namespace_is_hidden_with_all_that_is_in_it(client: TestClient
 
     ok(client.delete(LAKE))
 
-    assert "lake" not in {each["name"] for each in get(client, "/api/v1/namespaces")["namespaces"]}
-    assert get(client, LAKE)["isHidden"] is True
+    listed = {each["name"]: each for each in get(client, "/api/v1/namespaces")["namespaces"]}
+    assert listed["lake"] == get(client, LAKE)
+    assert {name for name, each in listed.items() if each["isHidden"]} == {"lake"}
+    assert get(client, f"{LAKE}/datasets") == {"datasets": [], "totalCount": 0}
     assert client.get(ORDERS).status_code == 404
     assert get(client, LOAD)["name"] == "load"
 
@@ -192,9 +195,11 @@ def test_a_deleted_namespace_is_hidden_with_all_that_is_in_it(client: TestClient
 def test_a_namespace_says_who_owns_it_since_when(client: TestClient) -> None:
     first = ok(client.put("/api/v1/namespaces/s3%3A%2F%2Fb", json={"ownerName": "ann", "description": "ours"}))
     second = ok(client.put("/api/v1/namespaces/s3%3A%2F%2Fb", json={"ownerName": "bob"}))
+    third = ok(client.put("/api/v1/namespaces/s3%3A%2F%2Fb", json={"ownerName": "bob", "description": ""}))
 
     assert (first["name"], first["ownerName"], first["description"]) == ("s3://b", "ann", "ours")
-    assert (second["ownerName"], second["description"]) == ("bob", None)
+    assert (second["ownerName"], second["description"]) == ("bob", "ours"), "it holds until there is another"
+    assert third["description"] == ""
     assert second["createdAt"] == first["createdAt"] < second["updatedAt"]
     assert get(client, "/api/v1/namespaces/s3%3A%2F%2Fb/datasets") == {"datasets": [], "totalCount": 0}
 
@@ -213,12 +218,37 @@ def test_sources_are_those_that_were_put_and_those_that_datasets_name(client: Te
 
     listed = get(client, "/api/v1/sources")
     assert [(each["name"], each["type"], each["connectionUrl"]) for each in listed["sources"]] == [
+        ("default", "POSTGRESQL", ""),
         ("kafka://broker:9092", "KAFKA", "kafka://broker:9092"),
         ("pg", "POSTGRESQL", "jdbc:postgresql://db:5432/shop?ssl=true"),
     ]
-    assert get(client, "/api/v1/sources/kafka%3A%2F%2Fbroker%3A9092") == listed["sources"][0]
+    assert get(client, "/api/v1/sources/kafka%3A%2F%2Fbroker%3A9092") == listed["sources"][1]
     assert "s3cret" not in client.get("/api/v1/edits").text
     assert client.get("/api/v1/sources/none").json() == {"code": 404, "message": "Source 'none' not found."}
+
+
+def test_the_default_source_is_there_with_the_first_dataset_that_is_in_no_other(tmp_path: Path) -> None:
+    elsewhere = dataset("clicks", dataSource=facet(name="pg", uri="postgres://db"))
+    with served(tmp_path) as client:
+        post(client, event(inputs=[elsewhere]))
+        before = client.get("/api/v1/sources/default")
+
+        post(client, loaded(12), loaded(13))
+
+        known = get(client, "/api/v1/sources/default")
+        ok(client.delete(ORDERS))
+        names = [each["name"] for each in get(client, "/api/v1/sources")["sources"]]
+
+    assert (before.status_code, before.json()) == (404, {"code": 404, "message": "Source 'default' not found."})
+    assert known == {
+        "type": "POSTGRESQL",
+        "name": "default",
+        "createdAt": "2026-05-22T14:23:12.000Z",
+        "updatedAt": "2026-05-22T14:23:13.000Z",
+        "connectionUrl": "",
+        "description": None,
+    }
+    assert names == ["pg"]
 
 
 # The log

@@ -57,7 +57,7 @@ def test_a_dataset_with_its_columns_and_versions(client: TestClient) -> None:
     assert data["fields"] == [{"name": name, "type": "int", "dataset": {"name": "orders"}} for name in ("id", "price")]
     assert data["versions"] == [{"version": data["currentVersion"]["version"]}]
     assert data["currentVersion"]["fields"] == [{"name": "id"}, {"name": "price"}]
-    assert data["source"] is None
+    assert data["source"] == {"name": "default"}
     assert data["namespace"] == {"name": "lake", "currentOwner": {"name": "anonymous"}}
 
 

@@ -25,7 +25,7 @@ from headwater.service.views.counts import summary
 from headwater.service.views.coverage import Asked, coverage
 from headwater.service.views.jobs import job_shapes
 from headwater.service.views.lineage import lineage
-from headwater.service.views.namespaces import datasets_in, jobs_in, namespaces
+from headwater.service.views.namespaces import datasets_in, namespaces
 from headwater.service.views.search import Query, search
 from headwater.service.views.stats import dataset_stats, job_stats
 from headwater.store.entries import entry_of
@@ -168,7 +168,7 @@ def overview(knowledge: Knowledge) -> Body:
 
 
 def inside(knowledge: Knowledge, namespace: str) -> list[list[DatasetId] | list[JobId]]:
-    return [_all(datasets_in(knowledge, namespace)), _all(jobs_in(knowledge, namespace, None))]
+    return [_all(datasets_in(knowledge, namespace)), _all(knowledge.job_tallies.newest(None, namespace))]
 
 
 def _all(steps: Generator[None, None, Nodes[NodeT]]) -> list[NodeT]:

@@ -105,7 +105,6 @@ def test_namespaces_are_those_of_jobs_datasets_and_their_other_names(client: Tes
     assert get(client, "/api/v1/namespaces/s3%3A%2F%2Fb%2Fc")["name"] == "s3://b/c"
     assert get(client, "/api/v1/namespaces/glue/datasets")["totalCount"] == 0
     assert client.get("/api/v1/namespaces/none/datasets").status_code == 404
-    assert client.get("/api/v1/namespaces/none/jobs").status_code == 404
 
 
 def test_the_summary_counts_what_there_is(client: TestClient) -> None:

@@ -93,7 +93,7 @@ def test_jobs_datasets_and_sources_add_up(client: TestClient) -> None:
 
     counts = {what: [hour["count"] for hour in stats(client, what)] for what in ("jobs", "datasets", "sources")}
 
-    assert counts == {"jobs": [1] * 22 + [2, 3], "datasets": [1] * 22 + [2, 3], "sources": [0] * 22 + [1, 2]}
+    assert counts == {"jobs": [1] * 22 + [2, 3], "datasets": [1] * 22 + [2, 3], "sources": [1] * 22 + [2, 3]}
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,17 @@ def test_a_dataset_that_is_put_again_has_another_version_only_if_its_columns_cha
     assert versions[0] == versions[1] != versions[2]
 
 
+def test_a_description_holds_until_there_is_another(client: TestClient) -> None:
+    path = f"{TEAM}/datasets/t"
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    of_run = {"runId": create_run(client, "j")["id"]}
+
+    said = [put(client, path, **TABLE, **more)["description"] for more in ({"description": "x"}, {}, of_run)]
+
+    assert said == ["x", "x", "x"]
+    assert put(client, path, **TABLE, description="")["description"] == ""
+
+
 def test_what_is_put_again_was_created_when_it_was_put_first(client: TestClient) -> None:
     put(client, f"{TEAM}/datasets/t", **TABLE)
     ends = {"outputs": [{"namespace": "team", "name": "t"}]}

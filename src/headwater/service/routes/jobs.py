@@ -23,7 +23,7 @@ from headwater.service.routes.parameters import (
 from headwater.service.sight import Sees
 from headwater.service.tallies import Nodes
 from headwater.service.views.jobs import job_shapes, job_version_shape, job_versions
-from headwater.service.views.namespaces import job_in, jobs_in
+from headwater.service.views.namespaces import job_in
 from headwater.service.views.runs import run_texts
 
 router = APIRouter(prefix=API, tags=["jobs"])
@@ -60,7 +60,7 @@ async def get_all_jobs(
     return _page(knowledge, jobs, states, limit, offset)
 
 
-@router.get("/namespaces/{namespace:encoded}/jobs", response_model=shapes.Jobs, responses=NOT_FOUND | WRONG)
+@router.get("/namespaces/{namespace:encoded}/jobs", response_model=shapes.Jobs, responses=WRONG)
 async def get_jobs(
     knowledge: Known,
     namespace: NamespaceName,
@@ -68,8 +68,8 @@ async def get_jobs(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """The jobs of a namespace, those heard of last first."""
-    jobs = await outcome_in_turns(jobs_in(knowledge, namespace, None if states else offset + limit))
+    """The jobs of a namespace, those heard of last first; none where there is no such namespace."""
+    jobs = await outcome_in_turns(knowledge.job_tallies.newest(None if states else offset + limit, namespace))
     return _page(knowledge, jobs, states, limit, offset)
 
 

@@ -16,6 +16,7 @@ from headwater.service import shapes
 from headwater.service.activity import known_run
 from headwater.service.answers import iso
 from headwater.service.knowledge import SCHEMA, Knowledge
+from headwater.service.tally import DEFAULT_SOURCE
 from headwater.service.versions import DatasetVersion, content_uuid, current_shape, shape_uuid
 from headwater.service.views.columns import column_sources
 from headwater.service.views.names import facets_of, mended_shape, name_of, other_names, stored_facets
@@ -105,7 +106,7 @@ def _digests(knowledge: Knowledge, name: DatasetId) -> dict[str, bytes]:
 
 def _source_name(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
     source = knowledge.facets.view(DataSourceFacet, digests)
-    return (source and source.name) or "default"
+    return (source and source.name) or DEFAULT_SOURCE
 
 
 def _lifecycle(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> str | None:

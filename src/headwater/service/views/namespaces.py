@@ -25,8 +25,11 @@ _ALWAYS: Final = Seen(0, 0)
 def namespaces(
     knowledge: Knowledge, limit: int, offset: int, sees: Callable[[str], bool] | None = None
 ) -> shapes.Namespaces:
-    """A page of the namespaces that are not deleted, by name; `sees` says which may be named, by default all."""
-    known = sorted(name for name in {*chain(*_mentions(knowledge))} if not _is_deleted(knowledge, name))
+    """A page of the namespaces, by name; a deleted one says that it is hidden, and who lists them leaves it out.
+
+    `sees` says which may be named, by default all.
+    """
+    known = sorted({*chain(*_mentions(knowledge))})
     if sees is not None:
         known = [*filter(sees, known)]
     page = islice(known, offset, offset + limit)
@@ -45,18 +48,13 @@ def namespace(knowledge: Knowledge, name: str) -> shapes.Namespace:
     return _namespace(knowledge, name, reduce(Seen.union, seen))
 
 
-def jobs_in(knowledge: Knowledge, name: str, most: int | None) -> Generator[None, None, Nodes[JobId]]:
-    """The jobs of a namespace that are not deleted, those heard of last first, with some of the work in each step.
-
-    Only so many of them may be asked for; None: all.
-
-    Raises:
-        NotFoundError: nothing is in it, and nobody put it.
-    """
-    jobs = yield from knowledge.job_tallies.newest(most, name)
-    if not jobs:
-        yield from _to_be_there(knowledge, name)
-    return jobs
+def namespace_description(knowledge: Knowledge, name: str) -> str | None:
+    """What was said that a namespace is, if anything was."""
+    said = knowledge.graph.edits.said(("namespace", name), DESCRIBED)
+    if said is None:
+        return _DEFAULT_DESCRIPTION if name == DEFAULT else None
+    text: str | None = described(said.value)["description"]
+    return text
 
 
 def datasets_in(knowledge: Knowledge, name: str) -> Generator[None, None, Nodes[DatasetId]]:
@@ -117,12 +115,11 @@ def _is_deleted(knowledge: Knowledge, name: str) -> bool:
 
 def _namespace(knowledge: Knowledge, name: str, seen: Seen) -> shapes.Namespace:
     said = knowledge.graph.edits.said(("namespace", name), DESCRIBED)
-    what = {} if said is None else described(said.value)
     return shapes.Namespace(
         name=name,
         createdAt=iso(seen.first_us),
         updatedAt=iso(seen.last_us),
-        ownerName=what.get("ownerName") or "anonymous",
-        description=what.get("description", _DEFAULT_DESCRIPTION if name == DEFAULT else None),
+        ownerName=(said and described(said.value)["ownerName"]) or "anonymous",
+        description=namespace_description(knowledge, name),
         isHidden=_is_deleted(knowledge, name),
     )

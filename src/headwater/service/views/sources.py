@@ -1,7 +1,8 @@
-"""Sources: those that were put, and those that datasets are said to be in."""
+"""Sources: those that were put, those that datasets are said to be in, and the default one of all other datasets."""
 
 from collections.abc import Mapping
 from itertools import islice
+from typing import Final
 
 from headwater.errors import NotFoundError
 from headwater.model.credentials import without_credentials
@@ -10,7 +11,10 @@ from headwater.model.facts import Edit, Seen
 from headwater.service import shapes
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
-from headwater.service.tally import Source
+from headwater.service.tally import DEFAULT_SOURCE, Source
+
+_DEFAULT_TYPE: Final = "POSTGRESQL"
+"""As Marquez has it: nobody said what the default source is."""
 
 
 def sources(knowledge: Knowledge, limit: int, offset: int) -> shapes.Sources:
@@ -57,10 +61,14 @@ def _put(name: str, said: Edit) -> shapes.Source:
 
 def _told(source: Source, seen: Seen) -> shapes.Source:
     return shapes.Source(
-        type=source.uri.removeprefix("jdbc:").partition(":")[0].upper() or "UNKNOWN",
+        type=source.uri.removeprefix("jdbc:").partition(":")[0].upper() or _type_without_address(source.name),
         name=source.name,
         createdAt=iso(seen.first_us),
         updatedAt=iso(seen.last_us),
         connectionUrl=without_credentials(source.uri),
         description=None,
     )
+
+
+def _type_without_address(name: str) -> str:
+    return _DEFAULT_TYPE if name == DEFAULT_SOURCE else "UNKNOWN"
