@@ -4,7 +4,7 @@ A version has no state of its own. Its id is a UUID over its content, so the sam
 whenever it is computed, and a late event just falls into its place.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -12,8 +12,10 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 import orjson
 
+from headwater.graph.declared import dataset_of, references
 from headwater.graph.lineage import Graph
 from headwater.model.events import Direction, Stamp
+from headwater.model.facets.own import DeclaredFacet
 from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
@@ -57,10 +59,24 @@ def job_version(graph: Graph, job: JobId, observed: Iterable[tuple[Direction, Da
     return content_uuid("job version", *job, *(part for end in ends for part in end))
 
 
-def declared_version(graph: Graph, job: JobId) -> UUID:
-    """The UUID of a job that no run has ended of: what it reads and writes by its declaration."""
-    ends: list[tuple[Direction, DatasetId]] = [("input", name) for name in graph.reads(job)]
-    return job_version(graph, job, [*ends, *(("output", name) for name in graph.writes(job))])
+class DeclaredVersion(NamedTuple):
+    """A job as an event declared it: what it reads and writes by that event alone."""
+
+    uuid: UUID
+    since_us: int
+    ends: Sequence[tuple[Direction, DatasetId]]
+    """By the names that the datasets are shown under, in order."""
+
+
+def declared_version(knowledge: Knowledge, job: JobId) -> DeclaredVersion | None:
+    """The version that the newest declaration gave the job; None for one that was only put, which gives none."""
+    graph = knowledge.graph
+    declaration = graph.jobs[job].declaration
+    if declaration is None or graph.job_digest(job, DeclaredFacet.key) is not None:
+        return None
+    named = ((side, dataset_of(each)) for side, each in references(knowledge.store.content(declaration.content)))
+    ends = sorted({(side, graph.shown(name)) for side, name in named if name.is_complete})
+    return DeclaredVersion(job_version(graph, job, ends), declaration.stamp.time_us, ends)
 
 
 def shape_uuid(graph: Graph, name: DatasetId, shape: Shape) -> UUID:

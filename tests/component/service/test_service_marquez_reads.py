@@ -84,6 +84,45 @@ def test_one_version_of_a_job_is_that_of_the_list(client: TestClient) -> None:
     assert (missing.status_code, missing.json()["message"]) == (404, "Job version 'none' not found.")
 
 
+def test_a_job_that_an_event_declared_has_the_version_it_was_declared_with(client: TestClient) -> None:
+    job, ends = "/api/v1/namespaces/etl/jobs/mart", {"inputs": [dataset("orders")], "outputs": [dataset("mart")]}
+    declared = event(job={"namespace": "etl", "name": "mart"}, **ends)
+    del declared["run"], declared["eventType"]
+    post(client, declared)
+    before, current = get(client, f"{job}/versions"), get(client, job)["currentVersion"]
+
+    post(client, run(MART, "mart", 30, **ends), run(OTHER, "mart", 40, outputs=[dataset("mart")]))
+
+    (version,) = before["versions"]
+    assert version == get(client, f"{job}/versions/{current}") | {"latestRun": None}
+    assert version == {
+        "id": {"namespace": "etl", "name": "mart", "version": current},
+        "name": "mart",
+        "namespace": "etl",
+        "version": current,
+        "createdAt": "2026-05-22T14:23:11.000Z",
+        "inputs": [{"namespace": "lake", "name": "orders"}],
+        "outputs": [{"namespace": "lake", "name": "mart"}],
+        "location": None,
+        "latestRun": None,
+    }
+    after = get(client, f"{job}/versions")["versions"]
+    assert [each["latestRun"]["id"] for each in after] == [OTHER, MART]
+    assert (after[1]["version"], get(client, job)["currentVersion"]) == (current, after[0]["version"])
+
+
+def test_a_declared_version_stays_when_runs_do_something_else(client: TestClient) -> None:
+    job = "/api/v1/namespaces/etl/jobs/mart"
+    declared = event(job={"namespace": "etl", "name": "mart"}, inputs=[dataset("orders")])
+    del declared["run"], declared["eventType"]
+
+    post(client, declared, run(MART, "mart", 30, inputs=[dataset("rates")]))
+
+    of_run, by_event = get(client, f"{job}/versions")["versions"]
+    assert [each["inputs"][0]["name"] for each in (of_run, by_event)] == ["rates", "orders"]
+    assert by_event["latestRun"] is None
+
+
 def test_a_run_as_a_node_stands_for_its_job(client: TestClient) -> None:
     post(client, *chain())
 

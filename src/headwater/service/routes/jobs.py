@@ -104,7 +104,7 @@ async def get_runs(knowledge: Known, name: Named, limit: Limit = 100, offset: Of
 
 @router.get(f"{_JOB}/versions", response_model=shapes.JobVersions, responses=NOT_FOUND | WRONG)
 async def get_versions(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """The versions of a job, newest first: each is one set of inputs and outputs that runs had."""
+    """The versions of a job, newest first: each is one set of inputs and outputs that runs had, or were declared."""
     return answer(job_versions(knowledge, name, limit, offset))
 
 

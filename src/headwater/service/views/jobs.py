@@ -5,11 +5,12 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from headwater.errors import NotFoundError
+from headwater.model.events import Direction
 from headwater.model.facets.about import DocumentationFacet
 from headwater.model.facets.job import JobTypeFacet, SourceCodeLocationFacet
 from headwater.model.facets.own import DeclaredFacet
 from headwater.model.facets.view import View
-from headwater.model.names import JobId
+from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.activity import KnownRun
 from headwater.service.answers import iso
@@ -100,34 +101,35 @@ def _current_version(knowledge: Knowledge, job: JobId) -> str | None:
     ended = knowledge.activity(job).ended_run
     if ended is not None:
         return str(job_version(knowledge.graph, job, knowledge.graph.runs[ended].observed))
-    is_put = knowledge.graph.job_digest(job, DeclaredFacet.key) is not None
-    if knowledge.graph.jobs[job].declaration is not None and not is_put:
-        return str(declared_version(knowledge.graph, job))
-    return None
+    declared = declared_version(knowledge, job)
+    return None if declared is None else str(declared.uuid)
 
 
 class _Version(NamedTuple):
-    newest: KnownRun
+    newest: KnownRun | None
+    """None where no run that has ended gave the job this version, but an event that declared it."""
     since_us: int
+    declared: Sequence[tuple[Direction, DatasetId]] = ()
+    """What the job reads and writes by that event."""
 
 
 def job_versions(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> shapes.JobVersions:
-    """A page of the versions that runs which have ended gave the job, newest first."""
+    """A page of the versions that runs which have ended gave the job, newest first; then the declared one."""
     versions = _versions(knowledge, job)
     page = dict(islice(versions.items(), offset, offset + limit))
-    return shapes.JobVersions(versions=_version_shapes(knowledge, page), totalCount=len(versions))
+    return shapes.JobVersions(versions=_version_shapes(knowledge, job, page), totalCount=len(versions))
 
 
 def job_version_shape(knowledge: Knowledge, job: JobId, uuid: str) -> shapes.JobVersion:
     """The version of the job with that UUID.
 
     Raises:
-        NotFoundError: no run that has ended gave it that version.
+        NotFoundError: no run that has ended gave it that version, and it was not declared so.
     """
     found = _versions(knowledge, job).get(uuid.lower())
     if found is None:
         raise NotFoundError(f"Job version '{uuid}' not found.")
-    return _version_shapes(knowledge, {uuid.lower(): found})[0]
+    return _version_shapes(knowledge, job, {uuid.lower(): found})[0]
 
 
 def _versions(knowledge: Knowledge, job: JobId) -> dict[str, _Version]:
@@ -138,30 +140,46 @@ def _versions(knowledge: Knowledge, job: JobId) -> dict[str, _Version]:
             uuid = str(job_version(graph, job, graph.runs[run.run_id].observed))
             known = versions.get(uuid)
             versions[uuid] = _Version(run if known is None else known.newest, run.seen.first_us)
+    declared = declared_version(knowledge, job)
+    if declared is not None:
+        version = versions.setdefault(str(declared.uuid), _Version(None, declared.since_us, declared.ends))
+        versions[str(declared.uuid)] = version._replace(since_us=min(version.since_us, declared.since_us))
     return versions
 
 
-def _version_shapes(knowledge: Knowledge, versions: Mapping[str, _Version]) -> list[shapes.JobVersion]:
-    runs = run_shapes(knowledge, (version.newest for version in versions.values()))
-    pairs = zip(versions.items(), runs, strict=True)
-    return [_version(knowledge, uuid, version, run) for (uuid, version), run in pairs]
+def _version_shapes(knowledge: Knowledge, job: JobId, versions: Mapping[str, _Version]) -> list[shapes.JobVersion]:
+    runs = iter(run_shapes(knowledge, (each.newest for each in versions.values() if each.newest is not None)))
+    latest = (None if version.newest is None else next(runs) for version in versions.values())
+    pairs = zip(versions.items(), latest, strict=True)
+    return [_version(knowledge, job, uuid, version, run) for (uuid, version), run in pairs]
 
 
-def _version(knowledge: Knowledge, uuid: str, version: _Version, run: shapes.Run) -> shapes.JobVersion:
-    job = version.newest.job
+def _version(
+    knowledge: Knowledge, job: JobId, uuid: str, version: _Version, run: shapes.Run | None
+) -> shapes.JobVersion:
+    inputs, outputs = _declared(version) if run is None else _observed(run)
     return shapes.JobVersion(
         id=shapes.Versioned(namespace=job.namespace, name=job.name, version=uuid),
         name=job.name,
         namespace=job.namespace,
         version=uuid,
         createdAt=iso(version.since_us),
-        inputs=_ends(run["inputDatasetVersions"]),
-        outputs=_ends(run["outputDatasetVersions"]),
+        inputs=inputs,
+        outputs=outputs,
         location=job_core(knowledge, job, None)["location"],
         latestRun=run,
     )
 
 
-def _ends(versions: Sequence[shapes.DatasetVersionOfRun]) -> list[shapes.Name]:
+def _declared(version: _Version) -> tuple[list[shapes.Name], list[shapes.Name]]:
+    inputs = names_of(name for side, name in version.declared if side == "input")
+    return inputs, names_of(name for side, name in version.declared if side == "output")
+
+
+def _observed(run: shapes.Run) -> tuple[list[shapes.Name], list[shapes.Name]]:
+    return _names(run["inputDatasetVersions"]), _names(run["outputDatasetVersions"])
+
+
+def _names(versions: Sequence[shapes.DatasetVersionOfRun]) -> list[shapes.Name]:
     ids = (version["datasetVersionId"] for version in versions)
     return [shapes.Name(namespace=each["namespace"], name=each["name"]) for each in ids]
