@@ -203,7 +203,9 @@ def test_a_slash_behind_a_path_means_nothing(client: TestClient, path: str) -> N
     assert get(client, f"/api/v1/{path}") == get(client, f"/api/v1/{path.replace('/?', '?').removesuffix('/')}")
 
 
-@pytest.mark.parametrize("path", ["search?q=a{}filter={}sort=", "events/lineage?limit=9{}before={}after="])
+@pytest.mark.parametrize(
+    "path", ["search?q=a{}filter={}sort=", "events/lineage?limit=9{}before={}after=", "jobs?limit=9{}lastRunStates="]
+)
 def test_a_parameter_left_empty_is_as_if_it_were_not_there(client: TestClient, path: str) -> None:
     without = path.partition("{")[0]
 

@@ -3,6 +3,7 @@
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Path, Query, Response
+from pydantic import BeforeValidator
 
 from headwater.model.names import JobId
 from headwater.service import shapes
@@ -32,6 +33,7 @@ _JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
 
 States = Annotated[
     list[Annotated[shapes.RunState, EITHER_CASE]],
+    BeforeValidator(lambda words: [word for word in words if word] if isinstance(words, list) else words),
     Query(alias="lastRunStates", description="Only jobs whose newest run is in one of these states."),
 ]
 
