@@ -24,6 +24,11 @@ def digests(reference: Mapping[str, Any]) -> dict[str, bytes]:
     return {facet: bytes.fromhex(digest) for facet, digest in reference["facets"].items()}
 
 
+def taken_back(reference: Mapping[str, Any]) -> frozenset[bytes]:
+    """The digests of those that stand there only to say that they are gone."""
+    return frozenset(bytes.fromhex(reference["facets"][facet]) for facet in reference.get("deleted", ()))
+
+
 def flows(declared: Mapping[str, Any]) -> Iterator[Flow]:
     """The flows that the declaration of a job tells of."""
     for source, target in declared.get("flows", ()):

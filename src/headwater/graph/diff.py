@@ -81,8 +81,11 @@ def _parts(end: Node) -> Iterator[tuple[type, Node]]:
 
 
 def columns_of(schema: Mapping[str, Any]) -> dict[str, str | None]:
-    """The types of a schema facet's columns, those inside others by path; what cannot be read is passed over."""
-    return dict(_columns(schema.get("fields"), ""))
+    """The types of a schema facet's columns, those inside others by path; what cannot be read is passed over.
+
+    None where the facet stands there only to say that it is gone.
+    """
+    return {} if schema.get("_deleted") is True else dict(_columns(schema.get("fields"), ""))
 
 
 def _columns(fields: object, above: str) -> Iterator[tuple[str, str | None]]:

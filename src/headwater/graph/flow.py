@@ -4,7 +4,7 @@ Of the evidence that a run gives for a dataset the strongest counts: the `lineag
 that the run read. A `lineage` facet without sources says that there are none.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.lineage import Graph
@@ -33,8 +33,9 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
     Deleted sources are left out.
     """
     sources: dict[Source, Edge] = {}
-    for member in tuple(graph.members(name)):
-        for source, edge in (*_told(graph, member), *_multiplied(graph, member)):
+    members = tuple(graph.members(name))
+    for member in members:
+        for source, edge in (*_told(graph, member), *_multiplied(graph, member, members)):
             known = sources.get(source)
             sources[source] = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
     named = (source for source in sources if source.dataset.is_complete and not graph.hides(source.dataset))
@@ -48,26 +49,33 @@ def _told(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
             yield Source(source, DERIVATION[strength]), edge
 
 
-def _multiplied(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
-    """What was read by runs, and declared for jobs, that write the dataset and tell nothing of where it comes from."""
+def _multiplied(graph: Graph, target: DatasetId, members: Sequence[DatasetId]) -> Iterator[tuple[Source, Edge]]:
+    """What was read by runs, and declared for jobs, that write the dataset and tell nothing of where it comes from.
+
+    They may tell it under another of the dataset's names, which are `members`.
+    """
     dataset = graph.datasets.get(target)
     for job in dataset.writers if dataset else ():
         for run_id in graph.jobs[job].runs:
             run = graph.runs[run_id]
-            if ("output", target) in run.observed and target not in run.evidence:
+            if ("output", target) in run.observed and run.evidence.keys().isdisjoint(members):
                 for (way, source), seen in run.observed.items():
                     if way == "input":
                         yield Source(graph.shown(source), "inputs and outputs"), Edge(seen, 1)
-        yield from _declared(graph, job, target)
+        yield from _declared(graph, job, target, members)
 
 
-def _declared(graph: Graph, job_id: JobId, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
+def _declared(
+    graph: Graph, job_id: JobId, target: DatasetId, members: Sequence[DatasetId]
+) -> Iterator[tuple[Source, Edge]]:
     job = graph.jobs[job_id]
     if job.declaration is None:
         return
     by = job.declaration.key
+    known = (graph.datasets[name].declared.get(by) for name in members if name in graph.datasets)
+    told_of = [each for each in known if each is not None]
     declared = graph.datasets[target].declared.get(by)
-    if declared is not None and declared.evidence is None:
+    if declared is not None and all(each.evidence is None for each in told_of):
         seen = Seen(declared.stamp.time_us, declared.stamp.time_us)
         for source in job.reads:
             if by in graph.datasets[source].declared:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from typing import Any
 
 from headwater.graph.column_edges import ColumnEdges, ContentReader
-from headwater.graph.declared import dataset_of, digests, flows, references
+from headwater.graph.declared import dataset_of, digests, flows, references, taken_back
 from headwater.graph.evidence import ColumnEvidences
 from headwater.graph.fold import FactKey
 from headwater.graph.job_edges import JobEdges
@@ -177,7 +177,7 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_declaration(self, fact: Declaration) -> None:
         if isinstance(fact.node, DatasetId):
-            self._declare_facets(fact.node, fact.node, DeclaredFacets(fact.stamp, digests(self._content(fact.content))))
+            self._declare_facets(fact.node, fact.node, _declared_by(fact, self._content(fact.content)))
             return
         job = self._job(fact.node)
         before = job.declaration
@@ -197,7 +197,7 @@ class Growth(JobEdges, ColumnEvidences):
             self._declare_edges(fact.node, fact)
         content = self._content(fact.content)
         for _, reference in references(content):
-            self._declare_facets(dataset_of(reference), fact.key, DeclaredFacets(fact.stamp, digests(reference)))
+            self._declare_facets(dataset_of(reference), fact.key, _declared_by(fact, reference))
         for flow in flows(content):
             self._tell_flow(fact.key, between(flow, fact.node), Seen(fact.stamp.time_us, fact.stamp.time_us))
             for name in _datasets_of(flow):
@@ -210,12 +210,13 @@ class Growth(JobEdges, ColumnEvidences):
     def _declare_facets(self, name: DatasetId, by: FactKey, declared: DeclaredFacets) -> None:
         dataset = self._dataset(name)
         before = dataset.declared.get(by)
-        if before is not None and before.stamp >= declared.stamp:
+        now = declared if before is None else before.merge(declared)
+        if now == before:
             return
-        dataset.declared[by] = declared
+        dataset.declared[by] = now
         self.identities.note(name)
         self._choose_again(name)
-        if declared.evidence or (before and before.evidence):
+        if now.evidence or (before and before.evidence):
             self.told_directly.add(name)
             self._rebuild_evidence(name)
 
@@ -227,6 +228,10 @@ class Growth(JobEdges, ColumnEvidences):
         self._choose_again(name)
         if former and former.evidence:
             self._rebuild_evidence(name)
+
+
+def _declared_by(fact: Declaration, reference: Mapping[str, Any]) -> DeclaredFacets:
+    return DeclaredFacets(fact.stamp, digests(reference), taken_back(reference))
 
 
 def _pass_over(_: Fact) -> None:

@@ -114,14 +114,26 @@ class DeclaredFacets(NamedTuple):
 
     stamp: Stamp
     digests: Mapping[str, bytes]
+    taken_back: frozenset[bytes] = frozenset()
+    """Those of them that stand there only to say that they are gone."""
 
     @property
     def evidence(self) -> EvidenceKey | None:
         """The strongest facet that tells of columns."""
         for facet, strength in STRENGTH.items():
-            if facet in self.digests:
+            if facet in self.digests and self.digests[facet] not in self.taken_back:
                 return strength, self.digests[facet]
         return None
+
+    def merge(self, other: "DeclaredFacets") -> "DeclaredFacets":
+        """Return the later of the two; one declaration may name a dataset twice, and then says both.
+
+        Of two facets of one name that it gives the greater digest holds, as in a run event.
+        """
+        if self.stamp != other.stamp:
+            return max(self, other, key=lambda declared: declared.stamp)
+        both = {name: max(digest, self.digests.get(name, digest)) for name, digest in other.digests.items()}
+        return DeclaredFacets(self.stamp, {**self.digests, **both}, self.taken_back | other.taken_back)
 
 
 @dataclass(slots=True)

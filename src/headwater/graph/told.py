@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from headwater.graph.columns import edges_into
-from headwater.graph.declared import dataset_of, digests, flows, references
+from headwater.graph.declared import dataset_of, digests, flows, references, taken_back
 from headwater.graph.diff import (
     ABOUT_THE_EVENT,
     Change,
@@ -151,13 +151,9 @@ def _declared_job(
     content: Contents,
     name_of: NameOf,
 ) -> None:
-    mentioned: set[DatasetId] = set()
     for direction, reference in references(declared):
-        own = dataset_of(reference)
-        if own not in mentioned:  # what a declaration says of a dataset first, holds
-            _declared(layout, schemas, reference, content, name_of)
-            mentioned.add(own)
-        _flow(layout, job, direction, name_of(own))
+        _declared(layout, schemas, reference, content, name_of)
+        _flow(layout, job, direction, name_of(dataset_of(reference)))
     for source, target in flows(declared):
         _job_flow(layout, (source or job, target or job), name_of)
 
@@ -169,12 +165,12 @@ def _declared(
     content: Contents,
     name_of: NameOf,
 ) -> None:
-    own, facets = dataset_of(reference), digests(reference)
+    own, facets, gone = dataset_of(reference), digests(reference), taken_back(reference)
     layout.setdefault(Element("dataset", (name_of(own),)), False)
     if "schema" in facets:
         _note_schema(schemas, name_of(own), facets["schema"])
     for facet in ("lineage", "columnLineage"):
-        if facet in facets:
+        if facet in facets and facets[facet] not in gone:
             _columns(layout, own, content(facets[facet]), name_of)
 
 

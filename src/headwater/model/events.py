@@ -27,6 +27,12 @@ Facets = Mapping[str, Mapping[str, Any]]
 NO_FACETS: Facets = {}
 
 
+def standing(facets: Facets, name: str) -> Mapping[str, Any] | None:
+    """What a facet says; None where there is none, or it stands there only to say that it is gone."""
+    facet = facets.get(name)
+    return None if facet is None or facet.get("_deleted") is True else facet
+
+
 class Stamp(NamedTuple):
     """When a thing happened: what later writers are compared by.
 

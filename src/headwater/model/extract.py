@@ -4,7 +4,17 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.model.events import DatasetEvent, DatasetRef, Direction, Event, Facets, JobEvent, RunEvent, Stamp
+from headwater.model.events import (
+    DatasetEvent,
+    DatasetRef,
+    Direction,
+    Event,
+    Facets,
+    JobEvent,
+    RunEvent,
+    Stamp,
+    standing,
+)
 from headwater.model.facet_texts import FacetTexts, sorted_json
 from headwater.model.facets.own import ChainFacet, HeadwaterRunFacet
 from headwater.model.facts import (
@@ -100,8 +110,8 @@ def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]
             continue  # the link says it: of the run itself it says nothing
         yield content
         yield RunFacet(run_id, name, content.digest, stamp)
-    if "jobDependencies" in event.run_facets:
-        yield from control_flow(run_id, event.run_facets["jobDependencies"], seen)
+    if (dependencies := standing(event.run_facets, "jobDependencies")) is not None:
+        yield from control_flow(run_id, dependencies, seen)
     yield from _job_facets(event.job, event.job_facets, stamp)
     yield from _explicit(event, seen)
     for dataset in event.inputs:
@@ -150,7 +160,7 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
 
     Data that is said to flow between a dataset and the run's own job is an input or an output like any other.
     """
-    explicit = event.job_facets.get("lineage")
+    explicit = standing(event.job_facets, "lineage")
     if explicit is None:
         return
     content = content_of(explicit)
@@ -167,7 +177,7 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
 
 def _part_of(event: RunEvent) -> tuple[ParentRun | None, ParentRun | None]:
     """The parent that the event names, and the root."""
-    facet = event.run_facets.get("parent", {})
+    facet = standing(event.run_facets, "parent") or {}
     parent = _parent(facet)
     root = None if parent is None else _parent(facet.get("root"))
     return parent, parent if root == parent else root  # one object, as it is for most runs
@@ -201,7 +211,7 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
             yield DeclaredTimes(dataset.id, seen)
             yield from contents
             yield from identity_facts(dataset, seen)
-    if (explicit := event.job_facets.get("lineage")) is not None:
+    if (explicit := standing(event.job_facets, "lineage")) is not None:
         _attach_explicit(declared["outputs"], explicit)
         if flows := [[*map(_declared_end, flow)] for flow in explicit_flows(explicit, event.job)]:
             declared["flows"] = flows
@@ -245,6 +255,12 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
 
 
 def _declared(dataset: DatasetRef) -> tuple[dict[str, Any], list[Content]]:
-    contents = {name: content for name, content, _ in contents_of(dataset.facets)}
-    digests = {name: content.digest.hex() for name, content in contents.items()}
-    return {"namespace": dataset.id.namespace, "name": dataset.id.name, "facets": digests}, list(contents.values())
+    told = list(contents_of(dataset.facets))
+    reference: dict[str, Any] = {
+        "namespace": dataset.id.namespace,
+        "name": dataset.id.name,
+        "facets": {name: content.digest.hex() for name, content, _ in told},
+    }
+    if deleted := [name for name, _, is_deleted in told if is_deleted]:
+        reference["deleted"] = sorted(deleted)
+    return reference, [content for _, content, _ in told]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from headwater.model.catalogs import catalog_kind
-from headwater.model.events import DatasetRef
+from headwater.model.events import DatasetRef, standing
 from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Evidence, Seen
 from headwater.model.names import DatasetId
 
@@ -20,16 +20,16 @@ _WITH_SUFFIX: Final = frozenset({"glue", "hive"})
 
 def identity_facts(dataset: DatasetRef, seen: Seen) -> Iterator[Alias | CatalogEntry | EngineCatalog]:
     """Other names of the dataset, its place in a catalog, a catalog it is; what cannot be read is passed over."""
-    if (symlinks := dataset.facets.get("symlinks")) is not None:
+    if (symlinks := standing(dataset.facets, "symlinks")) is not None:
         for identifier in _objects(symlinks.get("identifiers")):
             yield from _alias(dataset.id, identifier, "symlinks", seen)
-    change = dataset.facets.get("lifecycleStateChange")
+    change = standing(dataset.facets, "lifecycleStateChange")
     if change is not None and change.get("lifecycleStateChange") == "RENAME":
         yield from _alias(dataset.id, change.get("previousIdentifier"), "rename", seen)
-    if "catalog" in dataset.facets and dataset.id.is_complete:
-        yield from _catalog_entry(dataset, dataset.facets["catalog"], seen)
-    if "headwater_engine_catalog" in dataset.facets and dataset.id.is_complete:
-        yield from _engine_catalog(dataset.id, dataset.facets["headwater_engine_catalog"], seen)
+    if (catalog := standing(dataset.facets, "catalog")) is not None and dataset.id.is_complete:
+        yield from _catalog_entry(dataset, catalog, seen)
+    if (meant := standing(dataset.facets, "headwater_engine_catalog")) is not None and dataset.id.is_complete:
+        yield from _engine_catalog(dataset.id, meant, seen)
 
 
 def _alias(name: DatasetId, other: object, evidence: Evidence, seen: Seen) -> Iterator[Alias]:
@@ -59,7 +59,7 @@ def _engine_catalog(name: DatasetId, facet: Mapping[str, Any], seen: Seen) -> It
 
 def _table_told(dataset: DatasetRef) -> str:
     """The table's name by a symlink; Glue writes it as `table/DATABASE/TABLE`."""
-    symlinks = dataset.facets.get("symlinks")
+    symlinks = standing(dataset.facets, "symlinks")
     for identifier in _objects(symlinks.get("identifiers") if symlinks is not None else None):
         if identifier.get("type") == "TABLE":
             name = _text(identifier, "name")

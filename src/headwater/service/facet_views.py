@@ -32,14 +32,18 @@ class FacetViews:
         return read if isinstance(read, kind) else None
 
     def fields(self, schema: bytes | None) -> tuple[Field, ...]:
-        """The columns that a schema facet lists, from its digest; parts that cannot be read are passed over."""
+        """The columns that a schema facet lists, from its digest; one that is deleted lists none.
+
+        Parts that cannot be read are passed over.
+        """
         return () if schema is None else self._fields_in(schema)
 
     def _read_view(self, kind: type[View], digest: bytes) -> object:
         return kind.read({kind.key: self._content(digest)})
 
     def _read_fields(self, schema: bytes) -> tuple[Field, ...]:
-        return tuple(_fields(self._content(schema).get("fields")))
+        facet = self._content(schema)
+        return () if facet.get("_deleted") is True else tuple(_fields(facet.get("fields")))
 
 
 def _fields(entries: object) -> Iterable[Field]:

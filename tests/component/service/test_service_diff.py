@@ -294,7 +294,7 @@ def test_datasets_that_became_one_are_several_on_the_way_back(client: TestClient
     ]
 
 
-def test_what_a_declaration_says_of_a_dataset_twice_is_what_it_says_first(client: TestClient) -> None:
+def test_what_a_declaration_says_of_a_dataset_that_it_names_twice_all_counts(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"))]))
     twice = [dataset("raw"), dataset("raw", schema=schema("other"))]
     declared = {**event(outputs=twice), "eventTime": f"{MONDAY}T10:00:01Z"}
@@ -303,7 +303,7 @@ def test_what_a_declaration_says_of_a_dataset_twice_is_what_it_says_first(client
     answer = get(client, "/api/v1/diff?from=log:0")
 
     by_kind = {each["kind"]: each["event"] for each in answer["changes"]}
-    assert by_kind["schema"]["index"] == by_kind["column"]["index"] == 0
+    assert by_kind["schema"]["index"] == by_kind["column"]["index"] == 1
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

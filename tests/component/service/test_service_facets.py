@@ -94,6 +94,27 @@ def test_columns_stand_at_their_ordinal_positions_if_all_have_one(client: TestCl
     assert [field["name"] for field in of_some] == ["b", "a"]
 
 
+def test_what_a_deleted_facet_repeats_is_not_said(client: TestClient) -> None:
+    columns = [{"name": "id", "type": "int"}]
+    other_name = {"namespace": "lake", "name": "other", "type": "TABLE"}
+    told = {"schema": {"fields": columns}, "symlinks": {"identifiers": [other_name]}}
+    gone = {name: facet(**value, _deleted=True) for name, value in told.items()}
+    dependencies = facet(_deleted=True, upstream=[{"job": {"namespace": "etl", "name": "before"}}])
+    within = facet(_deleted=True, run={"runId": "p"}, job={"namespace": "etl", "name": "dag"})
+    post(client, event(outputs=[dataset("t", schema=facet(fields=columns))]))
+    late = {"eventTime": "2026-05-22T14:23:12Z", "outputs": [dataset("t", **gone), dataset("other")]}
+    post(client, event(run={"runId": RUN, "facets": {"jobDependencies": dependencies, "parent": within}}, **late))
+
+    shown = get(client, "/api/v1/namespaces/lake/datasets")["datasets"]
+    jobs = get(client, "/api/v1/jobs")["jobs"]
+    drift = get(client, "/api/v1/drift?nodeId=dataset:lake:t")
+
+    assert {each["name"]: each["fields"] for each in shown} == {"t": [], "other": []}
+    assert [(job["name"], job["parentJobName"]) for job in jobs] == [("load", None)]
+    assert get(client, "/api/v1/control-flow?nodeId=job:etl:load")["upstream"] == []
+    assert [change["after"] for each in drift["drift"] for change in each["changes"]] == [None]
+
+
 def test_deleted_column_lineage_gives_no_edges(client: TestClient) -> None:
     post(client, event(outputs=[dataset("t", columnLineage=facet(_deleted=True, fields={"a": {"inputFields": []}}))]))
 

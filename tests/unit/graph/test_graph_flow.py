@@ -4,7 +4,10 @@ Source: OpenLineage, proposals/explicit_lineage_facet/ExplicitLineageGuide.md, "
 """
 
 import json
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from headwater.graph.flow import sources_of
 from headwater.graph.lineage import Graph
@@ -91,6 +94,49 @@ def test_what_a_job_event_declares_replaces_what_the_job_declared_before() -> No
     second = job_event(1, entries({**source("c"), "inputs": [source("b")]}), **BOTH_ENDS)
 
     assert sources(graph(second, first), "c") == {("b", "lineage")}
+
+
+def from_column(name: str) -> dict[str, Any]:
+    return {"fields": {"x": {"inputFields": [{"namespace": "lake", "name": name, "field": "x"}]}}}
+
+
+def test_a_facet_that_is_taken_back_is_no_evidence_in_a_declaration() -> None:
+    taken_back = {"_deleted": True, "inputs": []}
+    without = job_event(0, {}, inputs=BOTH_ENDS["inputs"], outputs=[lake("c", lineage=taken_back)])
+    weaker = lake("c", lineage=taken_back, columnLineage=from_column("a"))
+
+    assert sources(graph(without), "c") == {("a", "inputs and outputs"), ("b", "inputs and outputs")}
+    assert sources(graph({**without, "outputs": [weaker]}), "c") == {("a", "columnLineage")}
+
+
+@pytest.mark.parametrize("make", [job_event, lambda second, facets, **ends: run_event(second, facets=facets, **ends)])
+def test_explicit_lineage_of_a_job_that_is_taken_back_says_nothing(make: Callable[..., dict[str, Any]]) -> None:
+    told = entries({**source("c"), "inputs": [source("a")]}, {**job("other"), "inputs": [source("a")]})
+    found = graph(make(0, {"lineage": {**told["lineage"], "_deleted": True}}, **BOTH_ENDS))
+
+    assert sources(found, "c") == {("a", "inputs and outputs"), ("b", "inputs and outputs")}
+    assert OTHER not in found.jobs
+
+
+@pytest.mark.parametrize("make", [job_event, lambda second, facets, **ends: run_event(second, facets=facets, **ends)])
+def test_what_is_told_of_a_dataset_by_another_of_its_names_beats_the_product(
+    make: Callable[..., dict[str, Any]],
+) -> None:
+    told = entries({**source("table_c"), "inputs": [source("a")]})
+    other_name = {"identifiers": [{"namespace": "lake", "name": "table_c", "type": "TABLE"}]}
+    ends = {"inputs": BOTH_ENDS["inputs"], "outputs": [lake("c", symlinks=other_name)]}
+
+    assert sources(graph(make(0, told, **ends)), "c") == {("a", "lineage")}
+
+
+def test_a_declared_job_that_also_reads_what_it_writes_keeps_what_is_told_of_its_output() -> None:
+    read = [lake("a"), lake("b"), lake("c", schema={"fields": []})]
+    by_columns = job_event(0, {}, inputs=read, outputs=[lake("c", columnLineage=from_column("a"))])
+    explicit = job_event(0, entries({**source("c"), "inputs": [source("b")]}), inputs=read, outputs=[lake("c")])
+
+    assert sources(graph(by_columns), "c") == {("a", "columnLineage")}
+    assert sources(graph(explicit), "c") == {("b", "lineage")}
+    assert {*graph(by_columns).facets_of(DatasetId("lake", "c"))} == {"schema", "columnLineage"}
 
 
 def test_a_dataset_event_derives_a_view_from_its_tables_without_a_job() -> None:
