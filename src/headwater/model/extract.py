@@ -233,7 +233,11 @@ def _attach_explicit(outputs: list[dict[str, Any]], explicit: Mapping[str, Any])
         if target not in by_name:
             by_name[target] = {"namespace": target.namespace, "name": target.name, "facets": {}}
             outputs.append(by_name[target])
-        by_name[target]["facets"].setdefault("lineage", digest)
+        reference = by_name[target]
+        if "lineage" in (deleted := reference.get("deleted", [])):
+            deleted.remove("lineage")
+            del reference["facets"]["lineage"]
+        reference["facets"].setdefault("lineage", digest)
 
 
 def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:

@@ -109,6 +109,13 @@ def test_a_facet_that_is_taken_back_is_no_evidence_in_a_declaration() -> None:
     assert sources(graph({**without, "outputs": [weaker]}), "c") == {("a", "columnLineage")}
 
 
+def test_a_job_event_may_move_lineage_from_the_dataset_to_the_job() -> None:
+    moved = entries({**source("c"), "inputs": [source("b")]})
+    output = lake("c", lineage={"_deleted": True})
+
+    assert sources(graph(job_event(0, moved, inputs=BOTH_ENDS["inputs"], outputs=[output])), "c") == {("b", "lineage")}
+
+
 @pytest.mark.parametrize("make", [job_event, lambda second, facets, **ends: run_event(second, facets=facets, **ends)])
 def test_explicit_lineage_of_a_job_that_is_taken_back_says_nothing(make: Callable[..., dict[str, Any]]) -> None:
     told = entries({**source("c"), "inputs": [source("a")]}, {**job("other"), "inputs": [source("a")]})
