@@ -17,9 +17,21 @@ from headwater.store.schema import (
     TABLES_7,
     TABLES_8,
     TABLES_9,
+    TABLES_10,
 )
 
-STEPS: Final[Sequence[str]] = (TABLES_1, TABLES_2, TABLES_3, TABLES_4, TABLES_5, TABLES_6, TABLES_7, TABLES_8, TABLES_9)
+STEPS: Final[Sequence[str]] = (
+    TABLES_1,
+    TABLES_2,
+    TABLES_3,
+    TABLES_4,
+    TABLES_5,
+    TABLES_6,
+    TABLES_7,
+    TABLES_8,
+    TABLES_9,
+    TABLES_10,
+)
 
 
 def missing_steps(version: int, steps: Sequence[str], where: str) -> Sequence[str]:

@@ -236,3 +236,18 @@ CREATE TABLE job_facet (               -- what a facet of a job ever said, and w
 DELETE FROM edit;                      -- what was told before something else was stands in the log only
 UPDATE folded SET events = 0;
 """
+
+TABLES_10 = """
+DELETE FROM alias;                     -- facets that were taken back had been read as if they stood: all that may come
+DELETE FROM catalog_entry;             -- from these is told again by the log
+DELETE FROM engine_catalog;
+DELETE FROM control_flow;
+DELETE FROM job_flow;
+DELETE FROM run_of_job;
+DELETE FROM observation;
+DELETE FROM column_evidence;
+DELETE FROM declaration;
+
+DELETE FROM edit;
+UPDATE folded SET events = 0;
+"""

@@ -54,6 +54,17 @@ def test_a_sqlite_file_of_a_released_shape_opens_with_everything(dump: Path, tmp
         assert stored(store) == EVERYTHING
 
 
+def test_what_an_earlier_shape_read_in_facets_that_were_taken_back_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((RELEASED / "sqlite-9.sql").read_text())
+        with db:
+            db.execute("INSERT INTO alias SELECT min(id), max(id), 'symlinks', 1, 1 FROM name")
+
+    with closing(SqliteStore(path)) as store:
+        assert stored(store) == EVERYTHING
+
+
 @pytest.mark.parametrize("dump", sorted(RELEASED.glob("postgres-*.sql")), ids=lambda path: path.stem)
 def test_a_postgresql_database_of_a_released_shape_opens_with_everything(dump: Path, cluster: Cluster) -> None:
     with closing(PostgresStore(restored(cluster, dump))) as store:
