@@ -47,7 +47,7 @@ export function flowStrokes(
     if (!from || !to) return []
     const isRelated = related.has(edge.origin) && related.has(edge.destination)
     const tone = lit ? 'dim' : isRelated ? 'related' : 'plain'
-    const d = curve([rightOf(from), ...bendsOf(layout, edge), leftOf(to)])
+    const d = curve(rightOf(from), wayOf(layout, edge), leftOf(to))
     return [{ key: edgeKey(edge), d, kind: 'flow', tone }]
   })
 }
@@ -63,10 +63,10 @@ function segmentStroke(drawing: Drawing, { from, to, kind, strength }: Segment):
   const start = port(drawing, from, rightOf, kind)
   const end = port(drawing, to, leftOf, kind)
   if (!start || !end) return []
-  const bends = bendsOf(drawing.layout, { origin: from.node, destination: to.node })
+  const way = wayOf(drawing.layout, { origin: from.node, destination: to.node })
   const key = JSON.stringify([from.node, from.column, to.node, to.column])
   const tone = kind === 'direct' && strength === 'indirect' ? 'soft' : 'plain'
-  return [{ key, d: curve([start, ...bends, end]), kind, tone }]
+  return [{ key, d: curve(start, way, end), kind, tone }]
 }
 
 /** A column's lines meet its row; at a job, direct ones meet a little above the indirect ones. */
@@ -86,9 +86,30 @@ function port(
 
 const JOB_PORT_OFFSET = 5
 
-function bendsOf(layout: Layout, edge: WireEdge): readonly Point[] {
-  return layout.bends.get(edgeKey(edge)) ?? []
+/** Where a line turns on its way; one that goes back runs to the left between its first and its last turn. */
+interface Way {
+  readonly turns: readonly Point[]
+  readonly goesBack: boolean
 }
+
+/** A job may write what it reads: that line goes back, beneath both boxes where the layout says no other way. */
+function wayOf(layout: Layout, edge: WireEdge): Way {
+  const [from, to] = [layout.boxes.get(edge.origin), layout.boxes.get(edge.destination)]
+  const turns = layout.bends.get(edgeKey(edge)) ?? []
+  if (!from || !to || to.x >= from.x + from.width) return { turns, goesBack: false }
+  return { turns: turns.length > 0 ? turns : beneath(from, to), goesBack: true }
+}
+
+function beneath(from: Box, to: Box): Point[] {
+  const y = Math.max(from.y + from.height, to.y + to.height) + BENEATH
+  return [
+    { x: from.x + from.width, y },
+    { x: to.x, y },
+  ]
+}
+
+/** Half of what lies between two boxes of a column. */
+const BENEATH = 7
 
 function rightOf({ x, y, width }: Box): Point {
   return { x: x + width, y: y + HEAD_HEIGHT / 2 }
@@ -99,20 +120,26 @@ function leftOf({ x, y }: Box): Point {
 }
 
 /** Leaves every point level, so that neighbouring pieces join smoothly. */
-function curve([start, ...rest]: readonly Point[]): string {
-  if (!start) return ''
-  let [d, at] = [`M${place(start)}`, start]
-  for (const next of rest) {
-    const reach = Math.max(Math.abs(next.x - at.x) / 2, 16)
+function curve(start: Point, { turns, goesBack }: Way, end: Point): string {
+  const points = [
+    { ...start, heading: 1 },
+    ...turns.map((turn) => ({ ...turn, heading: goesBack ? -1 : 1 })),
+    { ...end, heading: 1 },
+  ]
+  const pieces = points.slice(1).map((next, index) => {
+    const at = points[index] ?? next
+    const reach = at.heading === next.heading ? Math.max(Math.abs(next.x - at.x) / 2, 16) : TURN
     const [out, back] = [
-      { x: at.x + reach, y: at.y },
-      { x: next.x - reach, y: next.y },
+      { x: at.x + at.heading * reach, y: at.y },
+      { x: next.x - next.heading * reach, y: next.y },
     ]
-    d += `C${place(out)} ${place(back)} ${place(next)}`
-    at = next
-  }
-  return d
+    return `C${place(out)} ${place(back)} ${place(next)}`
+  })
+  return `M${place(start)}${pieces.join('')}`
 }
+
+/** How far a line swings out where it turns round. */
+const TURN = 20
 
 function place({ x, y }: Point): string {
   return `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`

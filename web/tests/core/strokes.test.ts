@@ -27,6 +27,24 @@ describe('the lines between tables', () => {
   })
 })
 
+test('a line back to what its job reads runs beneath both boxes', () => {
+  const size = { width: 100, height: 40 }
+  const boxes = new Map([
+    [FLIGHTS, { x: 0, y: 0, ...size }],
+    [INGEST, { x: 140, y: 10, ...size }],
+  ])
+  const targets = new Map([
+    [FLIGHTS, [INGEST]],
+    [INGEST, [FLIGHTS]],
+  ])
+  const given = { ...drawing(), graph: { ...GRAPH, targets }, layout: { boxes, bends: new Map() } }
+
+  const [there, back] = flowStrokes(given, new Set(), undefined).map(({ d }) => d)
+
+  expect(there).not.toContain(' 57')
+  expect(back).toMatch(/^M240 \S+C260 \S+ 260 57 240 57C120 57 120 57 0 57C-20 57 -20 \S+ 0 \S+$/)
+})
+
 describe('the lines of a lit column', () => {
   test('end at the row of the column', () => {
     const given = drawing(LIT)
