@@ -56,6 +56,24 @@ async def read_by(readers: Readers, events: Sequence[bytes], disturb: bool = Fal
     return answers
 
 
+async def read_while_the_process_stands_still(readers: Readers) -> tuple[list[bool], list[Entry | Refusal]]:
+    """Whether an event is read that comes alone while nothing else is to be done, and one that does not; then both."""
+    readers.start()
+    while not all(reader.is_alive for reader in readers.processes):  # noqa: ASYNC110  only a test waits for it
+        await asyncio.sleep(0.01)
+    (process,) = readers_of(os.getpid())
+    os.kill(process, signal.SIGSTOP)
+    asked = []
+    for is_quiet in (True, False):
+        asked.append(asyncio.create_task(readers.read([(run(len(asked)), len(asked), SALT)], is_quiet=is_quiet)))
+        await asyncio.sleep(0.1)
+    done = [task.done() for task in asked]
+    os.kill(process, signal.SIGCONT)
+    answers = [entry for answer in await asyncio.gather(*asked) for entry in answer]
+    await readers.stop()
+    return done, answers
+
+
 def readers_of(pid: int) -> list[int]:
     """The processes that read for a service."""
     found = []
@@ -85,6 +103,13 @@ def test_processes_read_what_would_be_read_here_in_the_order_that_was_asked_for(
     verdicts = [each.verdict for each in answers if isinstance(each, Entry)]
     assert verdicts == ["ok"] * 40 + ["unknown-key"] + ["unsigned"] * 39
     assert [type(each) for each in answers[41:44]].count(InvalidEventError) == 1
+
+
+def test_an_event_is_read_here_only_if_it_comes_alone_while_nothing_else_is_to_be_done() -> None:
+    done, answers = asyncio.run(read_while_the_process_stands_still(Readers(TRUST, 1)))
+
+    assert done == [True, False]
+    assert comparable(answers) == here([run(0), run(1)], TRUST)
 
 
 def test_whom_to_trust_is_known_to_the_processes() -> None:
