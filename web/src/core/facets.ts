@@ -7,11 +7,13 @@ export interface RunError {
   readonly stackTrace: string | undefined
 }
 
-/** Source: OpenLineage ErrorMessageRunFacet 1-0-0 */
+/** Source: OpenLineage ErrorMessageRunFacet 1-0-0; Spark's agent says the same in a facet of its own. */
 export function runError(facets: Facets): RunError | undefined {
-  const message = text(facets.errorMessage, 'message')
-  if (message === undefined) return undefined
-  return { message, stackTrace: text(facets.errorMessage, 'stackTrace') }
+  for (const facet of [facets.errorMessage, facets['spark.exception']]) {
+    const message = text(facet, 'message')
+    if (message !== undefined) return { message, stackTrace: text(facet, 'stackTrace') }
+  }
+  return undefined
 }
 
 function field(value: unknown, name: string): unknown {
