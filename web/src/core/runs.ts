@@ -10,6 +10,16 @@ export const STATE_WORDS: Readonly<Record<RunState, string>> = {
   ABORTED: 'stopped',
 }
 
+/** None of a run that others only name as their parent: whether it still goes on, nobody told. */
+export function toldState({ signature, state }: Run): RunState | undefined {
+  return signature === null ? undefined : state
+}
+
+export function stateWords(run: Run): string {
+  const state = toldState(run)
+  return state === undefined ? 'no event of its own' : STATE_WORDS[state]
+}
+
 export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   ok: 'verified',
   tampered: 'tampered',
@@ -39,7 +49,7 @@ export const VERDICT_MARK: Readonly<Record<Verdict, 'good' | 'odd' | 'bad' | und
 /** How long a run took, or for how long it is running; undefined if that cannot be told. */
 export function runDuration(run: Run, now: Date): number | undefined {
   const counted = run.durationMs ?? run.counters?.durationMs
-  if (run.state !== 'RUNNING') return counted ?? undefined
+  if (toldState(run) !== 'RUNNING') return counted ?? undefined
   const started = run.startedAt === null ? Number.NaN : Date.parse(run.startedAt)
   return Number.isNaN(started) ? undefined : Math.max(0, now.getTime() - started)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runDuration } from '../../src/core/runs'
+import { runDuration, stateWords, toldState } from '../../src/core/runs'
 import { run } from '../lakehouse'
 
 const NOW = new Date('2026-01-02T03:04:15Z')
@@ -18,4 +18,12 @@ test('a running run lasts until now', () => {
 
 test.each([null, 'soon'])('a running run that started at %j lasts nobody knows how long', (startedAt) => {
   expect(runDuration(run('RUNNING', { startedAt }), NOW)).toBeUndefined()
+})
+
+test('of a run that is only named as a parent nobody knows whether it goes on', () => {
+  const named = run('RUNNING', { durationMs: null, signature: null })
+
+  expect([toldState(named), runDuration(named, NOW)]).toEqual([undefined, undefined])
+  expect(stateWords(named)).toBe('no event of its own')
+  expect(stateWords(run('RUNNING'))).toBe('running')
 })

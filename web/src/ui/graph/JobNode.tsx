@@ -3,7 +3,7 @@ import { memo } from 'react'
 import type { Run } from '../../api/types'
 import { formatDuration } from '../../core/format'
 import { fullName, labelText } from '../../core/labels'
-import { STATE_WORDS } from '../../core/runs'
+import { stateWords, toldState } from '../../core/runs'
 import { JobIcon } from '../icons'
 import { LabelText } from '../LabelText'
 import { usePage } from '../page'
@@ -13,6 +13,7 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
   const { openNode } = usePage()
   const { node, label, dim } = card
   const run = node.kind === 'job' ? node.job.latestRun : null
+  const state = run ? toldState(run) : undefined
   return (
     <article
       className="card job"
@@ -20,7 +21,7 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
       data-node-id={node.id}
       data-dim={dim}
       data-open={isOpen}
-      data-state={run?.state}
+      data-state={state}
     >
       <button
         type="button"
@@ -34,8 +35,8 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
         <span className="card-text">
           <LabelText label={label} />
           <span className="card-state">
-            <span className="state-dot" data-state={run?.state} />
-            {run ? STATE_WORDS[run.state] : 'no run yet'}
+            <span className="state-dot" data-state={state} />
+            {run ? stateWords(run) : 'no run yet'}
           </span>
         </span>
       </button>
@@ -45,7 +46,7 @@ export const JobNode = memo(function JobNode({ data: { card, isOpen } }: NodePro
 
 function runWords(run: Run | null): string {
   if (!run) return 'no run yet'
-  const words = STATE_WORDS[run.state]
+  const words = stateWords(run)
   return run.durationMs === null || run.state === 'RUNNING'
     ? words
     : `${words}, ${formatDuration(run.durationMs)}`

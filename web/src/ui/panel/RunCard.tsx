@@ -2,7 +2,7 @@ import { useId, useState } from 'react'
 import type { Run } from '../../api/types'
 import { runError } from '../../core/facets'
 import { formatBytes, formatCount, formatDuration } from '../../core/format'
-import { runDuration, STATE_WORDS } from '../../core/runs'
+import { runDuration, STATE_WORDS, stateWords, toldState } from '../../core/runs'
 import { Time } from '../Time'
 import { EventList } from './EventList'
 import { RunErrorText } from './RunErrorText'
@@ -18,16 +18,18 @@ interface RunCardProps {
 export function RunCard({ run, now, revision }: RunCardProps) {
   const error = runError(run.facets)
   const duration = runDuration(run, now)
+  const state = toldState(run)
   return (
-    <li className="run" data-state={run.state}>
+    <li className="run" data-state={state}>
       <div className="run-head">
-        <span className="state" data-state={run.state}>
-          <span className="state-dot" data-state={run.state} />
-          {STATE_WORDS[run.state]}
+        <span className="state" data-state={state}>
+          <span className="state-dot" data-state={state} />
+          {stateWords(run)}
         </span>
         {run.startedAt && <Time at={run.startedAt} />}
         {duration !== undefined && <span className="muted">{formatDuration(duration)}</span>}
       </div>
+      {state === undefined && <p className="muted">Other runs name it as the one that they are part of.</p>}
       <CounterList run={run} />
       {error && <RunErrorText error={error} />}
       <Signature run={run} revision={revision} />
