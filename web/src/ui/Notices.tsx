@@ -14,14 +14,32 @@ export function FailureNotice({ message }: { message: string }) {
       <h2>No lineage to show</h2>
       <p>{message}</p>
       <p className="muted">The page asks again every second.</p>
+      <BackToNow />
     </div>
+  )
+}
+
+/** Where a past is shown, a way out of it. */
+export function BackToNow() {
+  const { asOf, travel } = usePage()
+  if (asOf === undefined) return null
+  return (
+    <button type="button" className="link" onClick={() => travel(undefined)}>
+      Back to now
+    </button>
   )
 }
 
 export function EmptyNotice() {
   const { asOf } = usePage()
-  if (asOf !== undefined)
-    return <p className="notice">Nothing had happened by then, as far as events tell.</p>
+  if (asOf !== undefined) {
+    return (
+      <div className="notice" role="status">
+        <p>Nothing had happened by then, as far as events tell.</p>
+        <BackToNow />
+      </div>
+    )
+  }
   const endpoint = new URL('api/v1/lineage', document.baseURI)
   return (
     <div className="notice" role="status">

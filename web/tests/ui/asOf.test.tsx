@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 
-import { fireEvent, screen } from '@testing-library/react'
+import { fireEvent, screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { formatRoute, type Route, routeTo } from '../../src/core/route'
 import { FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, run } from '../lakehouse'
@@ -45,4 +45,28 @@ test('another time is chosen on the reader’s clock, and now is a step away', a
   await user.click(screen.getByRole('button', { name: 'Back to now' }))
 
   expect(travel.mock.calls).toEqual([[new Date(2026, 0, 1, 12).toISOString()], [undefined]])
+})
+
+test('where nothing had happened, and where a node was not known, now is a step away', async () => {
+  const empty = lakehouse({})
+  const { user, travel } = openPage({ service: empty, hash: formatRoute(routeTo(INGEST)), asOf: THEN })
+  const notice = within((await screen.findByText(/^Nothing had happened/)).parentElement as HTMLElement)
+  const panel = within(await screen.findByRole('complementary', { name: 'Details' }))
+  expect(await panel.findByText(/knew no job or dataset by the id .* then\.$/)).toBeTruthy()
+
+  await user.click(notice.getByRole('button', { name: 'Back to now' }))
+  await user.click(panel.getByRole('button', { name: 'Back to now' }))
+
+  expect(travel.mock.calls).toEqual([[undefined], [undefined]])
+})
+
+test('where the service refuses the time, now is a step away', async () => {
+  const service = lakehouse()
+  service.broken = 400
+  const { user, travel } = openPage({ service, asOf: 'last Tuesday' })
+
+  const notice = within((await screen.findByText('No lineage to show')).parentElement as HTMLElement)
+  await user.click(notice.getByRole('button', { name: 'Back to now' }))
+
+  expect(travel.mock.calls).toEqual([[undefined]])
 })

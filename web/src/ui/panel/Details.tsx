@@ -5,6 +5,7 @@ import { nodeLabel } from '../../core/labels'
 import type { Loadable } from '../../core/loadable'
 import { JobIcon, TableIcon } from '../icons'
 import { LabelText } from '../LabelText'
+import { BackToNow } from '../Notices'
 import { usePage } from '../page'
 import { Unbroken } from '../Unbroken'
 import { DatasetDetails } from './DatasetDetails'
@@ -31,9 +32,13 @@ export function Details({ id, column, columns, included }: DetailsProps) {
       <Panel subject={id} head={<h2 className="panel-title">{MISSING[included.state]}</h2>}>
         {included.state === 'failed' && <p role="alert">{included.message}</p>}
         {included.state === 'ready' && (
-          <p>
-            The service {asOf === undefined ? 'knows' : 'knew'} no job or dataset by the id {id}.
-          </p>
+          <>
+            <p>
+              The service {asOf === undefined ? 'knows' : 'knew'} no job or dataset by the id {id}
+              {asOf === undefined ? '. Search finds those that it knows.' : ' then.'}
+            </p>
+            <BackToNow />
+          </>
         )}
       </Panel>
     )
