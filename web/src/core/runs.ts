@@ -17,7 +17,7 @@ export function toldState({ signature, state }: Run): RunState | undefined {
 
 export function stateWords(run: Run): string {
   const state = toldState(run)
-  return state === undefined ? 'no event of its own' : STATE_WORDS[state]
+  return state === undefined ? 'not heard from' : STATE_WORDS[state]
 }
 
 export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {

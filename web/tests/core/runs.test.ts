@@ -24,6 +24,6 @@ test('of a run that is only named as a parent nobody knows whether it goes on', 
   const named = run('RUNNING', { durationMs: null, signature: null })
 
   expect([toldState(named), runDuration(named, NOW)]).toEqual([undefined, undefined])
-  expect(stateWords(named)).toBe('no event of its own')
+  expect(stateWords(named)).toBe('not heard from')
   expect(stateWords(run('RUNNING'))).toBe('running')
 })
