@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
+from headwater.cli.search import all_names, datasets, hint, label
 from headwater.cli.service_client import ServiceClient
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.structs import structs_of
@@ -82,7 +83,7 @@ def find(client: ServiceClient, text: str) -> Target:
     if dataset is not None:
         return Target(dataset, None)
     called = "is called" if client.as_of is None else f"was known as of {client.as_of} that is called"
-    fault = f"no dataset {called} {text!r}; name it as DATASET or DATASET:COLUMN"
+    fault = None
     for colon in reversed([*re.finditer("(?<=.):", text)]):  # in names of columns too there may be some
         head, column = text[: colon.start()], text[colon.end() :]
         dataset = _find_dataset(client, head)
@@ -92,7 +93,7 @@ def find(client: ServiceClient, text: str) -> Target:
         if column in columns:
             return Target(dataset, column)
         fault = f"{head} has no column {column!r}; it has {', '.join(columns) or 'none that is known'}"
-    raise NotFoundError(fault)
+    raise NotFoundError(fault or f"no dataset {called} {text!r}; {hint(client, text)}")
 
 
 def _columns(client: ServiceClient, dataset: DatasetId, wanted: str) -> list[str]:
@@ -123,10 +124,10 @@ def _traced_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
 
 
 def _find_dataset(client: ServiceClient, text: str) -> DatasetId | None:
-    found = _search(client, text)
+    found = datasets(client, text)
     if not found and ":" in text:
-        found = _search(client, f"dataset:{text}")
-    names = {DatasetId(hit["namespace"], hit["name"]): _all_names(hit) for hit in found}
+        found = datasets(client, f"dataset:{text}")
+    names = {DatasetId(hit["namespace"], hit["name"]): all_names(hit) for hit in found}
     exact = [
         dataset
         for dataset, called in names.items()
@@ -140,15 +141,6 @@ def _find_dataset(client: ServiceClient, text: str) -> DatasetId | None:
             f"{text!r} may be any of {', '.join(sorted(match.node_id for match in matches))}; give one of these"
         )
     return matches[0] if matches else None
-
-
-def _search(client: ServiceClient, text: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client.get("/search", {"q": text, "filter": "DATASET", "limit": 100})["results"]
-    return found
-
-
-def _all_names(hit: Mapping[str, Any]) -> set[DatasetId]:
-    return {DatasetId(each["namespace"], each["name"]) for each in (hit, *hit.get("symlinks", ()))}
 
 
 def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
@@ -167,7 +159,7 @@ def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
 
 def _graph(client: ServiceClient, dataset: DatasetId) -> tuple[dict[str, str], list[Step]]:
     answer = client.get("/lineage", {"nodeId": dataset.node_id, "depth": WHOLE_GRAPH})
-    labels = _told_apart({node["id"]: _label(node["data"]) for node in answer["graph"]})
+    labels = _told_apart({node["id"]: label(node["data"]) for node in answer["graph"]})
     edges = {(edge["origin"], edge["destination"]) for node in answer["graph"] for edge in node["inEdges"]}
     return labels, [Step(*edge) for edge in sorted(edges)]
 
@@ -215,16 +207,6 @@ def _told_apart(labels: Mapping[str, str]) -> dict[str, str]:
     named = {node: (*node.partition(":")[::2], label) for node, label in labels.items()}
     count = Counter((kind, label) for kind, _, label in named.values())
     return {node: label if count[kind, label] == 1 else own for node, (kind, own, label) in named.items()}
-
-
-def _label(data: Mapping[str, Any]) -> str:
-    """A table's name where it goes by one, the most qualified; else its own. The page shows the same."""
-    return max((str(each["name"]) for each in (data, *data.get("symlinks", ()))), key=_parts)
-
-
-def _parts(name: str) -> int:
-    """Of how many parts a table's name is made; what has slashes is the name of a place."""
-    return 0 if "/" in name else len(name.split("."))
 
 
 def _quoted(name: str) -> str:

@@ -115,6 +115,10 @@ def test_a_column_may_have_colons_in_its_name(url: str, name: str) -> None:
     [
         ("", "the name is empty; name a dataset as DATASET or DATASET:COLUMN"),
         ("nowhere", "no dataset is called 'nowhere'; name it as DATASET or DATASET:COLUMN"),
+        ("conis", "no dataset is called 'conis'; name it as DATASET or DATASET:COLUMN"),
+        ("flihgts:carrier", "no dataset is called 'flihgts:carrier'; did you mean flights?"),
+        ("all_click", "no dataset is called 'all_click'; did you mean all_clicks?"),
+        ("merge", "no dataset is called 'merge'; it is a job, so name a dataset that it reads or writes"),
         ("coins:euros", "coins has no column 'euros'; it has cents"),
         ("in:orders:x:z", "in:orders has no column 'x:z'; it has x:y"),
     ],

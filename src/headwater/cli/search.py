@@ -1,0 +1,71 @@
+"""Find what goes by a name, and what nearly does, over a service's answers."""
+
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+from headwater.cli.service_client import ServiceClient
+from headwater.model.names import DatasetId
+
+_MOST: Final = 100
+_ALIKE: Final = 0.75
+"""How much of two names must be the same for the one to be a slip for the other, from 0 to 1."""
+_MOST_NEAR: Final = 3
+_SEARCHED: Final = 3
+_SHORTEST: Final = 3
+
+Hit = Mapping[str, Any]
+"""One of `/search`'s results."""
+
+
+def datasets(client: ServiceClient, text: str) -> list[Hit]:
+    """Those whose name, or an alias, holds the text."""
+    return _hits(client, text, "DATASET")
+
+
+def all_names(hit: Hit) -> set[DatasetId]:
+    """A dataset's name and its aliases."""
+    return {DatasetId(each["namespace"], each["name"]) for each in (hit, *hit.get("symlinks", ()))}
+
+
+def label(data: Mapping[str, Any]) -> str:
+    """A table's name where it goes by one, the most qualified; else its own. The page shows the same."""
+    return max((str(each["name"]) for each in (data, *data.get("symlinks", ()))), key=_parts)
+
+
+def hint(client: ServiceClient, text: str) -> str:
+    """What to do about a name that no dataset goes by: it is a job's, it is nearly another's, or how to name one."""
+    if any(text in (hit["name"], hit["nodeId"]) for hit in _hits(client, text, "JOB")):
+        return "it is a job, so name a dataset that it reads or writes"
+    near = _near(client, text)
+    return f"did you mean {' or '.join(near)}?" if near else "name it as DATASET or DATASET:COLUMN"
+
+
+def _near(client: ServiceClient, text: str) -> list[str]:
+    spelled: dict[str, list[str]] = {}
+    for part in _parts_to_search(text):
+        for shown in map(label, datasets(client, part)):
+            for spelling in {shown, re.split("[./]", shown)[-1]}:
+                spelled.setdefault(spelling.lower(), []).append(shown)
+    names = [name.lower() for name in (text, text.rpartition(":")[0]) if name]
+    found = [near for name in names for near in get_close_matches(name, spelled, cutoff=_ALIKE)]
+    return list(dict.fromkeys(shown for near in found for shown in spelled[near]))[:_MOST_NEAR]
+
+
+def _parts_to_search(text: str) -> Iterator[str]:
+    """The longest words of a name, and how the longest begins: of a slip some part is right."""
+    words = [word for word in re.split(r"[\W_]+", text) if len(word) >= _SHORTEST]
+    longest = sorted(dict.fromkeys(words), key=len, reverse=True)[:_SEARCHED]
+    yield from longest
+    yield from (word[:_SHORTEST] for word in longest[:1])
+
+
+def _hits(client: ServiceClient, text: str, kind: str) -> list[Hit]:
+    found: list[Hit] = client.get("/search", {"q": text, "filter": kind, "limit": _MOST})["results"]
+    return found
+
+
+def _parts(name: str) -> int:
+    """Of how many parts a table's name is made; what has slashes is the name of a place."""
+    return 0 if "/" in name else len(name.split("."))
