@@ -8,8 +8,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 from headwater.cli.trace import unbroken_console
+from headwater.graph.coverage import GapKind
 
 Answer = Mapping[str, Any]
 """The JSON answer of `/coverage`, or a part of it."""
@@ -39,12 +41,16 @@ _NODE_WORDS: Final = {
 _NamespaceOption = Annotated[
     str | None, typer.Option("--namespace", metavar="NAME", help="Only the gaps of this namespace.")
 ]
+_KindOption = Annotated[
+    GapKind | None, typer.Option("--kind", metavar="KIND", help=f"Only gaps of this kind: {', '.join(_HEADINGS)}.")
+]
 _LimitOption = Annotated[int, typer.Option("--limit", min=0, max=_PAGE, help="How many gaps to list at most.")]
 _JsonOption = Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")]
 
 
 def coverage(
     namespace: _NamespaceOption = None,
+    kind: _KindOption = None,
     limit: _LimitOption = 50,
     as_of: AsOfOption = None,
     url: UrlOption = DEFAULT_URL,
@@ -54,9 +60,9 @@ def coverage(
 
     Example: headwater coverage --namespace production
     """
-    asked: dict[str, str | int] = {"limit": limit}
     with service_at(url, as_of=as_of) as client:
-        answer = client.get("/coverage", asked if namespace is None else {**asked, "namespace": namespace})
+        asked = {"namespace": known_namespace(client, namespace), "kind": kind, "limit": limit}
+        answer = client.get("/coverage", {key: value for key, value in asked.items() if value is not None})
     if json_output:
         typer.echo(json.dumps(answer, indent=2))
         return

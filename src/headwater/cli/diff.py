@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 from headwater.cli.lineage_walk import find
+from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, LONG_S, ServiceClient, UrlOption, service_at
 from headwater.cli.trace import unbroken_console
 
@@ -41,8 +42,9 @@ def diff(
     """
     if runs and after is None:
         raise typer.BadParameter("two runs are needed to compare", param_hint="TO")
-    asked = {"fromRun" if runs else "from": before, "toRun" if runs else "to": after, "namespace": namespace}
+    asked = {"fromRun" if runs else "from": before, "toRun" if runs else "to": after}
     with service_at(url, LONG_S) as client:
+        asked["namespace"] = known_namespace(client, namespace)
         if dataset is not None:
             asked["nodeId"] = find(client, dataset).node_id
         answer = _diff(client, {key: value for key, value in asked.items() if value is not None})

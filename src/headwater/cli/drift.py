@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from headwater.cli.lineage_walk import find
+from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 from headwater.cli.trace import unbroken_console
 
@@ -47,8 +48,8 @@ def drift(
 
     Example: headwater drift orders --from 2026-05-22T00:00:00Z
     """
-    asked = {"namespace": namespace, "from": begin, "to": end, "limit": limit}
     with service_at(url, as_of=as_of) as client:
+        asked = {"namespace": known_namespace(client, namespace), "from": begin, "to": end, "limit": limit}
         if dataset is not None:
             asked["nodeId"] = find(client, dataset).dataset.node_id
         answer = client.get("/drift", {key: value for key, value in asked.items() if value is not None})

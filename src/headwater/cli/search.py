@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
+from urllib.parse import quote
 
 from headwater.cli.service_client import ServiceClient
 from headwater.model.names import DatasetId
@@ -32,6 +33,17 @@ def all_names(hit: Hit) -> set[DatasetId]:
 def label(data: Mapping[str, Any]) -> str:
     """A table's name where it goes by one, the most qualified; else its own. The page shows the same."""
     return max((str(each["name"]) for each in (data, *data.get("symlinks", ()))), key=_parts)
+
+
+def known_namespace(client: ServiceClient, namespace: str | None) -> str | None:
+    """The same namespace, once it is known that there is one: of none, all looks well.
+
+    Raises:
+        NotFoundError: no event names it.
+    """
+    if namespace is not None:
+        client.get(f"/namespaces/{quote(namespace, safe='')}")
+    return namespace
 
 
 def hint(client: ServiceClient, text: str) -> str:

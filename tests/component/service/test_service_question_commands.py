@@ -216,6 +216,20 @@ def test_coverage_tells_people_the_gaps_by_kind(url: str) -> None:
     assert lines[-1] == "4 of 4 gaps"  # the copy twice; stage and mart tell schemas and no columns
 
 
+def test_coverage_of_one_kind_lists_that_alone(url: str) -> None:
+    answer = told_json("coverage", "--kind", "dataset-without-schema", "--url", url)
+
+    assert {gap["kind"] for gap in answer["gaps"]} == {"dataset-without-schema"}
+
+
+@pytest.mark.parametrize("command", [["coverage"], ["drift"], ["diff", "log:1"]])
+def test_of_a_namespace_that_no_event_names_nothing_is_said_to_be_well(url: str, command: list[str]) -> None:
+    done = CliRunner().invoke(app, [*command, "--namespace", "lkae", "--url", url])
+
+    assert done.exit_code == 1
+    assert str(done.exception) == "Namespace 'lkae' not found."
+
+
 def test_coverage_tells_a_script_the_answer(url: str) -> None:
     answer = told_json("coverage", "--limit", "1", "--url", url)
 

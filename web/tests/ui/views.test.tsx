@@ -31,7 +31,7 @@ describe('the record', () => {
     await user.click(gaps.getByText(/^Names in quarantine/))
 
     expect(await gaps.findByText("input 'nameless' has no namespace")).toBeTruthy()
-    expect(gaps.getByText(/^20 older ones/)).toBeTruthy()
+    expect(gaps.getByText(/^20 older/)).toBeTruthy()
     await user.click(gaps.getByRole('button', { name: 'aggregate' }))
     expect(await screen.findByRole('complementary', { name: 'Details' })).toBeTruthy()
   })

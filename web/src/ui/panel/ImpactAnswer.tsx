@@ -54,7 +54,9 @@ function Answer({ impact, isDrop }: { impact: Impact; isDrop: boolean }) {
         </section>
       ))}
       {totalCount > reached.length && (
-        <p className="muted">{formatCount(totalCount - reached.length)} more: headwater impact</p>
+        <p className="muted">
+          {formatCount(totalCount - reached.length)} more: <code>headwater impact</code>
+        </p>
       )}
     </>
   )

@@ -78,7 +78,7 @@ function Newest({ kind, revision }: Omit<KindProps, 'count'>) {
           </ul>
           {totalCount > items.length && (
             <p className="muted">
-              {formatCount(totalCount - items.length)} older ones: <code>headwater coverage</code>
+              {formatCount(totalCount - items.length)} older: <code>headwater coverage --kind {kind}</code>
             </p>
           )}
         </>
