@@ -369,7 +369,7 @@ function answer(
     case 'diff':
       return CHANGES
     case 'coverage':
-      return coverage(query.has('kind'))
+      return coverage(query.get('kind'))
     case 'quality':
       return { timeline: node ? (QUALITY[node] ?? []) : [], totalCount: 0 }
     case 'impact':
@@ -415,7 +415,7 @@ function jobsIn(jobs: Service['jobs'], query: URLSearchParams): Answer {
   }
 }
 
-function coverage(isOneKind: boolean): Answer {
+function coverage(kind: string | null): Answer {
   const none = {
     runsWithoutStart: 0,
     runsWithoutEnd: 0,
@@ -426,9 +426,10 @@ function coverage(isOneKind: boolean): Answer {
   const gaps = { ...none, quarantinedNames: 21, edgesWithoutColumns: 0, datasetsWithoutSchema: 0 }
   const words = "input 'nameless' has no namespace"
   const gap = { nodeId: 'run:run-2', words, at: '2026-01-02T03:04:05Z', related: [AGGREGATE] }
+  if (kind === 'silent-stream' || kind === 'run-without-end') return SILENCES[kind]
   return {
     total: { gaps, signatures: { events: 20, verified: 18 } },
-    gaps: isOneKind ? [gap] : [],
+    gaps: kind === null ? [] : [gap],
     totalCount: 21,
   }
 }
@@ -481,6 +482,21 @@ const SILENT = {
     },
   ],
   totalCount: 1,
+}
+
+const silence = (job: string, run: string, words: string) => ({
+  nodeId: `run:${run}`,
+  words: `${job} ${words}`,
+  at: '2026-01-02T03:04:05Z',
+  related: [`job:demo:${job}`],
+})
+
+const SILENCES = {
+  'silent-stream': {
+    gaps: [silence('live', 'run-9', 'is silent'), silence('tail', 'run-10', 'runs on and is silent')],
+    totalCount: 2,
+  },
+  'run-without-end': { gaps: [silence('stuck', 'run-11', 'told no end')], totalCount: 1 },
 }
 
 function identity(shown: NodeId | undefined): Answer {

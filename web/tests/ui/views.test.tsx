@@ -107,6 +107,18 @@ describe('failures', () => {
     expect(await screen.findByText(/^No job's last run failed/)).toBeTruthy()
     expect(screen.getByRole('link', { name: 'Failures' })).toBeTruthy()
   })
+
+  test('list what is silent and not ended, also of who promised no word', async () => {
+    openPage({ hash: formatRoute(FAILURES) })
+
+    const promised = within(await screen.findByRole('region', { name: /^Silent streams/ }))
+    const others = within(screen.getByRole('region', { name: /^Silent, and not ended/ }))
+    expect(promised.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(['demo:live'])
+    expect(others.getAllByRole('button').map(({ textContent }) => textContent)).toEqual([
+      'demo:tail',
+      'demo:stuck',
+    ])
+  })
 })
 
 describe('a dataset', () => {

@@ -1,9 +1,10 @@
-import type { SilentStream } from '../../api/answers'
+import type { KnownGap, SilentStream } from '../../api/answers'
 import type { Page } from '../../api/client'
 import type { Job } from '../../api/types'
 import { runError } from '../../core/facets'
 import { formatCount, formatDuration } from '../../core/format'
-import { datasetId, jobId } from '../../core/ids'
+import { datasetId, jobId, type NodeId } from '../../core/ids'
+import { withoutPromise } from '../../core/silence'
 import { streakOf } from '../../core/streak'
 import { counted } from '../../core/wording'
 import { Awaited } from '../Awaited'
@@ -20,20 +21,32 @@ const SHOWN = 50
 export function FailuresView() {
   const { client, revision } = usePage()
   const found = useLoaded('failures', useSlowly(revision), () =>
-    Promise.all([client.failedJobs(SHOWN), client.silentStreams(SHOWN)]),
+    Promise.all([
+      client.failedJobs(SHOWN),
+      client.silentStreams(SHOWN),
+      client.gaps('silent-stream', SHOWN),
+      client.gaps('run-without-end', SHOWN),
+    ]),
   )
   return (
     <div className="sheet">
       <h2>Failures</h2>
       <p className="lead">
-        Jobs whose last run failed, and streams that are silent for longer than they promised. A job leaves
-        this list with its next run.
+        Jobs whose last run failed, and runs that told no end and have gone silent. A job leaves this list
+        with its next run.
       </p>
       <Awaited of={found} doing="Looking for what failed">
-        {([jobs, streams]) => (
+        {([jobs, streams, endless, stuck]) => (
           <>
             <FailedJobs jobs={jobs} />
             {streams.totalCount > 0 && <SilentStreams streams={streams} />}
+            <SilentRuns
+              silences={withoutPromise([...endless.items, ...stuck.items], streams.items)}
+              unlisted={[endless, stuck].reduce(
+                (sum, { items, totalCount }) => sum + totalCount - items.length,
+                0,
+              )}
+            />
           </>
         )}
       </Awaited>
@@ -106,6 +119,40 @@ function SilentStreams({ streams: { items, totalCount } }: { streams: Page<Silen
         ))}
       </ol>
       <More shown={items.length} totalCount={totalCount} />
+    </section>
+  )
+}
+
+interface SilentRunsProps {
+  readonly silences: readonly KnownGap[]
+  /** How many more there are. */
+  readonly unlisted: number
+}
+
+/** Of streams that promised no word, and of batches. */
+function SilentRuns({ silences, unlisted }: SilentRunsProps) {
+  if (silences.length === 0) return null
+  const totalCount = silences.length + unlisted
+  return (
+    <section aria-labelledby="without-end">
+      <h3 id="without-end">
+        Silent, and not ended <span className="muted">{formatCount(totalCount)}</span>
+      </h3>
+      <ol className="items">
+        {silences.map(({ nodeId, words, at, related }) => (
+          <li key={nodeId} className="item">
+            <p>
+              {words} <Time at={at} />
+            </p>
+            <p className="item-head">
+              {related.map((job) => (
+                <NodeLink key={job} node={job as NodeId} />
+              ))}
+            </p>
+          </li>
+        ))}
+      </ol>
+      <More shown={silences.length} totalCount={totalCount} />
     </section>
   )
 }
