@@ -45,6 +45,8 @@ def service_at(
     except httpx.InvalidURL as fault:
         raise InvalidInputError(f"{url!r} is no URL ({fault}); expected one like {DEFAULT_URL}") from fault
     with client:
+        if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
+            raise InvalidInputError(f"{url!r} is no URL of a web server; expected one like {DEFAULT_URL}")
         yield ServiceClient(url.rstrip("/"), client, as_of=as_of)
 
 

@@ -75,6 +75,15 @@ def test_what_is_no_url_is_told_in_a_sentence() -> None:
     assert fault("coverage", "--url", "http://[::1").startswith("'http://[::1' is no URL")
 
 
+@pytest.mark.parametrize(
+    "url", ["localhost:5000", "127.0.0.1:5000", "lineage.example.org", "ftp://localhost", "http://"]
+)
+def test_an_address_without_its_scheme_or_host_is_told_how_one_looks(url: str) -> None:
+    assert fault("coverage", "--url", url) == (
+        f"{url!r} is no URL of a web server; expected one like http://127.0.0.1:5000"
+    )
+
+
 @pytest.mark.parametrize("body", [b"{}", b"[]"])
 def test_a_key_is_replaced_only_once_a_lineage_service_took_the_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: bytes
