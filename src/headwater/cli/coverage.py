@@ -84,7 +84,9 @@ def _print(console: Console, answer: Answer) -> None:
             node = gap["nodeId"] or gap["namespace"]
             console.print(Text(f"  {node}  ").append(f"{gap['words']} · {gap['at']}", style="dim"))
     shown, found = len(answer["gaps"]), answer["totalCount"]
-    console.print(Text("\nno gap is known" if not found else f"\n{shown} of {found} gaps", style="bold"))
+    is_empty = not (found or signed["events"] or any(total[count] for count in ("jobs", "runs", "datasets")))
+    none = "no event is known, so no gap either" if is_empty else "no gap is known"
+    console.print(Text(f"\n{shown} of {found} gaps" if found else f"\n{none}", style="bold"))
 
 
 def _print_nodes(console: Console, nodes: Answer) -> None:

@@ -95,6 +95,12 @@ def test_impact_tells_people_what_breaks_and_what_nobody_knows(url: str) -> None
     ]
 
 
+def test_where_everything_breaks_impact_says_all(url: str) -> None:
+    lines = told("impact", "notes:dollars", "--change", "drop", "--url", url).splitlines()
+
+    assert any("; all of these break or get no more data" in line for line in lines), lines
+
+
 def test_a_column_that_only_column_lineage_tells_of_is_known(url: str) -> None:
     from_target = told_json("trace", "coins:cents", "--url", url)
     from_source = told_json("impact", "notes:dollars", "--url", url)
@@ -214,6 +220,12 @@ def test_coverage_tells_people_the_gaps_by_kind(url: str) -> None:
     assert "datasets without a schema" in lines
     assert any(line.startswith("  dataset:lake:flights_copy  no event tells its columns") for line in lines)
     assert lines[-1] == "4 of 4 gaps"  # the copy twice; stage and mart tell schemas and no columns
+
+
+def test_where_no_event_is_known_coverage_does_not_say_that_all_is_well(url: str) -> None:
+    lines = told("coverage", "--as-of", "2001-01-01T00:00:00Z", "--url", url).splitlines()
+
+    assert lines[-1] == "no event is known, so no gap either"
 
 
 def test_coverage_of_one_kind_lists_that_alone(url: str) -> None:

@@ -150,6 +150,8 @@ def _summary(total: int, counts: shapes.ImpactCounts, *, is_judged: bool) -> str
     reached = f"reaches {', '.join(parts[:2])} and {parts[2]}"
     if not is_judged:
         return reached
+    if counts["breaking"] == total:
+        return f"breaking: {reached}; all of these break or get no more data"
     if counts["breaking"]:
         return f"breaking: {reached}; {counts['breaking']} of these {total} break or get no more data"
     if counts["unknown"]:
