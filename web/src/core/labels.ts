@@ -57,6 +57,11 @@ export function labelOf(graph: LineageGraph, id: NodeId): string {
   return node ? labelText(labelApart(node)) : id.slice(id.indexOf(':') + 1)
 }
 
+/** A name cut behind each of its separators: `['batch_', 'orders.', 'daily']`. */
+export function nameParts(name: string): string[] {
+  return name.split(/(?<=[./_:-])(?=[^./_:-])/)
+}
+
 export function fullName(node: DrawnNode): string {
   if (node.kind === 'pile') return pileWords(node)
   const { namespace, name } = node.kind === 'job' ? node.job : node.dataset

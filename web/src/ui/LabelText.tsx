@@ -1,11 +1,19 @@
 import type { Label } from '../core/labels'
+import { Name } from './Name'
+
+interface LabelTextProps {
+  readonly label: Label
+  /** Whether there may be more than one line. */
+  readonly breaks?: boolean
+}
 
 /** A label with its path subdued; the text reads as one name. */
-export function LabelText({ label: { path, name } }: { label: Label }) {
+export function LabelText({ label: { path, name }, breaks = false }: LabelTextProps) {
   return (
     <span className="label">
-      {path && <span className="label-path">{path}</span>}
-      <span className="label-name">{name}</span>
+      {path && <span className="label-path">{breaks ? <Name text={path} /> : path}</span>}
+      {breaks && <wbr />}
+      <span className="label-name">{breaks ? <Name text={name} /> : name}</span>
     </span>
   )
 }

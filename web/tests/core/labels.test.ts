@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Dataset } from '../../src/api/types'
-import { datasetLabel, jobLabel, labelText } from '../../src/core/labels'
+import { datasetLabel, jobLabel, labelText, nameParts } from '../../src/core/labels'
 
 function dataset(name: string, ...others: readonly string[]): Dataset {
   const symlinks = others.map((other) => ({ namespace: 'other', name: other }))
@@ -61,4 +61,13 @@ describe('the label of a job', () => {
 
     expect(jobLabel(job)).toEqual({ path, name: end })
   })
+})
+
+test.each([
+  ['batch_orders.append-data', ['batch_', 'orders.', 'append-', 'data']],
+  ['s3://shop//sold', ['s3://', 'shop//', 'sold']],
+  ['orders', ['orders']],
+  ['', ['']],
+])('%s may break behind its separators', (name, parts) => {
+  expect(nameParts(name)).toEqual(parts)
 })

@@ -5,6 +5,7 @@ import { nodeLabel } from '../../core/labels'
 import type { Loadable } from '../../core/loadable'
 import { JobIcon, TableIcon } from '../icons'
 import { LabelText } from '../LabelText'
+import { Name } from '../Name'
 import { BackToNow } from '../Notices'
 import { usePage } from '../page'
 import { Unbroken } from '../Unbroken'
@@ -65,10 +66,10 @@ function Title({ node }: { node: GraphNode }) {
         {node.kind === 'job' ? 'Job' : 'Dataset'}
       </p>
       <h2 className="panel-title">
-        <LabelText label={nodeLabel(node)} />
+        <LabelText label={nodeLabel(node)} breaks />
       </h2>
       <p className="full-name">
-        <span className="muted">{namespace}</span> {name}
+        <span className="muted">{namespace}</span> <Name text={name} />
       </p>
     </div>
   )

@@ -4,6 +4,7 @@ import { isJobId, type NodeId } from '../../core/ids'
 import { labelOf } from '../../core/labels'
 import { byText } from '../../core/order'
 import { JobIcon, TableIcon } from '../icons'
+import { Name } from '../Name'
 import { usePage } from '../page'
 
 interface NodeLinksProps {
@@ -49,10 +50,13 @@ export function NodeLinks({ title, nodes = [], none }: NodeLinksProps) {
 
 export function NodeLink({ node }: { node: NodeId }) {
   const { graph, openNode } = usePage()
+  const label = labelOf(graph, node)
   return (
-    <button type="button" className="link" onClick={() => openNode(node)}>
+    <button type="button" className="link" aria-label={label} onClick={() => openNode(node)}>
       {isJobId(node) ? <JobIcon /> : <TableIcon />}
-      {labelOf(graph, node)}
+      <span>
+        <Name text={label} />
+      </span>
     </button>
   )
 }

@@ -1,0 +1,17 @@
+import { Fragment } from 'react'
+import { nameParts } from '../core/labels'
+
+/** A name that breaks where its parts end, before it breaks anywhere. */
+export function Name({ text }: { text: string }) {
+  let end = 0
+  return nameParts(text).map((part) => {
+    const begin = end
+    end += part.length
+    return (
+      <Fragment key={begin}>
+        {begin > 0 && <wbr />}
+        {part}
+      </Fragment>
+    )
+  })
+}
