@@ -142,6 +142,7 @@ class _Reader:
                 self.get(f"{_API}/{question}", nodeId=node_id)
         else:
             self.get(f"{_API}/control-flow", nodeId=node_id)
+            self.get(f"{_API}/containment", nodeId=node_id)
 
     def _unknown(self) -> None:
         """Routes that no event so far has led to."""

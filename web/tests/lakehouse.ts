@@ -138,12 +138,12 @@ export function datasetNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> 
 }
 
 export function jobNode(id: NodeId, jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): WireNode {
-  const { reads, writes, runs, partOf = null } = jobs[id] ?? { reads: [], writes: [], runs: [] }
+  const { reads, writes, runs } = jobs[id] ?? { reads: [], writes: [], runs: [] }
   const job = { namespace: 'demo', name: id.slice('job:demo:'.length), description: null, type: 'BATCH' }
   return {
     id,
     type: 'JOB',
-    data: { ...job, parentJobName: partOf, latestRun: runs[0] ?? null },
+    data: { ...job, latestRun: runs[0] ?? null },
     inEdges: reads.map((origin): WireEdge => ({ origin, destination: id })),
     outEdges: writes.map((destination): WireEdge => ({ origin: id, destination })),
   }
@@ -354,6 +354,8 @@ function answer(
       return SILENT
     case 'lineage':
       return node ? lineage(jobs, aliases[node] ?? node) : undefined
+    case 'containment':
+      return node ? containment(jobs, node) : undefined
     case 'identity':
       return node ? identity(aliases[node]) : undefined
     case 'column-lineage':
@@ -497,6 +499,17 @@ const SILENCES = {
     totalCount: 2,
   },
   'run-without-end': { gaps: [silence('stuck', 'run-11', 'told no end')], totalCount: 1 },
+}
+
+function containment(jobs: Service['jobs'], id: NodeId): Answer {
+  const named = (name: string) => ({ namespace: 'demo', name })
+  const whole = jobs[id]?.partOf
+  const parts = (Object.keys(jobs) as NodeId[]).filter((job) => jobId('demo', jobs[job]?.partOf ?? '') === id)
+  return {
+    partOf: whole === undefined ? null : named(whole),
+    parts: parts.map((job) => named(job.slice('job:demo:'.length))),
+    totalCount: parts.length,
+  }
 }
 
 function identity(shown: NodeId | undefined): Answer {

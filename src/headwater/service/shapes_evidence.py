@@ -73,6 +73,15 @@ class ControlFlow(TypedDict):
     downstream: Sequence[JobBesides]
 
 
+class Containment(TypedDict):
+    """The job that a job is a part of, and those that are parts of it, as the parents of runs say."""
+
+    job: Name
+    partOf: Name | None
+    parts: Sequence[Name]
+    totalCount: int
+
+
 class SilentStream(TypedDict):
     """A run that goes on by its events, and has been silent for longer than its job lets pass between two events."""
 

@@ -133,6 +133,50 @@ def test_a_run_shows_its_parent_its_root_and_what_is_missing_from_its_lineage(cl
     assert run["gap"] == {"failedTasks": 1, "totalTasks": 3, "messages": ["cannot parse"]}
 
 
+# Containment
+
+
+def within(run: str, job: str, whole: str, namespace: str = "etl", second: int = 0) -> dict[str, Any]:
+    parent = facet(run={"runId": "p"}, job={"namespace": "etl", "name": whole})
+    return event(
+        eventTime=f"2026-05-22T14:23:{second:02d}Z",
+        run={"runId": run, "facets": {"parent": parent}},
+        job={"namespace": namespace, "name": job},
+    )
+
+
+def parts(client: TestClient, job: str, more: str = "") -> list[str]:
+    answer = get(client, f"/api/v1/containment?nodeId=job:etl:{job}{more}")
+    return [f"{part['namespace']}:{part['name']}" for part in answer["parts"]]
+
+
+def test_a_job_lists_all_its_parts_in_whatever_namespace_and_each_part_its_whole(client: TestClient) -> None:
+    post(client, within("r1", "dag.b", "dag"), within("r2", "dag.a", "dag"), within("r3", "sql", "dag", "spark"))
+
+    of_part = get(client, "/api/v1/containment?nodeId=job:spark:sql")
+
+    assert parts(client, "dag") == ["etl:dag.a", "etl:dag.b", "spark:sql"]
+    assert parts(client, "dag", "&limit=1&offset=1") == ["etl:dag.b"]
+    assert (of_part["partOf"], of_part["parts"]) == ({"namespace": "etl", "name": "dag"}, [])
+
+
+def test_a_job_that_moved_is_a_part_where_its_newest_run_is(client: TestClient) -> None:
+    post(client, within("r1", "task", "old", second=1), within("r2", "task", "new", second=2))
+
+    assert (parts(client, "old"), parts(client, "new")) == ([], ["etl:task"])
+    assert parts(client, "old", "&asOf=2026-05-22T14:23:01Z") == ["etl:task"]
+
+
+def test_a_job_that_names_itself_as_its_parent_is_a_part_of_nothing(client: TestClient) -> None:
+    post(client, within("r1", "dag", "dag"))
+
+    answer = get(client, "/api/v1/containment?nodeId=job:etl:dag")
+
+    assert (answer["partOf"], answer["parts"]) == (None, [])
+    wrong = [client.get(f"/api/v1/containment?nodeId={node}").status_code for node in ("job:etl:none", "x")]
+    assert wrong == [404, 404]
+
+
 # Control flow
 
 

@@ -161,6 +161,13 @@ export interface RootCause {
   readonly isCut: boolean
 }
 
+/** What a job is a part of, and what is a part of it. Source: `/containment`. */
+export interface Containment {
+  readonly partOf: Named | null
+  readonly parts: readonly Named[]
+  readonly totalCount: number
+}
+
 /** Something that came, went or changed between two times. Source: `/diff`. */
 export interface Change {
   readonly change: 'came' | 'went' | 'changed'

@@ -4,6 +4,7 @@ import { type Checkpoint, readCheckpoint } from '../core/checkpoint'
 import { datasetId, type NodeId, type RunId } from '../core/ids'
 import type {
   Change,
+  Containment,
   Coverage,
   GapKind,
   Impact,
@@ -97,6 +98,11 @@ export class Client {
     const job = `namespaces/${segment(namespace)}/jobs/${segment(name)}`
     const answer = await this.#get<{ runs: Run[]; totalCount: number }>(`${job}/runs?${query({ limit })}`)
     return { items: answer.runs, totalCount: answer.totalCount }
+  }
+
+  /** The job that a job is a part of, and its first `limit` parts, by name. */
+  async containment(job: NodeId, limit: number): Promise<Containment> {
+    return this.#get(`containment?${query({ nodeId: job, limit })}`)
   }
 
   async runEvents(run: RunId): Promise<readonly RunEvent[]> {

@@ -60,8 +60,6 @@ export interface Dataset extends Named {
 export interface Job extends Named {
   readonly description: string | null
   readonly type: string
-  /** The job whose runs its runs are parts of: a DAG of its tasks. */
-  readonly parentJobName: string | null
   readonly latestRun: Run | null
   /** The newest runs, newest first. */
   readonly latestRuns?: readonly Run[] | null

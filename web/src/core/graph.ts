@@ -1,7 +1,7 @@
 /** The graph of jobs and datasets, merged from the service's answers. */
 
 import type { Dataset, Job, WireEdge, WireNode } from '../api/types'
-import { jobId, type NodeId } from './ids'
+import type { NodeId } from './ids'
 import { datasetLabel, jobLabel, labelText } from './labels'
 
 export type GraphNode = (
@@ -48,20 +48,6 @@ export function edgesOf(graph: Flow<unknown>): WireEdge[] {
 
 export function jobsOf(graph: LineageGraph): Job[] {
   return [...graph.nodes.values()].flatMap((node) => (node.kind === 'job' ? [node.job] : []))
-}
-
-/** The job that this one is a part of, if it is in the graph. */
-export function wholeOf(graph: LineageGraph, { namespace, parentJobName }: Job): NodeId | undefined {
-  const id = parentJobName === null ? undefined : jobId(namespace, parentJobName)
-  return id !== undefined && graph.nodes.has(id) ? id : undefined
-}
-
-/** The jobs that are parts of it, by name. */
-export function partsOf(graph: LineageGraph, { namespace, name }: Job): NodeId[] {
-  return jobsOf(graph)
-    .filter((job) => job.namespace === namespace && job.parentJobName === name)
-    .map((job) => jobId(job.namespace, job.name))
-    .sort()
 }
 
 function graphOf(wire: ReadonlyMap<NodeId, WireNode>): LineageGraph {

@@ -55,7 +55,6 @@ describe('the label of a job', () => {
       name,
       description: null,
       type: 'BATCH',
-      parentJobName: null,
       latestRun: null,
     }
 

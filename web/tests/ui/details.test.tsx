@@ -139,6 +139,22 @@ describe('the details of a job', () => {
     expect(panel.queryByRole('heading', { name: 'Parts' })).toBeNull()
   })
 
+  test('list the parts that the drawn portion of a graph leaves out', async () => {
+    const partOf = 'ingest'
+    const unseen = Object.fromEntries(
+      Array.from({ length: 101 }, (_, place) => {
+        const id = jobId('demo', `task-${String(place).padStart(3, '0')}`)
+        return [id, { reads: [], writes: [], runs: [], partOf }]
+      }),
+    )
+    openPage({ service: lakehouse({ ...JOBS, ...unseen }), hash: at(INGEST) })
+    const panel = within(await details())
+
+    const title = await panel.findByRole('heading', { name: 'Parts 101' })
+
+    expect(within(title.parentElement as HTMLElement).getByText('Show all 101')).toBeTruthy()
+  })
+
   test('tell why a run failed, and that its events are not to be trusted', async () => {
     const signature = { verdict: 'tampered', keyId: null, events: 2, verified: 1 } as const
     const errorMessage = { message: 'No space left on device', stackTrace: 'Traceback: …' }

@@ -16,6 +16,7 @@ from headwater.service.knowledge import Knowledge
 from headwater.service.node_ids import MAX_READINGS, node_of
 from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
+from headwater.service.views.containment import containment
 from headwater.service.views.control import control_flow
 from headwater.service.views.flow import flow
 from headwater.service.views.identity import identity
@@ -59,6 +60,15 @@ async def get_flow(knowledge: Known, node_id: NodeId) -> Response:
 async def get_control_flow(knowledge: Known, node_id: NodeId) -> Response:
     """The jobs that come before and after a job by `jobDependencies`, which are no flow of data."""
     return answer(control_flow(knowledge, _job_in_control(knowledge, node_id)))
+
+
+@router.get("/containment", response_model=shapes_evidence.Containment, responses=NOT_FOUND | WRONG)
+async def get_containment(knowledge: Known, node_id: NodeId, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """The job that a job is a part of, and a page of the jobs that are parts of it: a DAG and its tasks."""
+    node = node_of(knowledge, node_id)
+    if not isinstance(node, JobId):
+        raise NotFoundError(f"Job '{node_id}' not found.")
+    return answer(await containment(knowledge, node, limit, offset))
 
 
 @router.get("/silent-streams", response_model=shapes_evidence.SilentStreams, responses=WRONG)

@@ -1,8 +1,7 @@
 import { useState } from 'react'
 import type { Job } from '../../api/types'
 import { formatCount } from '../../core/format'
-import { partsOf, wholeOf } from '../../core/graph'
-import type { NodeId } from '../../core/ids'
+import { jobId, type NodeId } from '../../core/ids'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
 import { useNow } from '../useNow'
@@ -15,16 +14,14 @@ import { RunCard } from './RunCard'
 const RUNS_SHOWN = 25
 /** The service tells no more at once. */
 const MOST_RUNS = 1_000
+const MOST_PARTS = 1_000
 
 export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
   const { graph } = usePage()
-  const whole = wholeOf(graph, job)
-  const parts = partsOf(graph, job)
   return (
     <>
       {job.description && <p>{job.description}</p>}
-      {whole && <NodeLinks title="Part of" nodes={[whole]} />}
-      {parts.length > 0 && <NodeLinks title="Parts" nodes={parts} />}
+      <Containment id={id} />
       <NodeLinks title="Reads" nodes={graph.sources.get(id)} none="It is not known to read anything." />
       <NodeLinks title="Writes" nodes={graph.targets.get(id)} none="It is not known to write anything." />
       <section className="questions" aria-label="Questions">
@@ -34,6 +31,27 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
       </section>
       <Quality of={id} />
       <Runs id={id} job={job} />
+    </>
+  )
+}
+
+/** The job around it and those within it, also where the graph does not hold them. */
+function Containment({ id }: { id: NodeId }) {
+  const { client, revisionOf } = usePage()
+  const found = useLoaded(id, revisionOf(id), () => client.containment(id, MOST_PARTS))
+  if (found.state === 'loading') return null
+  if (found.state === 'failed') return <p role="alert">{found.message}</p>
+  const { partOf, parts, totalCount } = found.value
+  return (
+    <>
+      {partOf && <NodeLinks title="Part of" nodes={[jobId(partOf.namespace, partOf.name)]} />}
+      {totalCount > 0 && (
+        <NodeLinks
+          title="Parts"
+          nodes={parts.map(({ namespace, name }) => jobId(namespace, name))}
+          totalCount={totalCount}
+        />
+      )}
     </>
   )
 }

@@ -10,6 +10,8 @@ import { usePage } from '../page'
 interface NodeLinksProps {
   readonly title: string
   readonly nodes: readonly NodeId[] | undefined
+  /** How many there are, if that is more than `nodes`. */
+  readonly totalCount?: number
   /** What to say if there are none. */
   readonly none?: string
 }
@@ -18,7 +20,7 @@ interface NodeLinksProps {
 const MOST = 50
 
 /** By name; the first of many, until the reader wants all. */
-export function NodeLinks({ title, nodes = [], none }: NodeLinksProps) {
+export function NodeLinks({ title, nodes = [], totalCount = nodes.length, none }: NodeLinksProps) {
   const { graph } = usePage()
   const [isWhole, setIsWhole] = useState(false)
   const sorted = useMemo(() => [...nodes].sort(byText((node) => labelOf(graph, node))), [graph, nodes])
@@ -26,7 +28,7 @@ export function NodeLinks({ title, nodes = [], none }: NodeLinksProps) {
   return (
     <section>
       <h3>
-        {title} {nodes.length > 1 && <span className="muted">{formatCount(nodes.length)}</span>}
+        {title} {totalCount > 1 && <span className="muted">{formatCount(totalCount)}</span>}
       </h3>
       {nodes.length === 0 ? (
         <p className="muted">{none}</p>
@@ -41,7 +43,7 @@ export function NodeLinks({ title, nodes = [], none }: NodeLinksProps) {
       )}
       {shown.length < nodes.length && (
         <button type="button" className="link" onClick={() => setIsWhole(true)}>
-          Show all {formatCount(nodes.length)}
+          Show {nodes.length < totalCount ? 'the first' : 'all'} {formatCount(nodes.length)}
         </button>
       )}
     </section>

@@ -1,0 +1,40 @@
+"""Which job a job is a part of, and which are parts of it."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from headwater.model.names import JobId
+from headwater.service import shapes_evidence as shapes
+from headwater.service.ahead import groups, in_turns
+from headwater.service.knowledge import Knowledge
+from headwater.service.views.names import name_of
+
+_GROUP: Final = 500
+"""Runs of parts that are looked at in one go: a task of an hourly DAG has thousands."""
+
+
+async def containment(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> shapes.Containment:
+    """The job around a job, and a page of those within it, by name."""
+    children = [*knowledge.graph.jobs[job].children]
+    found = await in_turns(_jobs_of(knowledge, group) for group in groups(children, _GROUP))
+    parts = sorted(part for part in set[JobId]().union(*found) if _whole(knowledge, part) == job)
+    whole = _whole(knowledge, job)
+    return shapes.Containment(
+        job=name_of(job),
+        partOf=None if whole is None else name_of(whole),
+        parts=[name_of(part) for part in parts[offset : offset + limit]],
+        totalCount=len(parts),
+    )
+
+
+def _jobs_of(knowledge: Knowledge, run_ids: Iterable[str]) -> set[JobId]:
+    """The known jobs of these runs."""
+    runs = (knowledge.graph.runs.get(run_id) for run_id in run_ids)
+    jobs = {run.of_job.job for run in runs if run is not None and run.of_job is not None}
+    return {job for job in jobs if knowledge.is_job(job)}
+
+
+def _whole(knowledge: Knowledge, job: JobId) -> JobId | None:
+    """As the newest run says that names a parent; who names its own job is a part of nothing."""
+    whole = knowledge.activity(job).parent
+    return None if whole == job else whole
