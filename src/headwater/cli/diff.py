@@ -1,6 +1,7 @@
 """`headwater diff`: what came, went or changed between two times or two runs, and which event did it."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
@@ -15,6 +16,8 @@ from headwater.cli.trace import unbroken_console
 _PAGE: Final = 1_000
 _SIGNS: Final = {"came": ("+", "green"), "went": ("-", "red"), "changed": ("~", "yellow")}
 _KINDS: Final = {"columnEdge": "column edge", "jobFacet": "facet of job", "runFacet": "facet of the run"}
+_ARGUMENTS: Final = {"from": "FROM", "to": "TO"}
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _LEFT_OUT: Final = "…"
 _MAX_CHARS: Final = 200
 
@@ -42,8 +45,10 @@ def diff(
     """
     if runs and after is None:
         raise typer.BadParameter("two runs are needed to compare", param_hint="TO")
+    if not runs and any(map(_is_run, (before, after))):
+        raise typer.BadParameter("two runs are compared with --runs, and their ids alone", param_hint="FROM and TO")
     asked = {"fromRun" if runs else "from": before, "toRun" if runs else "to": after}
-    with service_at(url, LONG_S) as client:
+    with service_at(url, LONG_S, options=_ARGUMENTS) as client:
         asked["namespace"] = known_namespace(client, namespace)
         if dataset is not None:
             asked["nodeId"] = find(client, dataset).node_id
@@ -54,6 +59,11 @@ def diff(
     console = unbroken_console()
     for line in _lines(answer):
         console.print(line)
+
+
+def _is_run(text: str | None) -> bool:
+    """Whether it can only be meant as a run."""
+    return text is not None and (text.startswith("run:") or _UUID.fullmatch(text) is not None)
 
 
 def _diff(client: ServiceClient, asked: Mapping[str, str]) -> dict[str, Any]:

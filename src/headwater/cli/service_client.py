@@ -1,8 +1,10 @@
 """Ask a lineage service, for the commands that read from one."""
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 import httpx
@@ -29,13 +31,24 @@ TOKEN: Final = "HEADWATER_TOKEN"  # noqa: S105  the variable's name
 """The environment variable with the API key or bearer token that says who asks."""
 
 
+_OPTIONS: Final[Mapping[str, str]] = {"asOf": "--as-of", "from": "--from", "to": "--to", "change": "--change"}
+"""What people write who call a command, by what the API calls it."""
+_PARAMETER: Final = re.compile(r"query param (?P<name>\w+)(?P<unread> cannot be read)?:|^(?P<bare>change):")
+"""As the service names what it cannot read."""
+
+
 @contextmanager
 def service_at(
-    url: str, timeout_s: float = 30.0, as_of: str | None = None, token: str | None = None
+    url: str,
+    timeout_s: float = 30.0,
+    as_of: str | None = None,
+    token: str | None = None,
+    options: Mapping[str, str] = _OPTIONS,
 ) -> Iterator["ServiceClient"]:
     """A client of the lineage service at a URL such as `http://127.0.0.1:5000`; with `as_of` it asks about then.
 
-    It says who asks by the token, else by the one in the environment, if there is one.
+    It says who asks by the token, else by the one in the environment, if there is one. What the service cannot read
+    of the API's parameters is told by the names that `options` give them.
     """
     always = {} if as_of is None else {"asOf": as_of}
     timeout = timeout_s if as_of is None else LONG_S
@@ -47,7 +60,7 @@ def service_at(
     with client:
         if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
             raise InvalidInputError(f"{url!r} is no URL of a web server; expected one like {DEFAULT_URL}")
-        yield ServiceClient(url.rstrip("/"), client, as_of=as_of)
+        yield ServiceClient(url.rstrip("/"), client, as_of=as_of, options=options)
 
 
 _NOBODY: Final = (
@@ -77,6 +90,7 @@ class ServiceClient:
         *,
         as_of: str | None = None,
         is_here: bool = False,
+        options: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """`nobody` is what to say where none answers at `{url}`, with `{why}`.
 
@@ -84,6 +98,7 @@ class ServiceClient:
         """
         self.as_of = as_of
         self._is_here = is_here
+        self._options = options
         self._url = url
         self._client = client
         self._nobody = nobody
@@ -95,6 +110,7 @@ class ServiceClient:
             UnavailableError: no service answers there, or none whose certificate is trusted.
             UnauthenticatedError: the service asks who calls.
             NotFoundError: the service does not know what was asked for.
+            InvalidInputError: it cannot read what was typed.
             HeadwaterError: the service refused, in its own words; or what answers is no lineage service.
         """
         return self._asked(lambda: self._client.get(path, params=params))
@@ -118,8 +134,8 @@ class ServiceClient:
             raise NotFoundError(_message(answer))
         if answer.status_code == httpx.codes.UNAUTHORIZED:
             raise UnauthenticatedError(f"{self._url} asks who calls: set {TOKEN} to an API key ({_message(answer)})")
-        if self._is_here and answer.status_code == httpx.codes.BAD_REQUEST:
-            raise InvalidInputError(_message(answer))
+        if answer.status_code == httpx.codes.BAD_REQUEST and (self._is_here or self._is_of_the_call(answer)):
+            raise InvalidInputError(_PARAMETER.sub(lambda named: self._typed(named, answer), _message(answer)))
         if answer.is_error:
             raise HeadwaterError(f"{self._url} answered {answer.status_code}: {_message(answer)}")
         if answer.is_redirect:
@@ -131,6 +147,23 @@ class ServiceClient:
             return answer.json()
         except ValueError as fault:
             raise HeadwaterError(f"{self._url} answered with no JSON: something else than a lineage service") from fault
+
+    def _is_of_the_call(self, answer: httpx.Response) -> bool:
+        """Whether the service could not read what was typed, rather than what the command made of it."""
+        named = [_name(found) for found in _PARAMETER.finditer(_message(answer))]
+        return bool(named) and all(name in self._options for name in named)
+
+    def _typed(self, named: re.Match[str], answer: httpx.Response) -> str:
+        name = _name(named)
+        if name not in self._options:
+            return named[0]
+        typed = answer.request.url.params.get(name, "")
+        return f"{self._options[name]}:" + (f" {typed!r} cannot be read:" if named["unread"] else "")
+
+
+def _name(parameter: re.Match[str]) -> str:
+    name: str = parameter["name"] or parameter["bare"]
+    return name
 
 
 def _message(answer: httpx.Response) -> str:

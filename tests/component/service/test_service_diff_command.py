@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
+from headwater.errors import InvalidInputError
 from tests.support.app import dataset, event, facet, schema
 from tests.support.service import running
 
@@ -87,8 +88,27 @@ def test_impact_shows_what_a_dataset_reached_then(url: str) -> None:
     assert "that is called 'prices'" in str(done.exception)
 
 
-def test_a_time_that_is_none_is_refused_in_the_words_of_the_service(url: str) -> None:
-    done = CliRunner().invoke(app, ["diff", "yesterday", "--url", url])
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (["diff", "yesterday"], "FROM: 'yesterday' cannot be read: expected a time with its zone such as"),
+        (["diff", THEN, "2026-05-19"], "TO: '2026-05-19' cannot be read: expected a time with its zone such as"),
+        (["diff", "log:99"], "FROM: log:99 is beyond the log, which ends at log:2"),
+        (["drift", "--from", "x"], "--from: 'x' cannot be read: expected a time with its zone such as"),
+        (["trace", "orders", "--as-of", "x"], "--as-of: 'x' cannot be read: expected a time with its zone such as"),
+        (["impact", "orders", "--change", "x"], "--change: expected drop, rename:NEW or retype:TYPE, found 'x'"),
+    ],
+)
+def test_what_cannot_be_read_is_told_by_what_was_typed(url: str, call: list[str], words: str) -> None:
+    done = CliRunner().invoke(app, [*call, "--url", url])
 
-    assert done.exit_code == 1
-    assert "query param from cannot be read" in str(done.exception)
+    assert isinstance(done.exception, InvalidInputError)
+    assert str(done.exception).startswith(words)
+
+
+@pytest.mark.parametrize("run", ["run:first", "0198f7d0-1111-7222-8333-444455556666"])
+def test_a_run_where_a_time_is_expected_is_told_how_runs_are_compared(url: str, run: str) -> None:
+    done = CliRunner().invoke(app, ["diff", run, "--url", url])
+
+    assert done.exit_code == 2
+    assert "two runs are compared with --runs" in " ".join(done.stderr.replace("│", " ").split())

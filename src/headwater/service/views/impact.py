@@ -85,7 +85,7 @@ def _proposal(knowledge: Knowledge, node: Node, change: Change) -> Proposal:
         case JobId():
             raise InvalidInputError("change: a job has no columns; propose the change of a dataset or column")
         case DatasetId() if change.kind == "retype":
-            raise InvalidInputError("change: a type is a column's; say which with column=NAME")
+            raise InvalidInputError("change: a type is a column's; say which column")
         case DatasetId():
             return Proposal(change, Place("dataset", node), None)
         case ColumnId(dataset, column):
