@@ -50,7 +50,9 @@ function Views({ view }: Pick<HeaderProps, 'view'>) {
         {VIEWS.map(([route, word]) => (
           <li key={route.view}>
             <a href={formatRoute(route)} aria-current={route.view === view ? 'page' : undefined}>
-              {word}
+              <span className="view-word" data-word={word}>
+                {word}
+              </span>
               {route === FAILURES && failed > 0 && (
                 <span className="badge" data-mark="bad">
                   {formatCount(failed)}
@@ -82,7 +84,14 @@ const WORDS: Readonly<Record<Connection, string>> = {
 
 function ConnectionLight({ connection }: Pick<HeaderProps, 'connection'>) {
   return (
-    <p className="connection" role="status" data-connection={connection}>
+    <p
+      className="connection"
+      role="status"
+      data-connection={connection}
+      title={
+        connection === 'lost' ? 'Shown is what was last known; the page asks again by itself.' : undefined
+      }
+    >
       <span className="connection-dot" />
       {connection ? WORDS[connection] : 'connecting'}
     </p>
