@@ -199,12 +199,37 @@ export class Client {
     return found
   }
 
+  #isNoTime(error: unknown): error is ServiceError {
+    return (
+      error instanceof ServiceError && error.status === 400 && error.message.startsWith('query param asOf ')
+    )
+  }
+
   async #get<T>(path: string, signal?: AbortSignal): Promise<T> {
     const then = this.#asOf && `${path.includes('?') ? '&' : '?'}${query({ asOf: this.#asOf })}`
-    const response = await answer(this.#fetch, `${this.#base}/${path}${then ?? ''}`, signal)
+    const asked = answer(this.#fetch, `${this.#base}/${path}${then ?? ''}`, signal)
+    const response = await asked.catch((error: unknown) => {
+      throw this.#isNoTime(error) ? new ServiceError(noTime(this.#asOf), error.status) : error
+    })
     return (await response.json()) as T // the one place where the service's word is taken for its types
   }
 }
+
+/** In terms of the page: readers know nothing of the parameters that it asks by. */
+function noTime(asOf: string | undefined): string {
+  return (
+    `The address asks for all as of “${asOf}”, which is no time that can be read. Choose one with “as of” above, ` +
+    'or end the address with a time and its zone: ?asOf=2026-05-22T14:23:11Z'
+  )
+}
+
+/** Whether the service did not answer, or what stands before it said so: it may do so soon. */
+export function isAway(error: unknown): boolean {
+  return error instanceof ServiceError && (error.status === undefined || GATEWAY.has(error.status))
+}
+
+/** Source: RFC 9110, 15.6.3 to 15.6.5 */
+const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504])
 
 /** For where not to be known is an answer, too. */
 export function nothingIfUnknown(error: unknown): undefined {

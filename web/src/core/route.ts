@@ -82,7 +82,7 @@ function graphRoute(query: URLSearchParams): GraphRoute {
   return {
     ...routeTo(node as NodeId, column),
     asked: QUESTIONS.filter((one) => asked.includes(one)),
-    since: Number.isNaN(Date.parse(since)) ? undefined : since,
+    since: Number.isNaN(Date.parse(since)) ? undefined : new Date(since).toISOString(),
   }
 }
 

@@ -54,6 +54,18 @@ test('an error carries the words of the service and the status', async () => {
   await expect(asking).rejects.toEqual(new ServiceError("Job 'nope' not found.", 404))
 })
 
+test('a time in the address that cannot be read is told in terms of the page', async () => {
+  const message =
+    'query param asOf cannot be read: expected a time with its zone such as 2026-05-22T14:23:11Z'
+  const { fetch } = answering({ code: 400, message }, 400)
+
+  const asking = new Client(fetch, 'api/v1', 'last Tuesday').jobs(1)
+
+  await expect(asking).rejects.toThrow(
+    /^The address asks for all as of “last Tuesday”, .* “as of” above, or .*Z$/,
+  )
+})
+
 test.each(['', '<html>', '{}', '[]', '{"message": 7}'])(
   'an error of the body %j names the status',
   async (body) => {

@@ -39,6 +39,10 @@ test('what the address asks and nobody knows is left out', () => {
   expect(parseRoute('#node=job:a:b&asked=changes&since=tuesday')).toMatchObject({ since: undefined })
 })
 
+test('a day in the address is a time with its zone, as the service wants it', () => {
+  expect(parseRoute('#node=job:a:b&since=2026-05-22')).toMatchObject({ since: '2026-05-22T00:00:00.000Z' })
+})
+
 test.each(['', '#', '#column=x', '#node=', '#nonsense', '#view=nonsense'])(
   '%j shows the whole graph',
   (hash) => {
