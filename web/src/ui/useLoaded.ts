@@ -1,8 +1,10 @@
 import { useEffect, useEffectEvent, useState } from 'react'
+import { isAway } from '../api/client'
 import { failed, LOADING, type Loadable, ready } from '../core/loadable'
 
 /**
- * What `load` gives for `subject`, loaded anew with each `revision`; the old value stays until the new one is here.
+ * What `load` gives for `subject`, loaded anew with each `revision`; the old value stays until the new one is here, and
+ * while the service is away: the header says so, and all is asked again once it is back.
  * Without a subject nothing is loaded.
  */
 export function useLoaded<T>(
@@ -17,12 +19,15 @@ export function useLoaded<T>(
   useEffect(() => {
     if (subject === undefined) return
     let isWanted = true
-    const settle = (value: Loadable<T>) => {
-      if (isWanted) setLoaded({ subject, value })
+    const settle = (value: Loadable<T>, isLastResort = false) => {
+      if (!isWanted) return
+      setLoaded((last) =>
+        isLastResort && last?.subject === subject && last.value.state === 'ready' ? last : { subject, value },
+      )
     }
     fetchNow().then(
       (value) => settle(ready(value)),
-      (error: unknown) => settle(failed(error)),
+      (error: unknown) => settle(failed(error), isAway(error)),
     )
     return () => {
       isWanted = false

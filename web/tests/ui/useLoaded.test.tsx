@@ -1,0 +1,58 @@
+// @vitest-environment happy-dom
+
+import { cleanup, renderHook, waitFor } from '@testing-library/react'
+import { afterEach, expect, test } from 'vitest'
+import { ServiceError } from '../../src/api/client'
+import { useLoaded } from '../../src/ui/useLoaded'
+
+afterEach(cleanup)
+
+interface Asked {
+  readonly subject: string
+  readonly revision: number
+  readonly answer: string | ServiceError
+}
+
+/** What is shown after each of these was asked in turn. */
+async function shownAfter(...asked: [Asked, ...Asked[]]): Promise<unknown> {
+  let answers = 0
+  const { result, rerender } = renderHook(
+    ({ subject, revision, answer }) =>
+      useLoaded(subject, revision, async () => {
+        answers += 1
+        if (answer instanceof ServiceError) throw answer
+        return answer
+      }),
+    { initialProps: asked[0] },
+  )
+  for (const [place, props] of asked.entries()) {
+    rerender(props)
+    await waitFor(() => expect(answers).toBe(place + 1))
+    await waitFor(() => expect(result.current.state).not.toBe('loading'))
+  }
+  return result.current
+}
+
+const FOUND: Asked = { subject: 'failed jobs', revision: 1, answer: '3' }
+const AWAY = new ServiceError('The lineage service does not answer.')
+
+test.each([AWAY, new ServiceError('The lineage service answered 502.', 502)])(
+  'what was last known stays while the service is away: $message',
+  async (answer) => {
+    expect(await shownAfter(FOUND, { ...FOUND, revision: 2, answer })).toEqual({ state: 'ready', value: '3' })
+  },
+)
+
+test('what the service itself refuses is not shown any more', async () => {
+  const refused = new ServiceError('Nothing by that name.', 404)
+
+  expect(await shownAfter(FOUND, { ...FOUND, revision: 2, answer: refused })).toMatchObject({
+    state: 'failed',
+  })
+})
+
+test('of what was never known nothing is shown while the service is away', async () => {
+  expect(await shownAfter(FOUND, { ...FOUND, subject: 'another', answer: AWAY })).toMatchObject({
+    state: 'failed',
+  })
+})
