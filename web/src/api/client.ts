@@ -79,7 +79,9 @@ export class Client {
   /** The id under which a node is shown; its own if nothing is known by it. */
   async shownAs(node: NodeId): Promise<NodeId> {
     const asked = this.#get<{ shown: Named }>(`identity?${query({ nodeId: node })}`)
-    const identity = await asked.catch(nothingIfUnknown)
+    const identity = await asked.catch((error: unknown) =>
+      isMistaken(error) ? undefined : nothingIfUnknown(error),
+    )
     return identity ? datasetId(identity.shown.namespace, identity.shown.name) : node
   }
 
@@ -230,6 +232,11 @@ export function isAway(error: unknown): boolean {
 
 /** Source: RFC 9110, 15.6.3 to 15.6.5 */
 const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504])
+
+/** Whether the service could not read what it was asked, and never will. */
+export function isMistaken(error: unknown): boolean {
+  return error instanceof ServiceError && error.status === 400
+}
 
 /** For where not to be known is an answer, too. */
 export function nothingIfUnknown(error: unknown): undefined {

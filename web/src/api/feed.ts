@@ -3,13 +3,15 @@
 import { EMPTY_GRAPH, jobsOf, type LineageGraph, merge } from '../core/graph'
 import { jobId, type NodeId } from '../core/ids'
 import { failed, LOADING, type Loadable, ready } from '../core/loadable'
-import { type Client, nothingIfUnknown } from './client'
+import { type Client, isMistaken, nothingIfUnknown } from './client'
 import { gathered } from './gathered'
 import type { Connection, Listener } from './stream'
 import type { Change, WireNode } from './types'
 
 export interface FeedState {
   readonly graph: Loadable<LineageGraph>
+  /** Whether what was asked for can never be answered, so nothing is asked again. */
+  readonly isGivenUp: boolean
   /** How many jobs the service knows that are not in the graph. */
   readonly unlisted: number
   readonly connection: Connection | undefined
@@ -36,6 +38,7 @@ const MOST_CHANGES = 60
 
 const START: FeedState = {
   graph: LOADING,
+  isGivenUp: false,
   unlisted: 0,
   connection: undefined,
   revision: 0,
@@ -93,7 +96,10 @@ export class Feed {
       this.#touch(isAll ? this.#graph().nodes.keys() : known)
     } catch (error) {
       // A graph that is there stays; the connection tells that it may be old.
-      if (this.#state.graph.state !== 'ready') this.#set({ graph: failed(error) })
+      if (this.#state.graph.state !== 'ready') {
+        this.#set({ graph: failed(error), isGivenUp: isMistaken(error) })
+        if (this.#state.isGivenUp) return
+      }
       this.#retry = setTimeout(() => this.#refresh(undefined), this.#retryMs)
     }
   }

@@ -113,12 +113,12 @@ interface GraphProps extends Pick<AppProps, 'findLayout'> {
   readonly anchor: NodeId | undefined
 }
 
-function Graph({ state: { graph }, ...rest }: GraphProps) {
+function Graph({ state: { graph, isGivenUp }, ...rest }: GraphProps) {
   switch (graph.state) {
     case 'loading':
       return <LoadingNotice />
     case 'failed':
-      return <FailureNotice message={graph.message} />
+      return <FailureNotice message={graph.message} isGivenUp={isGivenUp} />
     case 'ready':
       return graph.value.nodes.size === 0 ? <EmptyNotice /> : <GraphPane {...rest} graph={graph.value} />
   }

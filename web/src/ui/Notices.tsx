@@ -8,12 +8,17 @@ export function LoadingNotice() {
   )
 }
 
-export function FailureNotice({ message }: { message: string }) {
+interface FailureNoticeProps {
+  readonly message: string
+  readonly isGivenUp: boolean
+}
+
+export function FailureNotice({ message, isGivenUp }: FailureNoticeProps) {
   return (
     <div className="notice" role="alert">
       <h2>No lineage to show</h2>
       <p>{message}</p>
-      <p className="muted">The page asks again every second.</p>
+      {!isGivenUp && <p className="muted">The page asks again every second.</p>}
       <BackToNow />
     </div>
   )

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Client, type Fetch, ServiceError } from '../../src/api/client'
-import { datasetId } from '../../src/core/ids'
+import { datasetId, type NodeId } from '../../src/core/ids'
 
 const NEVER = new AbortController().signal
 
@@ -65,6 +65,15 @@ test('a time in the address that cannot be read is told in terms of the page', a
     /^The address asks for all as of “last Tuesday”, .* “as of” above, or .*Z$/,
   )
 })
+
+test.each([400, 404])(
+  'what is no node, and what no node is known by (%i), is shown as it is',
+  async (status) => {
+    const { fetch } = answering({ code: status, message: "nodeId: expected …, found 'foo'" }, status)
+
+    expect(await new Client(fetch, 'api/v1').shownAs('foo' as NodeId)).toBe('foo')
+  },
+)
 
 test.each(['', '<html>', '{}', '[]', '{"message": 7}'])(
   'an error of the body %j names the status',

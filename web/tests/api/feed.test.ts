@@ -205,6 +205,18 @@ describe('when the service fails', () => {
     expect(jobState(INGEST)).toBe('COMPLETED')
   })
 
+  test('what can never be answered is not asked again', async () => {
+    const { service, feed } = feeding()
+    service.broken = 400
+    await settle()
+    const asked = service.asked.length
+
+    await settle(10_000)
+
+    expect(feed.state().isGivenUp).toBe(true)
+    expect(service.asked).toHaveLength(asked)
+  })
+
   test('a stopped feed asks no more', async () => {
     const { service, feed } = feeding()
     service.broken = 500

@@ -66,6 +66,7 @@ test('where the service refuses the time, now is a step away', async () => {
   const { user, travel } = openPage({ service, asOf: 'last Tuesday' })
 
   const notice = within((await screen.findByText('No lineage to show')).parentElement as HTMLElement)
+  expect(notice.queryByText(/asks again/)).toBeNull()
   await user.click(notice.getByRole('button', { name: 'Back to now' }))
 
   expect(travel.mock.calls).toEqual([[undefined]])

@@ -23,10 +23,14 @@ export function Gaps({ revision }: { revision: number }) {
           const found = GAP_COUNTS.filter(([, count]) => gaps[count] > 0)
           return (
             <div className="questions">
-              <p>
-                {formatCount(signatures.verified)} of {formatCount(signatures.events)} events are signed by a
-                trusted key. {found.length === 0 && 'No gap is known.'}
-              </p>
+              {signatures.events === 0 ? (
+                <p>No event has come yet.</p>
+              ) : (
+                <p>
+                  {formatCount(signatures.verified)} of {formatCount(signatures.events)} events are signed by
+                  a trusted key. {found.length === 0 && 'No gap is known.'}
+                </p>
+              )}
               {found.map(([kind, count]) => (
                 <Kind key={kind} kind={kind} count={gaps[count]} revision={revision} />
               ))}
