@@ -4,6 +4,8 @@ import type { Facets } from '../api/types'
 
 export interface RunError {
   readonly message: string
+  /** What the stack trace says beyond the message: what it began with, or else what Java names as the exception. */
+  readonly reason: string | undefined
   readonly stackTrace: string | undefined
 }
 
@@ -11,9 +13,21 @@ export interface RunError {
 export function runError(facets: Facets): RunError | undefined {
   for (const facet of [facets.errorMessage, facets['spark.exception']]) {
     const message = text(facet, 'message')
-    if (message !== undefined) return { message, stackTrace: text(facet, 'stackTrace') }
+    if (message === undefined) continue
+    const stackTrace = text(facet, 'stackTrace')
+    return { message, reason: stackTrace && reasonIn(stackTrace, message), stackTrace }
   }
   return undefined
+}
+
+const CAUSE = /^\s*(Caused by: .+)$/gm
+
+function reasonIn(stackTrace: string, message: string): string | undefined {
+  const [first = ''] = stackTrace.split('\n', 1)
+  const last = [...stackTrace.matchAll(CAUSE)].at(-1)?.[1]
+  const said = last ?? first.trim()
+  const isNews = last !== undefined || said.startsWith(`${message}:`)
+  return isNews && !message.includes(said.replace('Caused by: ', '')) ? said : undefined
 }
 
 function field(value: unknown, name: string): unknown {

@@ -4,14 +4,30 @@ import { runError } from '../../src/core/facets'
 test('the error of a run is what its facet says', () => {
   const facet = { message: 'boom', programmingLanguage: 'python', stackTrace: 'tb' }
 
-  expect(runError({ errorMessage: facet })).toEqual({ message: 'boom', stackTrace: 'tb' })
+  expect(runError({ errorMessage: facet })).toEqual({ message: 'boom', reason: undefined, stackTrace: 'tb' })
 })
 
 test('what a Spark application died of is its error too', () => {
   const facet = { message: 'boom', stackTrace: 'at org.apache.spark' }
 
-  expect(runError({ 'spark.exception': facet })).toEqual(facet)
+  expect(runError({ 'spark.exception': facet })).toEqual({ ...facet, reason: undefined })
   expect(runError({ errorMessage: { message: 'told' }, 'spark.exception': facet })?.message).toBe('told')
+})
+
+const FLINK = 'org.apache.flink.runtime.JobException'
+const SUPPRESSED = `${FLINK}: Recovery is suppressed`
+
+test.each([
+  ['the exception, where the message is only its class', `${SUPPRESSED}\n\tat a.B`, SUPPRESSED],
+  [
+    'what it all began with',
+    `${SUPPRESSED}\n\tat a.B\nCaused by: a.Failed\n\tat a.C\nCaused by: java.io.IOException: no space\n\t... 3 more`,
+    'Caused by: java.io.IOException: no space',
+  ],
+  ['nothing, where the message says it all', `${FLINK}\n\tat a.B`, undefined],
+  ['nothing of a trace of another kind', 'Traceback (most recent call last):\n  File "x"', undefined],
+])('the reason in a stack trace is %s', (_, stackTrace, reason) => {
+  expect(runError({ errorMessage: { message: FLINK, stackTrace } })?.reason).toBe(reason)
 })
 
 test.each([undefined, null, 'text', 7, [], {}, { message: 7 }])('%j is no error facet', (facet) => {
