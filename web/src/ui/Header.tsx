@@ -52,7 +52,7 @@ function Views({ view }: Pick<HeaderProps, 'view'>) {
             <a href={formatRoute(route)} aria-current={route.view === view ? 'page' : undefined}>
               <span className="view-word" data-word={word}>
                 {word}
-              </span>
+              </span>{' '}
               {route === FAILURES && failed > 0 && (
                 <span className="badge" data-mark="bad">
                   {formatCount(failed)}
