@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headwater.capture.unread import why_unread
 from headwater.emission import new_run_id, opened_emitter
 from headwater.emit.home import headwater_home
-from headwater.errors import InvalidInputError, SetupError
+from headwater.errors import InvalidInputError, NotFoundError, SetupError, UnavailableError
 from headwater.model.names import JobId
 from headwater.observe.told_run import Outward
 
@@ -78,7 +79,7 @@ def _read(file: Path) -> str:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         hint = "; a query itself is given with -e" if isinstance(fault, FileNotFoundError) else ""
-        raise InvalidInputError(f"{file}: cannot be read ({type(fault).__name__}){hint}") from None
+        raise InvalidInputError(f"{file}: {why_unread(fault)}{hint}") from None
 
 
 def _catalogs(settings: list[str]) -> "Catalogs":
@@ -97,12 +98,23 @@ def _catalogs(settings: list[str]) -> "Catalogs":
             if name != _EMBEDDED:
                 raise InvalidInputError(f"catalog {name}: nobody says where it is; say --catalog {name}.type=…")
             properties = lake_properties(headwater_home())
+            _check_is_there(Path(properties["uri"].removeprefix("sqlite:///")))
         try:
             return load_catalog(name, **properties)
         except (ValueError, NoSuchPropertyException) as fault:
             raise InvalidInputError(f"catalog {name}: pyiceberg cannot open it ({type(fault).__name__})") from None
+        except OSError as fault:
+            raise UnavailableError(f"catalog {name}: it does not answer ({type(fault).__name__})") from fault
 
     return opened
+
+
+def _check_is_there(lake: Path) -> None:
+    if not lake.exists():
+        raise NotFoundError(
+            f"there is no lake in {lake}: a pipeline that writes an Iceberg table makes it; "
+            "another user's is found by HEADWATER_HOME, another catalog by --catalog"
+        )
 
 
 def _said(settings: list[str]) -> dict[str, dict[str, str]]:

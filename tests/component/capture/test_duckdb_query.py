@@ -145,8 +145,18 @@ def test_the_command_asks_the_lake_of_this_machine_and_prints_csv(lake: Catalog,
     assert lake.table_exists("sales.orders")
 
 
+def test_where_there_is_no_lake_yet_it_is_said_what_makes_one(tmp_path: Path) -> None:
+    environment = {"HEADWATER_HOME": str(tmp_path), "HEADWATER_ENDPOINT": "http://127.0.0.1:1/api/v1/lineage"}
+
+    done = CliRunner(env=environment).invoke(app, ["sql", "run", "-e", "SELECT 1 FROM lake.raw.flights"])
+
+    assert isinstance(done.exception, NotFoundError)
+    assert str(done.exception).startswith(f"there is no lake in {tmp_path}/")
+    assert not [*tmp_path.glob("lake/*.db")]
+
+
 def test_a_query_in_place_of_a_file_is_told_how_a_query_is_given() -> None:
     done = CliRunner().invoke(app, ["sql", "run", "select 1"])
 
     assert done.exit_code == 1
-    assert str(done.exception) == "select 1: cannot be read (FileNotFoundError); a query itself is given with -e"
+    assert str(done.exception) == "select 1: No such file or directory; a query itself is given with -e"

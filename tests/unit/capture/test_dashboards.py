@@ -141,7 +141,7 @@ def test_a_query_that_cannot_be_read_is_told_without_tables_and_the_rest_as_ever
         ),
         (
             "engine: trino://t:1\ndashboards:\n- name: a\n  queries:\n  - {file: none.sql}",
-            "5: dashboards.0.queries.0.file: cannot be read (FileNotFoundError)",
+            "5: dashboards.0.queries.0.file: No such file or directory",
         ),
         (
             "engine: trino://t:1\ndashboards:\n- name: a\n  queries:\n  - sql: SELECT 1\n  - {name: b, sql: SELECT 2}",

@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 import yaml
 
 from headwater.capture.dashboards.spec import Dashboard, Dashboards, Owner, Query, Rest
+from headwater.capture.unread import why_unread
 from headwater.errors import InvalidInputError
 from headwater.sql.label import DEFAULT_NAMESPACE
 
@@ -34,7 +35,7 @@ def read_dashboards(file: Path) -> Dashboards:
     try:
         root = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
     except (OSError, UnicodeDecodeError) as fault:
-        raise InvalidInputError(f"{file}: cannot be read ({type(fault).__name__})") from None
+        raise InvalidInputError(f"{file}: {why_unread(fault)}") from None
     except yaml.YAMLError as fault:
         mark = getattr(fault, "problem_mark", None)
         where = f":{mark.line + 1}" if mark is not None else ""
@@ -114,9 +115,7 @@ class _Reader:
         try:
             return (self._folder / fields.text("file")).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as fault:
-            raise Problem(
-                fields.node("file"), fields.path("file"), f"cannot be read ({type(fault).__name__})"
-            ) from None
+            raise Problem(fields.node("file"), fields.path("file"), why_unread(fault)) from None
 
     def _no_name_twice(self, fields: "_Fields", name: str, names: Sequence[str]) -> None:
         for each in sorted({each for each in names if names.count(each) > 1}):
