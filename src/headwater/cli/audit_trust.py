@@ -23,13 +23,27 @@ def trust_of(log_key: str | None, keys: Path | None, since: Path | None, witness
         BadParameter: one of them cannot be read.
     """
     return Trust(
-        None if log_key is None else _verifier(log_key, "--log-key"),
+        None if log_key is None else verifier_of(log_key, "--log-key"),
         None if keys is None else _read(keys, _key_set, "--keys"),
         None if since is None else _read(since, _head, "--since"),
-        [_verifier(witness, "--witness") for witness in witnesses],
+        [verifier_of(witness, "--witness") for witness in witnesses],
         read_json,
         read_signature,
     )
+
+
+def verifier_of(text: str, option: str) -> str:
+    """A key as its line, once it is one.
+
+    Raises:
+        typer.BadParameter: it is none; the message names the option.
+    """
+    try:
+        return str(parse_verifier(text))
+    except InvalidInputError as fault:
+        raise typer.BadParameter(
+            f"expected NAME+HASH+KEY, as /api/v1/log/key of the service says it: {fault}", param_hint=option
+        ) from None
 
 
 def read_head(path: Path, option: str) -> str:
@@ -40,15 +54,6 @@ def read_head(path: Path, option: str) -> str:
     """
     head: str = _read(path, _head, option)
     return head
-
-
-def _verifier(text: str, option: str) -> str:
-    try:
-        return str(parse_verifier(text))
-    except InvalidInputError as fault:
-        raise typer.BadParameter(
-            f"expected NAME+HASH+KEY, as /api/v1/log/key says it: {fault}", param_hint=option
-        ) from None
 
 
 def _read(path: Path, read: Callable[[str], Any], option: str) -> Any:  # noqa: ANN401  whatever `read` makes of it

@@ -115,7 +115,7 @@ def revoke(
 
 def _post(url: str, signed: Signed, token: str | None) -> None:
     body = {"statement": signed.text, "signatures": dict(signed.signatures)}
-    with service_at(url) as client:
+    with service_at(url, by="--to") as client:
         answer = client.post("/keys", body if token is None else {**body, "token": token})
     if not isinstance(answer, dict) or "keys" not in answer:
         raise HeadwaterError(f"{url} is something else than a lineage service; nothing was changed")

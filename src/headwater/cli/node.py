@@ -11,6 +11,7 @@ from rich.text import Text
 from headwater.cli.agent_client import agent_here
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 from headwater.cli.trace import unbroken_console
+from headwater.errors import NotFoundError
 
 node = typer.Typer(name="node", help="Edge machines, and whether their records are whole.", no_args_is_help=True)
 
@@ -68,7 +69,10 @@ def describe(
         _describe_agent(json_output)
         return
     with service_at(url) as client:
-        answer = client.get(f"/nodes/{quote(node_id, safe='')}")
+        try:
+            answer = client.get(f"/nodes/{quote(node_id, safe='')}")
+        except NotFoundError as fault:
+            raise NotFoundError(f"{fault} `headwater node list` lists those that have a record.") from fault
     if json_output:
         typer.echo(json.dumps(answer, indent=2))
         return

@@ -7,12 +7,14 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from headwater.cli.service_client import ServiceClient
+from headwater.errors import NotFoundError
 from headwater.model.names import DatasetId
 
 _MOST: Final = 100
 _ALIKE: Final = 0.75
 """How much of two names must be the same for the one to be a slip for the other, from 0 to 1."""
 _MOST_NEAR: Final = 3
+_MOST_NAMED: Final = 5
 _SEARCHED: Final = 3
 _SHORTEST: Final = 3
 
@@ -41,9 +43,22 @@ def known_namespace(client: ServiceClient, namespace: str | None) -> str | None:
     Raises:
         NotFoundError: no event names it.
     """
-    if namespace is not None:
+    if namespace is None:
+        return None
+    try:
         client.get(f"/namespaces/{quote(namespace, safe='')}")
+    except NotFoundError as fault:
+        raise NotFoundError(f"no event names the namespace {namespace!r}{_known(client, namespace)}") from fault
     return namespace
+
+
+def _known(client: ServiceClient, namespace: str) -> str:
+    """The namespaces that are nearly called so, or else some of those that are."""
+    names = [each["name"] for each in client.get("/namespaces", {"limit": _MOST})["namespaces"]]
+    if near := get_close_matches(namespace, names, _MOST_NEAR, _ALIKE):
+        return f"; did you mean {' or '.join(map(repr, near))}?"
+    some = ", ".join(map(repr, sorted(names)[:_MOST_NAMED]))
+    return f"; there is {some}{', …' if len(names) > _MOST_NAMED else ''}" if names else ""
 
 
 def hint(client: ServiceClient, text: str) -> str:

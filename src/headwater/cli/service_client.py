@@ -44,11 +44,13 @@ def service_at(
     as_of: str | None = None,
     token: str | None = None,
     options: Mapping[str, str] = _OPTIONS,
+    *,
+    by: str = "--url",
 ) -> Iterator["ServiceClient"]:
     """A client of the lineage service at a URL such as `http://127.0.0.1:5000`; with `as_of` it asks about then.
 
     It says who asks by the token, else by the one in the environment, if there is one. What the service cannot read
-    of the API's parameters is told by the names that `options` give them.
+    of the API's parameters is told by the names that `options` give them; `by` is the option that names the service.
     """
     always = {} if as_of is None else {"asOf": as_of}
     timeout = timeout_s if as_of is None else LONG_S
@@ -60,11 +62,11 @@ def service_at(
     with client:
         if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
             raise InvalidInputError(f"{url!r} is no URL of a web server; expected one like {DEFAULT_URL}")
-        yield ServiceClient(url.rstrip("/"), client, as_of=as_of, options=options)
+        yield ServiceClient(url.rstrip("/"), client, _NOBODY.replace("{option}", by), as_of=as_of, options=options)
 
 
 _NOBODY: Final = (
-    "no lineage service answers at {url} ({why}); start one with `headwater serve`, or name another with --url"
+    "no lineage service answers at {url} ({why}); start one with `headwater serve`, or name another with {option}"
 )
 _IS_NOT_TRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
 _NOT_TRUSTED: Final = (
@@ -86,7 +88,7 @@ class ServiceClient:
         self,
         url: str,
         client: httpx.Client,
-        nobody: str = _NOBODY,
+        nobody: str,
         *,
         as_of: str | None = None,
         is_here: bool = False,

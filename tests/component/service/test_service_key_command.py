@@ -69,7 +69,11 @@ def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monk
             ["revoke", "node:x#sha256:y", "--from", "2026-05-22", "--reason", "x"],
             "--from: expected a time with its zone",
         ),
-        (["enrol", "--to", "http://127.0.0.1:9"], "no lineage service answers at http://127.0.0.1:9"),
+        (
+            ["enrol", "--to", "http://127.0.0.1:9"],
+            "no lineage service answers at http://127.0.0.1:9 (ConnectError); start one with `headwater serve`, or "
+            "name another with --to",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_sentence(

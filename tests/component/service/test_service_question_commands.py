@@ -237,7 +237,7 @@ def test_of_a_namespace_that_no_event_names_nothing_is_said_to_be_well(url: str,
     done = CliRunner().invoke(app, [*command, "--namespace", "lkae", "--url", url])
 
     assert done.exit_code == 1
-    assert str(done.exception) == "Namespace 'lkae' not found."
+    assert str(done.exception) == "no event names the namespace 'lkae'; did you mean 'lake'?"
 
 
 def test_coverage_tells_a_script_the_answer(url: str) -> None:
