@@ -58,7 +58,7 @@ def coverage(
 ) -> None:
     """Show the gaps that are known: what events should have told and did not, or what could not be taken as told.
 
-    Example: headwater coverage --namespace production
+    Example: headwater coverage --namespace demo
     """
     with service_at(url, as_of=as_of) as client:
         asked = {"namespace": known_namespace(client, namespace), "kind": kind, "limit": limit}

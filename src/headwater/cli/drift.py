@@ -46,7 +46,7 @@ def drift(
 ) -> None:
     """Show schemas that changed, the newest change first: who told of it, which columns, and what hangs on these.
 
-    Example: headwater drift orders --from 2026-05-22T00:00:00Z
+    Example: headwater drift lake.raw.flights --from 2026-05-22T00:00:00Z
     """
     with service_at(url, as_of=as_of) as client:
         asked = {"namespace": known_namespace(client, namespace), "from": begin, "to": end, "limit": limit}

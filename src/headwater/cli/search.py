@@ -65,8 +65,11 @@ def hint(client: ServiceClient, text: str) -> str:
     """What to do about a name that no dataset goes by: it is a job's, it is nearly another's, or how to name one."""
     if any(text in (hit["name"], hit["nodeId"]) for hit in _hits(client, text, "JOB")):
         return "it is a job, so name a dataset that it reads or writes"
-    near = _near(client, text)
-    return f"did you mean {' or '.join(near)}?" if near else "name it as DATASET or DATASET:COLUMN"
+    if near := _near(client, text):
+        return f"did you mean {' or '.join(near)}?"
+    return (
+        "name it as DATASET or DATASET:COLUMN" if client.as_of is None else "what came later is found without --as-of"
+    )
 
 
 def _near(client: ServiceClient, text: str) -> list[str]:

@@ -19,7 +19,11 @@ UrlOption = Annotated[
 ]
 AsOfOption = Annotated[
     str | None,
-    typer.Option("--as-of", metavar="TIME", help="As it was then: a time with its zone, or milliseconds since 1970."),
+    typer.Option(
+        "--as-of",
+        metavar="TIME",
+        help="As it was then: a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970.",
+    ),
 ]
 
 

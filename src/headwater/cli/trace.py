@@ -26,7 +26,7 @@ def trace(
 ) -> None:
     """Show what a dataset or column is made from, as a tree.
 
-    Example: headwater trace lake.marts.carrier_delays:avg_arr_delay --as-of 2026-05-22T14:23:11Z
+    Example: headwater trace lake.marts.carrier_delays:avg_arr_delay
     """
     with service_at(url, as_of=as_of) as client:
         walked = walk(client, find(client, target), "upstream")

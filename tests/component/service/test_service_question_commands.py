@@ -160,7 +160,8 @@ def test_what_was_not_there_yet_is_told_with_the_time(url: str) -> None:
     done = CliRunner().invoke(app, ["root-cause", "mart", "--as-of", "2020-01-01T00:00:00Z", "--url", url])
 
     assert str(done.exception) == (
-        "no dataset was known as of 2020-01-01T00:00:00Z that is called 'mart'; name it as DATASET or DATASET:COLUMN"
+        "no dataset was known as of 2020-01-01T00:00:00Z that is called 'mart'; "
+        "what came later is found without --as-of"
     )
 
 
