@@ -31,6 +31,8 @@ def open_existing(where: str | Path, segments: Path) -> Store:
         SetupError: it is none, or cannot be opened.
     """
     if not _holds_store(where):
+        if "://" not in str(where) and not Path(where).exists():
+            raise SetupError(f"there is no database {where}: name the one that `headwater serve` made")
         raise SetupError(f"{_shown(where)} is no store of Headwater's: name the database that `headwater serve` made")
     return open_store(where, segments)
 
