@@ -139,7 +139,7 @@ class ServiceClient:
         if answer.status_code == httpx.codes.NOT_FOUND:
             raise NotFoundError(_message(answer))
         if answer.status_code == httpx.codes.UNAUTHORIZED:
-            raise UnauthenticatedError(f"{self._url} asks who calls: set {TOKEN} to an API key ({_message(answer)})")
+            raise UnauthenticatedError(self._unknown_caller(answer))
         if answer.status_code == httpx.codes.BAD_REQUEST and (self._is_here or self._is_of_the_call(answer)):
             raise InvalidInputError(_PARAMETER.sub(lambda named: self._typed(named, answer), _message(answer)))
         if answer.is_error:
@@ -153,6 +153,12 @@ class ServiceClient:
             return answer.json()
         except ValueError as fault:
             raise HeadwaterError(f"{self._url} answered with no JSON: something else than a lineage service") from fault
+
+    def _unknown_caller(self, answer: httpx.Response) -> str:
+        if "authorization" not in answer.request.headers:
+            how = "which `headwater access key create` makes there"
+            return f"{self._url} asks who calls: set {TOKEN} to an API key, {how}"
+        return f"{self._url} does not know who calls: set {TOKEN} to another API key ({_message(answer)})"
 
     def _is_of_the_call(self, answer: httpx.Response) -> bool:
         """Whether the service could not read what was typed, rather than what the command made of it."""

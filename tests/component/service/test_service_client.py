@@ -71,6 +71,14 @@ def test_what_is_no_lineage_service_is_told_in_a_sentence(
         assert f"{url} {words}" in fault(*command, "--url", url)
 
 
+@pytest.mark.parametrize(("token", "words"), [("", "asks who calls: set"), ("old", "does not know who calls: set")])
+def test_a_caller_who_is_not_known_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch, token: str, words: str) -> None:
+    monkeypatch.setenv("HEADWATER_TOKEN", token)
+
+    with answering(401, b'{"code": 401, "message": "authorization: missing"}') as url:
+        assert fault("coverage", "--url", url).startswith(f"{url} {words} HEADWATER_TOKEN to a")
+
+
 def test_what_is_no_url_is_told_in_a_sentence() -> None:
     assert fault("coverage", "--url", "http://[::1").startswith("'http://[::1' is no URL")
 
