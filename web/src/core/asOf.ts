@@ -1,9 +1,14 @@
 /** The time that the page shows, as the address keeps it: `?asOf=2026-05-22T12:00:00.000Z`; without one it shows now. */
 
-/** As the address says it, unread: the service tells what is wrong with it. */
+/** As the address says it, milliseconds since 1970 as a time; else unread: the service tells what is wrong with it. */
 export function parseAsOf(search: string): string | undefined {
-  return new URLSearchParams(search).get('asOf') || undefined
+  const said = new URLSearchParams(search).get('asOf') || undefined
+  const time = said !== undefined && MILLISECONDS.test(said) ? new Date(Number(said)) : undefined
+  return time === undefined || Number.isNaN(time.getTime()) ? said : time.toISOString()
 }
+
+/** Longer ones lie beyond the year 5000. */
+const MILLISECONDS = /^\d{1,14}$/
 
 export function formatAsOf(asOf: string | undefined): string {
   return asOf === undefined ? '' : `?${new URLSearchParams({ asOf })}`

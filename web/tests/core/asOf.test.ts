@@ -15,6 +15,11 @@ test.each([undefined, '2026-05-22T12:00:00.000Z', '2026-05-22T14:00:00+02:00', '
   },
 )
 
+test('milliseconds in the address are a time, as they are to the service', () => {
+  expect(parseAsOf('?asOf=1779451200000')).toBe('2026-05-22T12:00:00.000Z')
+  expect(parseAsOf('?asOf=999999999999999')).toBe('999999999999999')
+})
+
 test('an address without a time shows now', () => {
   expect(['', '?', '?asOf='].map(parseAsOf)).toEqual([undefined, undefined, undefined])
 })
