@@ -184,7 +184,7 @@ class AgentStore:
         """
         rows = self._read("SELECT * FROM execution WHERE run_id = ?", (run_id,))
         if not rows:
-            raise NotFoundError(f"no execution {run_id} is known here")
+            raise NotFoundError(f"no execution {run_id} is known here; `headwater execution list` shows those that are")
         return _execution(rows[0])
 
     def unfinished(self) -> list[Execution]:

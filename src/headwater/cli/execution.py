@@ -30,9 +30,7 @@ def list_executions(
     with agent_here() as client:
         of_job = {} if name is None else {"job": int(found_job(client, name, namespace)["id"])}
         answer = client.get("/executions", {**of_job, "limit": limit})
-    typer.echo(
-        json.dumps(answer, indent=2) if json_output else "\n".join(map(execution_line, answer)) or "no executions"
-    )
+    typer.echo(json.dumps(answer, indent=2) if json_output else "\n".join(map(with_trouble, answer)) or "no executions")
 
 
 @execution.command()
@@ -56,6 +54,14 @@ def execution_line(each: Mapping[str, Any]) -> str:
         f"{each['runId']}  {each['namespace']}/{each['job']}  version {each['version']}  {each['state']}"
         f"  {each['trigger']}  {each['startedAt'] or each['createdAt']}{ended}{_why(each)}"
     )
+
+
+def with_trouble(each: Mapping[str, Any]) -> str:
+    """An execution in a line; below it why it failed, the first line of that, or why its lineage waits."""
+    trouble = each["error"]
+    if not trouble and each["state"] == "degraded" and each["health"]["lastError"]:
+        trouble = f"its lineage waits: {each['health']['lastError']}"
+    return f"{execution_line(each)}\n    {trouble.splitlines()[0]}" if trouble else execution_line(each)
 
 
 def _told(each: Mapping[str, Any]) -> Iterator[str]:

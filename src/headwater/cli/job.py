@@ -14,7 +14,7 @@ from headwater.cli.agent_client import (
     agent_here,
     found_job,
 )
-from headwater.cli.execution import execution_line
+from headwater.cli.execution import with_trouble
 from headwater.cli.run import overrides
 from headwater.cli.who import who
 from headwater.pipeline.check import read_source
@@ -69,17 +69,19 @@ def list_jobs(json_output: JsonOption = False) -> None:
 
 @job.command()
 def describe(name: NameArgument, namespace: NamespaceOption = None, json_output: JsonOption = False) -> None:
-    """Show a job: its version, when it starts next, and its pipeline.
+    """Show a job: its version, when it starts next, its pipeline, and what came of its newest execution.
 
     Example: headwater job describe orders-to-lake
     """
     with agent_here() as client:
         answer = client.get(f"/jobs/{found_job(client, name, namespace)['id']}")
+        newest = client.get("/executions", {"job": answer["id"], "limit": 1})
     told = [
         _line(answer),
         f"  {answer['mode']}, {answer['schedule'] or 'no schedule'}, restart {answer['restart']}",
         f"  version {answer['version']} of {answer['deployed']['path']},"
         f" deployed {answer['deployed']['deployedAt']} by {answer['deployed']['deployedBy']}",
+        *(f"  newest: {with_trouble(each)}" for each in newest),
     ]
     _show(answer, "\n".join(told), json_output)
 
@@ -125,7 +127,7 @@ def history(
     versions = [
         f"version {one['version']}  deployed {one['deployedAt']} by {one['deployedBy']}" for one in answer["versions"]
     ]
-    _show(answer, "\n".join([*versions, *map(execution_line, answer["executions"])]), json_output)
+    _show(answer, "\n".join([*versions, *map(with_trouble, answer["executions"])]), json_output)
 
 
 @job.command()
