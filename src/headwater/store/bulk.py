@@ -11,6 +11,8 @@ from typing import Any, Final, NamedTuple
 from headwater.store.connection import Connection, Row
 
 _MOST_ROWS: Final = 128
+_FEW_ROWS: Final = 16
+"""So many go into one statement, however many they are."""
 
 
 class Insert(NamedTuple):
@@ -40,10 +42,10 @@ def marks(values: Sequence[object]) -> str:
 
 
 def _parts(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Parts whose sizes are powers of two, so that there are few different statements to prepare."""
+    """Parts whose sizes are few rows or powers of two, so that there are few different statements to prepare."""
     begin = 0
     while left := len(rows) - begin:
-        size = min(_MOST_ROWS, 1 << (left.bit_length() - 1))
+        size = left if left <= _FEW_ROWS else min(_MOST_ROWS, 1 << (left.bit_length() - 1))
         yield rows[begin : begin + size]
         begin += size
 

@@ -187,9 +187,10 @@ class Store(Reader):
     def _append(self, entries: Sequence[Entry]) -> tuple[list[int], dict[int, Entry]]:
         """Append what is new; gives the place of each entry, and the entry at each new place."""
         digests = [entry.digest for entry in entries]
-        places: dict[bytes, int] = dict(select_in(self._writer, "SELECT digest, idx FROM log WHERE digest IN", digests))
+        sql = "SELECT NULL, coalesce(max(idx) + 1, 0) FROM log UNION ALL SELECT digest, idx FROM log WHERE digest IN"
+        places: dict[bytes | None, int] = dict(select_in(self._writer, sql, digests))
+        size = places.pop(None)
         self._waiting.numbers.meet_runs(entry.run_id for entry in entries if entry.run_id is not None)
-        [(size,)] = self._writer.execute("SELECT coalesce(max(idx) + 1, 0) FROM log")
         new: dict[int, Entry] = {}
         for entry, digest in zip(entries, digests, strict=True):
             if digest not in places:
