@@ -8,7 +8,7 @@ It shares no code with the service that wrote the bundle. A bundle is a zip arch
     tree.json             the hashes left and right of the entries, with which they give the head
     keys.json             the nodes' public keys (RFC 7517); `nbf` and `revokedFrom` say when each counts
     entries.jsonl         the entries, one a line; of those that are not shown only `index` and `leaf`
-    graph.json            the graph that was shown, which `headwater.audit.graph` compares
+    graph.json            the graph that was shown, which `headwater.audit.graph` compares and counts
 
 Checks, by name: `checkpoint` (who signed the head), `consistency` (it adds to the head that was kept), `entry` (each
 gives the leaf it claims), `inclusion` (the leaves, in their order and without a gap, give the head), `signature` (what

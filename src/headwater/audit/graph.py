@@ -2,6 +2,9 @@
 
 It is made of the rows in which merged facts are kept, with names in the place of the numbers that stand for them in one
 database: so the tables that are shown are summed as they stand, and facts that were just folded as they would stand.
+
+Its lists name jobs that ran, and datasets by each name that a run gave. What people are told is counted as the service
+counts what it shows, with names that are one dataset as one, out of the same facts.
 """
 
 import json
@@ -9,14 +12,17 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final, NamedTuple, cast
 
 import msgspec
+import orjson
 
 from headwater.audit.core import Refused, Report
 from headwater.errors import InvalidEventError
+from headwater.graph.counts import Counts, counts_of
+from headwater.graph.lineage import Graph
 from headwater.model.edits import InOrder
-from headwater.model.facts import ChainLink, Content, Fact, Observation, RunOfJob
+from headwater.model.facts import ChainLink, Content, Declaration, Fact, Observation, RunOfJob
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
 from headwater.store.connection import Row
@@ -32,6 +38,8 @@ _LISTS: Final = {"jobs": "jobs", "datasets": "datasets", "edges": "edges"}
 _PARTS: Final = {**_LISTS, "facts": "facts", "rowSum": "facts"}
 """The parts of a graph, and how they are called."""
 
+_COUNTED: Final = {"edges": "edges between these", "quarantined": "names in quarantine"}
+
 Rows = Iterable[tuple[type[Fact], Iterable[Row]]]
 """Of each kind of fact the rows with their names, runs before what they observed; of a content its digest alone."""
 
@@ -42,6 +50,8 @@ class Folding:
     def __init__(self) -> None:
         self._in_order = InOrder(())
         self._contents: set[bytes] = set()
+        self._declared: dict[bytes, Mapping[str, Any]] = {}
+        """By digest, what declarations say; of all other contents nobody asks here."""
         self._merged: dict[type[Fact], dict[tuple[object, ...], Fact]] = defaultdict(dict)
 
     def take(self, event_type: str, raw: bytes, index: int, arrival: Arrival) -> None:
@@ -50,8 +60,13 @@ class Folding:
             facts = self._in_order.facts(parsed(event_type, raw), index, arrival)
         except InvalidEventError:
             return
+        declared = {fact.content for fact in facts if isinstance(fact, Declaration)}
         for fact in facts:
-            if isinstance(fact, Content):  # the digest is of the body, which was read just now
+            if isinstance(fact, Content):
+                if fact.digest in declared:
+                    self._declared[fact.digest] = orjson.loads(
+                        fact.body
+                    )  # the digest is of the body, which was read just now
                 self._contents.add(fact.digest)
                 continue
             key, merged = fact.key, self._merged[type(fact)]
@@ -72,6 +87,13 @@ class Folding:
     def graph(self) -> Mapping[str, Any]:
         """The graph that the entries make."""
         return graph_of(self._rows())
+
+    def counts(self) -> Counts:
+        """The same graph in numbers, as the service counts what it shows: names that are one dataset as one."""
+        graph = Graph(self._declared.__getitem__)
+        for table in TABLES:
+            graph.add_all(self._merged[table.kind].values())
+        return counts_of(graph)
 
     def _rows(self) -> Rows:
         yield Content, ((digest,) for digest in self._contents)
@@ -131,28 +153,56 @@ class _Graph:
         }
 
 
-def check_graph(file: IO[bytes], folding: Folding, report: Report) -> None:
-    """Compare the graph in a bundle with the one that its entries make, or raise Refused."""
-    try:
-        with zipfile.ZipFile(file) as bundle:
-            manifest, shown = json.loads(bundle.read("manifest.json")), {**json.loads(bundle.read("graph.json"))}
-        made_by, graph_of_what = manifest["madeBy"], manifest["graphOf"]
-    except Exception as fault:  # whatever a reader can stumble over: anybody may have written the file
-        raise Refused(f"the bundle cannot be read: {fault!r}") from fault
-    folded = json.loads(json.dumps(folding.graph()))
+class Folded(NamedTuple):
+    """What the entries of a bundle make, in numbers."""
+
+    shown: Counts
+    facts: int
+    log_size: int | None
+    """With how many entries of the log a service shows just this; None where the bundle begins later or withholds some.
+    """
+
+    def members(self) -> Mapping[str, int | None]:
+        """The same as JSON has it."""
+        return {**self.shown._asdict(), "facts": self.facts, "logSize": self.log_size}
+
+    def __str__(self) -> str:
+        """The same in words."""
+        told = ", ".join(f"{count:,} {_COUNTED.get(what, what)}" for what, count in self.shown._asdict().items())
+        where = "" if self.log_size is None else f", as /api/v1/summary?logSize={self.log_size} counts"
+        return f"{told}{where}; {self.facts:,} facts"
+
+
+def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:
+    """Compare the graph in a bundle with the one that its entries make; gives that in numbers, or raises Refused."""
+    (made_by, graph_of_what, begin, end, size), shown = _read(file)
+    graph = json.loads(json.dumps(folding.graph()))
+    is_from_first = begin == 0 and not report.counts["withheld"]
+    folded = Folded(folding.counts(), graph["facts"], end if is_from_first else None)
     is_same_version = made_by == f"headwater {VERSION}" and "rowSum" in shown
-    different = [part for part in (_PARTS if is_same_version else _LISTS) if shown.get(part) != folded[part]]
+    different = [part for part in (_PARTS if is_same_version else _LISTS) if shown.get(part) != graph[part]]
     for part in different:
         report.find("graph", None, f"the {_PARTS[part]} that were shown are not those that the entries make")
     if is_same_version and (unknown := {*shown} - {*_PARTS}):
         report.find(
             "graph", None, f"the graph that was shown has parts that no entry makes: {', '.join(sorted(unknown))}"
         )
+    if graph_of_what == "log" and not (is_from_first and end == size):
+        report.find("graph", None, "the bundle calls its graph that of the whole log, and shows a part of the log")
     if not different:
         whose = "that the service shows" if graph_of_what == "log" else "of these entries"
-        told = f"{len(folded['jobs']):,} jobs, {len(folded['datasets']):,} datasets, {len(folded['edges']):,} edges"
-        report.checked.append(f"graph: folding the entries gives the graph {whose}: {told}, {folded['facts']:,} facts")
+        report.checked.append(f"graph: folding the entries gives the graph {whose}: {folded}")
     if not is_same_version:
         report.not_known.append(f"the finer facts: {made_by} wrote the bundle, and may count otherwise")
     if graph_of_what != "log":
         report.not_known.append("whether the service shows this very graph: the bundle is about a part of the log")
+    return folded
+
+
+def _read(file: IO[bytes]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    try:
+        with zipfile.ZipFile(file) as bundle:
+            manifest, shown = json.loads(bundle.read("manifest.json")), {**json.loads(bundle.read("graph.json"))}
+        return tuple(manifest[member] for member in ("madeBy", "graphOf", "from", "to", "size")), shown
+    except Exception as fault:  # whatever a reader can stumble over: anybody may have written the file
+        raise Refused(f"the bundle cannot be read: {fault!r}") from fault

@@ -18,7 +18,7 @@ from headwater.audit.chains import check_chains
 from headwater.audit.core import Refused, Report, Trust, check_bundle
 from headwater.audit.export import Asked
 from headwater.audit.export import export as exported
-from headwater.audit.graph import Folding, check_graph
+from headwater.audit.graph import Folded, Folding, check_graph
 from headwater.cli.audit_trust import read_head, trust_of
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.export_note import note_export
@@ -134,12 +134,12 @@ def verify(
     """
     trust = trust_of(log_key, keys, since, witness or ())
     try:
-        report = _checked(bundle, trust)
+        report, folded = _checked(bundle, trust)
     except Refused as fault:
         told = {"verdict": "unreadable", "reason": str(fault)}
         typer.echo(json.dumps(told) if json_output else f"headwater: {_harmless(str(fault))}")
         raise typer.Exit(NOT_DONE) from None
-    typer.echo(json.dumps(_members(report)) if json_output else "\n".join(_told(report)))
+    typer.echo(json.dumps(_members(report, folded)) if json_output else "\n".join(_told(report)))
     if not report.is_proven:
         raise typer.Exit(IS_BAD)
 
@@ -153,7 +153,7 @@ def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -
     return cosignatures.newest(witnesses)
 
 
-def _checked(path: Path, trust: Trust) -> Report:
+def _checked(path: Path, trust: Trust) -> tuple[Report, Folded]:
     folding, seen = Folding(), 0
     with path.open("rb") as file, counted_progress() as count:
 
@@ -165,9 +165,9 @@ def _checked(path: Path, trust: Trust) -> Report:
                 count("verifying", seen, 0)
 
         report = check_bundle(file, trust, look)
-        check_graph(file, folding, report)
+        folded = check_graph(file, folding, report)
         check_chains(folding.links, report)
-    return report
+    return report, folded
 
 
 def _told(report: Report) -> Iterator[str]:
@@ -187,13 +187,14 @@ def _harmless(text: str) -> str:
     return text if text.isprintable() else ascii(text)  # parts of it may come from an event
 
 
-def _members(report: Report) -> dict[str, object]:
+def _members(report: Report, folded: Folded) -> dict[str, object]:
     return {
         "verdict": "proven" if report.is_proven else "not proven",
         "checked": report.checked,
         "findings": [finding._asdict() for finding in report.findings],
         "notKnown": report.not_known,
         "counts": dict(report.counts),
+        "graph": folded.members(),
     }
 
 

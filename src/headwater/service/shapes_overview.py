@@ -40,7 +40,10 @@ class EventCounts(TypedDict):
 
 
 class Summary(TypedDict):
-    """The graph in numbers; `edges` are between jobs and datasets, `columnEdges` between columns."""
+    """The graph in numbers; `edges` are between jobs and datasets, `columnEdges` between columns.
+
+    `headwater audit verify` counts jobs, runs, datasets, edges and quarantined names the same from a bundle's entries.
+    """
 
     jobs: int
     runs: int

@@ -147,7 +147,7 @@ def test_the_whole_log_is_proven_and_its_graph_is_the_one_that_is_shown(home: Pa
 
     assert told["findings"] == []
     assert told["counts"] == {"shown": 30, "signed": 27, "unsigned": 1}
-    assert any("graph that the service shows: 5 jobs, 3 datasets" in each for each in told["checked"])
+    assert any("graph that the service shows: 5 jobs, 15 runs, 3 datasets" in each for each in told["checked"])
     assert not any("--log-key" in each for each in told["notKnown"])
     assert any("whether what a node signed was true" in each for each in told["notKnown"])
 

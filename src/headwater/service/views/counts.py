@@ -1,9 +1,9 @@
 """The graph in numbers, and what is in quarantine."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import islice
 
-from headwater.model.facts import Quarantined
+from headwater.graph.counts import unplaced
 from headwater.model.names import DatasetId
 from headwater.service import shapes_overview
 from headwater.service.answers import iso
@@ -21,7 +21,7 @@ def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> 
         columns=datasets.columns,
         edges=jobs.edges,
         columnEdges=datasets.column_edges,
-        quarantined=sum(1 for _ in _unplaced(knowledge)),
+        quarantined=sum(1 for _ in unplaced(knowledge.graph)),
         events=shapes_overview.EventCounts(
             stored=sum(verdicts.values()),
             verified=verdicts.get("ok", 0),
@@ -36,7 +36,7 @@ def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> 
 
 def quarantine(knowledge: Knowledge, limit: int, offset: int) -> shapes_overview.Quarantine:
     """A page of the datasets without a full name that no evidence places, those seen last first."""
-    kept = list(_unplaced(knowledge))
+    kept = list(unplaced(knowledge.graph))
     newest_first = sorted(kept, key=lambda each: (-each.seen.last_us, each.subject, each.namespace, each.name))
     return shapes_overview.Quarantine(
         quarantine=[
@@ -53,9 +53,3 @@ def quarantine(knowledge: Knowledge, limit: int, offset: int) -> shapes_overview
         ],
         totalCount=len(kept),
     )
-
-
-def _unplaced(knowledge: Knowledge) -> Iterator[Quarantined]:
-    for each in knowledge.graph.quarantined.values():
-        if not knowledge.graph.shown(DatasetId(each.namespace, each.name)).is_complete:
-            yield each

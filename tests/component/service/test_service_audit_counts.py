@@ -1,0 +1,130 @@
+"""What an audit counts in a bundle is what the service counted when its log had those entries."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.signing.notefile import log_key
+from headwater.store.sqlite import SqliteStore
+from tests.component.service.test_service_audit import LOG_NAME, bent, bundle_of, checks, run, verdict
+from tests.support.app import PRODUCER, dataset, event, serving
+
+FIGURES = ("jobs", "runs", "datasets", "edges", "quarantined")
+API = "/api/v1"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    log_key(tmp_path, LOG_NAME, "")
+    return tmp_path
+
+
+def _real_events(shared: Path) -> Iterator[bytes]:
+    for path in sorted((shared / "observed").glob("*.jsonl")):
+        yield from path.read_bytes().splitlines()
+    for path in sorted((shared / "openlineage").rglob("*/*.json")):
+        if path.parts[-2] != "facets":
+            yield path.read_bytes()
+
+
+def _posted(client: TestClient, raw: bytes) -> bool:
+    return bool(client.post(f"{API}/lineage", content=raw).status_code == 201)
+
+
+def _told(client: TestClient, log_size: int) -> dict[str, Any]:
+    answer = client.get(f"{API}/summary", params={"logSize": log_size}).json()
+    return {**{figure: answer[figure] for figure in FIGURES}, "logSize": log_size}
+
+
+def _figures(path: Path) -> dict[str, Any]:
+    told = verdict(path)
+    assert told["findings"] == []
+    return {name: count for name, count in told["graph"].items() if name != "facts"}
+
+
+def test_a_bundle_of_real_events_counts_what_the_service_counted_with_so_many(home: Path, shared: Path) -> None:
+    with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
+        size = sum(_posted(client, raw) for raw in _real_events(shared))
+        sizes = (37, 150, size)
+        told = [_told(client, each) for each in sizes]
+        now = client.get(f"{API}/summary").json()
+
+    found = [_figures(bundle_of(home, "--to", str(each))) for each in sizes]
+
+    assert found == told
+    assert {figure: now[figure] for figure in FIGURES} == {figure: found[-1][figure] for figure in FIGURES}
+    assert now["quarantined"] > 0
+
+
+def _declared(**members: object) -> dict[str, Any]:
+    schema = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
+    return {"eventTime": "2026-05-22T15:00:00Z", "producer": PRODUCER, "schemaURL": schema + "JobEvent", **members}
+
+
+def test_names_that_are_one_jobs_without_runs_and_what_was_deleted_count_as_in_the_service(home: Path) -> None:
+    symlink = {"identifiers": [{"namespace": "glue", "name": "shop.orders", "type": "TABLE"}]}
+    parent = {"run": {"runId": "0198f7d0-9999-7222-8333-444455556666"}, "job": {"namespace": "etl", "name": "whole"}}
+    bodies = [
+        event(run={"runId": "0198f7d0-1111-7222-8333-444455556666", "facets": {"parent": parent}}),
+        event(eventType="COMPLETE", outputs=[dataset("orders", symlinks=symlink), dataset("gone")]),
+        event(job={"namespace": "etl", "name": "reader"}, inputs=[{"namespace": "glue", "name": "shop.orders"}]),
+        _declared(job={"namespace": "etl", "name": "declared"}, inputs=[dataset("plan")], outputs=[]),
+        _declared(job={"namespace": "etl", "name": "declared"}, inputs=[dataset("plan 2")], outputs=[]),
+    ]
+    bodies[2]["run"] = {"runId": "0198f7d0-2222-7222-8333-444455556666"}
+    with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
+        assert all(_posted(client, json.dumps(body).encode()) for body in bodies)
+        assert client.delete(f"{API}/namespaces/lake/datasets/gone").status_code == 200
+        told = _told(client, 6)
+
+    found = _figures(bundle_of(home))
+
+    assert found == told
+    assert (found["jobs"], found["datasets"]) == (4, 2)
+
+
+def test_figures_of_a_part_name_the_size_of_the_log_only_if_it_begins_with_the_first_entry(home: Path) -> None:
+    with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
+        for number in range(4):
+            run_id = f"0198f7d0-0000-7000-8000-{number:012d}"
+            _posted(client, json.dumps(event(run={"runId": run_id}, outputs=[dataset(f"t{number}")])).encode())
+
+    cut, later, one = (
+        verdict(bundle_of(home, *arguments))["graph"]
+        for arguments in (("--to", "2"), ("--from", "1", "--to", "4"), ("--to", "4", "--dataset", "lake", "t0"))
+    )
+
+    assert (cut["datasets"], cut["logSize"]) == (2, 2)
+    assert (later["datasets"], later["logSize"]) == (3, None)
+    assert (one["datasets"], one["logSize"]) == (1, None)
+
+
+def test_people_are_told_the_figures_and_what_of_the_service_to_compare_them_with(home: Path) -> None:
+    with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
+        _posted(client, json.dumps(event(outputs=[dataset("t")])).encode())
+
+    told = run("verify", str(bundle_of(home)))
+
+    figures = "1 jobs, 1 runs, 1 datasets, 1 edges between these, 0 names in quarantine"
+    assert f"that the service shows: {figures}, as /api/v1/summary?logSize=1 counts; " in told.output
+
+
+def test_a_part_that_is_called_the_whole_is_found(home: Path) -> None:
+    with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
+        for number in range(3):
+            run_id = f"0198f7d0-0000-7000-8000-{number:012d}"
+            _posted(client, json.dumps(event(run={"runId": run_id}, outputs=[dataset(f"t{number}")])).encode())
+
+    def lie(data: bytes) -> bytes:
+        return json.dumps({**json.loads(data), "graphOf": "log"}).encode()
+
+    told = verdict(bent(bundle_of(home, "--to", "2"), manifest=lie))
+
+    assert checks(told) == {"graph"}
+    assert "calls its graph that of the whole log" in told["findings"][0]["message"]
