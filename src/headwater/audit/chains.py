@@ -15,6 +15,8 @@ from headwater.model.facts import ChainLink
 _CONTRADICTIONS: Final = ("fork", "broken")
 _MOST_EPOCHS: Final = 3
 """Named one by one; of more, how many there are."""
+_MOST_HOLES: Final = 3
+"""Of each node, named one by one; of more, how many there are."""
 
 
 def check_chains(links: Iterable[ChainLink], report: Report) -> None:
@@ -29,8 +31,12 @@ def check_chains(links: Iterable[ChainLink], report: Report) -> None:
     for node_id, epochs in sorted(nodes.epochs.items()):
         found = list(troubles(epochs, now_us=0))  # without silence, which is about today
         report.checked.append(f"chain: node {node_id}: {_standing(epochs)}; {_summed(found)}")
-        for trouble in found:
+        holes = [trouble for trouble in found if trouble.kind == "hole"]
+        for trouble in [each for each in found if each.kind != "hole"] + holes[:_MOST_HOLES]:
             _tell(node_id, trouble, report)
+        if more := holes[_MOST_HOLES:]:
+            events = sum(trouble.events for trouble in more)
+            report.not_known.append(f"what node {node_id} said at {len(more):,} more stretches: {events:,} events")
     if not nodes.epochs:
         report.not_known.append("whether a node sent more than this: no event here names its place in a node's record")
 
@@ -56,7 +62,8 @@ def _tell(node_id: str, trouble: Trouble, report: Report) -> None:
     if trouble.kind in _CONTRADICTIONS:
         report.find("chain", None, f"{where}: {trouble.words}")
     elif trouble.kind == "hole":
-        report.not_known.append(f"what {where} said: {trouble.words} from these entries")
+        withheld = ", or among those that are not shown" if report.counts["withheld"] else ""
+        report.not_known.append(f"what {where} said: {trouble.words} from these entries{withheld}")
     elif trouble.kind == "dropped":
         report.not_known.append(f"what {where} dropped: {trouble.words}")
     elif trouble.kind == "replay":

@@ -20,6 +20,7 @@ Source: RFC 6962, RFC 9162 section 2.1.4.2; docs/decisions/0010 (leaf); design.m
 import hashlib
 import json
 import zipfile
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import a2b_base64
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ from nacl.signing import VerifyKey
 FORMAT = "headwater audit bundle/1"
 PARTS = {"manifest.json", "checkpoint.txt", "since-checkpoint.txt", "consistency.json", "tree.json", "keys.json"}
 PARTS |= {"entries.jsonl", "graph.json"}
-MOST_FINDINGS, MOST_BYTES = 100, 1 << 28  # of an entry or another part: a small file may unpack to anything
+MOST_FINDINGS, MOST_BYTES = 100, 1 << 28  # of a check; of an entry or other part: a small file may unpack to anything
 TOGETHER = 1 << 23  # bytes of entries that go through each check together: who does one thing often does it faster
 ENCODE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 ERASED = b'{"_deleted":true}'
@@ -83,15 +84,17 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     not_known: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    found: Counter[str] = field(default_factory=Counter)  # by check how often it failed
 
     @property
     def is_proven(self) -> bool:
         """Whether every check went well."""
-        return not self.findings and not self.counts["findings not listed"]
+        return not self.found
 
     def find(self, check: str, entry: int | None, message: str) -> None:
         """Note that a check failed."""
-        if len(self.findings) < MOST_FINDINGS:
+        self.found[check] += 1
+        if self.found[check] <= MOST_FINDINGS:
             self.findings.append(Finding(check, entry, message))
         else:
             self.counts["findings not listed"] += 1
@@ -108,7 +111,7 @@ def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: 
                 raise Refused(f"a part of the bundle would unpack to more than {MOST_BYTES:,} bytes")
             manifest = json.loads(bundle.read("manifest.json"))
             if manifest["format"] != FORMAT:
-                raise Refused(f"the bundle is of another format: {manifest['format']!r}")
+                raise Refused(f"the bundle's format is {manifest['format']!r}, and this program reads {FORMAT!r}")
             head = _check_heads(bundle, manifest, trust, report)
             _check_entries(bundle, manifest, head, trust, report, look)
     except Exception as fault:  # whatever a reader can stumble over: anybody may have written the file
@@ -143,6 +146,8 @@ def _check_heads(bundle: zipfile.ZipFile, manifest: Mapping[str, Any], trust: Tr
             report.checked.append(f"checkpoint: {witness.partition('+')[0]} witnessed it")
     except Refused as fault:
         report.find("checkpoint", None, str(fault))
+    if not head.origin:
+        return head  # whoever wrote it, it says nothing of the log
     if head.size != manifest["size"]:
         report.find("checkpoint", None, f"the head is over {head.size} entries, the manifest says {manifest['size']}")
     _check_consistency(bundle, log_key, head, trust, report)
@@ -218,8 +223,10 @@ def _check_entries(
     if trust.keys is None:
         report.not_known.append("whether the nodes' keys are theirs: they were taken from the bundle (--keys)")
     keys = read_keys(trust.keys or json.loads(bundle.read("keys.json")))
-    tree, place, rest = Tree(), begin, b""
-    for height, node in zip(_heights(0, begin), beside["left"], strict=True):
+    tree, place, after, rest = Tree(), begin, begin, b""
+    if len(beside["left"]) != len(heights := [*_heights(0, begin)]):
+        raise Refused(f"tree.json lacks the hashes of the entries before {begin}, or has more than these")
+    for height, node in zip(heights, beside["left"], strict=True):
         tree.add(a2b_base64(node), height)
     with bundle.open("entries.jsonl") as lines:
         while (part := lines.read(TOGETHER)) or rest:
@@ -228,8 +235,9 @@ def _check_entries(
                 raise Refused(f"an entry would unpack to more than {MOST_BYTES:,} bytes")
             some = [(entry, entry.get("raw", "").encode()) for entry in map(trust.read_json, whole)]
             for entry, raw in some:
-                if entry["index"] != place:
-                    report.find("inclusion", place, f"the next entry in the bundle says that it is {entry['index']}")
+                if (index := entry["index"]) != after:
+                    report.find("inclusion", place, f"the entry at this place in the bundle says that it is {index}")
+                after = index + 1 if isinstance(index, int) else after + 1
                 tree.add(_checked_leaf(entry, raw, report), 0)
                 place += 1
             shown = [each for each in some if "raw" in each[0]]
@@ -248,11 +256,17 @@ def _check_entries(
 
 def _tell_of_entries(begin: int, end: int, report: Report) -> None:
     count = report.counts
-    report.checked += (
-        f"inclusion: entries {begin:,} to {end:,}, in their order and without a gap, against the head",
-        f"entry: {count['shown']:,} entries shown, each against its leaf; {count['withheld']:,} are not",
-        f"signature: {count['signed']:,} events, each under a key that counted when it came",
-    )
+    shown = f"{count['shown']:,} entries shown, {count['edits']:,} of them edits,"
+    went_well = {
+        "inclusion": f"entries {begin:,} to {end:,}, in their order and without a gap, against the head",
+        "entry": f"{shown} each against its leaf; {count['withheld']:,} are not shown",
+        "signature": f"{count['signed']:,} events, each under a key that counted when it came",
+    }
+    report.checked += (f"{check}: {told}" for check, told in went_well.items() if not report.found[check])
+    if count["withheld"]:
+        report.not_known.append(
+            f"what stands in {count['withheld']:,} entries that are not shown, and what it is about"
+        )
     for verdict in filter(count.get, ("unsigned", "tampered", "unknown-key", "malformed")):
         report.not_known.append(f"who wrote {count[verdict]:,} events: the log found them {verdict}")
     if count["erased"]:
@@ -266,6 +280,7 @@ def _checked_leaf(entry: Entry, raw: bytes, report: Report) -> bytes:
         report.counts["withheld"] += 1
         return claimed
     report.counts["shown"] += 1
+    report.counts["edits"] += entry["kind"] == "edit"
     if (leaf := leaf_of(entry, raw)) != claimed:
         report.find("entry", index, "its bytes, or what is said of it, do not give its leaf: it was altered")
     if (entry["kind"] == "event") == (entry["type"] == "EDIT"):  # only the kind is in the leaf
@@ -333,13 +348,15 @@ def _heights(begin: int, end: int) -> Iterator[int]:
 
 
 def read_keys(jwks: Mapping[str, Any]) -> dict[str, Key]:
-    """The Ed25519 keys of a set, by their ids; each id must be that of its key."""
+    """The Ed25519 keys of a set, by their ids; one whose id has the hash of another key is left out."""
     keys = {}
     for jwk in jwks["keys"]:
         if (jwk["kty"], jwk["crv"]) == ("OKP", "Ed25519"):
-            public = a2b_base64(jwk["x"].replace("-", "+").replace("_", "/") + "=")
+            public, hashed = urlsafe_b64decode(jwk["x"] + "="), jwk["kid"].partition("#sha256:")[2]
+            own = urlsafe_b64encode(hashlib.sha256(public).digest()).decode().rstrip("=")
             revoked = datetime.fromisoformat(jwk["revokedFrom"]).timestamp() if "revokedFrom" in jwk else float("inf")
-            keys[jwk["kid"]] = Key(VerifyKey(public), jwk.get("nbf", 0), revoked)
+            if hashed in ("", own):
+                keys[jwk["kid"]] = Key(VerifyKey(public), jwk.get("nbf", 0), revoked)
     return keys
 
 
@@ -351,7 +368,8 @@ def _check_signature(entry: Entry, raw: bytes, keys: Mapping[str, Key], read: Re
     elif verdict != "ok":
         report.counts[verdict] += 1
     elif key_id not in keys:
-        report.find("signature", entry["index"], f"no key {key_id!r} is known")
+        told = f"no key is known as {key_id!r} that fits the hash in it, by --keys or else by the bundle"
+        report.find("signature", entry["index"], told)
     elif not keys[key_id].not_before <= time_s < keys[key_id].revoked_at:
         report.find("signature", entry["index"], f"the key {key_id!r} did not count when the event came")
     elif not is_signed(raw, key_id, keys[key_id].public, read):

@@ -181,15 +181,15 @@ def check_graph(file: IO[bytes], folding: Folding, report: Report) -> Folded:
     folded = Folded(folding.counts(), graph["facts"], end if is_from_first else None)
     is_same_version = made_by == f"headwater {VERSION}" and "rowSum" in shown
     different = [part for part in (_PARTS if is_same_version else _LISTS) if shown.get(part) != graph[part]]
-    for part in different:
-        report.find("graph", None, f"the {_PARTS[part]} that were shown are not those that the entries make")
+    for parts in dict.fromkeys(_PARTS[part] for part in different):
+        report.find("graph", None, f"the {parts} that were shown are not those that the entries make")
     if is_same_version and (unknown := {*shown} - {*_PARTS}):
         report.find(
             "graph", None, f"the graph that was shown has parts that no entry makes: {', '.join(sorted(unknown))}"
         )
     if graph_of_what == "log" and not (is_from_first and end == size):
         report.find("graph", None, "the bundle calls its graph that of the whole log, and shows a part of the log")
-    if not different:
+    if not report.found["graph"]:
         whose = "that the service shows" if graph_of_what == "log" else "of these entries"
         report.checked.append(f"graph: folding the entries gives the graph {whose}: {folded}")
     if not is_same_version:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -90,9 +92,11 @@ def export(
         raise SetupError(f"there is no log key in {home / 'keys'}: export where the service runs")
     signer = log_key(home, None, socket.gethostname())
     with closing(open_reader(database or home / "headwater.db", home / "segments")) as reader:
-        first, last = _place(reader, begin), reader.size() if end is None else _place(reader, end)
-        if last < first:
-            raise InvalidInputError(f"--to: expected no earlier than --from (entries {first} to {last})")
+        size = reader.size()
+        first, last = _place(reader, begin), size if end is None else _place(reader, end)
+        if first > size or last < first:
+            wrong = f"--from: the log has {size} entries" if first > size else "--to: expected no earlier than --from"
+            raise InvalidInputError(f"{wrong} (entries {first} to {last})")
         asked = Asked(
             range(first, last),
             None if dataset is None else DatasetId(*dataset),
@@ -104,6 +108,8 @@ def export(
             beyond = told_of_size(file)
             what = {"begin": manifest["from"], "end": manifest["to"], "dataset": dataset}
             note_export(home, database or home / "headwater.db", signer, url, what)
+    if manifest["from"] == manifest["to"]:
+        beyond = [*beyond, f"no entry came then: {output} shows none of the {manifest['size']:,} that the log has"]
     for told in beyond:
         typer.echo(f"warning: {told}", err=True)
     typer.echo(f"entries {manifest['from']:,} to {manifest['to']:,} of {manifest['size']:,} are in {output}")
@@ -137,7 +143,7 @@ def verify(
         report, folded = _checked(bundle, trust)
     except Refused as fault:
         told = {"verdict": "unreadable", "reason": str(fault)}
-        typer.echo(json.dumps(told) if json_output else f"headwater: {_harmless(str(fault))}")
+        typer.echo(json.dumps(told) if json_output else f"headwater: {_harmless(str(fault))}", err=not json_output)
         raise typer.Exit(NOT_DONE) from None
     typer.echo(json.dumps(_members(report, folded)) if json_output else "\n".join(_told(report)))
     if not report.is_proven:
@@ -172,10 +178,13 @@ def _checked(path: Path, trust: Trust) -> tuple[Report, Folded]:
 
 def _told(report: Report) -> Iterator[str]:
     for checked in report.checked:
-        yield f"checked    {checked}"
-    for finding in report.findings:
-        where = "" if finding.entry is None else f" entry {finding.entry}:"
-        yield f"WRONG      {finding.check}:{where} {_harmless(finding.message)}"
+        yield f"checked    {_harmless(checked)}"
+    for (check, message), alike in groupby(report.findings, attrgetter("check", "message")):
+        entries = [finding.entry for finding in alike]
+        where = "" if entries[0] is None else f" entry {entries[0]}:"
+        if len(entries) > 1:
+            where = f" entries {entries[0]} to {entries[-1]}, {len(entries)} of them:"
+        yield f"WRONG      {check}:{where} {_harmless(message)}"
     if more := report.counts["findings not listed"]:
         yield f"WRONG      and {more:,} more"
     for unknown in report.not_known:

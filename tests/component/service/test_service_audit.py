@@ -4,7 +4,7 @@ import getpass
 import json
 import re
 import zipfile
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
@@ -146,7 +146,7 @@ def test_the_whole_log_is_proven_and_its_graph_is_the_one_that_is_shown(home: Pa
     told = verdict(bundle_of(home), "--log-key", key)
 
     assert told["findings"] == []
-    assert told["counts"] == {"shown": 30, "signed": 27, "unsigned": 1}
+    assert told["counts"] == {"shown": 30, "edits": 2, "signed": 27, "unsigned": 1}
     assert any("graph that the service shows: 5 jobs, 15 runs, 3 datasets" in each for each in told["checked"])
     assert not any("--log-key" in each for each in told["notKnown"])
     assert any("whether what a node signed was true" in each for each in told["notKnown"])
@@ -356,6 +356,114 @@ def test_a_head_that_another_key_signed_is_found_by_the_checkpoint(home: Path, t
     told = verdict(bundle_of(home), "--log-key", str(other.verifier))
 
     assert "checkpoint" in checks(told)
+
+
+def test_a_check_that_failed_is_not_told_among_those_that_went_well(home: Path) -> None:
+    def alter(entries: list[dict[str, Any]]) -> None:
+        entries[4]["raw"] = entries[4]["raw"].replace("job 4", "job 3")
+
+    told = verdict(bent(bundle_of(home), entries=lines(alter)))
+
+    went_well = {checked.partition(":")[0] for checked in told["checked"]}
+    assert checks(told) == {"entry", "signature", "inclusion", "graph"}
+    assert went_well & checks(told) == set()
+
+
+def test_an_entry_that_was_dropped_is_told_once_and_not_of_all_behind_it(home: Path) -> None:
+    told = verdict(bent(bundle_of(home), entries=lines(lambda entries: entries.pop(11))))
+
+    places = [each["entry"] for each in told["findings"] if each["check"] == "inclusion"]
+    assert places == [11, 29, None]
+
+
+def test_many_findings_of_one_check_hide_none_of_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core, "MOST_FINDINGS", 3)
+
+    def alter(entries: list[dict[str, Any]]) -> None:
+        for entry in entries:
+            entry["raw"] = entry["raw"].replace("etl", "elt")
+
+    told = verdict(bent(bundle_of(home), entries=lines(alter)))
+
+    assert checks(told) == {"entry", "signature", "inclusion", "graph"}
+    assert told["counts"]["findings not listed"] == 30 + 27 - 2 * 3
+
+
+def test_a_head_that_nobody_known_signed_accuses_the_log_of_nothing_else(home: Path) -> None:
+    whole = bundle_of(home)
+    with zipfile.ZipFile(whole) as bundle:
+        (home / "kept.txt").write_bytes(bundle.read("checkpoint.txt"))
+
+    told = verdict(
+        bent(whole, checkpoint=lambda note: note.replace(b"\n30\n", b"\n31\n")), "--since", str(home / "kept.txt")
+    )
+
+    assert checks(told) == {"checkpoint", "inclusion"}
+    assert "cut off" not in json.dumps(told)
+
+
+def test_entries_that_are_said_to_stand_elsewhere_are_found(home: Path) -> None:
+    def later(entries: list[dict[str, Any]]) -> None:
+        for entry in entries:
+            entry["index"] += 1
+
+    def claim(data: bytes) -> bytes:
+        return json.dumps({**json.loads(data), "from": 1, "to": 31}).encode()
+
+    told = run("verify", str(bent(bundle_of(home), entries=lines(later), manifest=claim)))
+
+    assert told.exit_code == 2
+    assert "tree.json lacks the hashes of the entries before 1" in told.stderr
+
+
+def test_a_key_that_its_own_id_does_not_name_signs_nothing(home: Path, tmp_path: Path) -> None:
+    other = load_or_create(tmp_path / "other").public_key.public_bytes_raw()
+
+    def swap(data: bytes) -> bytes:
+        jwks = json.loads(data)
+        jwks["keys"][0]["x"] = urlsafe_b64encode(other).decode().rstrip("=")
+        return json.dumps(jwks).encode()
+
+    path = bent(bundle_of(home), keys=swap)
+    told, text = verdict(path), run("verify", str(path)).output
+
+    assert checks(told) == {"signature"}
+    assert "that fits the hash in it, by --keys or else by the bundle" in told["findings"][0]["message"]
+    assert "WRONG      signature: entries 0 to 29, 27 of them: no key is known as 'node:" in text
+
+
+def test_what_is_withheld_is_told_to_be_unknown_and_holes_only_in_part(home: Path) -> None:
+    told = verdict(bundle_of(home, "--dataset", "lake", "table 1"))
+
+    withheld = told["counts"]["withheld"]
+    holes = [each for each in told["notKnown"] if each.startswith("what node")]
+    assert f"what stands in {withheld} entries that are not shown, and what it is about" in told["notKnown"]
+    assert holes
+    assert all("or among those that are not shown" in each for each in holes[:3])
+    assert len(holes) <= 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--from", "31"), "--from: the log has 30 entries"),
+        (("--from", "20", "--to", "10"), "--to: expected no earlier than --from (entries 20 to 10)"),
+    ],
+)
+def test_a_range_that_cannot_be_is_told_by_the_option_that_is_wrong(
+    home: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    told = run("export", "-o", str(home / "bundle.zip"), *arguments)
+
+    assert isinstance(told.exception, InvalidInputError)
+    assert said in str(told.exception)
+
+
+def test_a_bundle_of_a_time_in_which_nothing_came_says_so(home: Path) -> None:
+    told = run("export", "-o", str(home / "bundle.zip"), "--to", "2020-01-01")
+
+    assert told.exit_code == 0
+    assert "warning: no entry came then" in told.stderr
 
 
 def test_a_graph_that_the_entries_do_not_make_is_found(home: Path) -> None:
@@ -609,7 +717,7 @@ def test_a_small_bundle_that_would_unpack_to_more_than_anything_exported_is_refu
 def test_the_core_is_one_file_that_an_auditor_can_read() -> None:
     text = Path(core.__file__).read_text()
 
-    assert len(text.splitlines()) < 400
+    assert len(text.splitlines()) < 420
     assert "import headwater" not in text
     assert "from headwater" not in text
 
@@ -630,7 +738,7 @@ def test_what_was_erased_is_gone_everywhere_and_everything_is_still_proven(home:
     shown = verdict(bundle_of(home, "--since", str(home / "kept.txt")), "--since", str(home / "kept.txt"))
 
     assert shown["findings"] == []
-    assert shown["counts"] == {"shown": 32, "signed": 26, "unsigned": 1, "erased": 2}
+    assert shown["counts"] == {"shown": 32, "edits": 4, "signed": 26, "unsigned": 1, "erased": 2}
     assert any("2 facets that were erased" in each for each in shown["notKnown"])
     with closing(SqliteStore(home / "headwater.db")) as store:
         erased, saying = store.at([4])[4], store.at([31])[31]
