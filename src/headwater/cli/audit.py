@@ -63,7 +63,10 @@ def export(
     ] = None,
     dataset: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="NAMESPACE NAME", help="Show only what is about it; of the rest only that it is there."),
+        typer.Option(
+            metavar="NAMESPACE NAME",
+            help="Show only what is about it, by any of its names; of the rest only that it is there.",
+        ),
     ] = None,
     since: Annotated[
         Path | None,
@@ -113,6 +116,9 @@ def export(
     for told in beyond:
         typer.echo(f"warning: {told}", err=True)
     typer.echo(f"entries {manifest['from']:,} to {manifest['to']:,} of {manifest['size']:,} are in {output}")
+    if dataset is not None:
+        names = [" ".join(each.values()).strip() for each in manifest["names"]]
+        typer.echo(f"shown is what is about it by any name that it has: {', '.join(names)}")
     typer.echo(f"tell the auditor the log's key by another way: {manifest['logKey']}")
 
 

@@ -1,6 +1,7 @@
 """What an audit counts in a bundle is what the service counted when its log had those entries."""
 
 import json
+import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -128,3 +129,25 @@ def test_a_part_that_is_called_the_whole_is_found(home: Path) -> None:
 
     assert checks(told) == {"graph"}
     assert "calls its graph that of the whole log" in told["findings"][0]["message"]
+
+
+def test_of_one_dataset_what_names_it_otherwise_is_shown_too(home: Path) -> None:
+    symlink = {"identifiers": [{"namespace": "glue", "name": "shop.orders", "type": "TABLE"}]}
+    run_ids = [f"0198f7d0-0000-7000-8000-{number:012d}" for number in range(3)]
+    bodies = [
+        event(run={"runId": run_ids[0]}, outputs=[dataset("orders", symlinks=symlink)]),
+        event(run={"runId": run_ids[1]}, inputs=[{"namespace": "glue", "name": "shop.orders"}]),
+        event(run={"runId": run_ids[2]}, inputs=[dataset("others")]),
+    ]
+    with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
+        assert all(_posted(client, json.dumps(body).encode()) for body in bodies)
+        assert client.post(f"{API}/namespaces/lake/datasets/orders/tags/PII").status_code == 200
+
+    told = run("export", "-o", str(home / "bundle.zip"), "--dataset", "glue", "shop.orders")
+
+    assert told.exit_code == 0, told.output
+    assert "by any name that it has: glue shop.orders, lake orders" in told.output
+    with zipfile.ZipFile(home / "bundle.zip") as bundle:
+        entries = [json.loads(line) for line in bundle.read("entries.jsonl").splitlines()]
+    assert [entry["index"] for entry in entries if "raw" in entry] == [0, 1, 3]
+    assert verdict(home / "bundle.zip")["graph"]["datasets"] == 1
