@@ -123,6 +123,11 @@ def _folded(reader: Reader) -> int:
         size, folded = reader.size(), reader.folded()
         if size == folded:
             return size
+        if size < folded:
+            raise UnavailableError(
+                f"the database has the facts of {folded} entries, and {size} entries: the last ones were taken out, "
+                "or it was restored in part; restore it whole from a backup"
+            )
         time.sleep(_PAUSE_S)
     raise UnavailableError(
         f"the facts of {size - folded:,} entries are not stored yet: export while fewer events come, or, where no "
@@ -181,7 +186,7 @@ def _lines(
     runs = None if names is None else _runs_of(reader, places, names)
     for begin in range(places.start, places.stop, _TOGETHER):
         some, lines = range(begin, min(begin + _TOGETHER, places.stop)), []
-        for logged, sealed in zip(reader.logged(some), reader.tree.seals(some), strict=True):
+        for logged, sealed in _whole(reader, some):
             if names is not None and runs is not None and not _is_about(logged, names, runs):
                 lines.append(_line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()}))
                 continue
@@ -191,6 +196,20 @@ def _lines(
             lines.append(_line(_entry(logged, sealed)))
         yield b"".join(lines)
         advance(some.stop - places.start, len(places))
+
+
+def _whole(reader: Reader, places: range) -> Iterator[tuple[LoggedEvent, Seal]]:
+    """The entries at these places, each with its leaf, once all are there."""
+    entries, seals = list(reader.logged(places)), list(reader.tree.seals(places))
+    found_at = [logged.log_index for logged in entries]
+    missing = next((place for place, at in zip(places, found_at, strict=False) if place != at), None)
+    if missing is not None or len(seals) < len(entries):
+        what = f"leaf for an entry from {places.start} on" if missing is None else f"entry {missing}"
+        raise UnavailableError(
+            f"the log has no {what}, yet later ones: it was taken out, or the database was "
+            "restored in part; restore it whole from a backup, or export what stands before that, with --to"
+        )
+    return zip(entries, seals, strict=True)
 
 
 def _entry(logged: LoggedEvent, sealed: Seal) -> Mapping[str, Any]:

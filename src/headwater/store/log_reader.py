@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
+import zstandard
+
 from headwater.errors import UnavailableError
 from headwater.store.bounded import END_OF_TIME_US, RUN, Bounded, runs
 from headwater.store.bulk import marks
@@ -141,7 +143,10 @@ class LogReader(Bounded):
     def _unpacked(self, place: int, digest: bytes, frame: bytes) -> bytes:
         """The bytes of an event, from its row in the log; an empty frame means that they are in a segment."""
         if frame:
-            return unpacked(frame)
+            try:
+                return unpacked(frame)
+            except zstandard.ZstdError as fault:
+                raise UnavailableError(f"the bytes of event {place} in the database are damaged: {fault}") from fault
         if self._segments is None:
             raise UnavailableError(f"the bytes of event {place} are in a segment, and no folder of segments is known")
         raw = self._segments.raw(place)

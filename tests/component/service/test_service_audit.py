@@ -3,6 +3,7 @@
 import getpass
 import json
 import re
+import sqlite3
 import zipfile
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ from headwater.audit import core
 from headwater.audit.bounds import told_of_size
 from headwater.audit.core import Trust, canonical, check_bundle, leaf_of
 from headwater.cli.main import app
-from headwater.errors import InvalidInputError, SetupError
+from headwater.errors import InvalidInputError, SetupError, UnavailableError
 from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
 from headwater.signing.directory import revocation
@@ -303,6 +304,45 @@ def test_an_event_that_its_node_never_signed_is_found_by_its_signature_whatever_
     assert {(each["check"], each["entry"]) for each in told["findings"]} >= {
         ("signature", at) for at in (4, 14, 19, 24)
     }
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("DELETE FROM log WHERE idx = 12", "the log has no entry 12, yet later ones"),
+        ("DELETE FROM leaf WHERE idx = 12", "the log has no leaf for an entry from 0 on, yet later ones"),
+        ("DELETE FROM log WHERE idx = 29", "the facts of 30 entries, and 29 entries: the last ones were taken out"),
+        ("UPDATE log SET packed = x'00' WHERE idx = 12", "the bytes of event 12 in the database are damaged"),
+    ],
+)
+def test_a_database_of_which_entries_are_gone_or_damaged_is_told_so(home: Path, damage: str, said: str) -> None:
+    with closing(sqlite3.connect(home / "headwater.db")) as database:
+        database.execute(damage)
+        database.commit()
+
+    told = run("export", "-o", str(home / "bundle.zip"))
+
+    assert isinstance(told.exception, UnavailableError)
+    assert said in str(told.exception)
+    assert not (home / "bundle.zip").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE log SET verdict = 'ok' WHERE idx = 9",
+        "UPDATE log SET received_us = received_us - 1 WHERE idx = 9",
+        "UPDATE log SET packed = (SELECT packed FROM log WHERE idx = 5) WHERE idx = 9",
+    ],
+)
+def test_a_row_of_the_database_that_was_edited_is_found_by_the_entry(home: Path, change: str) -> None:
+    with closing(sqlite3.connect(home / "headwater.db")) as database:
+        database.execute(change)
+        database.commit()
+
+    told = verdict(bundle_of(home))
+
+    assert ("entry", 9) in {(each["check"], each["entry"]) for each in told["findings"]}
 
 
 def test_an_event_that_is_called_an_edit_is_found_by_the_entry(home: Path) -> None:
