@@ -68,7 +68,8 @@ def _verify(bundle: BytesIO) -> None:
     folding = Folding()
 
     def look(entry: dict[str, Any], raw: bytes) -> None:
-        folding.take(entry["type"], raw, entry["index"], Arrival(entry["receivedUs"], entry["verdict"]))
+        arrival = Arrival(entry["receivedUs"], entry["verdict"], entry["keyId"])
+        folding.take(entry["type"], raw, entry["index"], arrival)
 
     report = check_bundle(bundle, Trust(read_json=read_json, read_event=read_signature), look)
     check_graph(bundle, folding, report)

@@ -51,10 +51,17 @@ def head(epoch: str, events: list[Linked]) -> Head:
     return Head(epoch, len(events) - 1, events[-1].payload_hash)
 
 
+def erased(linked: Linked) -> Linked:
+    """The event as it stands in the log once its signature was erased."""
+    body = json.loads(linked.raw)
+    body["run"]["facets"]["signature"] = {"_deleted": True}
+    return linked._replace(raw=json.dumps(body, separators=(",", ":")).encode())
+
+
 def link_of(raw: bytes, received_us: int = 0, verdict: str = "ok") -> ChainLink:
     """The link that an event gives."""
     parsed = parse_event(raw)
     assert isinstance(parsed, RunEvent)
-    link = chain_link(parsed, Arrival(received_us, verdict))
+    link = chain_link(parsed, Arrival(received_us, verdict, KEY.key_id))
     assert link is not None
     return link

@@ -191,7 +191,7 @@ def _lines(
                 lines.append(_line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()}))
                 continue
             if folding is not None:
-                arrival = Arrival(logged.received_us, logged.verdict)
+                arrival = Arrival(logged.received_us, logged.verdict, logged.key_id)
                 folding.take(logged.event_type, logged.raw, logged.log_index, arrival)
             lines.append(_line(_entry(logged, sealed)))
         yield b"".join(lines)

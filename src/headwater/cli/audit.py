@@ -172,7 +172,8 @@ def _checked(path: Path, trust: Trust) -> tuple[Report, Folded]:
         def look(entry: dict[str, Any], raw: bytes) -> None:
             nonlocal seen
             seen += 1
-            folding.take(entry["type"], raw, entry["index"], Arrival(entry["receivedUs"], entry["verdict"]))
+            arrival = Arrival(entry["receivedUs"], entry["verdict"], entry["keyId"])
+            folding.take(entry["type"], raw, entry["index"], arrival)
             if seen % 1_000 == 0:
                 count("verifying", seen, 0)
 

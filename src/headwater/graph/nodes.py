@@ -12,6 +12,7 @@ import orjson
 
 from headwater.model.digest import hash_of
 from headwater.model.facts import ChainLink, Seen
+from headwater.model.nodes import ERASED_HASH
 
 TroubleKind = Literal["fork", "broken", "hole", "replay", "silence", "dropped", "clock"]
 
@@ -67,12 +68,13 @@ class Epoch:
 
     @property
     def head_hash(self) -> str:
-        """The payload hash of its last event."""
-        return f"sha256:{self.places[self.last][:_HASH].hex()}"
+        """The payload hash of its last event; empty if it was erased."""
+        payload_hash = self.places[self.last][:_HASH]
+        return "" if payload_hash == ERASED_HASH else f"sha256:{payload_hash.hex()}"
 
     def payloads(self, sequence: int) -> set[bytes]:
-        """The payload hashes that were signed for a place."""
-        return {link[:_HASH] for link in self._links(sequence)}
+        """The payload hashes that were signed for a place, as far as none was erased."""
+        return {link[:_HASH] for link in self._links(sequence)} - {ERASED_HASH}
 
     def _links(self, sequence: int) -> Iterator[bytes]:
         if sequence in self.places:
@@ -111,9 +113,10 @@ class Epoch:
         if not self.again:  # as in nearly every epoch: one link at most at each place
             link, previous = self.places.get(sequence), self.places.get(sequence - 1) if sequence else bytes(_HASH)
             fits = link is None or previous is None or link[_HASH : 2 * _HASH] == previous[:_HASH]
+            fits |= sequence > 0 and previous is not None and previous[:_HASH] == ERASED_HASH
             (self.broken.discard if fits else self.broken.add)(sequence)
             return
-        before = self.payloads(sequence - 1) if sequence else {bytes(_HASH)}
+        before = self.payloads(sequence - 1) if sequence else {bytes(_HASH)}  # where none is left, nothing can be said
         fits = not before or all(link[_HASH : 2 * _HASH] in before for link in self._links(sequence))
         (self.broken.discard if fits else self.broken.add)(sequence)
 
@@ -195,7 +198,7 @@ def _holes(name: str, epoch: Epoch, ends: "list[_Ends] | tuple[()]") -> Iterator
                 yield Trouble("hole", name, "events are missing", epoch.seen.last_us, events, expected, sequence - 1)
             expected = sequence + 1
     for sequence, payload_hash, at_us in sorted(ends):
-        if sequence in epoch.places and hash_of(payload_hash) not in epoch.payloads(sequence):
+        if (known := epoch.payloads(sequence)) and hash_of(payload_hash) not in known:
             yield Trouble("broken", name, "a later epoch names another last event", at_us, 1, sequence, sequence)
 
 

@@ -21,13 +21,18 @@ from headwater.model.heartbeat import HEARTBEAT, NODES
 
 _MAX_SEQUENCE: Final = 2**53
 _MAX_NAME: Final = 200
+_ERASED: Final = {"_deleted": True}
+"""What stands in the place of a facet that was erased; of one that came so no signature was found good."""
+ERASED_HASH: Final = bytes(32)
+"""In the place of a payload hash that was erased; no event has it."""
 
 
 class Arrival(NamedTuple):
-    """How an event came: when, in microseconds since 1970, and what its signature proved then."""
+    """How an event came: when, in microseconds since 1970, and what its signature proved then, by which key."""
 
     received_us: int
     verdict: str
+    key_id: str | None = None
 
 
 def chain_link(event: RunEvent, arrival: Arrival) -> ChainLink | None:
@@ -35,14 +40,14 @@ def chain_link(event: RunEvent, arrival: Arrival) -> ChainLink | None:
 
     Returns:
         None if it names none, or none that counts: without a signature that fits the event anybody could have said it,
-        and a key speaks for its own node only.
+        and a key speaks for its own node only. Where the signature was erased since, the payload hash is `ERASED_HASH`.
     """
     if arrival.verdict not in ("ok", "unknown-key") or ChainFacet.key not in event.run_facets:
         return None
-    told = _told_plainly(event.run_facets) or _told(event.run_facets)
+    told = _told_plainly(event.run_facets) or _told(event.run_facets, arrival.key_id)
     if told is None or not _is_sound(told):
         return None
-    payload_hash = hash_of(told.payload_hash)
+    payload_hash = ERASED_HASH if told.payload_hash is None else hash_of(told.payload_hash)
     previous_hash = b"" if told.previous_hash is None else hash_of(told.previous_hash)
     if payload_hash is None or previous_hash is None:
         return None
@@ -68,7 +73,8 @@ class _Told(NamedTuple):
     sequence: int
     previous_hash: str | None
     key_id: str
-    payload_hash: str
+    payload_hash: str | None
+    """None where it was erased with the signature."""
     follows: Sequence[Head] = ()
     unsigned: Sequence[str] = ()
 
@@ -96,17 +102,22 @@ def _told_plainly(run_facets: Facets) -> _Told | None:
     return _Told(node_id, epoch, chain["sequence"], previous_hash, signature["keyId"], signature["payloadHash"])
 
 
-def _told(run_facets: Facets) -> _Told | None:
+def _told(run_facets: Facets, key_id: str | None) -> _Told | None:
     chain, signature = ChainFacet.read(run_facets), SignatureFacet.read(run_facets)
-    if not isinstance(chain, ChainFacet) or not isinstance(signature, SignatureFacet):
+    payload_hash: str | None = None
+    if isinstance(signature, SignatureFacet):
+        key_id, payload_hash = signature.key_id, signature.payload_hash
+    elif run_facets.get(SignatureFacet.key) != _ERASED:
+        return None
+    if not isinstance(chain, ChainFacet) or key_id is None:
         return None
     return _Told(
         chain.node_id,
         chain.epoch,
         chain.sequence,
         chain.previous_hash,
-        signature.key_id,
-        signature.payload_hash,
+        key_id,
+        payload_hash,
         chain.follows,
         chain.unsigned,
     )

@@ -23,7 +23,7 @@ class Node(TypedDict):
     """An edge machine, by what its signed events say; `lastReceivedAt` is by our clock, the other times by its own.
 
     `events` are those that stand in its epochs, `unproved` how many of them no key signed that was trusted then.
-    `epoch`, `lastSequence` and `headHash` are of the epoch that was heard last.
+    `epoch`, `lastSequence` and `headHash` are of the epoch that was heard last; a hash that was erased is empty.
     """
 
     nodeId: str

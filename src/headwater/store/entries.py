@@ -68,7 +68,7 @@ def _unsealed(event: Event | EditEntry, verdict: Verdict, key_id: str | None, re
     frame = packed(event.raw)
     if isinstance(event, EditEntry):
         return Entry(*_stamped(event), EDIT, None, verdict, key_id, received_us, frame, (), (), event)
-    said = facts(event, Arrival(received_us, verdict))
+    said = facts(event, Arrival(received_us, verdict, key_id))
     names = named(event, said)
     return Entry(*_stamped(event), _type(event), run_id, verdict, key_id, received_us, frame, said, names, None)
 
@@ -119,7 +119,7 @@ def facts_of(logged: LoggedEvent) -> tuple[Fact, ...]:
         event = parse_event(logged.raw)
     except InvalidEventError:
         return ()
-    return facts(event, Arrival(logged.received_us, logged.verdict))
+    return facts(event, Arrival(logged.received_us, logged.verdict, logged.key_id))
 
 
 def entry_again(logged: LoggedEvent, sealed: Seal) -> Entry:

@@ -343,7 +343,7 @@ class Store(Reader):
         if len(self._waiting) >= _READ_TOGETHER:
             self._wait_for_facts()
         sql = (
-            "SELECT idx, digest, received_us, verdict, event_type, packed FROM log "
+            "SELECT idx, digest, received_us, verdict, key_id, event_type, packed FROM log "
             "WHERE idx >= ? AND idx < ? ORDER BY idx"
         )
         news: list[Stored] = []

@@ -780,6 +780,7 @@ def test_what_was_erased_is_gone_everywhere_and_everything_is_still_proven(home:
     assert shown["findings"] == []
     assert shown["counts"] == {"shown": 32, "edits": 4, "signed": 26, "unsigned": 1, "erased": 2}
     assert any("2 facets that were erased" in each for each in shown["notKnown"])
+    assert any("27 events at places 0 to 26" in each and "0 missing" in each for each in shown["checked"])
     with closing(SqliteStore(home / "headwater.db")) as store:
         erased, saying = store.at([4])[4], store.at([31])[31]
         assert (b'nominalTime":{"_deleted' in erased.raw, erased.verdict) == (True, "ok")

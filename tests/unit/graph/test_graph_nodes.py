@@ -16,7 +16,7 @@ from headwater.signing.chain import Head, Link
 from headwater.signing.keys import NodeKey
 from headwater.signing.sign import Linked
 from tests.support.app import event
-from tests.support.chains import NODE, head, heartbeat, in_place, link_of, record
+from tests.support.chains import KEY, NODE, erased, head, heartbeat, in_place, link_of, record
 
 E1, E2 = "018f0000-0000-7000-8000-000000000001", "018f0000-0000-7000-8000-000000000002"
 WHOLE = record(E1, 5)
@@ -87,6 +87,25 @@ def test_the_very_same_bytes_again_are_nothing() -> None:
     assert found([*WHOLE, *WHOLE]) == []
 
 
+@pytest.mark.parametrize("place", range(5))
+def test_an_event_whose_signature_was_erased_keeps_its_place(place: int) -> None:
+    events = [*WHOLE[:place], erased(WHOLE[place]), *WHOLE[place + 1 :]]
+
+    assert found([*events, *record(E2, 1, follows=(head(E1, WHOLE),))]) == []
+
+
+def test_an_event_that_is_sent_again_after_its_signature_was_erased_is_no_fork() -> None:
+    assert found([*WHOLE, erased(WHOLE[2])]) == [("replay", E1, 1, 2, 2)]
+
+
+@pytest.mark.parametrize(("verdict", "key_id"), [("unsigned", KEY.key_id), ("ok", None), ("ok", "node:other#sha256:x")])
+def test_an_erased_signature_speaks_for_the_node_whose_key_the_log_found_good(verdict: str, key_id: str | None) -> None:
+    parsed = parse_event(erased(WHOLE[0]).raw)
+
+    assert isinstance(parsed, RunEvent)
+    assert chain_link(parsed, Arrival(0, verdict, key_id)) is None
+
+
 def test_who_promised_heartbeats_and_falls_silent_is_missed() -> None:
     beat = heartbeat(E1, 0, None)
     received_us = 2_000_000_000_000_000
@@ -153,6 +172,8 @@ LOG = [
     heartbeat(E2, 2, None),
     heartbeat(E2, 5, None, is_last=True),
     WHOLE[1]._replace(raw=json.dumps(json.loads(WHOLE[1].raw), indent=1).encode()),
+    erased(WHOLE[0]),
+    erased(WHOLE[3]),
 ]
 LINKS = [link_of(each.raw, received_us=number * 1_000_000) for number, each in enumerate(LOG)]
 
