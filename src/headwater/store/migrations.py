@@ -18,6 +18,7 @@ from headwater.store.schema import (
     TABLES_8,
     TABLES_9,
     TABLES_10,
+    TABLES_11,
 )
 
 STEPS: Final[Sequence[str]] = (
@@ -31,6 +32,7 @@ STEPS: Final[Sequence[str]] = (
     TABLES_8,
     TABLES_9,
     TABLES_10,
+    TABLES_11,
 )
 
 

@@ -251,3 +251,9 @@ DELETE FROM declaration;
 DELETE FROM edit;
 UPDATE folded SET events = 0;
 """
+
+TABLES_11 = """
+UPDATE folded SET events = 0           -- events whose signature was erased have lost their place in a node's record,
+WHERE EXISTS (SELECT 1 FROM edit WHERE what LIKE 'erased:%');  -- which the log still tells
+DELETE FROM edit WHERE (SELECT events FROM folded) = 0;
+"""

@@ -12,15 +12,19 @@ import pytest
 
 from headwater.errors import SetupError
 from headwater.graph.fold import fold
+from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
+from headwater.model.facts import ChainLink
 from headwater.model.names import DatasetId
+from headwater.store.entries import entry_of
 from headwater.store.migrations import STEPS
 from headwater.store.opening import open_store
 from headwater.store.postgres import PostgresStore
 from headwater.store.sqlite import SqliteStore
 from headwater.store.store import Store
 from tests.component.store.test_store import entry, event
+from tests.support.chains import KEY, erased, record
 from tests.support.postgres import Cluster
 
 RELEASED = Path(__file__).parent / "released"
@@ -63,6 +67,23 @@ def test_what_an_earlier_shape_read_in_facets_that_were_taken_back_is_gone(tmp_p
 
     with closing(SqliteStore(path)) as store:
         assert stored(store) == EVERYTHING
+
+
+def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_nodes_record_again(
+    tmp_path: Path,
+) -> None:
+    raw = erased(record("018f0000-0000-7000-8000-000000000001", 1)[0]).raw
+    said = edit_entry("1", 2, "ann", [Saying(("entry", "0"), "erased:run.facets.owner", {"reason": "asked"})])
+    with closing(SqliteStore(tmp_path / "headwater.db", STEPS[:10])) as store:
+        signed = entry_of(parse_event(raw), "ok", KEY.key_id, 1)
+        store.add([signed, entry_of(said, "unsigned", None, 2)])
+        everything = {fact.key for fact in store.facts()}
+    with closing(sqlite3.connect(tmp_path / "headwater.db")) as db, db:
+        assert db.execute("DELETE FROM chain_link").rowcount == 1
+
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        assert {fact.key for fact in store.facts()} == everything
+        assert any(isinstance(fact, ChainLink) for fact in store.facts())
 
 
 @pytest.mark.parametrize("dump", sorted(RELEASED.glob("postgres-*.sql")), ids=lambda path: path.stem)
