@@ -254,6 +254,27 @@ UPDATE folded SET events = 0;
 
 TABLES_11 = """
 UPDATE folded SET events = 0           -- events whose signature was erased have lost their place in a node's record,
-WHERE EXISTS (SELECT 1 FROM edit WHERE what LIKE 'erased:%');  -- which the log still tells
+WHERE EXISTS (SELECT 1 FROM edit WHERE what LIKE 'erased:%');  -- which the log still tells: all facts are made anew
+DELETE FROM alias WHERE (SELECT events FROM folded) = 0;
+DELETE FROM catalog_entry WHERE (SELECT events FROM folded) = 0;
+DELETE FROM chain_link WHERE (SELECT events FROM folded) = 0;
+DELETE FROM column_evidence WHERE (SELECT events FROM folded) = 0;
+DELETE FROM content WHERE (SELECT events FROM folded) = 0;
+DELETE FROM control_flow WHERE (SELECT events FROM folded) = 0;
+DELETE FROM declaration WHERE (SELECT events FROM folded) = 0;
+DELETE FROM declared_shape WHERE (SELECT events FROM folded) = 0;
+DELETE FROM declared_times WHERE (SELECT events FROM folded) = 0;
 DELETE FROM edit WHERE (SELECT events FROM folded) = 0;
+DELETE FROM ending WHERE (SELECT events FROM folded) = 0;
+DELETE FROM engine_catalog WHERE (SELECT events FROM folded) = 0;
+DELETE FROM job_facet WHERE (SELECT events FROM folded) = 0;
+DELETE FROM job_flow WHERE (SELECT events FROM folded) = 0;
+DELETE FROM named_job WHERE (SELECT events FROM folded) = 0;
+DELETE FROM observation WHERE (SELECT events FROM folded) = 0;
+DELETE FROM observed_facet WHERE (SELECT events FROM folded) = 0;
+DELETE FROM quarantined WHERE (SELECT events FROM folded) = 0;
+DELETE FROM run_facet WHERE (SELECT events FROM folded) = 0;
+DELETE FROM run_of_job WHERE (SELECT events FROM folded) = 0;
+DELETE FROM run_times WHERE (SELECT events FROM folded) = 0;
+DELETE FROM telling WHERE (SELECT events FROM folded) = 0;
 """
