@@ -8,12 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 from starlette.testclient import TestClient
 
+from headwater.audit.graph import Folding
+from headwater.model.events import parse_event
+from headwater.model.nodes import Arrival
+from headwater.service.views.counts import summary
 from headwater.signing.notefile import log_key
+from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.component.service.test_service_audit import LOG_NAME, bent, bundle_of, checks, run, verdict
+from tests.component.service.test_service_questions_order import known
 from tests.support.app import PRODUCER, dataset, event, serving
+from tests.support.logs import logs
 
 FIGURES = ("jobs", "runs", "datasets", "edges", "quarantined")
 API = "/api/v1"
@@ -151,3 +159,16 @@ def test_of_one_dataset_what_names_it_otherwise_is_shown_too(home: Path) -> None
         entries = [json.loads(line) for line in bundle.read("entries.jsonl").splitlines()]
     assert [entry["index"] for entry in entries if "raw" in entry] == [0, 1, 3]
     assert verdict(home / "bundle.zip")["graph"]["datasets"] == 1
+
+
+@settings(max_examples=30)
+@given(logs)
+def test_what_an_audit_counts_of_any_log_is_what_the_service_counts(log: list[bytes]) -> None:
+    folding = Folding()
+    for place, raw in enumerate(log):
+        folding.take(entry_of(parse_event(raw), "unsigned", None, 0).event_type, raw, place, Arrival(0, "unsigned"))
+
+    with known(log) as knowledge:
+        told = summary(knowledge, {}, 0)
+
+    assert folding.counts()._asdict() == {figure: dict(told)[figure] for figure in FIGURES}
