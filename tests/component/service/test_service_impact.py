@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import Body, dataset, facet, get, post, served
+from tests.support.app import Body, dataset, event, facet, get, post, served
 from tests.support.flights import FLIGHTS, columns, ran, schema, source
 
 
@@ -291,6 +291,18 @@ def test_what_is_deleted_is_not_reached_nor_what_only_it_leads_to(client: TestCl
 
     reached = [short(place["id"]) for place in answer["reached"]]
     assert reached == ["legs:delay", "legs", "job cut", "job average"]
+
+
+def test_what_nobody_can_name_in_full_is_in_quarantine_and_not_reached(client: TestClient) -> None:
+    made = facet(fields={"a": {"inputFields": [{"namespace": "lake", "name": "orders", "field": "a"}]}})
+    nowhere = {"namespace": "", "name": "nowhere", "facets": {"columnLineage": made}}
+    post(client, event(inputs=[dataset("orders")], outputs=[nowhere]))
+
+    reached = get(client, "/api/v1/impact?nodeId=dataset:lake:orders")["reached"]
+    columns = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:orders:a&withDownstream=true")["graph"]
+
+    assert [each["id"] for each in reached] == ["job:etl:load"]
+    assert [each["id"] for each in columns] == ["datasetField:lake:orders:a"]
 
 
 def test_a_page_shows_some_and_counts_all(client: TestClient) -> None:

@@ -228,9 +228,8 @@ def _onward_from(
 ) -> tuple[_Onward, ...]:
     readers = readers_of(name)
     written = {graph.shown(target) for job in readers for target in graph.jobs[job].writes}
-    written = {target for target in written if target.is_complete}
     found = []
-    for target in sorted(written | graph.fed_by(name)):
+    for target in sorted(target for target in written | graph.fed_by(name) if target.is_complete):
         told = told_of(target)
         between = told.between(graph, name)
         if (target not in written and between is None) or graph.hides(target):
