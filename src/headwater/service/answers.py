@@ -23,6 +23,7 @@ def answer_json(body: bytes, status: int = 200) -> Response:
     return Response(body, status, {"cache-control": "no-store"}, "application/json")
 
 
+@lru_cache(maxsize=4_096)  # what a run told last, its job and its datasets were heard of last
 def iso(time_us: int, to: Literal["milliseconds", "microseconds"] = "milliseconds") -> str:
     """A time in microseconds since 1970 in UTC.
 
