@@ -146,3 +146,18 @@ events = st.one_of(_run_event, _run_event, _run_event, _job_event, _dataset_even
 
 logs = st.lists(events, min_size=1, max_size=14)
 """A log of events, as bytes."""
+
+
+def _of_many_runs(log: list[tuple[bytes, bool]]) -> list[bytes]:
+    """Most events of runs become those of a run of their own."""
+    told = [json.loads(raw) for raw, _ in log]
+    for number, (body, (_, is_alone)) in enumerate(zip(told, log, strict=True)):
+        if is_alone and "run" in body:
+            body["run"]["runId"] = f"0198f7d0-0000-7000-8000-0000000001{number:02d}"
+    return [json.dumps(body).encode() for body in told]
+
+
+of_many_runs = st.lists(st.tuples(events, st.sampled_from([True, True, False])), min_size=1, max_size=20).map(
+    _of_many_runs
+)
+"""A log in which few runs speak more than once, as they do in most: at most times, few speak before and after."""

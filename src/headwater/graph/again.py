@@ -53,6 +53,9 @@ class CutIdentities(Identities):
         self._alone: set[DatasetId] = set()
         """Names that were found to be alone since a name was noted, or classes changed."""
         self._alone_as_of = 0
+        self._alone_in_both: set[DatasetId] = set()
+        """Those of them, in full, that are alone now too."""
+        self._alone_in_both_as_of = 0
 
     @property
     def names(self) -> Mapping[DatasetId, None]:
@@ -73,15 +76,33 @@ class CutIdentities(Identities):
         """As of any identities; asked for each edge of a walk."""
         if self._alone_as_of != self.changes:
             self._alone_as_of = self.changes
-            self._alone.clear()
+            self._forget_alone()
         if name not in self._alone and super().is_alone(name):
             self._alone.add(name)
         return name in self._alone
 
+    def are_alone_in_both(self, names: Iterable[DatasetId]) -> bool:
+        """Whether all of the names are in full, and each is its dataset's only name and is now; asked for each node."""
+        if self._alone_as_of != self.changes or self._alone_in_both_as_of != self._now.changes:
+            self._alone_in_both_as_of = self._now.changes
+            self._alone_in_both.clear()
+        alone = self._alone_in_both
+        for name in names:
+            if name not in alone:
+                if not (name.is_complete and self.is_alone(name) and self._now.is_alone(name)):
+                    return False
+                if self._now.knows(name):  # of any other no change of classes tells
+                    alone.add(name)
+        return True
+
+    def _forget_alone(self) -> None:
+        self._alone.clear()
+        self._alone_in_both.clear()
+
     def note(self, name: DatasetId) -> None:
         """Note a name, and other spellings of it that were left out till now."""
         if not super().knows(name):
-            self._alone.clear()
+            self._forget_alone()
             self._note_named(self._now.spellings_of(name))
             super().note(name)
 
@@ -96,7 +117,7 @@ class CutIdentities(Identities):
         self._note_named(self._now.names if is_any else self._now.joined())
 
     def _note_named(self, names: Iterable[DatasetId]) -> None:
-        self._alone.clear()
+        self._forget_alone()
         for name in [*names]:
             if self._is_named(name):
                 super().note(name)

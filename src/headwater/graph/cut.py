@@ -5,7 +5,7 @@ such runs spoke of: it is the very same object. Any other one is put together fr
 told that spoke both before and after it, and what stands in the log without a run, is folded again (`Again`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Literal, NamedTuple, Protocol, TypeVar
@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 from headwater.graph.again import Again, CutIdentities
 from headwater.graph.lazy import Later, LazyItems
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Dataset, Edge, Job, Run
+from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run
+from headwater.graph.recounted import edges_by
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import Fact, Seen, Target
 from headwater.model.names import DatasetId, JobId
@@ -62,6 +63,8 @@ class CutGraph(Graph):
         self.now = now
         self._until_us = until_us
         self._older = older
+        self.is_in_step = True
+        """Whether it has taken in all that was heard of late: no run that spoke across then is missing in `again`."""
         self.again = Again(now._content, now.column_edges)
         self.identities: CutIdentities = CutIdentities(now.identities, self._is_named)
         self.again.identities = self.identities
@@ -132,17 +135,17 @@ class CutGraph(Graph):
     def is_named_as_then(self, name: DatasetId) -> bool:
         """Whether the dataset has the same full names and shown name as then, and nothing of it is folded again."""
         now = self.now.identities
+        if self.are_alone_as_then((name,)):
+            return name not in self.again.datasets
         if not name.is_complete:
             return False
-        if self.is_alone_as_then(name):
-            return name not in self.again.datasets
         members = {*self.identities.members(name)}
         is_again = any(member in self.again.datasets for member in members)
         return not is_again and members == {*now.members(name)} and self.now.shown(name) == self.shown(name)
 
-    def is_alone_as_then(self, name: DatasetId) -> bool:
-        """Whether the dataset goes by this name only, and did then."""
-        return self.now.identities.is_alone(name) and self.identities.is_alone(name)
+    def are_alone_as_then(self, names: Iterable[DatasetId]) -> bool:
+        """Whether each of the names is in full, and its dataset goes by it only, and did then."""
+        return self.identities.are_alone_in_both(names)
 
     def is_used_alone(self, name: DatasetId) -> bool:
         """Whether a run used the name by then, in full, and the dataset went by no other name."""
@@ -166,20 +169,31 @@ class CutGraph(Graph):
             if run_id not in again and ((times := runs[run_id].times) is None or times.seen.last_us <= until_us)
         }
 
+    def _are_as_then(self, run_ids: Iterable[str]) -> bool:
+        """Whether all of the runs are: found out faster than by asking of each."""
+        runs, again, until_us = self.now.runs, self.again.runs, self._until_us
+        for run_id in run_ids:
+            if run_id in again or ((times := runs[run_id].times) is not None and times.seen.last_us > until_us):
+                return False
+        return True
+
     def _is_told_before(self, teller: object) -> bool:
         """The same of who told of a flow; declarations are all folded again."""
         return isinstance(teller, str) and self.is_run_as_then(teller)
 
     def _is_job_same(self, job: Job) -> bool:
-        if job.declaration is not None or job.declared_over is not None:
+        if job.declaration is not None or job.declared_over is not None or self._is_told_since(job.facets):
             return False
+        if not self._are_as_then(job.runs) or not self._are_children_same(job):
+            return False
+        if not (job.told or job.feeds or job.fed_by):  # as with nearly all
+            return True
         tellers = (told for side in (job.told, job.feeds, job.fed_by) for told in side.values())
-        return (
-            all(map(self.is_run_as_then, job.runs))
-            and all(stamp.time_us <= self._until_us for stamp, _ in job.facets.values())
-            and self._are_children_same(job)
-            and all(self._is_told_before(teller) for told in tellers for teller in told)
-        )
+        return all(self._is_told_before(teller) for told in tellers for teller in told)
+
+    def _is_told_since(self, facets: Mapping[str, _Stamped]) -> bool:
+        """Whether any of them was told since, be it with the same content."""
+        return any(stamp.time_us > self._until_us for stamp, _ in facets.values())
 
     def _are_children_same(self, job: Job) -> bool:
         """Whether the runs that are told to be parts of the job's spoke by then only.
@@ -188,21 +202,18 @@ class CutGraph(Graph):
         """
         if not job.children:
             return True
-        if not all(map(self.is_run_as_then, job.children)):
+        if not self._are_as_then(job.children):
             return False
         told = (self.now.runs[run_id].of_job for run_id in job.children)
         whole = {each.run_id for of_job in told if of_job is not None for each in of_job.parts_of}
         claims = (runs for run_id in whole for runs in self.now.child_runs[run_id].values())
         known = (run_id for run_id in whole if run_id in self.now.runs)
-        return all(map(self.is_run_as_then, known)) and all(
-            self.is_run_as_then(part) for runs in claims for part in runs
-        )
+        return self._are_as_then(known) and all(map(self._are_as_then, claims))
 
     def _is_dataset_same(self, dataset: Dataset) -> bool:
         if dataset.observed is None or dataset.declared or dataset.declared_over is not None:
             return False
-        told = (stamp.time_us for stamp, _ in dataset.facets.values())
-        return dataset.observed.last_us <= self._until_us and all(time_us <= self._until_us for time_us in told)
+        return dataset.observed.last_us <= self._until_us and not self._is_told_since(dataset.facets)
 
     def _is_named(self, name: DatasetId) -> bool:
         """Whether a run used the name by then, of those that are not folded again."""
@@ -238,23 +249,33 @@ class CutGraph(Graph):
     def _cut_into(self, name: JobId, job: Job, now: Job) -> None:
         """Add what a job's runs did, and others told of it, that are not folded again."""
         before = self._as_then(now.runs)
+        self._cut_edges_into(job, now, [self.now.runs[run_id] for run_id in before])
         job.runs |= before
-        job.children |= self._as_then(now.children)
-        job.named.update(
-            run_id for run_id in now.named if any(map(self.is_run_as_then, self.now.child_runs[run_id][name]))
-        )
-        for run_id in before:
-            for (direction, dataset), seen in self.now.runs[run_id].observed.items():
-                _count(job.reads if direction == "input" else job.writes, dataset, seen)
+        if now.children:
+            job.children |= self._as_then(now.children)
+            job.named.update(
+                run_id for run_id in now.named if any(map(self.is_run_as_then, self.now.child_runs[run_id][name]))
+            )
         for (direction, dataset), tellers in now.told.items():
             for teller, seen in tellers.items():
                 if self._is_told_before(teller):
                     job.told.setdefault((direction, dataset), {})[teller] = seen
-                    _count(job.reads if direction == "input" else job.writes, dataset, seen)
+                    _count(job.reads if direction == "input" else job.writes, dataset, [seen])
         for mine, theirs in ((job.feeds, now.feeds), (job.fed_by, now.fed_by)):
             for other, tellers in theirs.items():
                 if told := {teller: seen for teller, seen in tellers.items() if self._is_told_before(teller)}:
                     mine.setdefault(other, {}).update(told)
+
+    def _cut_edges_into(self, job: Job, now: Job, runs: Sequence[Run]) -> None:
+        """Add what these of a job's runs did, which are all that are not folded again."""
+        is_told_by_runs = not now.told and now.declaration is None
+        if self.is_in_step and is_told_by_runs and self.again.runs.keys().isdisjoint(now.runs):
+            job.reads.update(edges_by(runs, "input", now.reads, of_runs=len(now.runs)))
+            job.writes.update(edges_by(runs, "output", now.writes, of_runs=len(now.runs)))
+            return
+        for run in runs:
+            for (direction, dataset), seen in run.observed.items():
+                _count(job.reads if direction == "input" else job.writes, dataset, [seen])
 
     def _cut_dataset(self, name: DatasetId) -> Dataset | None:
         now, again = self.now.datasets.get(name), self.again.datasets.get(name)
@@ -273,6 +294,7 @@ class CutGraph(Graph):
 
     def _cut_into_dataset(self, name: DatasetId, dataset: Dataset, now: Dataset) -> None:
         """Add what runs did to a dataset that are not folded again."""
+        times = [dataset.observed]
         for jobs, side in ((now.readers, dataset.readers), (now.writers, dataset.writers)):
             way: Direction = "input" if side is dataset.readers else "output"
             for job in jobs:
@@ -282,18 +304,25 @@ class CutGraph(Graph):
                     continue
                 side.add(job)
                 if then.declaration is None and not then.told:
-                    dataset.observe(edge.seen)  # which only the job's runs made
-                    continue
-                for seen in self._seen_by(then, (way, name)):
-                    dataset.observe(seen)
-        for run_id in self.now.runs_telling_of(name) if now.evidence else ():
-            if self.is_run_as_then(run_id):
-                told = self.now.runs[run_id].evidence[name]
-                strongest = max(strength for strength, _ in told)
-                for key, seen in told.items():
-                    dataset.observe(seen)
-                    if key[0] == strongest:
-                        _count(dataset.evidence, key, seen)
+                    times.append(edge.seen)  # which only the job's runs made
+                else:
+                    times += self._seen_by(then, (way, name))
+        if now.evidence:
+            times += self._cut_evidence_into(name, dataset)
+        dataset.observed = Seen.over(times)
+
+    def _cut_evidence_into(self, name: DatasetId, dataset: Dataset) -> Iterator[Seen]:
+        """Add what they told of its columns; gives when each did."""
+        strongest: dict[EvidenceKey, list[Seen]] = {}
+        for run_id in self._as_then(self.now.runs_telling_of(name)):
+            told = self.now.runs[run_id].evidence[name]
+            yield from told.values()
+            strength, _ = max(told)
+            for key, seen in told.items():
+                if key[0] == strength:
+                    strongest.setdefault(key, []).append(seen)
+        for key, times in strongest.items():
+            _count(dataset.evidence, key, times)
 
     def _seen_by(self, job: Job, end: tuple[Direction, DatasetId]) -> Iterator[Seen]:
         """When runs touched the dataset on that side of a job, of those that are not folded again."""
@@ -346,10 +375,22 @@ class CutGraph(Graph):
             return super().job_digest(job, facet)
         return known.facets[facet][1]
 
+    def are_facets_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bool:
+        """Whether each of these facets of a dataset says what it said then; not of one that has several names."""
+        told = self._told_alone(name)
+        if told is None or told.dataset.declared:
+            return False
+        return all(self._is_alike(told, facet) for facet in facets & told.dataset.facets.keys())
+
+    def are_job_facets_alike(self, name: JobId, facets: AbstractSet[str]) -> bool:
+        """Whether each of these facets of the job says what it said then."""
+        known = self.now.jobs.get(name)
+        return known is not None and all(self._is_job_alike(name, facet) for facet in facets & known.facets.keys())
+
     def _told_alone(self, name: DatasetId) -> _ToldAlone | None:
         """What `now` has of a dataset that goes by one name, as it did then, of which runs alone tell."""
         dataset, again = self.now.datasets.get(name), self.again.datasets.get(name)
-        if dataset is None or not self.is_alone_as_then(name):
+        if dataset is None or not self.are_alone_as_then((name,)):
             return None
         if again is not None and (again.declared or dataset.declared):
             return None
@@ -393,7 +434,10 @@ class CutGraph(Graph):
     ) -> Later[_Stamped]:
         """What `now` has of facets as it was then, and the others once somebody asks."""
         facets, facets_again = ({} if each is None else each.facets for each in (known, again))
-        then = {facet: told for facet, told in facets.items() if told[0].time_us <= self._until_us}
+
+        def as_then() -> tuple[dict[str, _Stamped], set[str]]:
+            then = {facet: told for facet, told in facets.items() if told[0].time_us <= self._until_us}
+            return then, {*facets, *facets_again} - then.keys()
 
         def told_by_then(names: set[str]) -> dict[str, _Stamped]:
             told = {**older(names)}
@@ -401,7 +445,7 @@ class CutGraph(Graph):
                 told[facet] = max(told.get(facet, facets_again[facet]), facets_again[facet])
             return told
 
-        return Later(then, {*facets, *facets_again} - then.keys(), told_by_then)
+        return Later(as_then, told_by_then)
 
 
 def _take_over(job: Job, again: Job) -> None:
@@ -415,10 +459,9 @@ def _take_over(job: Job, again: Job) -> None:
     job.fed_by = {other: {**tellers} for other, tellers in again.fed_by.items()}
 
 
-def _count(edges: dict[KeyT, Edge], key: KeyT, seen: Seen) -> None:
-    """Count one more run."""
+def _count(edges: dict[KeyT, Edge], key: KeyT, times: Sequence[Seen]) -> None:
+    """Count as many more runs as there are times."""
     edge = edges.get(key)
-    if edge is None:
-        edges[key] = Edge(seen, 1)
-    else:
-        edge.count(seen, is_new_run=True)
+    seen = Seen.over((*times, None if edge is None else edge.seen))
+    if seen is not None:
+        edges[key] = Edge(seen, len(times) + (0 if edge is None else edge.runs))

@@ -78,25 +78,34 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
 class Later(MutableMapping[str, ValueT]):
     """A mapping of which some values are known, and others are read when somebody first looks at any of them.
 
-    `names` are those of the others; `read` gives them, but for those that turn out not to be there.
+    `begin` is asked first, once somebody looks at all: it gives those that are known, and the names of the others.
+    `read` gives these, but for those that turn out not to be there.
     """
 
     def __init__(
-        self, known: dict[str, ValueT], names: set[str], read: Callable[[set[str]], Mapping[str, ValueT]]
+        self,
+        begin: Callable[[], tuple[dict[str, ValueT], set[str]]],
+        read: Callable[[set[str]], Mapping[str, ValueT]],
     ) -> None:
-        self._known = known
-        self._names = names
+        self._begin = begin
         self._read = read
+        self._begun: tuple[dict[str, ValueT], set[str]] | None = None
+
+    def _known(self) -> tuple[dict[str, ValueT], set[str]]:
+        if self._begun is None:
+            self._begun = self._begin()
+        return self._begun
 
     def _all(self) -> dict[str, ValueT]:
-        if self._names:
-            self._known = {**self._read(self._names), **self._known}
-            self._names = set()
-        return self._known
+        known, names = self._known()
+        if names:
+            self._begun = known, _ = {**self._read(names), **known}, set()
+        return known
 
     def __getitem__(self, key: str) -> ValueT:
         """The value for the key."""
-        return self._all()[key] if key in self._names else self._known[key]
+        known, names = self._known()
+        return self._all()[key] if key in names else known[key]
 
     def __setitem__(self, key: str, value: ValueT) -> None:
         """Have another value."""

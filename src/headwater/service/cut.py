@@ -136,7 +136,7 @@ class CutPast:
             self._heard_late.append(log_index)
         elif run_id is not None and (is_late or self._is_news(run_id)):
             self._heard_again[run_id] = None
-        self.knowledge.is_in_step = not self._is_behind
+        self._graph.is_in_step = not self._is_behind
 
     @property
     def _is_behind(self) -> bool:
@@ -164,7 +164,7 @@ class CutPast:
                     raise
                 finally:
                     self._is_catching_up = False
-                self.knowledge.is_in_step = not self._is_behind
+                self._graph.is_in_step = not self._is_behind
                 await asyncio.sleep(0)
 
     async def _take_in(self, run_ids: Sequence[str], places: Sequence[int]) -> None:

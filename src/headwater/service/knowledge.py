@@ -1,6 +1,7 @@
 """What the service knows: graph and store, as the reading routes use them. Lives on the event loop's thread."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import reduce
 from typing import Final
 
@@ -19,7 +20,7 @@ from headwater.service.facet_views import FacetViews
 from headwater.service.gaps import KnownGaps
 from headwater.service.listing import NameIndex
 from headwater.service.mentions import mentions
-from headwater.service.rendered import Rendered
+from headwater.service.rendered import JobNode, Rendered
 from headwater.service.run_records import RunRecords
 from headwater.service.spoken import Spoken
 from headwater.service.tallies import DatasetTallies, JobTallies
@@ -172,6 +173,17 @@ class Knowledge:
 
     def _nothing_rendered(self) -> Rendered:
         return Rendered()
+
+    def rendered_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
+        """A dataset as it is rendered elsewhere, and is here but for when it was heard of; None: it is not.
+
+        `facets` are those that are told of where it is rendered.
+        """
+        return None
+
+    def rendered_job_alike(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
+        """As of a dataset; a job may also have another newest run, and edges that other runs made."""
+        return None
 
     # Who is known
 

@@ -4,7 +4,10 @@ import marshal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from headwater.graph.records import Edge
+from headwater.model.facts import Seen
 from headwater.model.names import DatasetId, JobId
+from headwater.service.answers import iso
 from headwater.service.kept import Kept, KeptBeside, Writing, fitted
 
 MAX_BYTES: Final = 64 * 2**20
@@ -15,6 +18,12 @@ A job or dataset takes 2 to 5 kB: 15,000 of each are at hand, and ten times as m
 
 MAX_RUN_BYTES: Final = 32 * 2**20
 """Of runs, which take about 2 kB: 15,000 are at hand, and eight times as many after 20 µs."""
+
+
+_CREATED: Final = b',"createdAt":"'
+_UPDATED: Final = b'","updatedAt":"'
+_FIRST_SEEN: Final = b',"firstSeen":"'
+_LATEST_RUN: Final = b',"latestRun":'
 
 
 class JobNode(NamedTuple):
@@ -115,6 +124,24 @@ class Rendered:
             self.job_nodes.drop(job)
         for name in datasets:
             self.dataset_nodes.drop(name)
+
+
+def heard_of(node: bytes, seen: Seen) -> bytes:
+    """A job or dataset that is rendered, as if it had been heard of first and last at other times."""
+    begin = node.index(_CREATED)  # a quote within a name would have a backslash before it
+    times = _CREATED, iso(seen.first_us).encode(), _UPDATED, iso(seen.last_us).encode()
+    return b"".join((node[:begin], *times, node[begin + sum(map(len, times)) :]))
+
+
+def made_by(edge: bytes, made: Edge) -> bytes:
+    """An edge that is rendered, as if other runs had made it."""
+    times = iso(made.seen.first_us).encode(), iso(made.seen.last_us).encode()
+    return b'%b%b%b","lastSeen":"%b","runs":%d}' % (edge[: edge.rindex(_FIRST_SEEN)], _FIRST_SEEN, *times, made.runs)
+
+
+def job_data(node: bytes, seen: Seen) -> bytes:
+    """What is rendered of a job before its newest run, as `heard_of`."""
+    return heard_of(node[: node.index(_LATEST_RUN)], seen)
 
 
 def _written_node(job: JobNode) -> bytes:

@@ -1,6 +1,7 @@
 """What was known then, beside what is known now: where nothing was said since, the answers of now hold."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import TypeVar
 
@@ -14,7 +15,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service.activities_then import ActivitiesThen
 from headwater.service.knowledge import SCHEMA, Knowledge
 from headwater.service.listing import NameIndexThen
-from headwater.service.rendered import Rendered
+from headwater.service.rendered import JobNode, Rendered
 from headwater.service.run_records import RunRecords
 from headwater.service.tallied import Then
 from headwater.service.tally import NEVER_US, DatasetTally, JobTally
@@ -37,8 +38,6 @@ class KnowledgeThen(Knowledge):
         self.name_index = NameIndexThen(now.name_index, lambda: graph.again.jobs, lambda: graph.identities.noted)
         self.run_records = RunRecords(max_bytes=0)  # a past's memory is its graph's
         self._edited = graph.edited_since()
-        self.is_in_step = True
-        """Whether it has taken in all that was heard of late; only then may others have what is rendered here."""
         until_us = self._until_us = store.until_us
         self._activities = ActivitiesThen(graph, now._activities, until_us)
         of_jobs = Then(until_us, self.is_job_same, self._doubtful_jobs, lambda: self._told_back(jobs_told_of))
@@ -77,18 +76,48 @@ class KnowledgeThen(Knowledge):
         if (self._edited and target_of(job) in self._edited) or not self._cut.is_job_as_then(job):
             return False
         known = self._cut.jobs[job]
-        return all(self._is_end_same(name) for ends in (known.reads, known.writes) for name in ends)
+        return self._are_ends_same((*known.reads, *known.writes))
 
     def _is_run_same(self, run_id: str) -> bool:
         """Whether a run had told all by then that it has told, of datasets that went by the same names."""
         run = self._now.graph.runs.get(run_id)
-        if run is None or not self._cut.is_run_as_then(run_id) or not self.is_in_step:
+        if run is None or not self._cut.is_run_as_then(run_id) or not self._cut.is_in_step:
             return False
-        return all(self._is_end_same(name) for _, name in run.observed)
+        return self._are_ends_same([name for _, name in run.observed])
+
+    def rendered_job_alike(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
+        """As it is rendered of now."""
+        rendered = self._now.rendered.job_nodes.get(job)
+        if rendered is None or target_of(job) in self._edited or not self._cut.are_job_facets_alike(job, facets):
+            return None
+        known, now = self._cut.jobs[job], self._now.graph.jobs[job]
+        ends = (*known.reads, *known.writes)
+        if known.reads.keys() != now.reads.keys() or known.writes.keys() != now.writes.keys():
+            return None
+        if not self._cut.are_alone_as_then(ends) or self._edited_any(ends):
+            return None
+        return rendered if self.activity(job).parent == self._now.activity(job).parent else None
+
+    def rendered_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
+        """As it is rendered of now."""
+        is_one = self._cut.are_alone_as_then((name,)) and not self._edited_any((name,))
+        if not is_one or not self._cut.are_facets_alike(name, facets):
+            return None
+        return self._now.rendered.dataset_nodes.get(name)
 
     def is_dataset_same(self, name: DatasetId) -> bool:
         """Whether what is known of a dataset itself, by its shown name, is the same now."""
         return self._is_end_same(name) and all(map(self._cut.is_dataset_as_then, self._cut.members(name)))
+
+    def _are_ends_same(self, names: Sequence[DatasetId]) -> bool:
+        """Whether each of the datasets is: found out faster where all go by one name, as nearly all do."""
+        if self._cut.are_alone_as_then(names):
+            return self._cut.again.datasets.keys().isdisjoint(names) and not self._edited_any(names)
+        return all(map(self._is_end_same, names))
+
+    def _edited_any(self, names: Sequence[DatasetId]) -> bool:
+        """Whether somebody said anything over the API since of any of the datasets, under these names."""
+        return bool(self._edited) and not self._edited.isdisjoint(map(target_of, names))
 
     def _is_end_same(self, name: DatasetId) -> bool:
         """Whether a dataset goes by the same names, and nobody deleted it or brought it back since."""
@@ -193,7 +222,7 @@ class KnowledgeThen(Knowledge):
 
     def _doubtful_names(self) -> Iterator[DatasetId]:
         """Names of datasets that had others, of which something is folded again, or said over the API since."""
-        yield from (name for name in self._cut.again.datasets if not self._cut.is_alone_as_then(name))
+        yield from (name for name in self._cut.again.datasets if not self._cut.are_alone_as_then((name,)))
         yield from (DatasetId(*names) for kind, *names in self._edited if kind == "dataset")
 
     def _nothing_rendered(self) -> Rendered:

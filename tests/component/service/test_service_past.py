@@ -51,7 +51,22 @@ def test_a_past_answers_as_a_service_that_was_given_only_its_events(
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(log=logs.logs, late=logs.logs, second=st.integers(0, 59))
+@given(log=logs.of_many_runs, second=st.integers(0, 59), other=st.integers(0, 59))
+def test_what_is_told_of_a_past_from_what_is_rendered_of_now_is_what_was_told_then(
+    log: list[bytes], second: int, other: int
+) -> None:
+    as_of, also = (f"2026-05-22T14:23:{each:02d}.000Z" for each in (second, other))
+    with TemporaryDirectory() as folder, served(Path(folder)) as client:
+        _send(client, log)
+        read_everything(client)
+        read_everything(client, asOf=also)
+        past = _comparable(read_everything(client, asOf=as_of))
+
+    assert past == _answers([raw for raw in dict.fromkeys(log) if json.loads(raw)["eventTime"] <= as_of], {})
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(log=logs.logs | logs.of_many_runs, late=logs.logs, second=st.integers(0, 59))
 def test_a_past_takes_in_what_happened_before_it_and_came_later(
     log: list[bytes], late: list[bytes], second: int
 ) -> None:

@@ -14,7 +14,7 @@ from headwater.model.events import RunEvent, Stamp, parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Alias, CatalogEntry, Content, EngineCatalog, Fact, JobFacet, ObservedFacet
 from headwater.model.names import DatasetId, JobId
-from tests.support.logs import logs
+from tests.support.logs import logs, of_many_runs
 from tests.unit.graph.test_graph_order import facts_of, graph_of, picture
 
 BEGIN_US = 1_779_459_780_000_000
@@ -55,7 +55,7 @@ def cut_of(now: Graph, log: Iterable[bytes], until_us: int) -> CutGraph:
 
 
 @settings(max_examples=60)
-@given(log=logs, second=st.integers(0, 59), is_merged=st.booleans())
+@given(log=logs | of_many_runs, second=st.integers(0, 59), is_merged=st.booleans())
 def test_a_cut_is_the_graph_that_the_events_until_then_make(log: list[bytes], second: int, is_merged: bool) -> None:
     until_us = BEGIN_US + second * 1_000_000
     told = facts_of(log)

@@ -2,8 +2,12 @@
 
 from hashlib import sha256
 
+import orjson
+
+from headwater.graph.records import Edge
+from headwater.model.facts import Seen
 from headwater.model.names import DatasetId, JobId
-from headwater.service.rendered import JobNode, Rendered, RunTexts
+from headwater.service.rendered import JobNode, Rendered, RunTexts, heard_of, job_data, made_by
 
 
 def node(number: int) -> JobNode:
@@ -18,6 +22,21 @@ def test_a_job_that_was_packed_is_the_same_with_all_its_edges() -> None:
         rendered.job_nodes.keep(JobId("etl", str(number)), node(number))
 
     assert [rendered.job_nodes.get(JobId("etl", str(number))) for number in range(3)] == [node(0), node(1), node(2)]
+
+
+def test_what_is_rendered_is_told_of_other_times_whatever_its_names_look_like() -> None:
+    first, second = "1970-01-01T00:00:00.001Z", "1970-01-01T00:00:00.002Z"
+    name = 'n,"createdAt":"x","firstSeen":"x","latestRun":'
+    data = {"name": name, "createdAt": second, "updatedAt": second, "description": name}
+    edge = {"origin": name, "destination": name, "firstSeen": second, "lastSeen": second, "runs": 9}
+    seen = Seen(1_000, 2_000)
+
+    told = heard_of(orjson.dumps(data), seen), made_by(orjson.dumps(edge), Edge(seen, 2))
+
+    assert orjson.loads(told[0]) == {**data, "createdAt": first, "updatedAt": second}
+    assert orjson.loads(told[1]) == {**edge, "firstSeen": first, "lastSeen": second, "runs": 2}
+    job = orjson.dumps({**data, "latestRun": {"createdAt": second, "latestRun": None}})
+    assert job_data(job, seen) + b"}" == told[0]
 
 
 def test_runs_are_forgotten_one_by_one_and_all_of_a_job() -> None:

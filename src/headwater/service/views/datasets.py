@@ -8,7 +8,7 @@ from uuid import UUID
 from headwater.errors import NotFoundError
 from headwater.graph.mending import Mended, listed_metadata, mended_names
 from headwater.model.events import Direction
-from headwater.model.facets.about import DocumentationFacet
+from headwater.model.facets.about import DatasetTagsFacet, DocumentationFacet
 from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet, MetadataColumnsFacet
 from headwater.model.names import DatasetId
@@ -28,7 +28,7 @@ _TABLE: Final = "DB_TABLE"
 """Marquez has these two types and calls a topic a table too; `datasetType` says it better."""
 
 
-_OF_THE_CORE: Final = frozenset(
+_READ_FOR_THE_CORE: Final = frozenset(
     {
         SCHEMA,
         *(
@@ -43,6 +43,8 @@ _OF_THE_CORE: Final = frozenset(
         ),
     }
 )
+OF_DATASET_CORE: Final = _READ_FOR_THE_CORE | {DatasetTagsFacet.key}
+"""The facets that are told of in what every answer says of a dataset."""
 
 
 def dataset_shapes(knowledge: Knowledge, names: Sequence[DatasetId]) -> list[shapes.Dataset]:
@@ -66,7 +68,7 @@ def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> sh
 
 def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
     """What every answer says of a dataset."""
-    digests = knowledge.graph.digests_among(name, _OF_THE_CORE)
+    digests = knowledge.graph.digests_among(name, _READ_FOR_THE_CORE)
     seen = knowledge.seen(name)
     declared = knowledge.facets.view(DeclaredFacet, digests)
     kind = knowledge.facets.view(DatasetTypeFacet, digests)

@@ -24,6 +24,10 @@ ViewT = TypeVar("ViewT", bound=View)
 
 _NEWEST: Final = 10
 """How many runs a job brings with it."""
+OF_JOB_CORE: Final = frozenset(
+    kind.key for kind in (DocumentationFacet, SourceCodeLocationFacet, JobTypeFacet, DeclaredFacet)
+)
+"""The facets that are told of in what every answer says of a job."""
 _TYPES: Final[Mapping[str, str]] = {"STREAMING": "STREAM", "SERVICE": "SERVICE"}
 """Marquez's words for what is no batch, by OpenLineage's."""
 

@@ -18,9 +18,9 @@ from headwater.service.ahead import groups, in_turns
 from headwater.service.answers import iso
 from headwater.service.kept import Kept, fitted
 from headwater.service.knowledge import Knowledge
-from headwater.service.rendered import JobNode, Rendered
-from headwater.service.views.datasets import dataset_core
-from headwater.service.views.jobs import job_core, newest_runs
+from headwater.service.rendered import JobNode, Rendered, heard_of, job_data, made_by
+from headwater.service.views.datasets import OF_DATASET_CORE, dataset_core
+from headwater.service.views.jobs import OF_JOB_CORE, job_core, newest_runs
 
 NodeT = TypeVar("NodeT", JobId, DatasetId)
 
@@ -160,8 +160,12 @@ def _dataset_data(knowledge: Knowledge, name: DatasetId) -> bytes:
     kept = knowledge.rendered.dataset_nodes
     node = kept.get(name)
     if node is None:
-        rest = {"id": name.node_id, "type": "DATASET", "data": dataset_core(knowledge, name)}
-        node = orjson.dumps(rest).removesuffix(b"}")
+        alike = knowledge.rendered_alike(name, OF_DATASET_CORE)
+        if alike is None:
+            rest = {"id": name.node_id, "type": "DATASET", "data": dataset_core(knowledge, name)}
+            node = orjson.dumps(rest).removesuffix(b"}")
+        else:
+            node = heard_of(alike, knowledge.seen(name))
         if knowledge.is_dataset(name):  # else it is known by what others tell of it
             kept.keep(name, node)
     return node
@@ -184,6 +188,25 @@ def job_nodes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[JobNode]:
 
 
 def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> JobNode:
+    alike = knowledge.rendered_job_alike(job, OF_JOB_CORE)
+    return _job_node_anew(knowledge, job, latest) if alike is None else _told_otherwise(knowledge, job, latest, alike)
+
+
+def _told_otherwise(knowledge: Knowledge, job: JobId, latest: shapes.Run | None, alike: JobNode) -> JobNode:
+    """The job from what is rendered of it elsewhere: that takes a third of the time."""
+    known, done = knowledge.graph.jobs[job], knowledge.activity(job)
+    reads = [(name, fitted(made_by(edge, known.reads[name]))) for name, edge in alike.reads]
+    writes = [(name, fitted(made_by(edge, known.writes[name]))) for name, edge in alike.writes]
+    node = b'%b,"latestRun":%b,"currentRunUuid":%b},"inEdges":[%b],"outEdges":[%b]}' % (
+        job_data(alike.node, done.seen),
+        orjson.dumps(latest),
+        orjson.dumps(next(iter(done.runs), None)),
+        *(b",".join(edge for _, edge in side) for side in (reads, writes)),
+    )
+    return JobNode(fitted(node), reads, writes)
+
+
+def _job_node_anew(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> JobNode:
     graph = knowledge.graph
     reads = [(name, fitted(_edge(name, job, edge))) for name, edge in _visible(knowledge, graph.reads(job))]
     writes = [(name, fitted(_edge(job, name, edge))) for name, edge in _visible(knowledge, graph.writes(job))]
