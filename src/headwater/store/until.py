@@ -12,8 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import SHAPE_PARTS, Fact, Observation, ShapePart
 from headwater.model.names import DatasetId
+from headwater.store.bounded import END_OF_TIME_US
 from headwater.store.entries import EDIT, LoggedEvent, facts_of
 from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet, ToldRunFacet
+from headwater.store.log_reader import EventsAsked
 from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
 from headwater.store.reader import Reader
@@ -41,6 +43,8 @@ class ReaderUntil(Reader):
         self.runs: set[str] = set()
         self.content = now.content
         self._verdicts: dict[str, int] | None = None
+        self._counts: dict[bool, int] = {}
+        """How many events there are, of runs alone or all, as far as somebody asked."""
 
     def close(self) -> None:
         """Give up what was folded again; the connection is that of `now`."""
@@ -128,6 +132,15 @@ class ReaderUntil(Reader):
     def heard_late(self) -> None:
         """Note that events may have come that happened by then."""
         self._verdicts = None
+        self._counts.clear()
+
+    def _count(self, asked: EventsAsked, bounds: tuple[int, int]) -> int:
+        """As of then; of all there are counted once, until `heard_late`."""
+        if bounds != (-END_OF_TIME_US, self.until_us + 1):
+            return super()._count(asked, bounds)
+        if asked.of_runs not in self._counts:
+            self._counts[asked.of_runs] = super()._count(asked, bounds)
+        return self._counts[asked.of_runs]
 
     def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
         """As of then."""
