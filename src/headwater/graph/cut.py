@@ -15,6 +15,7 @@ from headwater.graph.lazy import Later, LazyItems
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run
 from headwater.graph.recounted import edges_by
+from headwater.model.edits import target_of
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import Fact, Seen, Target
 from headwater.model.names import DatasetId, JobId
@@ -80,6 +81,8 @@ class CutGraph(Graph):
         self.named_in_control = LazyItems(
             self._cut_control, lambda: (now.named_in_control, self.again.named_in_control)
         )
+        self.heard_of: dict[Target, Seen] = {}
+        """When jobs and datasets were heard of that somebody asked about; forgotten with these."""
         self._cuts = (self.runs, self.jobs, self.datasets, self.child_runs, self.named_in_control)
 
     # Keeping in step
@@ -109,17 +112,20 @@ class CutGraph(Graph):
         """These may have changed in `now`: what they were like then is looked for anew."""
         for job in jobs:
             self.jobs.forget(job)
+            self.heard_of.pop(target_of(job), None)
         for name in datasets:
             self.datasets.forget(name)
+            self.heard_of.pop(target_of(name), None)
 
     def _forget_all(self) -> None:
         for cut in self._cuts:
             cut.forget_all()
+        self.heard_of.clear()
 
     @property
     def size(self) -> int:
-        """How many jobs and datasets are held, and runs that are not those of `now`."""
-        return self.jobs.size + self.datasets.size + len(self.again.runs)
+        """How many jobs and datasets are held, and runs that are not those of `now`; times take a quarter of that."""
+        return self.jobs.size + self.datasets.size + len(self.again.runs) + len(self.heard_of) // 4
 
     # As then
 
@@ -150,6 +156,15 @@ class CutGraph(Graph):
     def is_used_alone(self, name: DatasetId) -> bool:
         """Whether a run used the name by then, in full, and the dataset went by no other name."""
         return name.is_complete and self._is_named(name) and self.identities.is_alone(name)
+
+    def has_run(self, name: JobId) -> bool:
+        """Whether a run of the job is as it was then; if so, the job is one."""
+        job = self.now.jobs.get(name)
+        runs, again, until_us = self.now.runs, self.again.runs, self._until_us
+        for run_id in () if job is None else job.runs:
+            if run_id not in again and ((times := runs[run_id].times) is None or times.seen.last_us <= until_us):
+                return True
+        return False
 
     def edited_since(self) -> frozenset[Target]:
         """The jobs and datasets that somebody said something about over the API since."""

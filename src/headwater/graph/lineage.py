@@ -99,8 +99,9 @@ class Graph(Growth):
         return {name: digest for name, (_, digest) in self.jobs[job].facets.items()}
 
     def job_digest(self, job: JobId, facet: str) -> bytes | None:
-        """The digest of one of them; None where nobody told it."""
-        told = self.jobs[job].facets.get(facet)
+        """The digest of one of them; None where nobody told it, or of the job."""
+        known = self.jobs.get(job)
+        told = None if known is None else known.facets.get(facet)
         return None if told is None else told[1]
 
     # Runs

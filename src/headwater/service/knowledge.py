@@ -198,6 +198,10 @@ class Knowledge:
         job = self.graph.jobs.get(name)
         return job is not None and job.is_known and not self.graph.hides(name)
 
+    def job_names(self) -> Iterable[JobId]:
+        """The names of all jobs, and perhaps of others."""
+        return self.graph.jobs
+
     def dataset(self, name: DatasetId) -> DatasetId:
         """The same name, once a dataset is known to go by it.
 
@@ -270,6 +274,10 @@ class Knowledge:
         if not known and (told := self.told_of(name)) is not None:
             return told
         return reduce(Seen.union, known)
+
+    def heard_of(self, node: DatasetId | JobId) -> Seen:
+        """When a known job or dataset was heard of, as its activity or `seen` tells."""
+        return self.activity(node).seen if isinstance(node, JobId) else self.seen(node)
 
     # What a job did
 

@@ -1,6 +1,6 @@
 """What was known then, beside what is known now: where nothing was said since, the answers of now hold."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import TypeVar
@@ -60,6 +60,15 @@ class KnowledgeThen(Knowledge):
         """As of any knowledge; of one name alone it is enough that a run used it by then."""
         return (self._cut.is_used_alone(name) and not self.graph.hides(name)) or super().is_dataset(name)
 
+    def is_job(self, name: JobId) -> bool:
+        """As of any knowledge; of one of whose runs any is as it was then that is enough."""
+        is_known = target_of(name) in self._cut.heard_of or self._cut.has_run(name)
+        return (is_known and not self.graph.hides(name)) or super().is_job(name)
+
+    def job_names(self) -> Iterable[JobId]:
+        """As of any knowledge; among them some of whom nobody had told by then."""
+        return dict.fromkeys(chain(self._now.graph.jobs, self._cut.again.jobs))
+
     def knows_when_called(self, name: DatasetId) -> bool:
         """Whether nobody has called them one since, which would be all that is known of the last time."""
         links = self.graph.identities.links(name)
@@ -70,6 +79,26 @@ class KnowledgeThen(Knowledge):
         again, now = self._cut.again.runs, self._now.graph.runs
         twice = sum(run_id in now and side(now[run_id], self._until_us) == "before" for run_id in again)
         return self._now.spoken.silent_after(self._until_us) + len(again) - twice
+
+    def heard_of(self, node: DatasetId | JobId) -> Seen:
+        """As of any knowledge; where nothing is folded again of a node that its runs alone tell of, these tell when."""
+        target = target_of(node)
+        known = self._cut.heard_of.get(target)
+        if known is None and (known := self._told_by_runs(node)) is not None:
+            self._cut.heard_of[target] = known
+        return super().heard_of(node) if known is None else known
+
+    def _told_by_runs(self, node: DatasetId | JobId) -> Seen | None:
+        if isinstance(node, JobId):
+            if self._is_plain(self._now.job_tallies.get(node)) and node not in self._cut.again.jobs:
+                return job_seen_until(self._now.graph, node, self._until_us)
+        elif self._is_plain(self._now.dataset_tallies.get(node)) and node not in self._cut.again.datasets:
+            return dataset_seen_until(self._now.graph, node, self._until_us)
+        return None
+
+    def _is_plain(self, tally: JobTally | DatasetTally | None) -> bool:
+        """Whether of a node that now adds this nobody tells but its own runs."""
+        return tally is not None and tally.last_new_us != NEVER_US
 
     def is_job_same(self, job: JobId) -> bool:
         """Whether what is known of a job, and of what its runs met, is the same now."""

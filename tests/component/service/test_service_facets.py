@@ -243,6 +243,16 @@ def test_a_stream_is_stale_when_it_is_silent_for_longer_than_its_window(
     assert get(client, f"/api/v1/jobs/runs/{RUN}")["staleAfter"] == "2026-05-22T14:24:10.000Z"
 
 
+def test_a_stream_was_silent_at_a_time_before_which_another_was_not_heard_of_yet(client: TestClient) -> None:
+    since = {**stream(10), "eventTime": "2026-05-22T16:00:00Z"}
+    another = {**since["job"], "name": "another"}
+    post(client, stream(5, "START"), {**since, "run": {"runId": "2"}}, {**since, "run": {"runId": "3"}, "job": another})
+
+    found = get(client, "/api/v1/silent-streams?asOf=2026-05-22T15:00:00Z")
+
+    assert [(each["job"]["name"], each["run"]) for each in found["silentStreams"]] == [("stream", RUN)]
+
+
 @pytest.mark.parametrize(
     "last", [stream(20, "COMPLETE"), stream(20, trigger="EVENT_BASED"), stream(20, window=None), stream(20, window=0)]
 )

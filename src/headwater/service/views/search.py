@@ -63,8 +63,7 @@ def _by_name(hit: _Found) -> tuple[str, str, Kind]:
 
 
 def _updated_us(knowledge: Knowledge, hit: _Found) -> int:
-    seen = knowledge.activity(hit.node).seen if isinstance(hit.node, JobId) else knowledge.seen(hit.node)
-    return seen.last_us
+    return knowledge.heard_of(hit.node).last_us
 
 
 def _is_within(updated_us: int, query: Query) -> bool:

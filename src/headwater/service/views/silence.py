@@ -1,6 +1,7 @@
 """Streams that have fallen silent: nothing was heard for longer than their own emission pattern lets pass."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from itertools import chain
 from typing import Final
 
@@ -19,12 +20,20 @@ _LONGEST_S: Final = 10**9
 """A window beyond thirty years is no promise to speak again."""
 
 
+Windows = Callable[[bytes | None], int | None]
+"""What a job lets pass, by the digest of its facet."""
+
+
 def window_s(knowledge: Knowledge, job: JobId) -> int | None:
     """The seconds that a job lets pass between two events at most; None for one that makes no such promise.
 
     Source: OpenLineage JobTypeJobFacet 2-0-4 `emissionPattern`
     """
-    digest = knowledge.graph.job_digest(job, JobTypeFacet.key) if job in knowledge.graph.jobs else None
+    return _window_s_of(knowledge, knowledge.graph.job_digest(job, JobTypeFacet.key))
+
+
+def _window_s_of(knowledge: Knowledge, digest: bytes | None) -> int | None:
+    """The same of a job whose facet has that digest."""
     kind = knowledge.facets.read(JobTypeFacet, digest)
     pattern = None if kind is None else kind.emission_pattern
     if pattern is None or pattern.event_trigger != "PERIODIC" or pattern.window_duration is None:
@@ -45,15 +54,16 @@ async def silent_streams(knowledge: Knowledge, now_us: int, limit: int, offset: 
 
     All jobs are looked at, in slices between which others have their turn.
     """
-    found = await in_turns(_silent(knowledge, job, now_us) for job in [*knowledge.graph.jobs])
+    windows = cache(partial(_window_s_of, knowledge))  # thousands of jobs have a few facets between them
+    found = await in_turns(_silent(knowledge, job, windows, now_us) for job in [*knowledge.job_names()])
     silent = sorted(chain.from_iterable(found), key=lambda each: (each["staleSince"], each["run"]))
     page = silent[offset : offset + limit]
     return shapes.SilentStreams(silentStreams=page, totalCount=len(silent))
 
 
-def _silent(knowledge: Knowledge, job: JobId, now_us: int) -> Sequence[shapes.SilentStream]:
+def _silent(knowledge: Knowledge, job: JobId, windows: Windows, now_us: int) -> Sequence[shapes.SilentStream]:
     """The runs of a job that are."""
-    window = window_s(knowledge, job)
+    window = windows(knowledge.graph.job_digest(job, JobTypeFacet.key))
     if window is None or not knowledge.is_job(job):
         return ()
     runs = map(knowledge.run, knowledge.activity(job).runs[:_NEWEST])
