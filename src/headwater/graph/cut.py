@@ -166,6 +166,11 @@ class CutGraph(Graph):
                 return True
         return False
 
+    def has_silent_run_again(self, name: JobId) -> bool:
+        """Whether a run that is folded again told that it is a part of a run of the job's, which others name too."""
+        job = self.now.jobs.get(name)
+        return job is not None and bool(job.named) and not self.again.child_runs.keys().isdisjoint(job.named)
+
     def edited_since(self) -> frozenset[Target]:
         """The jobs and datasets that somebody said something about over the API since."""
         return frozenset(self.now.edits.nodes_said_after(self._until_us))
@@ -221,6 +226,8 @@ class CutGraph(Graph):
             return False
         told = (self.now.runs[run_id].of_job for run_id in job.children)
         whole = {each.run_id for of_job in told if of_job is not None for each in of_job.parts_of}
+        if not self.again.child_runs.keys().isdisjoint(whole):  # another may have been a part then, and no longer
+            return False
         claims = (runs for run_id in whole for runs in self.now.child_runs[run_id].values())
         known = (run_id for run_id in whole if run_id in self.now.runs)
         return self._are_as_then(known) and all(map(self._are_as_then, claims))

@@ -90,7 +90,8 @@ class KnowledgeThen(Knowledge):
 
     def _told_by_runs(self, node: DatasetId | JobId) -> Seen | None:
         if isinstance(node, JobId):
-            if self._is_plain(self._now.job_tallies.get(node)) and node not in self._cut.again.jobs:
+            is_again = node in self._cut.again.jobs or self._cut.has_silent_run_again(node)
+            if self._is_plain(self._now.job_tallies.get(node)) and not is_again:
                 return job_seen_until(self._now.graph, node, self._until_us)
         elif self._is_plain(self._now.dataset_tallies.get(node)) and node not in self._cut.again.datasets:
             return dataset_seen_until(self._now.graph, node, self._until_us)
@@ -188,6 +189,8 @@ class KnowledgeThen(Knowledge):
     def _is_job_told_alike(self, name: JobId) -> bool:
         """Whether nothing is folded again of a job, or only of runs that all belong where they belonged then."""
         again = self._cut.again.jobs.get(name)
+        if self._cut.has_silent_run_again(name):
+            return False
         if again is None:
             return True
         is_told = again.told or again.feeds or again.fed_by
@@ -232,6 +235,7 @@ class KnowledgeThen(Knowledge):
         yield from self._cut.again.jobs
         runs = (self._now.graph.runs.get(run_id) for run_id in self._cut.again.runs)  # may have become another's since
         yield from (job for run in runs if run is not None for job, _ in jobs_told_of(run))
+        yield from (job for run_id in self._cut.again.child_runs for job in self._now.graph.child_runs.get(run_id, ()))
         yield from (JobId(*names) for kind, *names in self._edited if kind == "job")
         for name in self._doubtful_names():
             if (dataset := self._now.graph.datasets.get(name)) is not None:

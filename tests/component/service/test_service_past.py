@@ -474,3 +474,21 @@ def test_the_events_of_a_past_are_served_as_they_came(tmp_path: Path) -> None:
 
     assert logged["events"] == [_at(10)]
     assert [each["index"] for each in of_run["events"]] == [1]
+
+
+def test_a_job_whose_run_was_that_of_others_then_was_heard_of_when_they_spoke(tmp_path: Path) -> None:
+    def part(run: str, minute: int, whole: str, job: str) -> Body:
+        told = facet(run={"runId": whole}, job={"namespace": "etl", "name": job})
+        return _at(minute, run={"runId": run, "facets": {"parent": told}})
+
+    with served(tmp_path) as client:
+        post(client, part("2", 20, "silent", "dag"), part("1", 10, "silent", "other"), _at(30, run={"runId": "1"}))
+        post(client, part("1", 50, "another", "third"))
+        read_everything(client)
+        asked = "asOf=2026-05-22T14:40:00Z"
+        listed = [each["name"] for each in get(client, f"/api/v1/jobs?{asked}")["jobs"]]
+        told = get(client, f"/api/v1/namespaces/etl/jobs/dag?{asked}")
+        (found,) = get(client, f"/api/v1/search?q=dag&{asked}")["results"]
+
+    assert (told["createdAt"], told["updatedAt"]) == ("2026-05-22T14:10:00.000Z", "2026-05-22T14:30:00.000Z")
+    assert (listed[0], found["updatedAt"]) == ("dag", told["updatedAt"])
