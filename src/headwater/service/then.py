@@ -209,6 +209,8 @@ class KnowledgeThen(Knowledge):
         if known is None or not is_plain or not self._are_columns_same(name):
             return super()._dataset_tally(name)
         again = self._cut.again.datasets.get(name)
+        if again is not None and (again.declared or again.declared_over is not None):
+            return super()._dataset_tally(name)  # by a declaration that another has replaced since
         seen = Seen.over((dataset_seen_until(now, name, self._until_us), None if again is None else again.observed))
         if seen is None:
             return None

@@ -22,7 +22,7 @@ from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.component.service.test_service_kept_answers import fresh, jobs_told, learn, overview
 from tests.support.app import Body
-from tests.support.logs import events, logs
+from tests.support.logs import events, logs, of_many_runs
 from tests.support.slow_overview import slow_overview
 
 BEGIN_US = 1_779_459_780_000_000
@@ -82,7 +82,7 @@ def until(until_us: int, log: Sequence[bytes]) -> list[bytes]:
     return [raw for raw in log if parse_event(raw).stamp.time_us <= until_us]
 
 
-@given(logs, logs, st.integers(0, 59), st.booleans(), st.booleans())
+@given(logs | of_many_runs, logs | of_many_runs, st.integers(0, 59), st.booleans(), st.booleans())
 @settings(deadline=None, max_examples=60)
 def test_what_is_counted_as_of_a_time_is_what_the_events_until_then_come_to(
     log: list[bytes], later: list[bytes], second: int, is_restarted: bool, is_only_counted: bool
