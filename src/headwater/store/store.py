@@ -189,7 +189,7 @@ class Store(Reader):
         digests = [entry.digest for entry in entries]
         sql = "SELECT NULL, coalesce(max(idx) + 1, 0) FROM log UNION ALL SELECT digest, idx FROM log WHERE digest IN"
         places: dict[bytes | None, int] = dict(select_in(self._writer, sql, digests))
-        size = places.pop(None)
+        size = places.pop(None, 0)  # nothing is asked where there are no entries
         self._waiting.numbers.meet_runs(entry.run_id for entry in entries if entry.run_id is not None)
         new: dict[int, Entry] = {}
         for entry, digest in zip(entries, digests, strict=True):
