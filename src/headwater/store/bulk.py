@@ -13,6 +13,8 @@ from headwater.store.connection import Connection, Row
 _MOST_ROWS: Final = 128
 _FEW_ROWS: Final = 16
 """So many go into one statement, however many they are."""
+MOST_STATEMENTS: Final = 1024
+"""As many different ones as come of it, over all tables, and more: none is to be prepared again and again."""
 
 
 class Insert(NamedTuple):
@@ -50,7 +52,7 @@ def _parts(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
         begin += size
 
 
-@lru_cache
+@lru_cache(maxsize=MOST_STATEMENTS)
 def _insert(insert: Insert, rows: int) -> str:
     row = f"({', '.join('?' * insert.columns)})"
     return f"INSERT INTO {insert.table} VALUES {', '.join([row] * rows)} {insert.rest}"  # noqa: S608  names of ours

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
+from headwater.store.bulk import MOST_STATEMENTS
 from headwater.store.connection import Row
 from headwater.store.migrations import STEPS, missing_steps
 from headwater.store.numbers import run_key
@@ -33,7 +34,9 @@ class SqliteConnection:
 
     def __init__(self, path: Path | None) -> None:
         where = ":memory:" if path is None else path
-        self._db = sqlite3.connect(where, isolation_level=None, check_same_thread=False, cached_statements=256)
+        self._db = sqlite3.connect(
+            where, isolation_level=None, check_same_thread=False, cached_statements=MOST_STATEMENTS
+        )
         self._db.execute("PRAGMA busy_timeout = 5000")
         self._db.execute("PRAGMA journal_mode = WAL" if path else "PRAGMA journal_mode = OFF")
         self._db.execute("PRAGMA synchronous = FULL")
