@@ -58,12 +58,11 @@ class BySize(Generic[KeyT, ValueT]):
 
     def keep(self, key: KeyT, value: ValueT) -> Sequence[tuple[KeyT, ValueT]]:
         """Keep the value for the key; says what was given up for it, which may be itself."""
-        if key in self._kept:
-            self.drop(key)
+        self.drop(key)
         size = self._size(value)
         self._kept[key] = value, size
         self.bytes += size
-        given_up: list[tuple[KeyT, ValueT]] = []
+        given_up = []
         while self.bytes > self._max_bytes:
             longest_unasked, (its, its_size) = self._kept.popitem(last=False)
             self.bytes -= its_size
@@ -129,8 +128,7 @@ class Kept(Generic[KeyT, ValueT]):
 
     def keep(self, key: KeyT, value: ValueT) -> None:
         """Keep the value for the key."""
-        if key in self._values or key in self._packed:
-            self.drop(key)
+        self.drop(key)
         if self._values.bytes + self._writing.size(value) <= self._max_bytes:
             self._have_at_hand(key, value)
         else:
