@@ -160,11 +160,7 @@ class CutGraph(Graph):
     def has_run(self, name: JobId) -> bool:
         """Whether a run of the job is as it was then; if so, the job is one."""
         job = self.now.jobs.get(name)
-        runs, again, until_us = self.now.runs, self.again.runs, self._until_us
-        for run_id in () if job is None else job.runs:
-            if run_id not in again and ((times := runs[run_id].times) is None or times.seen.last_us <= until_us):
-                return True
-        return False
+        return job is not None and any(map(self.is_run_as_then, job.runs))
 
     def has_silent_run_again(self, name: JobId) -> bool:
         """Whether a run that is folded again told that it is a part of a run of the job's, which others name too."""

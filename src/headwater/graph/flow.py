@@ -38,7 +38,7 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
         for source, edge in (*_told(graph, member), *_multiplied(graph, member, members)):
             known = sources.get(source)
             sources[source] = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
-    named = (source for source in sources if source.dataset.is_complete and not graph.hides(source.dataset))
+    named = (source for source in sources if graph.shows(source.dataset))
     return {source: sources[source] for source in named}
 
 

@@ -57,8 +57,12 @@ class Graph(Growth):
     def is_shown(self, name: DatasetId) -> bool:
         """Whether this is the shown name of a dataset that is not deleted."""
         dataset = self.datasets.get(name)
-        is_named = dataset is not None and dataset.is_known and name.is_complete
-        return is_named and self.shown(name) == name and not self.hides(name)
+        is_known = dataset is not None and dataset.is_known
+        return is_known and self.shown(name) == name and self.shows(name)
+
+    def shows(self, name: DatasetId) -> bool:
+        """Whether a dataset, by its shown name, is neither in quarantine nor deleted."""
+        return name.is_complete and not self.hides(name)
 
     def hides(self, node: DatasetId | JobId) -> bool:
         """Whether it is deleted, a dataset under all its names, and no event brought it back since."""

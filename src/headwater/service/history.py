@@ -144,7 +144,7 @@ class KnownHistory:
     def _failed(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[FailedCheck]:
         shown = self._graph.shown(name)
         told = self._knowledge.store.tellings_of_run(run_id, name, [DataQualityAssertionsFacet.key])
-        if not told or not shown.is_complete or self._graph.hides(shown):
+        if not told or not self._graph.shows(shown):
             return
         events = self._knowledge.store.with_digests([each.stamp.digest for each in told])
         for each in told:
@@ -156,7 +156,7 @@ class KnownHistory:
 
     def _anew(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[Retold]:
         shown = self._graph.shown(name)
-        if not shown.is_complete or self._graph.hides(shown):
+        if not self._graph.shows(shown):
             return
         shapes = self._knowledge.store.tellings_of_run(run_id, name, [SchemaFacet.key])
         if len(shapes) < 2:
@@ -197,7 +197,7 @@ class KnownHistory:
 
     def _names(self, observed: Mapping[tuple[Direction, DatasetId], Any], direction: Direction) -> frozenset[DatasetId]:
         shown = (self._graph.shown(name) for way, name in observed if way == direction)
-        return frozenset(name for name in shown if name.is_complete and not self._graph.hides(name))
+        return frozenset(filter(self._graph.shows, shown))
 
     def _record(self, run_id: str) -> Record:
         outline = self.outline(run_id)

@@ -303,7 +303,7 @@ class Knowledge:
             return None
         namespaces = {member.namespace for member in self.graph.identities.members(name) if member.is_complete}
         dataset = self.graph.datasets.get(name)
-        is_shown = dataset is not None and dataset.is_known and name.is_complete and not self.graph.hides(name)
+        is_shown = dataset is not None and dataset.is_known and self.graph.shows(name)
         columns, edges = self._column_counts(name) if is_shown else (0, 0)
         source = self._source(name) if is_shown else None
         tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))

@@ -229,11 +229,11 @@ def _onward_from(
     readers = readers_of(name)
     written = {graph.shown(target) for job in readers for target in graph.jobs[job].writes}
     found = []
-    for target in sorted(target for target in written | graph.fed_by(name) if target.is_complete):
+    for target in sorted(filter(graph.shows, written | graph.fed_by(name))):
         told = told_of(target)
         between = told.between(graph, name)
-        if (target not in written and between is None) or graph.hides(target):
-            continue  # a facet said so that no longer counts, or the target is deleted
+        if target not in written and between is None:
+            continue  # a facet said so that no longer counts
         jobs = tuple(sorted(readers & told.writers))  # deleted ones are not among the readers
         found.append(_Onward(target, jobs, between, _untold(graph, told.told_of, jobs)))
     return tuple(found)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import cache, partial
 
 from headwater.graph.column_edges import Said
-from headwater.graph.lineage import Graph
 from headwater.graph.walk import ColumnStep, ColumnWalk, Way
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes, shapes_lineage
@@ -54,17 +53,12 @@ def _column_lineage(
         there = yield from walk.walked(start, way, max_hops)
         reached.update(there)
         reached.update(beside for column in there if there[column] < max_hops for beside in walk.beside(column, way))
-    reached = {column for column in reached if _is_in_graph(knowledge.graph, column.dataset)}
+    reached = {column for column in reached if knowledge.graph.shows(column.dataset)}
     steps: dict[ColumnId, list[ColumnStep]] = {}
     for column in reached:
         steps[column] = [step for step in _steps_into(walk, column) if step.source in reached]
         yield
     return shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps)))
-
-
-def _is_in_graph(graph: Graph, name: DatasetId) -> bool:
-    """Whether it is neither in quarantine nor deleted."""
-    return name.is_complete and not graph.hides(name)
 
 
 def _columns_of(knowledge: Knowledge, node: DatasetId | JobId | ColumnId) -> Iterable[ColumnId]:

@@ -20,7 +20,7 @@ _LONGEST_S: Final = 10**9
 """A window beyond thirty years is no promise to speak again."""
 
 
-Windows = Callable[[bytes | None], int | None]
+_Windows = Callable[[bytes | None], int | None]
 """What a job lets pass, by the digest of its facet."""
 
 
@@ -61,7 +61,7 @@ async def silent_streams(knowledge: Knowledge, now_us: int, limit: int, offset: 
     return shapes.SilentStreams(silentStreams=page, totalCount=len(silent))
 
 
-def _silent(knowledge: Knowledge, job: JobId, windows: Windows, now_us: int) -> Sequence[shapes.SilentStream]:
+def _silent(knowledge: Knowledge, job: JobId, windows: _Windows, now_us: int) -> Sequence[shapes.SilentStream]:
     """The runs of a job that are."""
     window = windows(knowledge.graph.job_digest(job, JobTypeFacet.key))
     if window is None or not knowledge.is_job(job):
