@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
-import zstandard
-
 from headwater.errors import UnavailableError
 from headwater.store.bounded import END_OF_TIME_US, RUN, Bounded, runs
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import LoggedEvent
 from headwater.store.numbers import run_id_of_key
-from headwater.store.packing import unpacked
+from headwater.store.packing import DamagedFrame, unpacked
 from headwater.store.segments import Segments
 
 _ALL: Final = 2**62
@@ -145,7 +143,7 @@ class LogReader(Bounded):
         if frame:
             try:
                 return unpacked(frame)
-            except zstandard.ZstdError as fault:
+            except DamagedFrame as fault:
                 raise UnavailableError(f"the bytes of event {place} in the database are damaged: {fault}") from fault
         if self._segments is None:
             raise UnavailableError(f"the bytes of event {place} are in a segment, and no folder of segments is known")

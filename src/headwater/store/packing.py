@@ -16,6 +16,10 @@ _MAGIC: Final = b"\x28\xb5\x2f\xfd"
 """What a frame begins with, and no JSON does. Source: RFC 8878, section 3.1.1"""
 
 
+DamagedFrame: Final = zstandard.ZstdError
+"""What `unpacked` raises of a frame that was damaged."""
+
+
 def packed(raw: bytes) -> bytes:
     """Pack the bytes."""
     return _tools.compressor.compress(raw)

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import orjson
-import zstandard
 
 from headwater.errors import UnavailableError
-from headwater.store.packing import packed, unpacked
+from headwater.store.packing import DamagedFrame, packed, unpacked
 
 _MAGIC: Final = b"headwater segment 1\n"
 _IN_BLOCK: Final = 64
@@ -77,7 +76,7 @@ class Segments:
         try:
             block = self._index(path)[number // _IN_BLOCK]
             raws = self._block(path, block.offset, block.length)
-        except (OSError, ValueError, IndexError, zstandard.ZstdError) as fault:
+        except (OSError, ValueError, IndexError, DamagedFrame) as fault:
             raise UnavailableError(f"the segment {path} cannot be read: {fault}") from fault
         ends = [*accumulate(block.raw_lengths)]
         end = ends[number % _IN_BLOCK]
