@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from headwater.audit.core import Trust, read_keys
 from headwater.errors import InvalidInputError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
-from headwater.signing.note import parse_note, parse_verifier
+from headwater.signing.note import NoteVerifier, parse_note, parse_verifier
 
 
 def trust_of(log_key: str | None, keys: Path | None, since: Path | None, witnesses: Sequence[str]) -> Trust:
@@ -23,23 +23,23 @@ def trust_of(log_key: str | None, keys: Path | None, since: Path | None, witness
         BadParameter: one of them cannot be read.
     """
     return Trust(
-        None if log_key is None else verifier_of(log_key, "--log-key"),
+        None if log_key is None else str(verifier_of(log_key, "--log-key")),
         None if keys is None else _read(keys, _key_set, "--keys"),
         None if since is None else _read(since, _head, "--since"),
-        [verifier_of(witness, "--witness") for witness in witnesses],
+        [str(verifier_of(witness, "--witness")) for witness in witnesses],
         read_json,
         read_signature,
     )
 
 
-def verifier_of(text: str, option: str) -> str:
-    """A key as its line, once it is one.
+def verifier_of(text: str, option: str) -> NoteVerifier:
+    """A key as it is told to others.
 
     Raises:
         typer.BadParameter: it is none; the message names the option.
     """
     try:
-        return str(parse_verifier(text))
+        return parse_verifier(text)
     except InvalidInputError as fault:
         raise typer.BadParameter(
             f"expected NAME+HASH+KEY, as /api/v1/log/key of the service says it: {fault}", param_hint=option

@@ -15,7 +15,7 @@ from headwater.cli.audit_trust import verifier_of
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
-from headwater.signing.note import NoteSigner, NoteVerifier, parse_note, parse_verifier
+from headwater.signing.note import NoteSigner, NoteVerifier, parse_note
 from headwater.signing.notefile import witness_key
 from headwater.signing.secretfile import write_whole
 from headwater.signing.witness import Witnessed, nothing_yet, opened, witnessed
@@ -46,7 +46,7 @@ def witness(
 
 def _look_on(service: str, log_key: str, name: str | None, every: float | None, *, post: bool) -> None:
     """Look at the log again and again, or once."""
-    log, home = parse_verifier(verifier_of(log_key, "--log-key")), headwater_home()
+    log, home = verifier_of(log_key, "--log-key"), headwater_home()
     signer = witness_key(home, name, f"{socket.gethostname()}/headwater-witness")
     folder = home / "witness" / hashlib.sha256(str(log).encode()).hexdigest()[:16]
     typer.echo(f"witness key {signer.verifier}; what it signed last is in {folder / 'head.txt'}", err=True)
