@@ -64,10 +64,8 @@ class Folding:
         for fact in facts:
             if isinstance(fact, Content):
                 if fact.digest in declared:
-                    self._declared[fact.digest] = orjson.loads(
-                        fact.body
-                    )  # the digest is of the body, which was read just now
-                self._contents.add(fact.digest)
+                    self._declared[fact.digest] = orjson.loads(fact.body)
+                self._contents.add(fact.digest)  # which is of the body that was read just now
                 continue
             key, merged = fact.key, self._merged[type(fact)]
             known = merged.setdefault(key, fact)

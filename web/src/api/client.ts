@@ -201,20 +201,18 @@ export class Client {
     return found
   }
 
-  #isNoTime(error: unknown): error is ServiceError {
-    return (
-      error instanceof ServiceError && error.status === 400 && error.message.startsWith('query param asOf ')
-    )
-  }
-
   async #get<T>(path: string, signal?: AbortSignal): Promise<T> {
     const then = this.#asOf && `${path.includes('?') ? '&' : '?'}${query({ asOf: this.#asOf })}`
     const asked = answer(this.#fetch, `${this.#base}/${path}${then ?? ''}`, signal)
     const response = await asked.catch((error: unknown) => {
-      throw this.#isNoTime(error) ? new ServiceError(noTime(this.#asOf), error.status) : error
+      throw isUnreadTime(error) ? new ServiceError(noTime(this.#asOf), error.status) : error
     })
     return (await response.json()) as T // the one place where the service's word is taken for its types
   }
+}
+
+function isUnreadTime(error: unknown): error is ServiceError {
+  return isMistaken(error) && error.message.startsWith('query param asOf ')
 }
 
 /** In terms of the page: readers know nothing of the parameters that it asks by. */
@@ -234,7 +232,7 @@ export function isAway(error: unknown): boolean {
 const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504])
 
 /** Whether the service could not read what it was asked, and never will. */
-export function isMistaken(error: unknown): boolean {
+export function isMistaken(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.status === 400
 }
 
