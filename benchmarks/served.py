@@ -41,14 +41,27 @@ class Served(NamedTuple):
 
     @property
     def _cpu_s(self) -> float:
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return sum(_cpu_s(pid) for pid in self._pids)
 
     @property
     def rss_mb(self) -> float:
-        """How much memory it holds."""
-        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) / 1_024 for line in lines if line.startswith("VmRSS:"))
+        """How much memory it holds, with the process beside it."""
+        return sum(_rss_mb(pid) for pid in self._pids)
+
+    @property
+    def _pids(self) -> list[int]:
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text()
+        return [self.pid, *map(int, children.split())]
+
+
+def _cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _rss_mb(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1_024 for line in lines if line.startswith("VmRSS:"))
 
 
 @contextmanager

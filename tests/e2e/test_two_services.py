@@ -30,7 +30,7 @@ LOG_KEY = json.dumps(
 @contextmanager
 def serving(folder: Path, url: str) -> Iterator[Service]:
     create_once(folder / "keys" / "log.key", LOG_KEY)
-    with running(folder, "--readers", "0", HEADWATER_DATABASE_URL=url) as service:
+    with running(folder, "--alone", HEADWATER_DATABASE_URL=url) as service:
         yield service
 
 

@@ -11,7 +11,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from starlette.testclient import TestClient
 
 from headwater.access.entrance import Entrance
-from headwater.graph.lineage import Graph
 from headwater.service.app import create_app
 from headwater.service.cosignatures import Enrolled
 from headwater.signing.note import NoteSigner
@@ -47,7 +46,6 @@ def serving(
     ticks = count(START_US, 1_000)
     app = create_app(
         store,
-        Graph(store.content),
         trusted or {},
         log_key=LOG_KEY,
         require_signed=require_signed,

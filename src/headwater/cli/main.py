@@ -1,6 +1,5 @@
 """The `headwater` command: its subcommands, its logging, and how its errors are told."""
 
-import logging
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -12,6 +11,7 @@ from typer.core import TyperGroup
 from headwater.cli.exit_status import status_of
 from headwater.errors import HeadwaterError
 from headwater.model.producer import VERSION
+from headwater.service.logs import log_to_stderr
 
 _COMMANDS: Final[Mapping[str, str]] = {
     "serve": "headwater.cli.serve",
@@ -90,21 +90,9 @@ def _options(
     """Data lineage you can prove, from the source."""
 
 
-class _WithExtras(logging.Formatter):
-    """Writes what a record has beside its message as KEY='VALUE' behind it: the message alone is a constant."""
-
-    _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-
-    def formatMessage(self, record: logging.LogRecord) -> str:
-        extras = (f" {key}={value!r}" for key, value in vars(record).items() if key not in self._OWN)
-        return super().formatMessage(record) + "".join(extras)
-
-
 def main() -> None:
     """Run the command line; an error we know ends it with a sentence on standard error and its exit status."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_WithExtras("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    log_to_stderr()
     try:
         app()
     except HeadwaterError as error:

@@ -21,7 +21,6 @@ from headwater.access.config import read_config
 from headwater.cli.log_key import log_key_of
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
-from headwater.graph.lineage import Graph
 from headwater.http1 import StaysWithHttp1
 from headwater.service.app import create_app
 from headwater.service.body import DEFAULT_LIMIT
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 _GRACE_S: Final = 10
 """How long requests under way may still take once the service is told to stop."""
 _KEEP_ALIVE_S: Final = 75
-_MOST_READERS: Final = 4
 
 
 def serve(
@@ -49,9 +47,13 @@ def serve(
     kept_mb: Annotated[
         int, typer.Option(min=0, help="Memory in MB that the pasts (`asOf`, `logSize`) take together that are kept.")
     ] = DEFAULT_KEPT_MB,
-    readers: Annotated[
-        int | None,
-        typer.Option(min=0, help="Processes that read and verify events; by default the spare cores, up to 4."),
+    beside: Annotated[
+        bool | None,
+        typer.Option(
+            "--beside/--alone",
+            help="Read and store events in a process beside the one that answers, or in that one, which takes fewer "
+            "of them a second and less memory; beside by default, where there are two cores.",
+        ),
     ] = None,
     database: Annotated[
         str | None,
@@ -110,7 +112,6 @@ def serve(
             key = log_key_of(store, home, log_name)
             app = create_app(
                 store,
-                Graph(store.content),
                 trusted_keys(home),
                 log_key=key,
                 require_signed=require_signed,
@@ -118,7 +119,7 @@ def serve(
                 page=BUILT_PAGE,
                 now_us=_now_us,
                 kept_mb=kept_mb,
-                readers=_spare_cores() if readers is None else readers,
+                is_beside=_has_spare_core() if beside is None else beside,
                 retain_raw_days=retain_raw_days,
                 tokens=tokens_path(home),
                 entrance=way_in,
@@ -163,8 +164,8 @@ def _entrance(home: Path, *, is_wanted: bool) -> "Entrance | None":
     return entrance(read_config(path), home / "access" / "jwks.json", _now_us)
 
 
-def _spare_cores() -> int:
-    return min(len(os.sched_getaffinity(0)) - 1, _MOST_READERS)
+def _has_spare_core() -> bool:
+    return len(os.sched_getaffinity(0)) > 1
 
 
 def _bound(host: str, port: int) -> socket.socket:

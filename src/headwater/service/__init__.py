@@ -2,8 +2,10 @@
 
 app         put together: create_app
 ahead       work done while nobody asks
-reading     an event's bytes read: parsed, verified, made ready; reading_process: a process that does it
-readers     such processes, from the service's side
+reading     an event's bytes read: parsed, verified, made ready
+recording   events read and stored: what is asked of whoever does it, and how it is done here
+recorder_beside    it is done by a process: the service's side; recording_process: that process
+recording_messages what the two say to each other
 intake      an event in: read, verified, stored, in the graph, and only then acknowledged
 batch       many events in one body, cut apart
 body        a request's body, up to a limit
@@ -31,7 +33,7 @@ answers     JSON responses, times
 failures    every error in one shape
 paths       names in paths, which may hold slashes
 retention   old raw events move out of the database
-metrics     what Prometheus sees
+metrics     what Prometheus sees                 logs        what is told on standard error
 pages       the built page (in `page`), or a sentence where there is none
 access      how routes get at the service
 """

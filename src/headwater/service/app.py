@@ -28,8 +28,9 @@ from headwater.service.news import noticing
 from headwater.service.pages import page_app, specification_app
 from headwater.service.past import DEFAULT_KEPT_MB, Pasts
 from headwater.service.proofs import Proofs
-from headwater.service.readers import Readers
 from headwater.service.reading import Trust
+from headwater.service.recorder_beside import RecorderBeside
+from headwater.service.recording import RecorderHere
 from headwater.service.retention import Retention
 from headwater.service.routes import (
     access,
@@ -85,7 +86,6 @@ _ROUTES: Final = _routes()
 
 def create_app(
     store: Store,
-    graph: Graph,
     trusted_keys: Mapping[str, Ed25519PublicKey],
     *,
     log_key: NoteSigner,
@@ -94,23 +94,23 @@ def create_app(
     page: Path | None,
     now_us: Callable[[], int],
     kept_mb: float = DEFAULT_KEPT_MB,
-    readers: int = 0,
+    is_beside: bool = False,
     retain_raw_days: int | None = None,
     tokens: Path | None = None,
     entrance: "Entrance | None" = None,
     witnesses: Enrolled | None = None,
 ) -> FastAPI:
-    """Make the app over an open store and an empty graph.
+    """Make the app over an open store.
 
     While it starts, the graph is loaded from the store; when it stops, what waits is stored. The caller closes the
-    store. `log_key` signs the log's heads. `kept_mb` is how much memory the pasts take that are kept. `readers` is how
-    many processes read events beside this one. Raw bytes move to segments after `retain_raw_days`, or never. `tokens`
-    is the folder of the one-time tokens by which keys are enrolled; without it, none are. Without an `entrance`
-    whoever asks may do everything. Of `witnesses` alone co-signatures are kept.
+    store. `log_key` signs the log's heads. `kept_mb` is how much memory the pasts take that are kept. With `is_beside`,
+    a process beside this one reads and stores events, and the store is lent to it. Raw bytes move to segments after
+    `retain_raw_days`, or never. `tokens` is the folder of the one-time tokens by which keys are enrolled; without it,
+    none are. Without an `entrance` whoever asks may do everything. Of `witnesses` alone co-signatures are kept.
     """
-    reading = Readers(Trust(trusted_keys, require_signed), readers)
-    proofs = Proofs(store.tree, log_key, witnesses or Enrolled())
-    service = _service(store, graph, proofs, reading, KeyStore(trusted_keys, tokens), body_limit, now_us, kept_mb)
+    recorder = (RecorderBeside if is_beside else RecorderHere)(store, Trust(trusted_keys, require_signed))
+    proofs = Proofs(recorder.store.tree, log_key, witnesses or Enrolled())
+    service = _service(recorder, proofs, KeyStore(trusted_keys, tokens), body_limit, now_us, kept_mb)
     gate = None if entrance is None else _gate(service, entrance, log_key)
     app = FastAPI(
         title="Headwater",
@@ -121,7 +121,7 @@ def create_app(
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # paths hold names that not everybody may know
         routes=_ROUTES,
-        lifespan=_lifespan(service, Retention(store, retain_raw_days, now_us), gate),
+        lifespan=_lifespan(service, Retention(recorder.store, retain_raw_days, now_us), gate),
     )
     app.state.service = service
     app.add_middleware(paths.PathsAsSent)
@@ -137,17 +137,17 @@ def create_app(
 
 
 def _service(
-    store: Store,
-    graph: Graph,
+    recorder: RecorderBeside | RecorderHere,
     proofs: Proofs,
-    readers: Readers,
     key_store: KeyStore,
     body_limit: int,
     now_us: Callable[[], int],
     kept_mb: float,
 ) -> Service:
+    store = recorder.store
+    graph = Graph(store.content)
     knowledge, feed = Knowledge(store, graph), Feed()
-    metrics = Metrics(knowledge)
+    metrics = Metrics(knowledge, lambda: recorder.pid)
     ahead = (
         Ahead(knowledge.read_ahead),
         Ahead(lambda: look_ahead(knowledge, store.another_reader), _QUIET_S),
@@ -168,7 +168,7 @@ def _service(
         for each in ahead:
             each.wake()
 
-    intake = Intake(store, readers, learn, metrics, now_us)
+    intake = Intake(recorder, learn, metrics, now_us)
     service = Service(
         knowledge, pasts, intake, proofs, feed, metrics, ahead, body_limit, now_us, key_store, lambda: str(uuid4())
     )
@@ -190,14 +190,20 @@ def _guard() -> "type[Guard]":
 def _lifespan(service: Service, retention: Retention, gate: "Gate | None") -> Lifespan[FastAPI]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        service.knowledge.load()
-        service.pasts.load()
-        service.proofs.cosignatures.load()
-        rely_on_directory(service)
-        if gate is not None:
-            gate.load()
-            service.told.append(gate.learned)
-        service.intake.start()
+        recorder = service.intake.recorder
+        recorder.open()
+        try:
+            service.knowledge.load()
+            service.pasts.load()
+            service.proofs.cosignatures.load()
+            rely_on_directory(service)
+            if gate is not None:
+                gate.load()
+                service.told.append(gate.learned)
+            recorder.start(service.intake)
+        except BaseException:
+            await recorder.stop()
+            raise
         retention.start()
         for ahead in service.ahead:
             ahead.start()
@@ -209,6 +215,6 @@ def _lifespan(service: Service, retention: Retention, gate: "Gate | None") -> Li
                 await ahead.stop()
             service.feed.close()
             service.pasts.stop()
-            await service.intake.stop()
+            await recorder.stop()
 
     return lifespan

@@ -10,7 +10,7 @@ import orjson
 from headwater.errors import HeadwaterError, MalformedJsonError, UnavailableError
 from headwater.model.strict_json import end_of_brackets
 from headwater.service.failures import status_of
-from headwater.service.intake import Answer
+from headwater.service.recording import Answer
 from headwater.service.shapes_batch import BatchAnswer, BatchSummary, EventAnswer, FailedEvent
 from headwater.service.shapes_log import Receipt
 from headwater.signing.merkle import Growth

@@ -47,9 +47,9 @@ def trust(edits: Edits, configured: Configured, *, is_required: bool) -> Trust:
 
 def rely_on_directory(service: Service) -> None:
     """Have events verified by the directory as it is now."""
-    readers = service.intake.readers
-    is_required = readers.trust.is_required
-    readers.rely_on(trust(service.knowledge.graph.edits, service.key_store.configured, is_required=is_required))
+    recorder = service.intake.recorder
+    is_required = recorder.trust.is_required
+    recorder.rely_on(trust(service.knowledge.graph.edits, service.key_store.configured, is_required=is_required))
 
 
 async def change(

@@ -1,6 +1,6 @@
 """What Prometheus sees, in a registry of its own for each service."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -16,7 +16,8 @@ _POSTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 class Metrics:
     """Counters of one service."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: Knowledge, recorder_pid: Callable[[], int | None] = lambda: None) -> None:
+        """Count; `recorder_pid` gives the number of the process beside this one that stores events, if there is one."""
         self._registry = CollectorRegistry()
         self.events = Counter(
             "headwater_events_total",
@@ -67,6 +68,7 @@ class Metrics:
         )
         self._registry.register(_Sizes(knowledge))
         ProcessCollector(registry=self._registry)
+        ProcessCollector(namespace="headwater_recorder", pid=lambda: recorder_pid() or "none", registry=self._registry)
         self.refused = 0
         """Events refused since the service started."""
 

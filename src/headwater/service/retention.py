@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from headwater.errors import HeadwaterError
-from headwater.store.store import Store
+from headwater.store.retiring import Retiring, retire
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ _DAY_US: Final = 86_400_000_000
 class Retention:
     """Looks for old events when it is started, and each hour; lives on the event loop's thread."""
 
-    def __init__(self, store: Store, days: int | None, now_us: Callable[[], int]) -> None:
+    def __init__(self, store: Retiring, days: int | None, now_us: Callable[[], int]) -> None:
         self._store = store
         self._days = days
         self._now_us = now_us
@@ -49,7 +49,7 @@ class Retention:
 
     def _move(self, before_us: int) -> None:
         try:
-            moved = self._store.retire(before_us, self._is_over.is_set)
+            moved = retire(self._store, before_us, self._is_over.is_set)
         except HeadwaterError as fault:
             log.warning("old raw events cannot be moved now", extra={"fault": str(fault)})
         else:

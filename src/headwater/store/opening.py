@@ -6,7 +6,7 @@ from headwater.errors import SetupError
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
 from headwater.store.sqlite import SqliteConnection, SqliteStore, is_sqlite_store, segments_of
-from headwater.store.store import Store
+from headwater.store.store import Loan, Store
 
 
 def open_store(where: str | Path, segments: Path | None = None) -> Store:
@@ -22,6 +22,26 @@ def open_store(where: str | Path, segments: Path | None = None) -> Store:
     from headwater.store.postgres import PostgresStore  # its driver takes 27 MB, and 0.2 s to load
 
     return PostgresStore(where, segments=segments)
+
+
+def borrowed(loan: Loan) -> Store:
+    """Open a store that another process lent to this one; the caller closes it, and then the other may write again.
+
+    Raises:
+        SetupError: it cannot be opened, or the log is not as the other knows it.
+    """
+    if isinstance(loan.where, Path):
+        return SqliteStore(loan.where, lock=loan.lock, told=loan.told)
+    from headwater.store.postgres import PostgresStore
+
+    store = PostgresStore(loan.where, segments=loan.segments, told=loan.told)
+    try:
+        if loan.log_key is not None:
+            store.signs_with(loan.log_key)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 def open_existing(where: str | Path, segments: Path) -> Store:

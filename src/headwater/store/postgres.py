@@ -19,7 +19,7 @@ from headwater.store.postgres_connection import CHANNEL, PostgresConnection
 from headwater.store.postgres_url import place_of
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
-from headwater.store.store import News, Store
+from headwater.store.store import Loan, News, Store
 
 log = logging.getLogger(__name__)
 
@@ -31,15 +31,19 @@ _ADVICE: Final = "start its server, create it with createdb, or mend its URL"
 class PostgresStore(Store):
     """Keeps events and facts in one PostgreSQL database, which other processes may write to at the same time."""
 
-    def __init__(self, url: str, steps: Sequence[str] = STEPS, segments: Path | None = None) -> None:
-        self._kept = None if segments is None else Segments(segments)
+    def __init__(
+        self, url: str, steps: Sequence[str] = STEPS, segments: Path | None = None, told: int | None = None
+    ) -> None:
+        self._url = url
+        self._folder = segments
         self._place = place_of(url)
         self._server = PostgresConnection(self._place)
         self._listener: _Listener | None = None
         self._log_key: str | None = None
         try:
             self._server.migrate(steps)
-            super().__init__(self._server, self._connection(), self._kept)
+            connection = self.opened_connection(self.see_to_facts)
+            super().__init__(self._server, connection, None if segments is None else Segments(segments), told)
         except UnavailableError as fault:
             self._server.close()
             raise SetupError(f"cannot use the database ({self._place}): {fault}; {_ADVICE}") from None
@@ -47,8 +51,9 @@ class PostgresStore(Store):
             self._server.close()
             raise
 
-    def _opened_reader(self) -> Reader:
-        return Reader(self._connection(), self._kept)
+    def opened_connection(self, opened: Callable[[], None]) -> PostgresConnection:
+        """As in `Store`: the server may have crashed whenever a connection has to be opened."""
+        return PostgresConnection(self._place, only_reads=True, opened=opened)
 
     @property
     def fault(self) -> str | None:
@@ -75,11 +80,11 @@ class PostgresStore(Store):
             self._listener.close()
         super().close()
 
-    def _connection(self) -> PostgresConnection:
-        return PostgresConnection(self._place, only_reads=True, opened=self._see_to_facts)
+    def _loan(self) -> Loan:
+        return Loan(self._url, self._folder, self._log_key, None, self._told)
 
-    def _see_to_facts(self) -> None:
-        """Called before anything is read over a new connection: the server may have crashed, and lost facts."""
+    def see_to_facts(self) -> None:
+        """As in `Store`."""
         with self._writing:
             with suppress(UnavailableError):
                 self._server.rows("SELECT 1")  # so that it finds out whether it was lost, too

@@ -6,7 +6,7 @@ One process writes, which a lock file holds. What is acknowledged is on disk: WA
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import cache
 from itertools import chain
@@ -18,9 +18,8 @@ from headwater.store.bulk import MOST_STATEMENTS
 from headwater.store.connection import Row
 from headwater.store.migrations import STEPS, missing_steps
 from headwater.store.numbers import run_key
-from headwater.store.reader import Reader
 from headwater.store.segments import Segments
-from headwater.store.store import Store
+from headwater.store.store import Loan, Store
 
 _CACHE_KB: Final = 32_768
 _CHECKPOINT_PAGES: Final = 4_000
@@ -161,10 +160,13 @@ def _empty() -> bytes:
 class SqliteStore(Store):
     """Keeps events and facts in one SQLite file."""
 
-    def __init__(self, path: Path, steps: Sequence[str] = STEPS) -> None:
+    def __init__(
+        self, path: Path, steps: Sequence[str] = STEPS, *, lock: int | None = None, told: int | None = None
+    ) -> None:
+        """Open it, and make it if there is none; `lock` is that of a store that is lent. `told`: as in `Store`."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = _only_writer(path)
+            self._lock = _only_writer(path) if lock is None else lock
         except OSError as fault:
             raise SetupError(f"cannot write {fault.filename or path}: {fault.strerror}; {_ELSEWHERE}") from fault
         self._path = path
@@ -172,7 +174,7 @@ class SqliteStore(Store):
             writer = SqliteConnection(path).writes_much()
             writer.migrate(steps, f"the database {path}")
             self._kept = Segments(segments_of(path))
-            super().__init__(writer, self._connection(), self._kept)
+            super().__init__(writer, self._connection(), self._kept, told)
         except sqlite3.Error as fault:
             os.close(self._lock)
             raise SetupError(f"cannot open the database {path}: {fault}; {_remedy(fault)}") from fault
@@ -185,8 +187,12 @@ class SqliteStore(Store):
         super().close()
         os.close(self._lock)
 
-    def _opened_reader(self) -> Reader:
-        return Reader(self._connection(), self._kept)
+    def _loan(self) -> Loan:
+        return Loan(self._path, None, None, self._lock, self._told)
+
+    def opened_connection(self, opened: Callable[[], None]) -> SqliteConnection:
+        """As in `Store`."""
+        return self._connection()
 
     def _connection(self) -> SqliteConnection:
         return SqliteConnection(self._path).only_reads()

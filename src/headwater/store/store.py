@@ -13,9 +13,10 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from hashlib import sha256
-from typing import ClassVar, Final
+from pathlib import Path
+from typing import ClassVar, Final, NamedTuple
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
 from headwater.model.edits import DELETED, InOrder
@@ -37,18 +38,28 @@ from headwater.store.waiting import IsWanted, WaitingFacts
 log = logging.getLogger(__name__)
 
 _LOG: Final = Insert("log", 9)
-_MOST_BEHIND: Final = 256
+_MOST_BEHIND: Final = 512
 """Events whose facts may wait; more events are taken only once these are stored."""
 _SEALED_TOGETHER: Final = 512
 """Entries whose leaves are made in one transaction, where there was no tree before."""
-IN_SEGMENT: Final = 1024
-"""Events in one segment."""
 _READ_TOGETHER: Final = 256
 """Entries of others that are taken in at a stretch."""
 _TELLS_EVERY_S: Final = 5.0
 """A log whose facts are told again, for a new shape of the tables, takes a second for about a thousand entries."""
 
 News = Callable[[Sequence[Stored]], None]
+
+
+class Loan(NamedTuple):
+    """How another process opens a store that was lent to it."""
+
+    where: Path | str
+    segments: Path | None
+    log_key: str | None
+    lock: int | None
+    """The open file that holds the lock, for the other to inherit."""
+    told: int
+    """How many of the log's entries whoever lends it knows of."""
 
 
 class Store(Reader):
@@ -61,20 +72,30 @@ class Store(Reader):
     growth: Growth
     """How the tree over the log grew when something was added last; for the thread that called `add`."""
 
-    def __init__(self, writer: Connection, reader: Connection, segments: Segments | None = None) -> None:
+    def __init__(
+        self, writer: Connection, reader: Connection, segments: Segments | None = None, told: int | None = None
+    ) -> None:
+        """Open it; `told` says of how many of the log's entries somebody knows who is to be told the others as news.
+
+        Without it, nobody is told of what stands there before.
+        """
         super().__init__(reader, segments)
         self._writer = writer
         self._writing = threading.RLock()
-        self._news: News | None = None
-        self._told = 0
+        self._is_lent = False
+        self._unheard: list[Stored] | None = None if told is None else []
+        self._news: News | None = None if self._unheard is None else self._unheard.extend
+        self._told = told or 0
         """How many of the log's entries were told of, by `add` or as news, or stood there before."""
-        self._begin()
+        folded = self._begin()
+        if told is not None and not folded <= told <= self._taken_in:
+            raise SetupError("the log is not as this service knows it, others wrote to it: start the service anew")
 
-    def _begin(self, known: int | None = None) -> None:
+    def _begin(self, known: int | None = None) -> int:
         """Find out where the database stands, and take in what the log holds beyond the facts.
 
         `known` says how many entries this process took in before: others may have stored the facts of later ones, of
-        which nobody was told here.
+        which nobody was told here. Gives of how many entries the facts were stored.
         """
         sql = "SELECT events, target FROM folded LEFT JOIN edit ON what = ? AND value = ?"
         rows = list(self._writer.rows(sql, (DELETED, b"true")))
@@ -86,6 +107,7 @@ class Store(Reader):
         self._seal_what_is_not()
         self._take_in(self._log_size())
         self.catch_up()
+        return folded
 
     def another_reader(self) -> Reader:
         """A reader with a connection of its own, for another thread; the caller closes it.
@@ -93,11 +115,18 @@ class Store(Reader):
         It knows the facts of every event that was taken in until now.
         """
         self._wait_for_facts()
-        return self._opened_reader()
+        return self.opened_reader()
 
-    def _opened_reader(self) -> Reader:
-        """A reader with a connection of its own, of what is in the database."""
+    def opened_reader(self) -> Reader:
+        """A reader with a connection of its own, of what is in the database; the caller closes it."""
+        return Reader(self.opened_connection(self.see_to_facts), self._segments)
+
+    def opened_connection(self, opened: Callable[[], None]) -> Connection:
+        """A connection to read over; `opened` is called whenever the database may have lost facts meanwhile."""
         raise NotImplementedError
+
+    def see_to_facts(self) -> None:
+        """Store again what facts the database may have lost, should it have crashed."""
 
     @property
     def fault(self) -> str | None:
@@ -117,13 +146,41 @@ class Store(Reader):
         `wake` is called from any thread when `follow` should be called.
         """
         self._news = news
+        if self._unheard:
+            news(self._unheard)
+        self._unheard = None
+
+    def lend(self) -> "Loan":
+        """Give up writing, and close the connections, so that another process may write; what is locked stays so.
+
+        After it, readers and connections may still be opened, and the store is to be closed once the other has ended.
+        """
+        self._wait_for_facts()
+        self._is_lent = True
+        super().close()
+        self._writer.close()
+        return self._loan()
+
+    def _loan(self) -> "Loan":
+        raise NotImplementedError
+
+    @property
+    def segments(self) -> Segments | None:
+        """Where raw bytes are that were moved out of the database."""
+        return self._segments
+
+    @property
+    def facts_stored(self) -> int:
+        """Of how many of the log's entries the facts are stored, as far as this process took them in."""
+        return self._waiting.first(default=self._taken_in)
 
     def close(self) -> None:
         """Bring the facts up to the log, then close the connections."""
         self._news = None
-        self._wait_for_facts()  # those that cannot be stored are folded again at the next start
-        super().close()
-        self._writer.close()
+        if not self._is_lent:
+            self._wait_for_facts()  # those that cannot be stored are folded again at the next start
+            super().close()
+            self._writer.close()
 
     # Writing
 
@@ -283,37 +340,19 @@ class Store(Reader):
                 raws = [raw if each == place else self._segments.raw(each) for each in places]
                 self._segments.write(places.start, raws)
 
-    def retire(self, before_us: int, is_over: Callable[[], bool] = lambda: False, each: int = IN_SEGMENT) -> int:
-        """Move the raw bytes of events that were received before then into segments; gives how many.
-
-        Segments are written only when they are full, with `each` so many events, from the beginning of the log on.
-        Called by one thread of its own at a time; another process may do the same, with the same outcome. `is_over` is
-        asked between two segments.
+    def empty(self, places: range) -> None:
+        """Take the raw bytes out of the rows of these events, once each is known to be in a segment.
 
         Raises:
-            UnavailableError: a disk is full, or the database does not answer; nothing is lost, and a call goes on.
+            UnavailableError: they are not, or the database does not answer.
         """
         if self._segments is None:
             raise SetupError("raw events cannot be moved: no folder of segments is known")
-        ranges = self._segments.ranges()
-        first = ranges[-1].stop if ranges else 0
-        for places in ranges[-1:]:  # an earlier call may have ended between the two steps
-            self._empty(self._segments, places)
-        begin = first
-        with closing(self._opened_reader()) as reader:
-            while not is_over() and (raws := reader.raw_before(range(first, first + each), before_us)):
-                self._segments.write(first, raws)
-                self._empty(self._segments, range(first, first + len(raws)))
-                first += len(raws)
-        return first - begin
-
-    def _empty(self, segments: Segments, places: range) -> None:
-        """Take the raw bytes out of these rows, once each is known to be in a segment."""
         bounds = (places.start, places.stop)
         with self._writing:
             self._be_ready()
             for place, digest in self._writer.rows("SELECT idx, digest FROM log WHERE idx >= ? AND idx < ?", bounds):
-                if sha256(segments.raw(place)).digest() != digest:
+                if sha256(self._segments.raw(place)).digest() != digest:
                     raise UnavailableError(f"event {place}: the segments in the folder are of another log; move them")
             with self._waiting.transaction(is_acknowledged=True):
                 sql = "UPDATE log SET packed = ? WHERE idx >= ? AND idx < ? AND packed <> ?"

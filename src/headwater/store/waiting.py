@@ -55,6 +55,10 @@ class WaitingFacts:
         """The facts of the event at that place, which waits."""
         return self._waiting[place]
 
+    def first(self, default: int) -> int:
+        """The place of the first event that waits."""
+        return next(iter(self._waiting), default)
+
     def add(self, place: int, event_facts: tuple[Fact, ...]) -> None:
         """Have the facts of an event wait."""
         self._waiting[place] = event_facts

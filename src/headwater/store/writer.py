@@ -3,9 +3,10 @@
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from headwater.errors import UnavailableError
 from headwater.store.entries import Entry, Stored
@@ -18,44 +19,142 @@ MAX_GROUP: Final = 256
 QUIET_S: Final = 0.02
 """How long nothing must have come before the facts of what was stored are brought up to date."""
 
-MANY: Final = 128
+MANY: Final = 256
 """Events whose facts are brought up to date at once; twice as many take a fifth less of the disk for each event."""
+
+_STRETCH_S: Final = 0.005
+"""How long facts are brought up to date at least while posts wait: each stretch is a transaction of its own."""
 
 MAX_WAITING: Final = 8192
 """Posts that may wait; beyond it the caller is told to come back later."""
 
-Ticket = TypeVar("Ticket")
-Outcome = Stored | Exception
-Add = Callable[[Sequence[Entry]], list[Stored]]
-CatchUp = Callable[[Callable[[], bool], int], None]
-Follow = Callable[[], None]
-Deliver = Callable[[Sequence[tuple[Ticket, Outcome]]], None]
-
 
 class _Sign(Enum):
-    """What may stand in the queue between posts."""
-
-    WOKEN = auto()
     END = auto()
 
 
-class GroupCommit(Generic[Ticket]):
-    """One thread that stores what is submitted, in order, in groups.
+END: Final = _Sign.END
+"""Stands in an inbox behind all that is to be done."""
 
-    `deliver` is called in that thread once a group, after the transaction is on disk or has failed, with the ticket and
-    the outcome of each post. `catch_up` is called there between groups, and when nothing has come for a moment: it is
-    given how to ask whether posts wait, and how much there must be to do. `follow` is called there when it was woken:
-    so what other processes stored is told in the one order, too.
+Ticket = TypeVar("Ticket")
+TicketThere = TypeVar("TicketThere", covariant=True)
+Outcome = Stored | Exception
+Errand = Callable[[], None]
+"""What is to be done between two groups."""
+Item = tuple[Entry, Ticket] | Errand | Literal[_Sign.END]
+Add = Callable[[Sequence[Entry]], list[Stored]]
+CatchUp = Callable[[Callable[[], bool], int], None]
+Deliver = Callable[[Sequence[tuple[Ticket, Outcome]]], None]
+
+
+class Inbox(Protocol[TicketThere]):
+    """Where a writer finds its work, in order: as a queue, which it may be."""
+
+    def get(self, *, timeout: float | None = None) -> Item[TicketThere]:
+        """The next item, once there is one; raises `queue.Empty` after so many seconds without."""
+
+    def get_nowait(self) -> Item[TicketThere]:
+        """The next item; raises `queue.Empty` where there is none."""
+
+    def empty(self) -> bool:
+        """Whether there is nothing."""
+
+
+class GroupCommit(Generic[Ticket]):
+    """Stores what stands in an inbox, in order, in groups.
+
+    `deliver` is called once a group, after the transaction is on disk or has failed, with the ticket and the outcome of
+    each post. `catch_up` is called between groups, and when nothing has come for a moment: it is given how to ask
+    whether posts wait, and how much there must be to do.
     """
 
-    def __init__(self, add: Add, catch_up: CatchUp, deliver: "Deliver[Ticket]", follow: Follow = lambda: None) -> None:
+    def __init__(
+        self,
+        inbox: Inbox[Ticket],
+        add: Add,
+        catch_up: CatchUp,
+        deliver: Deliver[Ticket],
+        most: int = MAX_GROUP,
+    ) -> None:
+        self._inbox = inbox
         self._add = add
         self._catch_up = catch_up
         self._deliver = deliver
+        self._most = most
+
+    def work(self) -> None:
+        """Work until the inbox comes to its end."""
+        item = self._next()
+        while item is not END:
+            if isinstance(item, tuple):
+                group, after = self._group(item)
+                self._deliver(self._outcomes(group))
+                item = after or self._next()
+            else:
+                self._run(item)
+                item = self._next()
+
+    def _next(self) -> Item[Ticket]:
+        self._bring_up(MANY)
+        try:
+            return self._inbox.get(timeout=QUIET_S)
+        except queue.Empty:
+            self._bring_up(1)
+            return self._inbox.get()
+
+    def _bring_up(self, at_least: int) -> None:
+        until_s = time.monotonic() + _STRETCH_S
+        try:
+            self._catch_up(lambda: time.monotonic() > until_s and not self._inbox.empty(), at_least)
+        except UnavailableError:
+            pass  # whoever adds more than may be behind tries again, and is told
+        except Exception:  # the writer must outlive any fault
+            log.exception("facts of what was stored cannot be brought up to date")
+
+    def _run(self, errand: Errand) -> None:
+        try:
+            errand()
+        except UnavailableError:
+            pass  # who sent it does so again
+        except Exception:  # the writer must outlive any fault
+            log.exception("what other processes stored cannot be taken in")
+
+    def _group(self, first: tuple[Entry, Ticket]) -> tuple[list[tuple[Entry, Ticket]], Item[Ticket] | None]:
+        """Posts for one transaction, and what stood behind them."""
+        group = [first]
+        while len(group) < self._most:
+            try:
+                item = self._inbox.get_nowait()
+            except queue.Empty:
+                break
+            if not isinstance(item, tuple):
+                return group, item
+            group.append(item)
+        return group, None
+
+    def _outcomes(self, group: list[tuple[Entry, Ticket]]) -> list[tuple[Ticket, Outcome]]:
+        try:
+            answers = self._add([entry for entry, _ in group])
+        except Exception as fault:  # the writer must outlive any fault; its caller gets it
+            if len(group) == 1 or isinstance(fault, UnavailableError):
+                return [(ticket, fault) for _, ticket in group]
+            # One event that cannot be stored must not take its neighbours with it.
+            return [outcome for each in group for outcome in self._outcomes([each])]
+        return [(ticket, answer) for (_, ticket), answer in zip(group, answers, strict=True)]
+
+
+class WriterThread(Generic[Ticket]):
+    """A thread that stores what is submitted, in order, in groups; `deliver` and the others are called there.
+
+    `follow` is called there when it was woken: so what other processes stored is told in the one order, too.
+    """
+
+    def __init__(self, add: Add, catch_up: CatchUp, deliver: Deliver[Ticket], follow: Errand = lambda: None) -> None:
         self._follow = follow
-        self._waiting: queue.SimpleQueue[tuple[Entry, Ticket] | _Sign] = queue.SimpleQueue()
         self._is_woken = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="headwater-writer", daemon=True)
+        self._waiting: queue.SimpleQueue[Item[Ticket]] = queue.SimpleQueue()
+        commit = GroupCommit[Ticket](self._waiting, add, catch_up, deliver)
+        self._thread = threading.Thread(target=commit.work, name="headwater-writer", daemon=True)
         self._thread.start()
 
     @property
@@ -70,75 +169,25 @@ class GroupCommit(Generic[Ticket]):
             UnavailableError: too many wait already.
         """
         if self._waiting.qsize() >= MAX_WAITING:
-            raise UnavailableError("too many events wait to be stored, try again in a second")
+            raise too_many_wait()
         self._waiting.put((entry, ticket))
 
     def wake(self) -> None:
         """Have `follow` called soon; from any thread."""
         if not self._is_woken.is_set():
             self._is_woken.set()
-            self._waiting.put(_Sign.WOKEN)
+            self._waiting.put(self._follow_others)
 
     def close(self) -> None:
         """Store what waits, then end the thread."""
-        self._waiting.put(_Sign.END)
+        self._waiting.put(END)
         self._thread.join()
-
-    def _work(self) -> None:
-        item = self._next()
-        while item is not _Sign.END:
-            if item is _Sign.WOKEN:
-                self._follow_others()
-                item = self._next()
-            else:
-                group, after = self._group(item)
-                self._deliver(self._outcomes(group))
-                item = after or self._next()
-
-    def _next(self) -> "tuple[Entry, Ticket] | _Sign":
-        self._bring_up(MANY)
-        try:
-            return self._waiting.get(timeout=QUIET_S)
-        except queue.Empty:
-            self._bring_up(1)
-            return self._waiting.get()
-
-    def _bring_up(self, at_least: int) -> None:
-        try:
-            self._catch_up(lambda: not self._waiting.empty(), at_least)
-        except UnavailableError:
-            pass  # whoever adds more than may be behind tries again, and is told
-        except Exception:  # the thread must outlive any fault
-            log.exception("facts of what was stored cannot be brought up to date")
 
     def _follow_others(self) -> None:
         self._is_woken.clear()
-        try:
-            self._follow()
-        except UnavailableError:
-            pass  # who woke us does so again
-        except Exception:  # the thread must outlive any fault
-            log.exception("what other processes stored cannot be taken in")
+        self._follow()
 
-    def _group(self, first: tuple[Entry, Ticket]) -> "tuple[list[tuple[Entry, Ticket]], _Sign | None]":
-        """Posts for one transaction, and the sign that stood behind them."""
-        group = [first]
-        while len(group) < MAX_GROUP:
-            try:
-                item = self._waiting.get_nowait()
-            except queue.Empty:
-                break
-            if isinstance(item, _Sign):
-                return group, item
-            group.append(item)
-        return group, None
 
-    def _outcomes(self, group: list[tuple[Entry, Ticket]]) -> list[tuple[Ticket, Outcome]]:
-        try:
-            answers = self._add([entry for entry, _ in group])
-        except Exception as fault:  # the thread must outlive any fault; its caller gets it
-            if len(group) == 1 or isinstance(fault, UnavailableError):
-                return [(ticket, fault) for _, ticket in group]
-            # One event that cannot be stored must not take its neighbours with it.
-            return [outcome for each in group for outcome in self._outcomes([each])]
-        return [(ticket, answer) for (_, ticket), answer in zip(group, answers, strict=True)]
+def too_many_wait() -> UnavailableError:
+    """What is told to who would have to wait too long."""
+    return UnavailableError("too many events wait to be stored, try again in a second")

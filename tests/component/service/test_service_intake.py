@@ -253,7 +253,7 @@ def test_a_real_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) ->
 def test_health_tells_of_a_writer_that_has_ended(store: SqliteStore) -> None:
     with serving(store) as client:
         service: Service = client.app.state.service  # type: ignore[attr-defined]
-        service.intake._writer.close()
+        service.intake.recorder._writer.close()  # type: ignore[attr-defined]
 
         answer = client.get("/healthz")
 

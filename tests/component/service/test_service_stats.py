@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from headwater.graph.lineage import Graph
 from headwater.service.app import create_app
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import LOG_KEY, dataset, event, facet, post
@@ -21,7 +20,6 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
         app = create_app(
             store,
-            Graph(store.content),
             {},
             log_key=LOG_KEY,
             require_signed=False,

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from headwater.model.events import parse_event
 from headwater.store.entries import entry_of
 from headwater.store.opening import open_store
-from headwater.store.store import IN_SEGMENT
+from headwater.store.retiring import IN_SEGMENT
 from tests.support.app import Body, dataset, event, facet, get, post, schema, served, serving
 from tests.support.postgres import Cluster
 from tests.support.reads import read_everything

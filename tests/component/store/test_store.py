@@ -21,7 +21,7 @@ from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.opening import open_store
 from headwater.store.store import Store
 from headwater.store.tables import TABLES, THEMSELVES
-from headwater.store.writer import GroupCommit, Outcome
+from headwater.store.writer import Outcome, WriterThread
 from tests.support.app import dataset, facet
 from tests.support.app import event as app_event
 from tests.support.logs import RUN_IDS, events
@@ -181,7 +181,7 @@ def test_a_log_of_thousands_is_read_in_order(store: Store) -> None:
 
 def test_group_commit_answers_every_post_in_order(store: Store) -> None:
     delivered: list[tuple[int, Outcome]] = []
-    writer = GroupCommit[int](store.add, store.catch_up, delivered.extend)
+    writer = WriterThread[int](store.add, store.catch_up, delivered.extend)
     for second in range(20):
         writer.submit(entry(event(second)), second)
     writer.close()
@@ -201,7 +201,7 @@ def test_who_posts_while_facts_are_stored_does_not_wait_for_all_of_them(store: S
             if eventually(is_wanted, within_s=10):
                 was_told.set()
 
-    writer = GroupCommit[int](store.add, catch_up, delivered.extend)
+    writer = WriterThread[int](store.add, catch_up, delivered.extend)
     writer.submit(entry(event(0)), 0)
     is_busy.wait(10)
     writer.submit(entry(event(1)), 1)
@@ -219,7 +219,7 @@ def test_an_event_that_cannot_be_stored_does_not_take_its_group_with_it(store: S
         may_begin.wait(10)
         return store.add(entries)
 
-    writer = GroupCommit[str](add, store.catch_up, delivered.extend)
+    writer = WriterThread[str](add, store.catch_up, delivered.extend)
     writer.submit(entry(event(0)), "first")  # the others gather behind it, into one group
     writer.submit(entry(event(1)), "whole")
     writer.submit(entry(event(2))._replace(verdict=None), "broken")  # type: ignore[arg-type]  the column is NOT NULL

@@ -17,6 +17,7 @@ from headwater.store.backup import back_up
 from headwater.store.copying import digest
 from headwater.store.entries import Entry, entry_of
 from headwater.store.opening import open_store
+from headwater.store.retiring import retire
 from headwater.store.store import Store
 from tests.support.app import event, facet
 
@@ -40,7 +41,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     with closing(open_store(tmp_path / "headwater.db")) as store:
         store.add([entry(number) for number in range(200)])
         store.catch_up()
-        assert store.retire(NEW_US, each=128) == 128
+        assert retire(store, NEW_US, each=128) == 128
         yield store
 
 

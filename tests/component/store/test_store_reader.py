@@ -13,7 +13,7 @@ from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.log_reader import EventsAsked
 from headwater.store.memory import MemoryStore
 from headwater.store.store import Store
-from headwater.store.writer import GroupCommit, Outcome
+from headwater.store.writer import Outcome, WriterThread
 from tests.support.app import dataset, event, facet, schema
 
 T = DatasetId("lake", "t")
@@ -197,7 +197,7 @@ def test_an_event_that_cannot_be_stored_does_not_take_its_neighbours_with_it(sto
             raise ValueError("poison")
         return store.add(entries)  # type: ignore[arg-type]
 
-    writer = GroupCommit[int](add, store.catch_up, delivered.extend)
+    writer = WriterThread[int](add, store.catch_up, delivered.extend)
     for number, verdict in enumerate(["unsigned", "poison", "unsigned"]):
         body = event(run={"runId": str(number)})
         writer.submit(entry(body, verdict), number)

@@ -18,6 +18,7 @@ from headwater.model.events import parse_event
 from headwater.store.copying import copy
 from headwater.store.entries import Entry, entry_of
 from headwater.store.opening import open_store
+from headwater.store.retiring import retire
 from headwater.store.segments import Segments
 from headwater.store.store import Store
 from tests.support.app import event, facet
@@ -57,7 +58,7 @@ def test_old_events_are_read_from_segments_as_they_were(store: Store, segments: 
     before = list(store.logged(range(len(EVENTS)))), dict.fromkeys(store.facts())
 
     store.catch_up()
-    moved = store.retire(OLD_US + 1, each=EACH)
+    moved = retire(store, OLD_US + 1, each=EACH)
 
     assert moved == 2 * EACH  # segments are written full only
     assert in_database(store) == EACH
@@ -74,17 +75,17 @@ def test_old_events_are_read_from_segments_as_they_were(store: Store, segments: 
 
 def test_events_that_are_stored_or_new_stay_where_they_are(store: Store) -> None:
     store.catch_up()
-    store.retire(OLD_US + 1, each=EACH)
+    retire(store, OLD_US + 1, each=EACH)
 
     again = store.add(list(entries())[:3])
 
     assert [(answer.log_index, answer.is_new) for answer in again] == [(0, False), (1, False), (2, False)]
-    assert store.retire(OLD_US + 1, each=EACH) == 0
-    assert store.retire(10_000, each=EACH) == EACH
+    assert retire(store, OLD_US + 1, each=EACH) == 0
+    assert retire(store, 10_000, each=EACH) == EACH
 
 
 def test_facts_that_wait_keep_their_events_in_the_database(store: Store) -> None:
-    assert store.retire(OLD_US + 1, each=EACH) == 0
+    assert retire(store, OLD_US + 1, each=EACH) == 0
 
 
 def test_a_store_with_segments_opens_again_and_is_copied_whole(
@@ -93,7 +94,7 @@ def test_a_store_with_segments_opens_again_and_is_copied_whole(
     with closing(open_store(database, segments)) as store:
         store.add(list(entries()))
         store.catch_up()
-        store.retire(OLD_US + 1, each=EACH)
+        retire(store, OLD_US + 1, each=EACH)
 
     with closing(open_store(database, segments)) as source, closing(open_store(tmp_path / "copy.db")) as target:
         result = copy(source, target, lambda *_: None)
@@ -107,7 +108,7 @@ def test_a_call_that_ended_between_file_and_database_is_carried_on(store: Store,
     Segments(segments).write(0, EVENTS[:EACH])  # the first step alone
     (segments / ".writing-x").write_bytes(b"half")  # and half of another
 
-    moved = store.retire(OLD_US + 1, each=EACH)
+    moved = retire(store, OLD_US + 1, each=EACH)
 
     assert moved == EACH
     assert in_database(store) == EACH
@@ -119,7 +120,7 @@ def test_segments_of_another_log_take_nothing_out_of_this_one(store: Store, segm
     Segments(segments).write(0, EVENTS[1 : EACH + 1])
 
     with pytest.raises(UnavailableError, match="of another log"):
-        store.retire(OLD_US + 1, each=EACH)
+        retire(store, OLD_US + 1, each=EACH)
 
     assert in_database(store) == len(EVENTS)
 
@@ -127,7 +128,7 @@ def test_segments_of_another_log_take_nothing_out_of_this_one(store: Store, segm
 @pytest.mark.parametrize("damage", ["one byte", "cut short", "gone"])
 def test_a_damaged_segment_is_told_and_never_served(store: Store, segments: Path, damage: str) -> None:
     store.catch_up()
-    store.retire(OLD_US + 1, each=EACH)
+    retire(store, OLD_US + 1, each=EACH)
     path = min(segments.iterdir())
     content = bytearray(path.read_bytes())
     content[100] ^= 1
@@ -150,7 +151,7 @@ def test_a_damaged_segment_is_told_and_never_served(store: Store, segments: Path
 
 def test_a_store_without_a_folder_for_segments_moves_nothing(cluster: object, tmp_path: Path) -> None:
     with closing(open_store(cluster.new_database())) as store, pytest.raises(SetupError, match="no folder"):  # type: ignore[attr-defined]
-        store.retire(1)
+        retire(store, 1)
 
 
 def test_nothing_is_lost_when_the_process_is_killed_while_it_moves(database: str | Path, segments: Path) -> None:
@@ -159,8 +160,9 @@ def test_nothing_is_lost_when_the_process_is_killed_while_it_moves(database: str
         store.catch_up()
     code = (
         "import sys; from pathlib import Path; from headwater.store.opening import open_store\n"
+        "from headwater.store.retiring import retire\n"
         f"where = {str(database)!r}; store = open_store(where, Path({str(segments)!r}))\n"
-        f"print('ready', flush=True); store.retire({OLD_US + 1}, each={EACH})"
+        f"print('ready', flush=True); retire(store, {OLD_US + 1}, each={EACH})"
     )
     generator = random.Random()  # noqa: S311  any instants will do
     for _ in range(3):
@@ -174,6 +176,6 @@ def test_nothing_is_lost_when_the_process_is_killed_while_it_moves(database: str
 
     with closing(open_store(database, segments)) as store:
         assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS
-        store.retire(OLD_US + 1, each=EACH)
+        retire(store, OLD_US + 1, each=EACH)
         assert in_database(store) == 0
         assert [logged.raw for logged in store.logged(range(len(EVENTS)))] == EVENTS

@@ -17,8 +17,8 @@ from headwater.service.answers import answer
 from headwater.service.batch import NDJSON, batch_answer, events_in
 from headwater.service.body import read_body
 from headwater.service.failures import failed
-from headwater.service.intake import WhyNot
 from headwater.service.paths import API
+from headwater.service.recording import WhyNot
 from headwater.service.shapes import Failure
 from headwater.service.shapes_batch import BatchAnswer
 from headwater.service.shapes_log import Received

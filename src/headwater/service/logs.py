@@ -1,0 +1,22 @@
+"""What the service's processes have to say to those who run them, on standard error."""
+
+import logging
+import sys
+from typing import Final
+
+
+class _WithExtras(logging.Formatter):
+    """Writes what a record has beside its message as KEY='VALUE' behind it: the message alone is a constant."""
+
+    _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        extras = (f" {key}={value!r}" for key, value in vars(record).items() if key not in self._OWN)
+        return super().formatMessage(record) + "".join(extras)
+
+
+def log_to_stderr() -> None:
+    """Write warnings and errors there, a line each."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_WithExtras("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])

@@ -1,0 +1,87 @@
+"""A store that another process writes to, read here: the database, and what that process has yet to store in it."""
+
+import threading
+from collections import deque
+from contextlib import suppress
+from typing import Protocol
+
+from headwater.errors import UnavailableError
+from headwater.model.facts import Content
+from headwater.store.entries import Stored
+from headwater.store.reader import Reader
+from headwater.store.segments import Segments
+from headwater.store.store import Store
+
+
+class Borrower(Protocol):
+    """The process that writes; any thread may ask it, and waits until it has answered.
+
+    Each method raises UnavailableError where it is not there, or cannot do it now.
+    """
+
+    def store_facts(self) -> int:
+        """Have it store the facts of all events that it took in; gives how many entries of the log these are."""
+
+    def empty(self, places: range) -> None:
+        """As in `Store`."""
+
+
+class LentStore(Reader):
+    """Answers as the store itself would, of all that was heard of; called as `Store` is."""
+
+    def __init__(self, store: Store, told: int, borrower: Borrower) -> None:
+        """Read a store that is lent, of which `told` entries of the log are known and stored in full."""
+        super().__init__(store.opened_connection(self._see_to_facts), store.segments)
+        self._store = store
+        self._borrower = borrower
+        self._folded = told
+        self.told = told
+        """How many of the log's entries are known."""
+        self._noting = threading.Lock()
+        self._waiting: deque[tuple[int, bytes]] = deque()
+        self._contents: dict[bytes, bytes] = {}
+        """Bodies by digest, of contents that may not be in the database yet."""
+
+    @property
+    def segments(self) -> Segments | None:
+        """Where raw bytes are that were moved out of the database."""
+        return self._segments
+
+    def another_reader(self) -> Reader:
+        """As in `Store`."""
+        self._wait_for_facts()
+        return self.opened_reader()
+
+    def opened_reader(self) -> Reader:
+        """As in `Store`."""
+        return Reader(self._store.opened_connection(self._see_to_facts), self._segments)
+
+    def empty(self, places: range) -> None:
+        """As in `Store`."""
+        self._borrower.empty(places)
+
+    def heard(self, stored: Stored) -> None:
+        """Know of a new event."""
+        self.told = max(self.told, stored.log_index + 1)
+        for fact in stored.facts:
+            if type(fact) is Content and fact.digest not in self._contents:
+                self._contents[fact.digest] = fact.body
+                self._waiting.append((stored.log_index, fact.digest))
+
+    def stored_until(self, folded: int) -> None:
+        """Know that the facts of so many of the log's entries are in the database."""
+        with self._noting:  # whoever reads may be told so, too
+            self._folded = max(self._folded, folded)
+            while self._waiting and self._waiting[0][0] < folded:
+                del self._contents[self._waiting.popleft()[1]]
+
+    def _wait_for_facts(self) -> None:
+        if self._folded < self.told:
+            with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
+                self.stored_until(self._borrower.store_facts())
+
+    def _see_to_facts(self) -> None:
+        self.stored_until(self._borrower.store_facts())
+
+    def _read_content_body(self, digest: bytes) -> bytes:
+        return self._contents.get(digest) or super()._read_content_body(digest)

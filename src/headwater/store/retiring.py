@@ -1,0 +1,52 @@
+"""Raw events that have become old move out of the database, into segments; proofs and facts stay."""
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import Final, Protocol
+
+from headwater.errors import SetupError
+from headwater.store.reader import Reader
+from headwater.store.segments import Segments
+
+IN_SEGMENT: Final = 1024
+"""Events in one segment."""
+
+
+class Retiring(Protocol):
+    """What is needed of a store to move its raw events."""
+
+    @property
+    def segments(self) -> Segments | None:
+        """Where they are moved to."""
+
+    def opened_reader(self) -> Reader:
+        """As in `Store`."""
+
+    def empty(self, places: range) -> None:
+        """As in `Store`."""
+
+
+def retire(store: Retiring, before_us: int, is_over: Callable[[], bool] = lambda: False, each: int = IN_SEGMENT) -> int:
+    """Move the raw bytes of events that were received before then into segments; gives how many.
+
+    Segments are written only when they are full, with `each` so many events, from the beginning of the log on. Called
+    by one thread of its own at a time; another process may do the same, with the same outcome. `is_over` is asked
+    between two segments.
+
+    Raises:
+        UnavailableError: a disk is full, or the database does not answer; nothing is lost, and a call goes on.
+    """
+    segments = store.segments
+    if segments is None:
+        raise SetupError("raw events cannot be moved: no folder of segments is known")
+    ranges = segments.ranges()
+    first = ranges[-1].stop if ranges else 0
+    for places in ranges[-1:]:  # an earlier call may have ended between the two steps
+        store.empty(places)
+    begin = first
+    with closing(store.opened_reader()) as reader:
+        while not is_over() and (raws := reader.raw_before(range(first, first + each), before_us)):
+            segments.write(first, raws)
+            store.empty(range(first, first + len(raws)))
+            first += len(raws)
+    return first - begin

@@ -1,0 +1,300 @@
+"""Events read and stored in a process beside the service: all is as in the service, whatever becomes of the process."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+import pytest
+
+from headwater.errors import ForbiddenError, InvalidEventError, SetupError, UnavailableError, UntrustedEventError
+from headwater.model.facts import Content
+from headwater.service.reading import Posted, Trust
+from headwater.service.recorder_beside import RecorderBeside
+from headwater.service.recording import Answer, Answered, Group, Recorder, RecorderHere
+from headwater.signing.keys import NodeKey
+from headwater.signing.merkle import Growth
+from headwater.signing.sign import sign_event
+from headwater.store.entries import Entry, Stored
+from headwater.store.retiring import retire
+from headwater.store.sqlite import SqliteStore
+from tests.support.app import dataset, event, schema
+from tests.support.service import Service, eventually, running
+
+KEY = NodeKey.from_seed("edge-7", bytes(range(32)))
+TRUST = Trust({KEY.key_id: KEY.public_key}, is_required=False)
+LATE_US = 10**15
+
+OutcomeT = TypeVar("OutcomeT")
+
+
+def run(number: int) -> bytes:
+    return json.dumps(event(run={"runId": f"run-{number}"}, outputs=[dataset("orders", orders=schema("id"))])).encode()
+
+
+def log() -> list[bytes]:
+    """Signed and unsigned events, one of somebody unknown, some that are none, and two that came before."""
+    stranger = NodeKey.from_seed("edge-8", bytes(32))
+    signed = [sign_event(run(number), KEY) for number in range(40)]
+    unsigned = map(run, range(41, 80))
+    return [*signed, sign_event(run(40), stranger), b"", b"{", b'{"eventTime": 5}', *unsigned, signed[3], run(41)]
+
+
+def posted(events: Sequence[bytes]) -> list[Posted]:
+    return [(raw, number, bytes(16)) for number, raw in enumerate(events)]
+
+
+class Learned:
+    """A learner that keeps what it learns."""
+
+    def __init__(self) -> None:
+        self.stored: list[Stored] = []
+        self.verdicts: list[str] = []
+
+    def settled(self, group: Group, growth: Growth) -> list[Answered]:
+        self.verdicts += [verdict for verdict, _ in group]
+        return [self._learned(outcome, growth) for _, outcome in group]
+
+    def heard(self, news: Sequence[Stored]) -> None:
+        self.stored += news
+
+    def _learned(self, outcome: Stored | Exception, growth: Growth) -> Answered:
+        if isinstance(outcome, Exception):
+            return outcome
+        self.stored += [outcome] if outcome.is_new else []
+        return Answer(outcome.log_index, outcome.is_new, growth)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        yield store
+
+
+def recording(recorder: Recorder, use: Callable[[], Awaitable[OutcomeT]], learned: Learned | None = None) -> OutcomeT:
+    """What comes of using a recorder that is started and stopped around it."""
+
+    async def used() -> OutcomeT:
+        recorder.open()
+        try:
+            recorder.start(learned or Learned())
+            while recorder.fault is not None:  # noqa: ASYNC110  only a test waits for it
+                await asyncio.sleep(0.01)
+            return await use()
+        finally:
+            await recorder.stop()
+
+    return asyncio.run(used())
+
+
+async def one_by_one(recorder: Recorder, events: Sequence[bytes]) -> list[Answered]:
+    """All asked for at once."""
+    answers = await asyncio.gather(*(recorder.record([each], None) for each in posted(events)))
+    return [answer for (answer,) in answers]
+
+
+def comparable(answers: Sequence[Answered]) -> list[object]:
+    return [each[:2] if isinstance(each, Answer) else (type(each), str(each)) for each in answers]
+
+
+def places(answers: Sequence[Answered]) -> list[int]:
+    return [each.log_index for each in answers if isinstance(each, Answer)]
+
+
+@pytest.mark.parametrize("together", [1, 16])
+@pytest.mark.parametrize("is_required", [False, True])
+def test_beside_comes_out_what_comes_out_here(
+    store: SqliteStore, tmp_path: Path, together: int, is_required: bool
+) -> None:
+    trust = Trust(TRUST.keys, is_required)
+    events = posted(log())
+    some = [events[at : at + together] for at in range(0, len(events), together)]
+
+    async def by(recorder: Recorder) -> list[Answered]:
+        return [each for answers in await asyncio.gather(*(recorder.record(a, None) for a in some)) for each in answers]
+
+    learned_here, learned_beside = Learned(), Learned()
+    with closing(SqliteStore(tmp_path / "here.db")) as other:
+        here = RecorderHere(other, trust)
+        answers_here = recording(here, lambda: by(here), learned_here)
+        facts_here = {fact.key: fact for fact in other.facts()}
+    beside = RecorderBeside(store, trust)
+    answers_beside = recording(beside, lambda: by(beside), learned_beside)
+
+    assert comparable(answers_beside) == comparable(answers_here)
+    assert learned_beside.stored == learned_here.stored
+    assert learned_beside.verdicts == learned_here.verdicts
+    with closing(SqliteStore(tmp_path / "headwater.db", lock=os.open(tmp_path, os.O_RDONLY))) as after:
+        assert {fact.key: fact for fact in after.facts()} == facts_here
+    kinds = [type(each) for each in answers_beside]
+    assert kinds.count(InvalidEventError) == 1
+    assert kinds.count(UntrustedEventError) == (41 if is_required else 0)
+
+
+def test_whom_to_trust_holds_from_the_next_event_on(store: SqliteStore) -> None:
+    recorder, learned = RecorderBeside(store, Trust({}, is_required=False)), Learned()
+
+    async def trusted_meanwhile() -> None:
+        first = recorder.record(posted([sign_event(run(1), KEY)]), None)
+        recorder.rely_on(TRUST)
+        await asyncio.gather(first, recorder.record(posted([sign_event(run(2), KEY)]), None))
+
+    recording(recorder, trusted_meanwhile, learned)
+
+    assert learned.verdicts == ["unknown-key", "ok"]
+
+
+def test_what_its_sender_may_not_bring_is_not_stored(store: SqliteStore) -> None:
+    recorder, learned = RecorderBeside(store, TRUST), Learned()
+    asked: list[Entry] = []
+
+    def why_not(entry: Entry) -> ForbiddenError | None:
+        asked.append(entry)
+        if entry.run_id == "run-3":
+            raise ZeroDivisionError
+        return ForbiddenError("not yours") if entry.run_id == "run-2" else None
+
+    async def brought() -> Sequence[Answered]:
+        return await recorder.record(posted([run(1), b"{", run(2), run(3), run(4)]), why_not)
+
+    answers = recording(recorder, brought, learned)
+
+    assert [type(each).__name__ for each in answers] == [
+        "Answer",
+        "MalformedJsonError",
+        "ForbiddenError",
+        "ZeroDivisionError",
+        "Answer",
+    ]
+    assert [entry.run_id for entry in asked] == ["run-1", "run-2", "run-3", "run-4"]
+    assert [stored.log_index for stored in learned.stored] == [0, 1]
+
+
+def test_a_reader_sees_the_facts_of_what_was_acknowledged(store: SqliteStore) -> None:
+    recorder, learned = RecorderBeside(store, TRUST), Learned()
+
+    async def read() -> list[object]:
+        found: list[object] = []
+        for number in range(5):
+            await recorder.record(posted([run(number)]), None)
+            contents = [fact for fact in learned.stored[-1].facts if isinstance(fact, Content)]
+            found.append(all(recorder.store.content(fact.digest) for fact in contents))
+            found.append(sum(fact.key[1:] == (f"run-{number}",) for fact in recorder.store.graph_facts()))
+            with closing(recorder.store.another_reader()) as other:
+                found.append(other.folded())
+        return found
+
+    found = recording(recorder, read, learned)
+
+    assert found[::3] == [True] * 5
+    assert all(found[1::3])
+    assert found[2::3] == [1, 2, 3, 4, 5]
+
+
+def test_a_process_that_is_killed_takes_nothing_with_it(store: SqliteStore, tmp_path: Path) -> None:
+    recorder, learned = RecorderBeside(store, TRUST), Learned()
+    events = [run(number) for number in range(400)]
+
+    async def killed_meanwhile() -> list[Answered]:
+        asked = asyncio.create_task(one_by_one(recorder, events))
+        while len(learned.stored) < 50:  # noqa: ASYNC110  it is to be in the middle
+            await asyncio.sleep(0)
+        assert recorder.pid is not None
+        os.kill(recorder.pid, signal.SIGKILL)
+        first = await asked
+        while recorder.fault is not None:  # noqa: ASYNC110  only a test waits for it
+            await asyncio.sleep(0.01)
+        return first + await one_by_one(recorder, events)
+
+    answers = recording(recorder, killed_meanwhile, learned)
+
+    first, again = answers[:400], answers[400:]
+    assert {type(each) for each in first} == {Answer, UnavailableError}
+    assert places(again) == places(first) + list(range(len(places(first)), 400))
+    assert [stored.log_index for stored in learned.stored] == list(range(400))
+    assert all(stored.facts for stored in learned.stored)
+
+
+def test_raw_bytes_move_to_segments_while_a_process_stores(store: SqliteStore) -> None:
+    recorder = RecorderBeside(store, TRUST)
+
+    async def moved() -> tuple[int, list[bytes]]:
+        await one_by_one(recorder, log())
+        recorder.store_facts()
+        count = await asyncio.to_thread(retire, recorder.store, LATE_US, each=32)
+        return count, [logged.raw for logged in recorder.store.logged(range(80))]
+
+    count, raws = recording(recorder, moved)
+
+    assert count == 64
+    assert sorted(raws) == sorted({raw for raw in log() if raw.startswith(b'{"event') and len(raw) > 20})
+
+
+def test_a_process_that_cannot_open_the_store_says_why(store: SqliteStore, tmp_path: Path) -> None:
+    recorder = RecorderBeside(store, TRUST)
+    for path in tmp_path.glob("headwater.db*"):
+        path.write_bytes(b"no database" * 1_000)
+
+    with pytest.raises(SetupError, match="cannot open the database"):
+        recording(recorder, lambda: asyncio.sleep(0))
+
+
+# In a service
+
+
+def recorders_of(pid: int) -> list[int]:
+    """The processes that store for a service."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            is_recorder = b"recording_process" in (folder / "cmdline").read_bytes()
+        except OSError:  # it has ended meanwhile
+            continue
+        if parent == pid and is_recorder:
+            found.append(int(folder.name))
+    return found
+
+
+def test_a_service_starts_a_process_again_and_goes_on(tmp_path: Path) -> None:
+    with running(tmp_path, "--beside") as service:
+        first = recorders_of(service.pid)
+        assert set(statuses_of_batch(service, log())) == {200, 201, 400, 422}
+
+        os.kill(first[0], signal.SIGKILL)
+
+        assert eventually(lambda: recorders_of(service.pid) not in ([], first) and is_well(service))
+        statuses = statuses_of_batch(service, [*log(), run(100)])
+        assert statuses.count(200) == 82
+        assert statuses[-1] == 201
+
+
+def test_the_process_of_a_service_that_was_killed_ends_and_the_next_service_has_the_store(tmp_path: Path) -> None:
+    with running(tmp_path, "--beside") as service:
+        (left,) = recorders_of(service.pid)
+        statuses_of_batch(service, log())
+        service.kill()
+        service.start()
+
+        assert not Path(f"/proc/{left}").exists()
+        assert statuses_of_batch(service, log()).count(200) == 82
+
+
+def is_well(service: Service) -> bool:
+    return httpx.get(f"{service.url}/healthz").status_code == 200
+
+
+def statuses_of_batch(service: Service, events: Sequence[bytes]) -> list[int]:
+    body = b"\n".join(raw or b"0" for raw in events)
+    answer = httpx.post(
+        f"{service.url}/api/v1/lineage/batch",
+        content=body,
+        headers={"content-type": "application/x-ndjson"},
+        timeout=120,
+    )
+    return [each["status"] for each in answer.json()["results"]]
