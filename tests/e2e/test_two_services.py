@@ -28,9 +28,9 @@ LOG_KEY = json.dumps(
 
 
 @contextmanager
-def serving(folder: Path, url: str) -> Iterator[Service]:
+def serving(folder: Path, url: str, how: str = "--beside") -> Iterator[Service]:
     create_once(folder / "keys" / "log.key", LOG_KEY)
-    with running(folder, "--alone", HEADWATER_DATABASE_URL=url) as service:
+    with running(folder, how, HEADWATER_DATABASE_URL=url) as service:
         yield service
 
 
@@ -74,7 +74,7 @@ class Listener:
 
 
 def test_each_shows_what_the_other_took_and_streams_it_in_the_logs_order(tmp_path: Path, url: str) -> None:
-    with serving(tmp_path / "one", url) as one, serving(tmp_path / "other", url) as other:
+    with serving(tmp_path / "one", url) as one, serving(tmp_path / "other", url, "--alone") as other:
         listeners = [Listener(service) for service in (one, other)]
 
         for number in range(10):
@@ -89,7 +89,7 @@ def test_each_shows_what_the_other_took_and_streams_it_in_the_logs_order(tmp_pat
 
 
 def test_nothing_acknowledged_is_lost_or_doubled_while_one_of_two_is_killed(tmp_path: Path, url: str) -> None:
-    with serving(tmp_path / "one", url) as one, serving(tmp_path / "other", url) as other:
+    with serving(tmp_path / "one", url) as one, serving(tmp_path / "other", url, "--alone") as other:
         loads = [Load(service.url, first=number * 1_000_000) for number, service in enumerate((one, other, other))]
 
         kill_at_random_instants(one, KILLS)

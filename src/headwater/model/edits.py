@@ -127,6 +127,11 @@ class InOrder:
     def __init__(self, deleted: Iterable[Target]) -> None:
         self._deleted = set(deleted)
 
+    @property
+    def deleted(self) -> frozenset[Target]:
+        """What is deleted after the entries until now."""
+        return frozenset(self._deleted)
+
     def facts(self, entry: Event | EditEntry, log_index: int, arrival: Arrival | None = None) -> tuple[Fact, ...]:
         """What the entry says; an event that names what was deleted also brings it back."""
         if isinstance(entry, EditEntry):

@@ -191,8 +191,8 @@ def _lifespan(service: Service, retention: Retention, gate: "Gate | None") -> Li
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         recorder = service.intake.recorder
-        recorder.open()
         try:
+            recorder.open()
             service.knowledge.load()
             service.pasts.load()
             service.proofs.cosignatures.load()

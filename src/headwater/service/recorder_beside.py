@@ -35,7 +35,7 @@ from headwater.service.recording_messages import (
 )
 from headwater.store.entries import Entry
 from headwater.store.lent import LentStore
-from headwater.store.store import Store
+from headwater.store.store import Known, Store
 from headwater.store.writer import MAX_WAITING, Outcome, too_many_wait
 
 log = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ class RecorderBeside:
         """Take over an open store, which is lent to the process until its owner closes it."""
         self.trust = trust
         self._loan = store.lend()
-        self.store = LentStore(store, self._loan.told, self)
+        self.store = LentStore(store, self)
         """What is to be read from, instead."""
         self._process: _Process | None = None
         self._listening: _Process | None = None
@@ -103,18 +103,20 @@ class RecorderBeside:
         return None if self._process is None else self._process.pid
 
     def open(self) -> None:
-        """As in `Recorder`."""
-        self._process = _Process(self._begin())
-
-    def start(self, learner: Learner) -> None:
         """As in `Recorder`.
 
         Raises:
             SetupError: the process cannot open the store.
+            UnavailableError: it does not answer.
         """
+        process = _Process(Begin(self._loan, None))
+        self.store.begin(process.begun())
+        self._process = process
+
+    def start(self, learner: Learner) -> None:
+        """As in `Recorder`."""
         if self._process is None:
             raise AssertionError("started before it was opened")
-        self._process.begun()
         self._loop = asyncio.get_running_loop()
         self._learner = learner
         self._work = asyncio.create_task(self._keep_going(self._process))
@@ -255,23 +257,28 @@ class RecorderBeside:
 
     # The process
 
-    def _begin(self) -> Begin:
-        return Begin(self._loan, self.store.told)
-
     async def _keep_going(self, process: "_Process") -> None:
         await self._run(process)
         while not self._is_over:
             log.error("the process that stores events ended; another is started")
             await asyncio.sleep(_PAUSE_S)
             try:
-                self._process = _Process(self._begin())
-                await asyncio.to_thread(self._process.begun)
-                await self._run(self._process)
+                await self._run(await self._another())
             except (HeadwaterError, OSError) as fault:
                 self._fault = str(fault)
 
+    async def _another(self) -> "_Process":
+        process = _Process(Begin(self._loan, self.store.known))
+        try:
+            await asyncio.to_thread(process.begun)
+        except asyncio.CancelledError:
+            process.kill()
+            raise
+        return process
+
     async def _run(self, process: "_Process") -> None:
         """Say and hear until it ends."""
+        self._process = process
         try:
             await process.attach(self)
             process.send([Heed.of(self.trust)])
@@ -311,7 +318,6 @@ class _Process(asyncio.Protocol):
         self._questions, its_questions = _pair()
         self._questions.settimeout(_PATIENCE_S)
         self._answers = Unread()
-        self._is_begun = False
         self._transport: asyncio.Transport | None = None
         with theirs, its_questions:
             inherited = [theirs.fileno(), its_questions.fileno()]
@@ -327,16 +333,19 @@ class _Process(asyncio.Protocol):
         """Its number."""
         return self._child.pid
 
-    def begun(self) -> None:
-        """See to it that it has opened the store; any other call that waits for an answer does, too.
+    def begun(self) -> Known:
+        """Wait until it has opened the store; gives what it knows of the log. To be called first, and once.
 
         Raises:
             SetupError: it cannot.
             UnavailableError: it does not answer, and is ended.
         """
-        if not self._is_begun:
-            self._is_begun = True
-            self._checked(self._received())
+        try:
+            return cast(Known, self._checked(self._received()))
+        except HeadwaterError:
+            self.close()
+            self.reap()
+            raise
 
     async def attach(self, owner: RecorderBeside) -> None:
         """Have the owner told what the process says, on the event loop's thread."""
@@ -368,7 +377,6 @@ class _Process(asyncio.Protocol):
         Raises:
             UnavailableError: it does not answer, and is ended.
         """
-        self.begun()
         with suppress(OSError):  # it has ended, as receiving tells
             self._questions.sendall(packed(question))
         return self._checked(self._received())
@@ -380,7 +388,7 @@ class _Process(asyncio.Protocol):
                     return message
         except OSError as fault:
             log.error("the process that stores events does not answer", extra={"fault": repr(fault)})
-        self._child.kill()
+        self.kill()
         return UnavailableError("the process that stores events does not answer; try again in a second")
 
     def _checked(self, answer: object) -> object:
@@ -393,12 +401,16 @@ class _Process(asyncio.Protocol):
         self._questions.close()
         (self._events if self._transport is None else self._transport).close()
 
+    def kill(self) -> None:
+        """End it at once; whoever waits for its answer is told."""
+        self._child.kill()
+
     def reap(self) -> None:
         """Wait until it has ended."""
         try:
             self._child.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired:
-            self._child.kill()
+            self.kill()
             self._child.wait()
 
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from headwater.service.reading import Posted, Trust
 from headwater.signing.merkle import Growth
 from headwater.store.entries import Entry, Stored, Verdict
-from headwater.store.store import Loan
+from headwater.store.store import Known, Loan
 from headwater.store.writer import Outcome
 
 _LENGTH: Final = 4
@@ -25,11 +25,11 @@ Ticket = int
 
 
 class Begin(NamedTuple):
-    """Asked first: open the store. The answer is None, or the SetupError that says why it cannot be opened."""
+    """Asked first: open the store. The answer is what the process knows of the log, or why it cannot be opened."""
 
     loan: Loan
-    told: int
-    """How many of the log's entries the service knows."""
+    known: Known | None
+    """What the service knows of the log; nothing where it is yet to read the store."""
 
 
 class Heed(NamedTuple):

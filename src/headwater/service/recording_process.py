@@ -308,11 +308,11 @@ def _opened(questions: socket.socket) -> Store | None:
         for message in unread.messages(came):
             if isinstance(message, Begin):
                 try:
-                    store = borrowed(message.loan._replace(told=message.told))
+                    store = borrowed(*message)
                 except SetupError as fault:
                     questions.sendall(packed(fault))
                     return None
-                questions.sendall(packed(None))
+                questions.sendall(packed(store.known))
                 return store
     return None
 

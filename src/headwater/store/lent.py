@@ -6,11 +6,12 @@ from contextlib import suppress
 from typing import Protocol
 
 from headwater.errors import UnavailableError
-from headwater.model.facts import Content
+from headwater.model.edits import InOrder
+from headwater.model.facts import Content, Edit
 from headwater.store.entries import Stored
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
-from headwater.store.store import Store
+from headwater.store.store import Known, Store
 
 
 class Borrower(Protocol):
@@ -29,14 +30,14 @@ class Borrower(Protocol):
 class LentStore(Reader):
     """Answers as the store itself would, of all that was heard of; called as `Store` is."""
 
-    def __init__(self, store: Store, told: int, borrower: Borrower) -> None:
-        """Read a store that is lent, of which `told` entries of the log are known and stored in full."""
+    def __init__(self, store: Store, borrower: Borrower) -> None:
+        """Read a store that is lent; nothing is known of it until `begin`."""
         super().__init__(store.opened_connection(self._see_to_facts), store.segments)
         self._store = store
         self._borrower = borrower
-        self._folded = told
-        self.told = told
-        """How many of the log's entries are known."""
+        self._folded = 0
+        self._size = 0
+        self._in_order = InOrder(())
         self._noting = threading.Lock()
         self._waiting: deque[tuple[int, bytes]] = deque()
         self._contents: dict[bytes, bytes] = {}
@@ -60,13 +61,26 @@ class LentStore(Reader):
         """As in `Store`."""
         self._borrower.empty(places)
 
+    @property
+    def known(self) -> Known:
+        """What is known of the log."""
+        return Known(self._size, self._in_order.deleted)
+
+    def begin(self, known: Known) -> None:
+        """Know of the log what the process did when it opened the store, and had stored in full."""
+        self._size = self._folded = known.size
+        self._in_order = InOrder(known.deleted)
+
     def heard(self, stored: Stored) -> None:
         """Know of a new event."""
-        self.told = max(self.told, stored.log_index + 1)
+        self._size = max(self._size, stored.log_index + 1)
         for fact in stored.facts:
-            if type(fact) is Content and fact.digest not in self._contents:
-                self._contents[fact.digest] = fact.body
-                self._waiting.append((stored.log_index, fact.digest))
+            if type(fact) is Content:
+                if fact.digest not in self._contents:
+                    self._contents[fact.digest] = fact.body
+                    self._waiting.append((stored.log_index, fact.digest))
+            elif type(fact) is Edit:
+                self._in_order.note([fact])
 
     def stored_until(self, folded: int) -> None:
         """Know that the facts of so many of the log's entries are in the database."""
@@ -76,7 +90,7 @@ class LentStore(Reader):
                 del self._contents[self._waiting.popleft()[1]]
 
     def _wait_for_facts(self) -> None:
-        if self._folded < self.told:
+        if self._folded < self._size:
             with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
                 self.stored_until(self._borrower.store_facts())
 

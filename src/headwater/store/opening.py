@@ -6,7 +6,7 @@ from headwater.errors import SetupError
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
 from headwater.store.sqlite import SqliteConnection, SqliteStore, is_sqlite_store, segments_of
-from headwater.store.store import Loan, Store
+from headwater.store.store import Known, Loan, Store
 
 
 def open_store(where: str | Path, segments: Path | None = None) -> Store:
@@ -24,17 +24,17 @@ def open_store(where: str | Path, segments: Path | None = None) -> Store:
     return PostgresStore(where, segments=segments)
 
 
-def borrowed(loan: Loan) -> Store:
-    """Open a store that another process lent to this one; the caller closes it, and then the other may write again.
+def borrowed(loan: Loan, known: Known | None) -> Store:
+    """Open a store that another process lent to this one, who knows that of the log; the caller closes it.
 
     Raises:
-        SetupError: it cannot be opened, or the log is not as the other knows it.
+        SetupError: it cannot be opened, or holds less than the other knows.
     """
     if isinstance(loan.where, Path):
-        return SqliteStore(loan.where, lock=loan.lock, told=loan.told)
+        return SqliteStore(loan.where, lock=loan.lock, known=known)
     from headwater.store.postgres import PostgresStore
 
-    store = PostgresStore(loan.where, segments=loan.segments, told=loan.told)
+    store = PostgresStore(loan.where, segments=loan.segments, known=known)
     try:
         if loan.log_key is not None:
             store.signs_with(loan.log_key)

@@ -19,7 +19,7 @@ from headwater.store.postgres_connection import CHANNEL, PostgresConnection
 from headwater.store.postgres_url import place_of
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
-from headwater.store.store import Loan, News, Store
+from headwater.store.store import Known, Loan, News, Store
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class PostgresStore(Store):
     """Keeps events and facts in one PostgreSQL database, which other processes may write to at the same time."""
 
     def __init__(
-        self, url: str, steps: Sequence[str] = STEPS, segments: Path | None = None, told: int | None = None
+        self, url: str, steps: Sequence[str] = STEPS, segments: Path | None = None, known: Known | None = None
     ) -> None:
         self._url = url
         self._folder = segments
@@ -43,7 +43,7 @@ class PostgresStore(Store):
         try:
             self._server.migrate(steps)
             connection = self.opened_connection(self.see_to_facts)
-            super().__init__(self._server, connection, None if segments is None else Segments(segments), told)
+            super().__init__(self._server, connection, None if segments is None else Segments(segments), known)
         except UnavailableError as fault:
             self._server.close()
             raise SetupError(f"cannot use the database ({self._place}): {fault}; {_ADVICE}") from None
@@ -81,7 +81,7 @@ class PostgresStore(Store):
         super().close()
 
     def _loan(self) -> Loan:
-        return Loan(self._url, self._folder, self._log_key, None, self._told)
+        return Loan(self._url, self._folder, self._log_key, None)
 
     def see_to_facts(self) -> None:
         """As in `Store`."""

@@ -19,7 +19,7 @@ from headwater.store.connection import Row
 from headwater.store.migrations import STEPS, missing_steps
 from headwater.store.numbers import run_key
 from headwater.store.segments import Segments
-from headwater.store.store import Loan, Store
+from headwater.store.store import Known, Loan, Store
 
 _CACHE_KB: Final = 32_768
 _CHECKPOINT_PAGES: Final = 4_000
@@ -161,9 +161,9 @@ class SqliteStore(Store):
     """Keeps events and facts in one SQLite file."""
 
     def __init__(
-        self, path: Path, steps: Sequence[str] = STEPS, *, lock: int | None = None, told: int | None = None
+        self, path: Path, steps: Sequence[str] = STEPS, *, lock: int | None = None, known: Known | None = None
     ) -> None:
-        """Open it, and make it if there is none; `lock` is that of a store that is lent. `told`: as in `Store`."""
+        """Open it, and make it if there is none; `lock` is that of a store that is lent. `known`: as in `Store`."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = _only_writer(path) if lock is None else lock
@@ -174,7 +174,7 @@ class SqliteStore(Store):
             writer = SqliteConnection(path).writes_much()
             writer.migrate(steps, f"the database {path}")
             self._kept = Segments(segments_of(path))
-            super().__init__(writer, self._connection(), self._kept, told)
+            super().__init__(writer, self._connection(), self._kept, known)
         except sqlite3.Error as fault:
             os.close(self._lock)
             raise SetupError(f"cannot open the database {path}: {fault}; {_remedy(fault)}") from fault
@@ -188,7 +188,7 @@ class SqliteStore(Store):
         os.close(self._lock)
 
     def _loan(self) -> Loan:
-        return Loan(self._path, None, None, self._lock, self._told)
+        return Loan(self._path, None, None, self._lock)
 
     def opened_connection(self, opened: Callable[[], None]) -> SqliteConnection:
         """As in `Store`."""

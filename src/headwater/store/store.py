@@ -20,7 +20,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
 from headwater.model.edits import DELETED, InOrder
-from headwater.model.facts import Fact
+from headwater.model.facts import Fact, Target
 from headwater.model.nodes import Arrival
 from headwater.signing.leaf import SALT_BYTES, Seal, seal
 from headwater.signing.merkle import Growth
@@ -58,8 +58,14 @@ class Loan(NamedTuple):
     log_key: str | None
     lock: int | None
     """The open file that holds the lock, for the other to inherit."""
-    told: int
-    """How many of the log's entries whoever lends it knows of."""
+
+
+class Known(NamedTuple):
+    """What somebody knows of a log: its first entries."""
+
+    size: int
+    deleted: frozenset[Target]
+    """What was deleted then, on which it hangs what a later entry means."""
 
 
 class Store(Reader):
@@ -73,29 +79,31 @@ class Store(Reader):
     """How the tree over the log grew when something was added last; for the thread that called `add`."""
 
     def __init__(
-        self, writer: Connection, reader: Connection, segments: Segments | None = None, told: int | None = None
+        self, writer: Connection, reader: Connection, segments: Segments | None = None, known: Known | None = None
     ) -> None:
-        """Open it; `told` says of how many of the log's entries somebody knows who is to be told the others as news.
+        """Open it; who knows of the log's first entries is to be told of the others there are, as news.
 
-        Without it, nobody is told of what stands there before.
+        Where nobody does, nobody is told of what stands there before.
         """
         super().__init__(reader, segments)
         self._writer = writer
         self._writing = threading.RLock()
         self._is_lent = False
-        self._unheard: list[Stored] | None = None if told is None else []
-        self._news: News | None = None if self._unheard is None else self._unheard.extend
-        self._told = told or 0
+        self._unheard: list[Stored] = []
+        self._news: News | None = None if known is None else self._unheard.extend
+        size, deleted = known or (0, ())
+        self._taken_in, self._in_order = size, InOrder(deleted)
+        self._told = size
         """How many of the log's entries were told of, by `add` or as news, or stood there before."""
-        folded = self._begin()
-        if told is not None and not folded <= told <= self._taken_in:
-            raise SetupError("the log is not as this service knows it, others wrote to it: start the service anew")
+        self._begin(None if known is None else size)
+        if self._taken_in < size:
+            raise SetupError("the database holds fewer events than it did: was it restored? Start the service anew")
 
-    def _begin(self, known: int | None = None) -> int:
+    def _begin(self, known: int | None = None) -> None:
         """Find out where the database stands, and take in what the log holds beyond the facts.
 
         `known` says how many entries this process took in before: others may have stored the facts of later ones, of
-        which nobody was told here. Gives of how many entries the facts were stored.
+        which nobody was told here.
         """
         sql = "SELECT events, target FROM folded LEFT JOIN edit ON what = ? AND value = ?"
         rows = list(self._writer.rows(sql, (DELETED, b"true")))
@@ -107,7 +115,6 @@ class Store(Reader):
         self._seal_what_is_not()
         self._take_in(self._log_size())
         self.catch_up()
-        return folded
 
     def another_reader(self) -> Reader:
         """A reader with a connection of its own, for another thread; the caller closes it.
@@ -148,7 +155,7 @@ class Store(Reader):
         self._news = news
         if self._unheard:
             news(self._unheard)
-        self._unheard = None
+            self._unheard = []
 
     def lend(self) -> "Loan":
         """Give up writing, and close the connections, so that another process may write; what is locked stays so.
@@ -168,6 +175,11 @@ class Store(Reader):
     def segments(self) -> Segments | None:
         """Where raw bytes are that were moved out of the database."""
         return self._segments
+
+    @property
+    def known(self) -> Known:
+        """What this process knows of the log."""
+        return Known(self._taken_in, self._in_order.deleted)
 
     @property
     def facts_stored(self) -> int:

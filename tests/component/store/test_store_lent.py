@@ -1,0 +1,124 @@
+"""A store that is lent to another process: what is known of it goes along, and what is not is told."""
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import SetupError, UnavailableError
+from headwater.model.edits import Saying, edit_entry
+from headwater.model.facts import Content, Edit
+from headwater.store.entries import Entry, Stored, entry_of
+from headwater.store.lent import LentStore
+from headwater.store.opening import borrowed, open_store
+from headwater.store.store import Known, Loan, Store
+from tests.component.store.test_store import entry, event
+from tests.support.app import dataset, schema
+from tests.support.app import event as app_event
+
+JOB = ("job", "etl", "load")
+
+
+def inherited(loan: Loan) -> Loan:
+    """As another process has it."""
+    return loan if loan.lock is None else loan._replace(lock=os.dup(loan.lock))
+
+
+def entries() -> list[Entry]:
+    """An event, an edit that deletes its job, and another event that brings it back."""
+    deletion = edit_entry("1", 5, None, [Saying(JOB, "deleted", True)])
+    return [entry(event()), entry_of(deletion, "unsigned", None, 6), entry(event(2, run=1))]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3])
+def test_who_knows_of_the_first_entries_is_told_what_the_others_say_though_it_is_stored(
+    database: str | Path, size: int
+) -> None:
+    with closing(open_store(database)) as store:
+        first = store.add(entries()[:size])
+        known = store.known
+        told = store.add(entries()[size:])
+        store.catch_up()
+        loan = store.lend()
+        news: list[Stored] = []
+        with closing(borrowed(inherited(loan), known)) as there:
+            there.watch(news.extend, lambda: None)
+            last = there.known
+
+    assert known == Known(size, frozenset([JOB] if size == 2 else []))
+    assert last == Known(3, frozenset())
+    assert news == told
+    assert sum(isinstance(fact, Edit) for stored in (*first, *news) for fact in stored.facts) == 2
+
+
+def test_a_store_that_holds_less_than_is_known_is_not_borrowed(database: str | Path) -> None:
+    with closing(open_store(database)) as store:
+        store.add(entries()[:1])
+        loan = store.lend()
+        with pytest.raises(SetupError, match="holds fewer events than it did"):
+            borrowed(inherited(loan), Known(2, frozenset()))
+
+
+class Slow:
+    """A borrower that stores facts when it is asked, and perhaps not even then."""
+
+    def __init__(self, there: Store) -> None:
+        self.there = there
+        self.asked = 0
+        self.is_away = False
+
+    def store_facts(self) -> int:
+        self.asked += 1
+        if self.is_away:
+            raise UnavailableError("away")
+        self.there.catch_up()
+        return self.there.facts_stored
+
+    def empty(self, places: range) -> None:
+        self.there.empty(places)
+
+
+def heard(here: LentStore, stored: Sequence[Stored]) -> None:
+    for each in stored:
+        here.heard(each)
+
+
+def test_facts_are_asked_for_only_where_some_may_wait(database: str | Path) -> None:
+    with closing(open_store(database)) as store, closing(borrowed(inherited(store.lend()), None)) as there:
+        borrower = Slow(there)
+        with closing(LentStore(store, borrower)) as here:
+            here.begin(there.known)
+            assert list(here.facts()) == []
+            asked = borrower.asked
+            heard(here, there.add(entries()))
+
+            assert {fact.key: fact for fact in here.facts()} == {fact.key: fact for fact in there.facts()}
+            assert borrower.asked > asked
+            asked = borrower.asked
+            assert list(here.facts())
+            assert borrower.asked == asked
+            assert here.known == there.known
+
+
+def test_contents_that_wait_are_known_also_while_the_other_process_is_away(database: str | Path) -> None:
+    with closing(open_store(database)) as store, closing(borrowed(inherited(store.lend()), None)) as there:
+        borrower = Slow(there)
+        with closing(LentStore(store, borrower)) as here:
+            here.begin(there.known)
+            here.size()  # so that it is connected
+            raw = json.dumps(app_event(outputs=[dataset("orders", orders=schema("id"))])).encode()
+            stored = there.add([entry(raw)])
+            heard(here, stored)
+            borrower.is_away = True
+
+            contents = [fact for fact in stored[0].facts if isinstance(fact, Content)]
+            assert contents
+            assert all(here.content(fact.digest) for fact in contents)
+            assert list(here.graph_facts()) == []
+            borrower.is_away = False
+            assert list(here.graph_facts())
+            here.content.cache_clear()
+            assert all(here.content(fact.digest) for fact in contents)
