@@ -257,15 +257,18 @@ class RecorderBeside:
 
     # The process
 
-    async def _keep_going(self, process: "_Process") -> None:
-        await self._run(process)
-        while not self._is_over:
-            log.error("the process that stores events ended; another is started")
-            await asyncio.sleep(_PAUSE_S)
+    async def _keep_going(self, first: "_Process") -> None:
+        process: _Process | None = first
+        while True:
             try:
-                await self._run(await self._another())
+                await self._run(process or await self._another())
             except (HeadwaterError, OSError) as fault:
                 self._fault = str(fault)
+            if self._is_over:
+                return
+            log.error("the process that stores events ended; another is started", extra={"fault": self._fault})
+            process = None
+            await asyncio.sleep(_PAUSE_S)
 
     async def _another(self) -> "_Process":
         process = _Process(Begin(self._loan, self.store.known))
@@ -384,8 +387,8 @@ class _Process(asyncio.Protocol):
     def _received(self) -> object:
         try:
             while came := self._questions.recv(_READ_BYTES):
-                for message in self._answers.messages(came):
-                    return message
+                if messages := self._answers.messages(came):
+                    return messages[0]
         except OSError as fault:
             log.error("the process that stores events does not answer", extra={"fault": repr(fault)})
         self.kill()

@@ -6,6 +6,7 @@ One process writes, which a lock file holds. What is acknowledged is on disk: WA
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import cache
@@ -22,6 +23,9 @@ from headwater.store.segments import Segments
 from headwater.store.store import Known, Loan, Store
 
 _CACHE_KB: Final = 32_768
+_ENDING_S: Final = 10.0
+"""How long a process may go on holding the lock that was started by one that has ended."""
+_LOOK_EVERY_S: Final = 0.05
 _CHECKPOINT_PAGES: Final = 4_000
 """Pages of 4 kB in the write-ahead log after which they go to the file."""
 
@@ -219,17 +223,41 @@ def segments_of(path: Path) -> Path:
     return path.with_name(path.name + ".segments")
 
 
-def _only_writer(path: Path) -> int:
-    lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _locked(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        holder = os.read(lock, 20).decode(errors="replace").strip() or "unknown"
+        return False
+    return True
+
+
+def _holder(lock: int) -> str:
+    return os.pread(lock, 20, 0).decode(errors="replace").strip() or "unknown"
+
+
+def _has_ended(process: str) -> bool:
+    """Whether the process is no more; one that it started may hold the lock for it, and ends too."""
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (ValueError, PermissionError):
+        pass
+    return False
+
+
+def _only_writer(path: Path) -> int:
+    lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    until_s = time.monotonic() + _ENDING_S
+    while not (is_ours := _locked(lock)) and _has_ended(_holder(lock)) and time.monotonic() < until_s:
+        time.sleep(_LOOK_EVERY_S)
+    if not is_ours:
+        holder = _holder(lock)
         os.close(lock)
         raise SetupError(
             f"another process (number {holder}) serves the database {path}; "
             "stop it, or set HEADWATER_HOME to another folder"
-        ) from None
+        )
     os.ftruncate(lock, 0)
     os.write(lock, str(os.getpid()).encode())
     return lock

@@ -3,6 +3,8 @@
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -122,3 +124,21 @@ def test_a_damaged_database_asks_for_a_backup(tmp_path: Path) -> None:
 
     with pytest.raises(SetupError, match="put a backup in its place"):
         SqliteStore(path)
+
+
+def test_the_store_of_a_process_that_was_killed_is_to_be_had_once_what_it_started_has_ended_too(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    code = f"""
+import os, subprocess
+from pathlib import Path
+from headwater.store.sqlite import SqliteStore
+lock = SqliteStore(Path({str(path)!r})).lend().lock
+subprocess.Popen(["sleep", "1"], pass_fds=[lock], stdout=subprocess.DEVNULL)
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+    with closing(SqliteStore(path)) as store:
+        store.add([entry(event())])
+        with pytest.raises(SetupError, match=rf"another process \(number {os.getpid()}\) serves the database"):
+            SqliteStore(path)
