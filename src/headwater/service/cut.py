@@ -129,7 +129,7 @@ class CutPast:
     def hear(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
         """Note that `now` learned an event, and whom it touched, datasets by all their names."""
         self._graph.forget(touched.jobs, touched.datasets)
-        self.knowledge.hear_edits(facts)
+        self.knowledge.hear(facts)
         is_late = happened_us(facts) <= self._until_us
         run_id = _run_of(facts)
         if run_id is None and is_late:

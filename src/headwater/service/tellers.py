@@ -1,0 +1,82 @@
+"""The runs that tell of a job, by when they spoke last: what a job was like at some time is found without all of them.
+
+Only for jobs that somebody asked about, and then kept in step with events.
+"""
+
+from bisect import bisect_right
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
+
+from headwater.graph.lineage import Graph
+from headwater.model.facts import RunOfJob
+from headwater.model.names import JobId
+from headwater.service.activities import Spoke
+from headwater.service.ordered import Ordered
+
+LastSpoke = tuple[int, str]
+"""When a run spoke last, and its id."""
+
+
+class Tellers:
+    """Of each job the runs of its own and those that are parts of its runs, those that spoke last at the end."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._orders: dict[JobId, Ordered[LastSpoke]] = {}
+
+    def of(self, job: JobId) -> Sequence[LastSpoke]:
+        """Those of a known job; to be read before more is heard."""
+        order = self._orders.get(job)
+        if order is None:
+            order = self._orders[job] = Ordered()
+            known, runs = self._graph.jobs[job], self._graph.runs
+            for run_id in chain(known.runs, known.children):
+                if (times := runs[run_id].times) is not None:
+                    order.add((times.seen.last_us, run_id))
+        return order.items()
+
+    def change(self, before: Mapping[str, Spoke]) -> None:
+        """The graph has heard more of these runs, which had told that before."""
+        for run_id, (was_of, was_seen) in before.items() if self._orders else ():
+            run = self._graph.runs[run_id]
+            if run.of_job != was_of:
+                self._forget(_jobs(was_of), _jobs(run.of_job))
+                continue
+            for order in filter(None, map(self._orders.get, _jobs(was_of))):
+                if was_seen is not None:
+                    order.remove((was_seen.last_us, run_id))
+                if run.times is not None:
+                    order.add((run.times.seen.last_us, run_id))
+
+    def _forget(self, *jobs: Iterable[JobId]) -> None:
+        for job in chain(*jobs):
+            self._orders.pop(job, None)
+
+
+def _jobs(of_job: RunOfJob | None) -> Iterable[JobId]:
+    return () if of_job is None else {of_job.job, *(whole.job for whole in of_job.parts_of)}
+
+
+class TellersThen:
+    """The same as of a time: of those runs alone that have told nothing since, and are not among `again`."""
+
+    def __init__(self, now: Tellers, until_us: int, again: Container[str]) -> None:
+        self._now = now
+        self._until_us = until_us
+        self._again = again
+
+    def are_silent_since(self, job: JobId) -> bool:
+        """Whether none of the runs that tell of a job now spoke after then."""
+        order = self._now.of(job)
+        return not order or order[-1][0] <= self._until_us
+
+    def count(self, job: JobId) -> int:
+        """How many there are, those in `again` too that have not spoken since."""
+        return bisect_right(self._now.of(job), self._until_us, key=itemgetter(0))
+
+    def last(self, job: JobId) -> str | None:
+        """The one that spoke last; None where there is none."""
+        order = self._now.of(job)
+        places = range(self.count(job) - 1, -1, -1)
+        return next((order[place][1] for place in places if order[place][1] not in self._again), None)
