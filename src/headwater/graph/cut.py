@@ -59,6 +59,9 @@ class Tellers(Protocol):
     def last(self, job: JobId) -> str | None:
         """The one of them that spoke last, and is not folded again; None where there is none."""
 
+    def last_alone_us(self, job: JobId) -> int | None:
+        """When the last of them spoke; None where another one spoke at that time too."""
+
 
 def side(run: Run, until_us: int) -> Side:
     """Whether the run spoke before that time, that time included, after it, or both."""
@@ -154,7 +157,8 @@ class CutGraph(Graph):
 
     def is_dataset_as_then(self, name: DatasetId) -> bool:
         """Whether all that was ever said of the dataset under this very name, if anything, was said by then."""
-        return self.datasets.get(name) is self.now.datasets.get(name)
+        now = self.now.datasets.get(name)
+        return name not in self.again.datasets and (now is None or self._is_dataset_same(now))
 
     def is_named_as_then(self, name: DatasetId) -> bool:
         """Whether the dataset has the same full names and shown name as then, and nothing of it is folded again."""
@@ -211,10 +215,8 @@ class CutGraph(Graph):
                 return False
         return True
 
-    def parts_as_then(self, run_id: str) -> list[Run] | None:
-        """The runs that are parts of one, all of them as they were then; None where some are folded again."""
-        if run_id in self.again.child_runs:
-            return None
+    def parts_as_then(self, run_id: str) -> list[Run]:
+        """The runs that are parts of one, of those that are not folded again."""
         claims = self.now.child_runs.get(run_id, {}).values()
         return [self.now.runs[part] for parts in claims for part in parts if self.is_run_as_then(part)]
 
@@ -225,14 +227,17 @@ class CutGraph(Graph):
     def _is_job_same(self, name: JobId, job: Job) -> bool:
         if job.declaration is not None or job.declared_over is not None or self._is_told_since(job.facets):
             return False
-        if self.tellers is not None and not self.tellers.are_silent_since(name):
-            return False
-        if not self._are_as_then(job.runs) or not self._are_children_same(job):
+        if not self._are_runs_as_then(name, job) or not self._are_children_same(job):
             return False
         if not (job.told or job.feeds or job.fed_by):  # as with nearly all
             return True
         tellers = (told for side in (job.told, job.feeds, job.fed_by) for told in side.values())
         return all(self._is_told_before(teller) for told in tellers for teller in told)
+
+    def _are_runs_as_then(self, name: JobId, job: Job) -> bool:
+        if self.tellers is None:
+            return self._are_as_then(job.runs)
+        return self.tellers.are_silent_since(name) and self.again.runs.keys().isdisjoint(job.runs)
 
     def _is_told_since(self, facets: Mapping[str, _Stamped]) -> bool:
         """Whether any of them was told since, be it with the same content."""
@@ -316,7 +321,7 @@ class CutGraph(Graph):
         """Add what those of a job's runs did that are not folded again."""
         is_told_by_runs = not now.told and now.declaration is None
         if self.is_in_step and is_told_by_runs and self.again.runs.keys().isdisjoint(now.runs):
-            counted = self._counted(name, job, now)
+            counted = self._counted(name, now)
             job.reads.update(edges_by(counted, "input", now.reads))
             job.writes.update(edges_by(counted, "output", now.writes))
             return
@@ -324,13 +329,14 @@ class CutGraph(Graph):
             for (direction, dataset), seen in run.observed.items():
                 _count(job.reads if direction == "input" else job.writes, dataset, [seen])
 
-    def _counted(self, name: JobId, job: Job, now: Job) -> Counted:
-        """The runs of a job that had told all by then."""
-        runs = partial(self._runs_as_then, now)
+    def _counted(self, name: JobId, now: Job) -> Counted:
+        """Those of a job's runs that are not folded again."""
         if self.tellers is None or not now.children <= now.runs:
-            return Counted(runs, max(runs(), key=last_told_us, default=None), len(job.runs), len(now.runs))
-        last = self.tellers.last(name)
-        return Counted(runs, None if last is None else self.now.runs[last], self.tellers.count(name), len(now.runs))
+            runs = self._runs_as_then(now)
+            return Counted(lambda: runs, max(runs, key=last_told_us, default=None), len(runs), len(now.runs))
+        last, by_then = self.tellers.last(name), self.tellers.count(name)
+        newest = None if last is None else self.now.runs[last]
+        return Counted(partial(self._runs_as_then, now), newest, by_then, len(now.runs))
 
     def _runs_as_then(self, now: Job) -> list[Run]:
         return [self.now.runs[run_id] for run_id in self._as_then(now.runs)]

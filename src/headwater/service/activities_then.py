@@ -34,9 +34,25 @@ class ActivitiesThen(Activities):
         return super().run(run_id)
 
     def _known_run(self, run_id: str) -> KnownRun | None:
-        if run_id not in self._cut.now.runs and (parts := self._cut.parts_as_then(run_id)) is not None:
-            return named_by(run_id, parts)
-        return super()._known_run(run_id)
+        cut = self._cut
+        if run_id in cut.now.runs or run_id in cut.again.child_runs:
+            return super()._known_run(run_id)
+        return self._named_by_last(run_id) or named_by(run_id, cut.parts_as_then(run_id))
+
+    def _named_by_last(self, run_id: str) -> KnownRun | None:
+        """A silent run as the last of its parts had it by then; None where others may have had it otherwise since."""
+        claims, known = self._cut.now.child_runs.get(run_id, {}), self._now.run(run_id)
+        if len(claims) != 1 or known is None or self._cut.tellers is None:
+            return None
+        ((job, parts),) = claims.items()
+        last = self._cut.tellers.last(job)
+        if last is None or last not in parts or not self._cut.again.runs.keys().isdisjoint(parts):
+            return None
+        part = self._cut.now.runs[last]
+        if part.of_job is None or part.of_job.stamp.time_us != self._cut.tellers.last_alone_us(job):
+            return None
+        named = named_by(run_id, [part])
+        return named and named.heard_of(Seen(known.seen.first_us, named.seen.last_us))
 
     def _told(self, job: JobId) -> Activity | None:
         """As of now, or put together from when the job's runs spoke."""

@@ -38,6 +38,10 @@ class KnownRun(NamedTuple):
     has_events: bool
     """False for a run that other runs name as their parent or root, and that has not spoken itself."""
 
+    def heard_of(self, seen: Seen) -> "KnownRun":
+        """The same, had others named it at these times; it is one that has not spoken itself."""
+        return self._replace(seen=seen, started_us=seen.first_us)
+
 
 class Activity(NamedTuple):
     """What a job did: its runs, newest first, and the parent of the newest run that names one."""

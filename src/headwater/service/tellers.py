@@ -4,8 +4,8 @@ Only for jobs that somebody asked about, and then kept in step with events.
 """
 
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from operator import itemgetter
 
 from headwater.graph.lineage import Graph
@@ -24,6 +24,8 @@ class Tellers:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._orders: dict[JobId, Ordered[LastSpoke]] = {}
+        self.heard = 0
+        """How often more was heard of any run."""
 
     def of(self, job: JobId) -> Sequence[LastSpoke]:
         """Those of a known job; to be read before more is heard."""
@@ -38,6 +40,7 @@ class Tellers:
 
     def change(self, before: Mapping[str, Spoke]) -> None:
         """The graph has heard more of these runs, which had told that before."""
+        self.heard += len(before)
         for run_id, (was_of, was_seen) in before.items() if self._orders else ():
             run = self._graph.runs[run_id]
             if run.of_job != was_of:
@@ -61,10 +64,12 @@ def _jobs(of_job: RunOfJob | None) -> Iterable[JobId]:
 class TellersThen:
     """The same as of a time: of those runs alone that have told nothing since, and are not among `again`."""
 
-    def __init__(self, now: Tellers, until_us: int, again: Container[str]) -> None:
+    def __init__(self, now: Tellers, until_us: int, again: Collection[str]) -> None:
         self._now = now
         self._until_us = until_us
         self._again = again
+        self._last: dict[JobId, str | None] = {}
+        self._last_as_of = (0, 0)
 
     def are_silent_since(self, job: JobId) -> bool:
         """Whether none of the runs that tell of a job now spoke after then."""
@@ -77,6 +82,20 @@ class TellersThen:
 
     def last(self, job: JobId) -> str | None:
         """The one that spoke last; None where there is none."""
+        as_of = (self._now.heard, len(self._again))
+        if self._last_as_of != as_of:
+            self._last_as_of = as_of
+            self._last.clear()
+        if job not in self._last:
+            self._last[job] = next((run_id for _, run_id in self._back(job)), None)
+        return self._last[job]
+
+    def last_alone_us(self, job: JobId) -> int | None:
+        """When the last one spoke; None where there is none, or two are."""
+        times = [last_us for last_us, _ in islice(self._back(job), 2)]
+        return times[0] if len({*times}) == len(times) > 0 else None
+
+    def _back(self, job: JobId) -> Iterator[LastSpoke]:
         order = self._now.of(job)
-        places = range(self.count(job) - 1, -1, -1)
-        return next((order[place][1] for place in places if order[place][1] not in self._again), None)
+        last_first = (order[place] for place in range(self.count(job) - 1, -1, -1))
+        return (each for each in last_first if each[1] not in self._again)
