@@ -10,6 +10,7 @@ from headwater.graph.derived import Derivations
 from headwater.graph.last_told import dataset_last_new_us, job_last_new_us
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset
+from headwater.graph.walk import Around, around
 from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
 from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facts import Edit, EngineCatalog, Fact, Seen
@@ -189,6 +190,11 @@ class Knowledge:
         return None
 
     # Who is known
+
+    def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
+        """What lies within so many jobs of a job or dataset."""
+        self.catch_up_derivations()
+        return around(self.graph, self.derivations, node, max_hops)
 
     def is_dataset(self, name: DatasetId) -> bool:
         """Whether a dataset goes by this name."""

@@ -16,6 +16,7 @@ from headwater.graph.last_told import (
 )
 from headwater.graph.records import Run
 from headwater.graph.recounted import last_told_us
+from headwater.graph.walk import Around
 from headwater.model.edits import target_of
 from headwater.model.facts import Edit, Fact, Seen
 from headwater.model.names import DatasetId, JobId
@@ -97,6 +98,37 @@ class KnowledgeThen(Knowledge):
         twice = sum(run_id in now and side(now[run_id], self._until_us) == "before" for run_id in again)
         return self._now.spoken.silent_after(self._until_us) + len(again) - twice
 
+    def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
+        """As of any knowledge; walked in the graph of now where all that is come to was there then, and no more."""
+        self.catch_up_derivations()
+        if not self.derivations and self._has_only_edges_of_now and self._is_start_of_now(node):
+            found = self._now.around(node, max_hops)
+            if not found.made and all(map(self._has_edges_of_now, found.jobs)):
+                return found
+        return super().around(node, max_hops)
+
+    def _is_start_of_now(self, node: DatasetId | JobId) -> bool:
+        """Whether a node can be asked about now, and by the same name."""
+        return node in self._now.graph.jobs if isinstance(node, JobId) else self._cut.are_alone_as_then((node,))
+
+    @property
+    def _has_only_edges_of_now(self) -> bool:
+        """Whether no job then had an edge that it has not got now."""
+        again = self._cut.again.jobs.values()
+        is_any_told = any(job.declared_over or job.declaration or job.told or job.feeds or job.fed_by for job in again)
+        return self._cut.is_in_step and not is_any_told and all(map(self._is_where_it_was, self._cut.again.runs))
+
+    def _has_edges_of_now(self, name: JobId) -> bool:
+        """Whether a job had all edges then that it has now; if each run is where it was then."""
+        known, job = self._now.job_tallies.get(name), self._now.graph.jobs[name]
+        is_old = known is not None and _is_plain(known) and known.last_new_us <= self._until_us
+        return is_old and self._cut.are_alone_as_then((*job.reads, *job.writes))
+
+    def seen(self, name: DatasetId) -> Seen:
+        """As of any knowledge."""
+        told = self._told_by_runs(name) if self._cut.are_alone_as_then((name,)) else None
+        return super().seen(name) if told is None else told
+
     def heard_of(self, node: DatasetId | JobId) -> Seen:
         """As of any knowledge; where nothing is folded again of a node that its runs alone tell of, these tell when."""
         target = target_of(node)
@@ -127,9 +159,9 @@ class KnowledgeThen(Knowledge):
     def _told_anew(self) -> AbstractSet[JobId]:
         """The jobs that runs tell of now which told of others then."""
         if self._jobs_told_anew is None:
-            pairs = ((self._now.graph.runs.get(run_id), then) for run_id, then in self._cut.again.runs.items())
-            moved = (now for now, then in pairs if now is not None and now.of_job != then.of_job)
-            self._jobs_told_anew = frozenset(job for run in moved for job, _ in jobs_told_of(run))
+            moved = (run_id for run_id in self._cut.again.runs if not self._is_where_it_was(run_id))
+            runs = (self._now.graph.runs.get(run_id) for run_id in moved)
+            self._jobs_told_anew = frozenset(job for run in runs if run is not None for job, _ in jobs_told_of(run))
         return self._jobs_told_anew
 
     def _dataset_seen(self, name: DatasetId, now: DatasetTally) -> Seen | None:
@@ -231,10 +263,8 @@ class KnowledgeThen(Knowledge):
     def _is_job_told_alike(self, name: JobId) -> bool:
         """Whether nothing is folded again of a job, or only of runs that all belong where they belonged then."""
         again = self._cut.again.jobs.get(name)
-        if self._cut.has_silent_run_again(name):
-            return False
         if again is None:
-            return True
+            return not self._cut.has_silent_run_again(name)
         is_told = again.told or again.feeds or again.fed_by
         return not is_told and all(map(self._is_where_it_was, self._cut.again.runs))
 

@@ -10,7 +10,7 @@ import orjson
 
 from headwater.graph.flow import Derivation
 from headwater.graph.records import Edge, Teller
-from headwater.graph.walk import Around, around
+from headwater.graph.walk import Around
 from headwater.model.facts import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes, shapes_lineage
@@ -27,7 +27,7 @@ NodeT = TypeVar("NodeT", JobId, DatasetId)
 
 _SLICE: Final = 64
 """Jobs that are rendered in one go: about 5 ms of work, then it is others' turn."""
-_AT_ONCE: Final = 16
+_AT_ONCE: Final = 32
 """Jobs that may be missing where an answer is put together: so many wait for nobody's turn."""
 
 _MANY: Final = 1_000
@@ -121,8 +121,7 @@ def _center(node: DatasetId | JobId | ColumnId) -> DatasetId | JobId:
 
 
 def _around(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> Around:
-    knowledge.catch_up_derivations()
-    found = around(knowledge.graph, knowledge.derivations, _center(node), max_hops)
+    found = knowledge.around(_center(node), max_hops)
     return found._replace(jobs=[job for job in found.jobs if knowledge.is_job(job)])
 
 
