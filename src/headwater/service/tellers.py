@@ -1,15 +1,16 @@
 """The runs that tell of a job, by when they spoke last: what a job was like at some time is found without all of them.
 
-Only for jobs that somebody asked about, and then kept in step with events.
+Only for jobs that somebody asked about, and then kept in step with events until these are more than the runs.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, islice
 from operator import itemgetter
 
 from headwater.graph.lineage import Graph
-from headwater.model.facts import RunOfJob
+from headwater.model.facts import RunOfJob, Seen
 from headwater.model.names import JobId
 from headwater.service.activities import Spoke
 from headwater.service.ordered import Ordered
@@ -43,22 +44,24 @@ class Tellers:
         self.heard += len(before)
         for run_id, (was_of, was_seen) in before.items() if self._orders else ():
             run = self._graph.runs[run_id]
-            if run.of_job != was_of:
-                self._forget(_jobs(was_of), _jobs(run.of_job))
-                continue
-            for order in filter(None, map(self._orders.get, _jobs(was_of))):
-                if was_seen is not None:
-                    order.remove((was_seen.last_us, run_id))
-                if run.times is not None:
-                    order.add((run.times.seen.last_us, run_id))
+            were, are = _jobs(was_of), _jobs(run.of_job)
+            for job in (were ^ are) & self._orders.keys():
+                del self._orders[job]  # made anew when somebody asks
+            for job in were & are & self._orders.keys():
+                self._move(job, run_id, was_seen, None if run.times is None else run.times.seen)
 
-    def _forget(self, *jobs: Iterable[JobId]) -> None:
-        for job in chain(*jobs):
-            self._orders.pop(job, None)
+    def _move(self, job: JobId, run_id: str, before: Seen | None, after: Seen | None) -> None:
+        order = self._orders[job]
+        if before is not None:
+            order.remove((before.last_us, run_id))
+        if after is not None:
+            order.add((after.last_us, run_id))
+        if order.is_mostly_waiting:  # nobody asks for it any more
+            del self._orders[job]
 
 
-def _jobs(of_job: RunOfJob | None) -> Iterable[JobId]:
-    return () if of_job is None else {of_job.job, *(whole.job for whole in of_job.parts_of)}
+def _jobs(of_job: RunOfJob | None) -> AbstractSet[JobId]:
+    return frozenset(() if of_job is None else (of_job.job, *(whole.job for whole in of_job.parts_of)))
 
 
 class TellersThen:
