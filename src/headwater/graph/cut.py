@@ -8,13 +8,15 @@ told that spoke both before and after it, and what stands in the log without a r
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
+from itertools import chain
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from headwater.graph.again import Again, CutIdentities
+from headwater.graph.cut_records import CutEvidence, CutJob
 from headwater.graph.lazy import Later, LazyItems
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run
-from headwater.graph.recounted import edges_by
+from headwater.graph.recounted import Counted, edges_by, last_told_us
 from headwater.model.edits import target_of
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import Fact, Seen, Target
@@ -45,6 +47,22 @@ class Older(Protocol):
         """The newest of those of a dataset's facets that runs told under this very name."""
 
 
+class Tellers(Protocol):
+    """The runs that tell of a job: its own, and those that are parts of its runs; as of the time of a cut."""
+
+    def are_silent_since(self, job: JobId) -> bool:
+        """Whether none of those that tell of a job of now spoke after then."""
+
+    def count(self, job: JobId) -> int:
+        """How many had told all by then that they ever told."""
+
+    def last(self, job: JobId) -> str | None:
+        """The one of them that spoke last, and is not folded again; None where there is none."""
+
+    def last_alone_us(self, job: JobId) -> int | None:
+        """When the last of them spoke; None where another one spoke at that time too."""
+
+
 def side(run: Run, until_us: int) -> Side:
     """Whether the run spoke before that time, that time included, after it, or both."""
     if run.times is None or run.times.seen.last_us <= until_us:
@@ -58,6 +76,9 @@ class CutGraph(Graph):
     It never changes by what happens to `now`: whoever adds to that says before which run it is about (`keep`), and
     afterwards which jobs and datasets (`forget`).
     """
+
+    tellers: Tellers | None = None
+    """Without it, all runs of a job are looked at for when they spoke."""
 
     def __init__(self, now: Graph, until_us: int, older: Older) -> None:
         super().__init__(now._content, now.column_edges)
@@ -136,7 +157,8 @@ class CutGraph(Graph):
 
     def is_dataset_as_then(self, name: DatasetId) -> bool:
         """Whether all that was ever said of the dataset under this very name, if anything, was said by then."""
-        return self.datasets.get(name) is self.now.datasets.get(name)
+        now = self.now.datasets.get(name)
+        return name not in self.again.datasets and (now is None or self._is_dataset_same(now))
 
     def is_named_as_then(self, name: DatasetId) -> bool:
         """Whether the dataset has the same full names and shown name as then, and nothing of it is folded again."""
@@ -193,19 +215,29 @@ class CutGraph(Graph):
                 return False
         return True
 
+    def parts_as_then(self, run_id: str) -> list[Run]:
+        """The runs that are parts of one, of those that are not folded again."""
+        claims = self.now.child_runs.get(run_id, {}).values()
+        return [self.now.runs[part] for parts in claims for part in parts if self.is_run_as_then(part)]
+
     def _is_told_before(self, teller: object) -> bool:
         """The same of who told of a flow; declarations are all folded again."""
         return isinstance(teller, str) and self.is_run_as_then(teller)
 
-    def _is_job_same(self, job: Job) -> bool:
+    def _is_job_same(self, name: JobId, job: Job) -> bool:
         if job.declaration is not None or job.declared_over is not None or self._is_told_since(job.facets):
             return False
-        if not self._are_as_then(job.runs) or not self._are_children_same(job):
+        if not self._are_runs_as_then(name, job) or not self._are_children_same(job):
             return False
         if not (job.told or job.feeds or job.fed_by):  # as with nearly all
             return True
         tellers = (told for side in (job.told, job.feeds, job.fed_by) for told in side.values())
         return all(self._is_told_before(teller) for told in tellers for teller in told)
+
+    def _are_runs_as_then(self, name: JobId, job: Job) -> bool:
+        if self.tellers is None:
+            return self._are_as_then(job.runs)
+        return self.tellers.are_silent_since(name) and self.again.runs.keys().isdisjoint(job.runs)
 
     def _is_told_since(self, facets: Mapping[str, _Stamped]) -> bool:
         """Whether any of them was told since, be it with the same content."""
@@ -255,22 +287,23 @@ class CutGraph(Graph):
 
     def _cut_job(self, name: JobId) -> Job | None:
         now, again = self.now.jobs.get(name), self.again.jobs.get(name)
-        if again is None and (now is None or self._is_job_same(now)):
+        if again is None and (now is None or self._is_job_same(name, now)):
             return now
-        job = Job(facets=self._job_facets(name))
+        job: Job = Job()
+        if now is not None:
+            job = CutJob(partial(self._as_then, now.runs), partial(self._as_then, now.children))
+        job.facets = self._job_facets(name)
         if again is not None:
             _take_over(job, again)
         if now is not None:
             self._cut_into(name, job, now)
-        return job if job.is_known or again is not None else None
+        return job if again is not None or job.named or self.has_run(name) or job.is_known else None
 
     def _cut_into(self, name: JobId, job: Job, now: Job) -> None:
         """Add what a job's runs did, and others told of it, that are not folded again."""
-        before = self._as_then(now.runs)
-        self._cut_edges_into(job, now, [self.now.runs[run_id] for run_id in before])
-        job.runs |= before
-        if now.children:
-            job.children |= self._as_then(now.children)
+        if now.runs:
+            self._cut_edges_into(name, job, now)
+        if now.named:
             job.named.update(
                 run_id for run_id in now.named if any(map(self.is_run_as_then, self.now.child_runs[run_id][name]))
             )
@@ -284,16 +317,29 @@ class CutGraph(Graph):
                 if told := {teller: seen for teller, seen in tellers.items() if self._is_told_before(teller)}:
                     mine.setdefault(other, {}).update(told)
 
-    def _cut_edges_into(self, job: Job, now: Job, runs: Sequence[Run]) -> None:
-        """Add what these of a job's runs did, which are all that are not folded again."""
+    def _cut_edges_into(self, name: JobId, job: Job, now: Job) -> None:
+        """Add what those of a job's runs did that are not folded again."""
         is_told_by_runs = not now.told and now.declaration is None
         if self.is_in_step and is_told_by_runs and self.again.runs.keys().isdisjoint(now.runs):
-            job.reads.update(edges_by(runs, "input", now.reads, of_runs=len(now.runs)))
-            job.writes.update(edges_by(runs, "output", now.writes, of_runs=len(now.runs)))
+            counted = self._counted(name, now)
+            job.reads.update(edges_by(counted, "input", now.reads))
+            job.writes.update(edges_by(counted, "output", now.writes))
             return
-        for run in runs:
+        for run in self._runs_as_then(now):
             for (direction, dataset), seen in run.observed.items():
                 _count(job.reads if direction == "input" else job.writes, dataset, [seen])
+
+    def _counted(self, name: JobId, now: Job) -> Counted:
+        """Those of a job's runs that are not folded again."""
+        if self.tellers is None or not now.children <= now.runs:
+            runs = self._runs_as_then(now)
+            return Counted(lambda: runs, max(runs, key=last_told_us, default=None), len(runs), len(now.runs))
+        last, by_then = self.tellers.last(name), self.tellers.count(name)
+        newest = None if last is None else self.now.runs[last]
+        return Counted(partial(self._runs_as_then, now), newest, by_then, len(now.runs))
+
+    def _runs_as_then(self, now: Job) -> list[Run]:
+        return [self.now.runs[run_id] for run_id in self._as_then(now.runs)]
 
     def _cut_dataset(self, name: DatasetId) -> Dataset | None:
         now, again = self.now.datasets.get(name), self.again.datasets.get(name)
@@ -305,7 +351,7 @@ class CutGraph(Graph):
         if again is not None:
             dataset.observed, dataset.declared_over = again.observed, again.declared_over
             dataset.readers, dataset.writers, dataset.declared = {*again.readers}, {*again.writers}, again.declared
-            dataset.evidence = {key: Edge(edge.seen, edge.runs) for key, edge in again.evidence.items()}
+        dataset.evidence = CutEvidence(partial(self._cut_evidence, name))
         if now is not None:
             self._cut_into_dataset(name, dataset, now)
         return dataset
@@ -325,22 +371,39 @@ class CutGraph(Graph):
                     times.append(edge.seen)  # which only the job's runs made
                 else:
                     times += self._seen_by(then, (way, name))
-        if now.evidence:
-            times += self._cut_evidence_into(name, dataset)
-        dataset.observed = Seen.over(times)
+        seen = Seen.over(times)
+        if now.evidence and not self._is_all_told_by(now.writers, name, seen):
+            seen = Seen.over((seen, *chain.from_iterable(told.values() for told in self._told_of_columns(name))))
+        dataset.observed = seen
 
-    def _cut_evidence_into(self, name: DatasetId, dataset: Dataset) -> Iterator[Seen]:
-        """Add what they told of its columns; gives when each did."""
+    def _is_all_told_by(self, writers: AbstractSet[JobId], name: DatasetId, seen: Seen | None) -> bool:
+        """Whether nobody can have told of a dataset's columns at another time than these."""
+        now, tellers = self.now.datasets[name].observed, self.tellers
+        if seen is None or now is None or tellers is None or now.first_us != seen.first_us:
+            return False
+        lasts = filter(None, map(tellers.last, writers))
+        if any(last_told_us(self.now.runs[last]) > seen.last_us for last in lasts):
+            return False
+        writing = set[str]().union(*(self.now.jobs[job].runs for job in writers))
+        return writing.issuperset(self.now.runs_telling_of(name))
+
+    def _told_of_columns(self, name: DatasetId) -> Iterator[Mapping[EvidenceKey, Seen]]:
+        """What each run that is not folded again told of a dataset's columns."""
+        return (self.now.runs[run_id].evidence[name] for run_id in self._as_then(self.now.runs_telling_of(name)))
+
+    def _cut_evidence(self, name: DatasetId) -> dict[EvidenceKey, Edge]:
+        """What was told of a dataset's columns, and by how many."""
+        again = self.again.datasets.get(name)
+        evidence = {} if again is None else {key: Edge(edge.seen, edge.runs) for key, edge in again.evidence.items()}
         strongest: dict[EvidenceKey, list[Seen]] = {}
-        for run_id in self._as_then(self.now.runs_telling_of(name)):
-            told = self.now.runs[run_id].evidence[name]
-            yield from told.values()
+        for told in self._told_of_columns(name):
             strength, _ = max(told)
             for key, seen in told.items():
                 if key[0] == strength:
                     strongest.setdefault(key, []).append(seen)
         for key, times in strongest.items():
-            _count(dataset.evidence, key, times)
+            _count(evidence, key, times)
+        return evidence
 
     def _seen_by(self, job: Job, end: tuple[Direction, DatasetId]) -> Iterator[Seen]:
         """When runs touched the dataset on that side of a job, of those that are not folded again."""

@@ -4,7 +4,7 @@ News is all but that somebody was heard of again. Of any other (declared ones, t
 others) only a look at what there was can tell.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 from typing import Final
 
@@ -27,7 +27,7 @@ def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection
     job = graph.jobs[name]
     if job.declared_over is not None or job.declaration is not None or job.told or job.feeds or job.fed_by:
         return None
-    if job.children and not _are_silent(graph, job):
+    if job.children and not are_silent(graph, job):
         return None
     if not all(_has_one_name(graph, end) for end in chain(job.reads, job.writes)):
         return None
@@ -72,6 +72,34 @@ def dataset_seen_until(graph: Graph, name: DatasetId, until_us: int) -> Seen | N
     return Seen.over(told)
 
 
+def dataset_last_told_us(
+    graph: Graph, name: DatasetId, until_us: int, last_run: Callable[[JobId], str | None]
+) -> int | None:
+    """When such a dataset was told of last by then, where the last run of each of its jobs told of it at its end.
+
+    `last_run` gives the run that spoke last by then of those that tell of a job. None: it is not as simple as that.
+    """
+    dataset = graph.datasets[name]
+    last_us = 0
+    for jobs, way in ((dataset.readers, _READ), (dataset.writers, _WRITTEN)):
+        for job, known in ((job, graph.jobs[job]) for job in jobs):
+            if known.told or known.declaration is not None:
+                return None
+            edge = (known.reads if way == _READ else known.writes).get(name)
+            if edge is None or edge.seen.first_us > until_us:
+                continue
+            if (run_id := last_run(job)) is None:
+                return None
+            run = graph.runs[run_id]
+            seen = run.observed.get((way, name))
+            if seen is None or run.times is None or seen.last_us != run.times.seen.last_us:
+                return None
+            last_us = max(last_us, seen.last_us)
+    writing = set[str]().union(*(graph.jobs[job].runs for job in dataset.writers if dataset.evidence))
+    is_told_by_writers = not dataset.evidence or writing.issuperset(graph.runs_telling_of(name))
+    return last_us if last_us and is_told_by_writers else None
+
+
 def jobs_told_of(run: Run) -> Iterator[tuple[JobId, int]]:
     """The jobs of which a run is a teller, and when it told of each last; as far as those are such jobs."""
     if run.times is not None and run.of_job is not None:
@@ -87,6 +115,11 @@ def datasets_told_of(run: Run) -> Iterator[tuple[DatasetId, int]]:
         yield name, max(seen.last_us for seen in told.values())
     for flow, seen in run.told.flows.items() if run.told is not None else ():
         yield from ((end, seen.last_us) for end in flow if isinstance(end, DatasetId))
+
+
+def are_silent(graph: Graph, job: Job) -> bool:
+    """Whether the job's runs say nothing themselves, and those that name them agree on whose they are."""
+    return not job.runs and not any(run_id in graph.runs or len(graph.child_runs[run_id]) > 1 for run_id in job.named)
 
 
 def _touched(graph: Graph, job: Job, end: tuple[Direction, DatasetId], until_us: int) -> Iterator[Seen]:
@@ -106,11 +139,6 @@ def _spoke_by(run: Run, until_us: int) -> bool:
 
 def _tellers(job: Job) -> set[str]:
     return job.children or job.runs
-
-
-def _are_silent(graph: Graph, job: Job) -> bool:
-    """Whether the job's runs say nothing themselves, and those that name them agree on whose they are."""
-    return not job.runs and not any(run_id in graph.runs or len(graph.child_runs[run_id]) > 1 for run_id in job.named)
 
 
 def _sources(graph: Graph, dataset: Dataset, name: DatasetId) -> Iterator[DatasetId]:

@@ -149,7 +149,7 @@ class Dataset:
     """As of a job."""
     declared: dict[FactKey, DeclaredFacets] = field(default_factory=dict)
     """Facets by the declaration that gave them; a later declaration with the same key replaces them whole."""
-    evidence: dict[EvidenceKey, Edge] = field(default_factory=dict)
+    evidence: MutableMapping[EvidenceKey, Edge] = field(default_factory=dict)
     declared_over: Seen | None = None
     """When it was declared first and last, also by declarations since replaced."""
 

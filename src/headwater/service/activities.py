@@ -55,9 +55,12 @@ class Activities:
     def run(self, run_id: str) -> KnownRun | None:
         """The run, or None if nobody ever named it."""
         run = self._silent.get(run_id)
-        if run is None and (run := known_run(self._graph, run_id)) is not None and not run.has_events:
+        if run is None and (run := self._known_run(run_id)) is not None and not run.has_events:
             self._silent[run_id] = run
         return run
+
+    def _known_run(self, run_id: str) -> KnownRun | None:
+        return known_run(self._graph, run_id)
 
     def spoke(self, run_ids: Iterable[str]) -> Mapping[str, Spoke]:
         """What the runs have told: asked before the graph hears more of them, for `touch` to be told."""

@@ -38,6 +38,10 @@ class KnownRun(NamedTuple):
     has_events: bool
     """False for a run that other runs name as their parent or root, and that has not spoken itself."""
 
+    def heard_of(self, seen: Seen) -> "KnownRun":
+        """The same, had others named it at these times; it is one that has not spoken itself."""
+        return self._replace(seen=seen, started_us=seen.first_us)
+
 
 class Activity(NamedTuple):
     """What a job did: its runs, newest first, and the parent of the newest run that names one."""
@@ -56,7 +60,22 @@ def known_run(graph: Graph, run_id: str) -> KnownRun | None:
     if run is not None and run.times is not None and run.of_job is not None and (end := graph.end_of(run)) is not None:
         return _heard_of(run.times, run.of_job, end)
     claims = graph.child_runs.get(run_id, {}).values()
-    return _named_by(run_id, [graph.runs[child] for children in claims for child in children])
+    return named_by(run_id, [graph.runs[child] for children in claims for child in children])
+
+
+def named_by(run_id: str, children: list[Run]) -> KnownRun | None:
+    """What its children say of a run that says nothing itself; of what they claim the newest holds.
+
+    There may be thousands of them, at each read: so nothing is made of what does not hold.
+    """
+    times = [child.times.seen for child in children if child.times]
+    claims = [child.of_job for child in children if child.of_job]
+    if not claims or not times:
+        return None
+    newest = max(claims, key=_STAMP)
+    seen = Seen(min(each.first_us for each in times), max(each.last_us for each in times))
+    job, root = _claimed(run_id, newest)
+    return KnownRun(run_id, job, None, root, seen, "RUNNING", seen.first_us, None, has_events=False)
 
 
 def _heard_of(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
@@ -72,21 +91,6 @@ def _heard_of(times: RunTimes, of_job: RunOfJob, end: End) -> KnownRun:
         end.time_us if state in _ENDED else None,
         has_events=True,
     )
-
-
-def _named_by(run_id: str, children: list[Run]) -> KnownRun | None:
-    """What its children say of a run that says nothing itself; of what they claim the newest holds.
-
-    There may be thousands of them, at each read: so nothing is made of what does not hold.
-    """
-    times = [child.times.seen for child in children if child.times]
-    claims = [child.of_job for child in children if child.of_job]
-    if not claims or not times:
-        return None
-    newest = max(claims, key=_STAMP)
-    seen = Seen(min(each.first_us for each in times), max(each.last_us for each in times))
-    job, root = _claimed(run_id, newest)
-    return KnownRun(run_id, job, None, root, seen, "RUNNING", seen.first_us, None, has_events=False)
 
 
 def _claimed(run_id: str, child: RunOfJob) -> tuple[JobId, ParentRun | None]:

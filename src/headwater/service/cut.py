@@ -76,7 +76,7 @@ class CutPast:
         await in_turns(self._add(list(self._graph.quarantined_before())))
         self._store.runs.update(across)
         if self._now.store.count_told_of(across) <= _FEW:
-            told = self._fold_again(self._now.store, across)
+            told = self._fold_few_again(across)
         else:
             told = await self._apart(lambda reader: self._fold_many_again(reader, across))
         await in_turns(self._add(told))
@@ -90,17 +90,23 @@ class CutPast:
             self._graph.add_all(group)
             yield
 
-    def _fold_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
+    def _fold_few_again(self, run_ids: Sequence[str]) -> list[Fact]:
+        """The same as `_fold_many_again`, of events that are all held meanwhile."""
+        logged = {event.log_index: event for event in self._now.store.told_of(run_ids, self._until_us)}
+        needed = _Needed(logged.values())
+        for _ in needed.steps():
+            pass
+        told = self._store.add_again([logged[place] for place in sorted(needed.places())])
+        self._store.pass_over(needed.looked_at)
+        return told
+
+    def _fold_many_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
         """Fold what runs said by then, and what was said without a run."""
         needed = _Needed(reader.told_of(run_ids, self._until_us))
         for _ in needed.steps():
             pass
         told = [fact for logged in _in_order(reader, needed.places()) for fact in self._store.add_again(logged)]
         self._store.pass_over(needed.looked_at)
-        return told
-
-    def _fold_many_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
-        told = self._fold_again(reader, run_ids)
         self._store.fold_ahead()  # a second's work for a stream's: whoever asks first would have to do it
         return told
 
@@ -129,7 +135,7 @@ class CutPast:
     def hear(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
         """Note that `now` learned an event, and whom it touched, datasets by all their names."""
         self._graph.forget(touched.jobs, touched.datasets)
-        self.knowledge.hear_edits(facts)
+        self.knowledge.hear(facts)
         is_late = happened_us(facts) <= self._until_us
         run_id = _run_of(facts)
         if run_id is None and is_late:

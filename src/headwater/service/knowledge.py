@@ -10,6 +10,7 @@ from headwater.graph.derived import Derivations
 from headwater.graph.last_told import dataset_last_new_us, job_last_new_us
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset
+from headwater.graph.walk import Around, around
 from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
 from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facts import Edit, EngineCatalog, Fact, Seen
@@ -25,6 +26,7 @@ from headwater.service.run_records import RunRecords
 from headwater.service.spoken import Spoken
 from headwater.service.tallies import DatasetTallies, JobTallies
 from headwater.service.tally import DEFAULT_SOURCE, NEVER_US, DatasetTally, JobTally, Source
+from headwater.service.tellers import Tellers
 from headwater.service.touched import Touched, hidden_of, reshaped_by, touched_by, unused_of
 from headwater.service.verdicts import Verdicts
 from headwater.store.reader import Reader
@@ -54,6 +56,7 @@ class Knowledge:
         self.gaps = KnownGaps(graph, store.content)
         self.verdicts = Verdicts(graph)
         self.spoken = Spoken(graph.runs)
+        self.tellers = Tellers(graph)
         self.run_records = RunRecords()
         self._rendered = self._nothing_rendered()
         self._rendered_as_of = 0
@@ -93,6 +96,7 @@ class Knowledge:
         self.graph.add_all(facts)
         for run_id, seen in spoke.items():
             self.spoken.change(run_id, seen, self.spoken.seen(run_id))
+        self.tellers.change(told_before)
         joins = changes != self.graph.identities.changes
         after = touched_by(self.graph, told)
         touched = Touched(before.jobs | after.jobs, before.datasets | after.datasets, after.run)
@@ -186,6 +190,11 @@ class Knowledge:
         return None
 
     # Who is known
+
+    def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
+        """What lies within so many jobs of a job or dataset."""
+        self.catch_up_derivations()
+        return around(self.graph, self.derivations, node, max_hops)
 
     def is_dataset(self, name: DatasetId) -> bool:
         """Whether a dataset goes by this name."""

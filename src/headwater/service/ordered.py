@@ -43,6 +43,11 @@ class Ordered(Generic[ThingT]):
         """Leave it out from now on."""
         self._changes[thing] = False
 
+    @property
+    def is_mostly_waiting(self) -> bool:
+        """Whether more came and went since somebody asked than there is in all, be it one thing again and again."""
+        return len(self._changes) > _FEW + len(self._order)
+
     def items(self) -> Sequence[ThingT]:
         """All of them, in order; not to be changed, and to be read before anything comes or goes."""
         if self._changes and self._is_shared:

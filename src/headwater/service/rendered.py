@@ -53,6 +53,15 @@ class RunTexts:
         self._of_job.setdefault(job, set()).add(run_id)
         self._texts.keep(run_id, fitted(text))
 
+    def __contains__(self, run_id: str) -> bool:
+        """Whether the run is kept."""
+        return run_id in self._job
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another tenth would still find room."""
+        return self._texts.has_room
+
     def pack_ahead(self) -> Iterator[None]:
         """Pack runs that are at hand, too, some with each step."""
         return self._texts.pack_ahead()

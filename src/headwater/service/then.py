@@ -7,8 +7,16 @@ from typing import TypeVar
 
 from headwater.graph.cut import CutGraph, side
 from headwater.graph.edits import node_of
-from headwater.graph.last_told import dataset_seen_until, datasets_told_of, job_seen_until, jobs_told_of
+from headwater.graph.last_told import (
+    dataset_last_told_us,
+    dataset_seen_until,
+    datasets_told_of,
+    job_seen_until,
+    jobs_told_of,
+)
 from headwater.graph.records import Run
+from headwater.graph.recounted import last_told_us
+from headwater.graph.walk import Around
 from headwater.model.edits import target_of
 from headwater.model.facts import Edit, Fact, Seen
 from headwater.model.names import DatasetId, JobId
@@ -19,6 +27,8 @@ from headwater.service.rendered import JobNode, Rendered
 from headwater.service.run_records import RunRecords
 from headwater.service.tallied import Then
 from headwater.service.tally import NEVER_US, DatasetTally, JobTally
+from headwater.service.tellers import TellersThen
+from headwater.service.touched import Touched
 from headwater.store.until import ReaderUntil
 
 ToldT = TypeVar("ToldT")
@@ -38,8 +48,10 @@ class KnowledgeThen(Knowledge):
         self.name_index = NameIndexThen(now.name_index, lambda: graph.again.jobs, lambda: graph.identities.noted)
         self.run_records = RunRecords(max_bytes=0)  # a past's memory is its graph's
         self._edited = graph.edited_since()
+        self._jobs_told_anew: AbstractSet[JobId] | None = None
         until_us = self._until_us = store.until_us
-        self._activities = ActivitiesThen(graph, now._activities, until_us)
+        self._tellers = graph.tellers = TellersThen(now.tellers, until_us, graph.again.runs)
+        self._activities = ActivitiesThen(graph, now._activities, until_us, self._told_by_runs)
         of_jobs = Then(until_us, self.is_job_same, self._doubtful_jobs, lambda: self._told_back(jobs_told_of))
         self.job_tallies.begin_with(now.job_tallies, of_jobs)
         of_datasets = Then(
@@ -51,8 +63,14 @@ class KnowledgeThen(Knowledge):
         """Read them, if that was not done before: their records are as long as the log."""
         await self._read_nodes()
 
-    def hear_edits(self, facts: Sequence[Fact]) -> None:
-        """Note of whom something was said over the API that `now` has just learned."""
+    def learn(self, facts: Sequence[Fact]) -> Touched:
+        """As any knowledge."""
+        self._jobs_told_anew = None
+        return super().learn(facts)
+
+    def hear(self, facts: Sequence[Fact]) -> None:
+        """Note that `now` has just learned these, and of whom something was said over the API."""
+        self._jobs_told_anew = None
         nodes = (node_of(fact.target) for fact in facts if isinstance(fact, Edit))
         self._edited |= {node for node in nodes if node is not None}
 
@@ -80,6 +98,37 @@ class KnowledgeThen(Knowledge):
         twice = sum(run_id in now and side(now[run_id], self._until_us) == "before" for run_id in again)
         return self._now.spoken.silent_after(self._until_us) + len(again) - twice
 
+    def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
+        """As of any knowledge; walked in the graph of now where all that is come to was there then, and no more."""
+        self.catch_up_derivations()
+        if not self.derivations and self._has_only_edges_of_now and self._is_start_of_now(node):
+            found = self._now.around(node, max_hops)
+            if not found.made and all(map(self._has_edges_of_now, found.jobs)):
+                return found
+        return super().around(node, max_hops)
+
+    def _is_start_of_now(self, node: DatasetId | JobId) -> bool:
+        """Whether a node can be asked about now, and by the same name."""
+        return node in self._now.graph.jobs if isinstance(node, JobId) else self._cut.are_alone_as_then((node,))
+
+    @property
+    def _has_only_edges_of_now(self) -> bool:
+        """Whether no job then had an edge that it has not got now."""
+        again = self._cut.again.jobs.values()
+        is_any_told = any(job.declared_over or job.declaration or job.told or job.feeds or job.fed_by for job in again)
+        return self._cut.is_in_step and not is_any_told and all(map(self._is_where_it_was, self._cut.again.runs))
+
+    def _has_edges_of_now(self, name: JobId) -> bool:
+        """Whether a job had all edges then that it has now; if each run is where it was then."""
+        known, job = self._now.job_tallies.get(name), self._now.graph.jobs[name]
+        is_old = known is not None and _is_plain(known) and known.last_new_us <= self._until_us
+        return is_old and self._cut.are_alone_as_then((*job.reads, *job.writes))
+
+    def seen(self, name: DatasetId) -> Seen:
+        """As of any knowledge."""
+        told = self._told_by_runs(name) if self._cut.are_alone_as_then((name,)) else None
+        return super().seen(name) if told is None else told
+
     def heard_of(self, node: DatasetId | JobId) -> Seen:
         """As of any knowledge; where nothing is folded again of a node that its runs alone tell of, these tell when."""
         target = target_of(node)
@@ -90,16 +139,41 @@ class KnowledgeThen(Knowledge):
 
     def _told_by_runs(self, node: DatasetId | JobId) -> Seen | None:
         if isinstance(node, JobId):
+            job = self._now.job_tallies.get(node)
             is_again = node in self._cut.again.jobs or self._cut.has_silent_run_again(node)
-            if self._is_plain(self._now.job_tallies.get(node)) and not is_again:
-                return job_seen_until(self._now.graph, node, self._until_us)
-        elif self._is_plain(self._now.dataset_tallies.get(node)) and node not in self._cut.again.datasets:
-            return dataset_seen_until(self._now.graph, node, self._until_us)
-        return None
+            return None if job is None or is_again or not _is_plain(job) else self._job_seen(node, job)
+        dataset = self._now.dataset_tallies.get(node)
+        is_again = node in self._cut.again.datasets
+        return None if dataset is None or is_again or not _is_plain(dataset) else self._dataset_seen(node, dataset)
 
-    def _is_plain(self, tally: JobTally | DatasetTally | None) -> bool:
-        """Whether of a node that now adds this nobody tells but its own runs."""
-        return tally is not None and tally.last_new_us != NEVER_US
+    def _job_seen(self, name: JobId, now: JobTally) -> Seen | None:
+        """When a job was heard of by then of which its own runs alone tell, at least by those not folded again."""
+        if now.seen.first_us > self._until_us:
+            return None
+        if name in self._told_anew:
+            return job_seen_until(self._now.graph, name, self._until_us)
+        last = self._tellers.last(name)
+        return None if last is None else Seen(now.seen.first_us, last_told_us(self._now.graph.runs[last]))
+
+    @property
+    def _told_anew(self) -> AbstractSet[JobId]:
+        """The jobs that runs tell of now which told of others then."""
+        if self._jobs_told_anew is None:
+            moved = (run_id for run_id in self._cut.again.runs if not self._is_where_it_was(run_id))
+            runs = (self._now.graph.runs.get(run_id) for run_id in moved)
+            self._jobs_told_anew = frozenset(job for run in runs if run is not None for job, _ in jobs_told_of(run))
+        return self._jobs_told_anew
+
+    def _dataset_seen(self, name: DatasetId, now: DatasetTally) -> Seen | None:
+        """As of a job."""
+        if now.seen.first_us > self._until_us:
+            return None
+        if now.seen.last_us <= self._until_us:
+            return now.seen
+        last_us = dataset_last_told_us(self._now.graph, name, self._until_us, self._tellers.last)
+        if last_us is None:
+            return dataset_seen_until(self._now.graph, name, self._until_us)
+        return Seen(now.seen.first_us, last_us)
 
     def is_job_same(self, job: JobId) -> bool:
         """Whether what is known of a job, and of what its runs met, is the same now."""
@@ -173,10 +247,10 @@ class KnowledgeThen(Knowledge):
     def _job_tally(self, name: JobId) -> JobTally | None:
         """As of any knowledge; told from that of now where only the job's own runs tell of it."""
         known, now = self._now.job_tallies.get(name), self._now.graph
-        is_plain = known is not None and known.last_new_us != NEVER_US and target_of(name) not in self._edited
+        is_plain = known is not None and _is_plain(known) and target_of(name) not in self._edited
         if known is None or not is_plain or not self._is_job_told_alike(name):
             return super()._job_tally(name)
-        seen, again = job_seen_until(now, name, self._until_us), self._cut.again
+        seen, again = self._job_seen(name, known), self._cut.again
         if seen is not None and known.last_new_us <= self._until_us and name not in again.jobs:
             return known._replace(seen=seen)
         seen = Seen.over((seen, job_seen_until(again, name, self._until_us) if name in again.jobs else None))
@@ -189,10 +263,8 @@ class KnowledgeThen(Knowledge):
     def _is_job_told_alike(self, name: JobId) -> bool:
         """Whether nothing is folded again of a job, or only of runs that all belong where they belonged then."""
         again = self._cut.again.jobs.get(name)
-        if self._cut.has_silent_run_again(name):
-            return False
         if again is None:
-            return True
+            return not self._cut.has_silent_run_again(name)
         is_told = again.told or again.feeds or again.fed_by
         return not is_told and all(map(self._is_where_it_was, self._cut.again.runs))
 
@@ -204,14 +276,14 @@ class KnowledgeThen(Knowledge):
 
     def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
         """As of a job."""
-        known, now = self._now.dataset_tallies.get(name), self._now.graph
-        is_plain = known is not None and known.last_new_us != NEVER_US and target_of(name) not in self._edited
+        known = self._now.dataset_tallies.get(name)
+        is_plain = known is not None and _is_plain(known) and target_of(name) not in self._edited
         if known is None or not is_plain or not self._are_columns_same(name):
             return super()._dataset_tally(name)
         again = self._cut.again.datasets.get(name)
         if again is not None and (again.declared or again.declared_over is not None):
             return super()._dataset_tally(name)  # by a declaration that another has replaced since
-        seen = Seen.over((dataset_seen_until(now, name, self._until_us), None if again is None else again.observed))
+        seen = Seen.over((self._dataset_seen(name, known), None if again is None else again.observed))
         if seen is None:
             return None
         tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
@@ -266,3 +338,8 @@ class KnowledgeThen(Knowledge):
             lambda name: self._now.rendered.dataset_nodes.get(name) if self.is_dataset_same(name) else None,
             lambda run_id: self._now.rendered.runs if self._is_run_same(run_id) else None,
         )
+
+
+def _is_plain(now: JobTally | DatasetTally) -> bool:
+    """Whether of a node that now adds this nobody tells but its own runs."""
+    return now.last_new_us != NEVER_US

@@ -1,5 +1,6 @@
 """What goes into the log, and what comes out of it."""
 
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from headwater.errors import InvalidEventError
@@ -113,6 +114,7 @@ def parsed(event_type: str, raw: bytes) -> Event | EditEntry:
     return parse_edit(raw) if event_type == EDIT else parse_event(raw)
 
 
+@lru_cache(maxsize=16)  # a past looks at them twice, and the next one at some of the same
 def facts_of(logged: LoggedEvent) -> tuple[Fact, ...]:
     """What an event in the log says; nothing where it was taken once and would be refused today."""
     try:

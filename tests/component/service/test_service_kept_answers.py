@@ -31,7 +31,7 @@ from headwater.service.views.stats import dataset_stats, job_stats
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import dataset, event, facet
-from tests.support.logs import logs
+from tests.support.logs import logs, of_many_runs
 from tests.support.slow_lineage import Body, slow_lineage
 from tests.support.slow_overview import EDGES_US, slow_overview
 
@@ -266,3 +266,17 @@ def holds(node: DatasetId | JobId, text: str) -> bool:
     """As a pattern, `%` standing for anything, or as the whole id."""
     pattern = ".*".join(re.escape(part) for part in text.split("%"))
     return re.search(pattern, node.name, re.IGNORECASE) is not None or text.casefold() == node.node_id.casefold()
+
+
+@given(logs | of_many_runs, logs | of_many_runs)
+@settings(deadline=None, max_examples=60)
+def test_the_runs_that_tell_of_a_job_are_known_after_events_as_by_a_look_at_all_of_them(
+    log: list[bytes], later: list[bytes]
+) -> None:
+    with asked_meanwhile(log, later, tellers) as (store, knowledge):
+        assert tellers(knowledge) == tellers(fresh(store))
+
+
+def tellers(knowledge: Knowledge) -> Body:
+    orders = {job: [*knowledge.tellers.of(job)] for job in knowledge.graph.jobs}
+    return {job.node_id: order for job, order in orders.items() if order}

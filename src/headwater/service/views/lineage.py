@@ -10,7 +10,7 @@ import orjson
 
 from headwater.graph.flow import Derivation
 from headwater.graph.records import Edge, Teller
-from headwater.graph.walk import Around, around
+from headwater.graph.walk import Around
 from headwater.model.facts import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes, shapes_lineage
@@ -21,19 +21,25 @@ from headwater.service.knowledge import Knowledge
 from headwater.service.rendered import JobNode, Rendered, heard_of, job_data, made_by
 from headwater.service.views.datasets import OF_DATASET_CORE, dataset_core
 from headwater.service.views.jobs import OF_JOB_CORE, job_core, newest_runs
+from headwater.service.views.runs import run_texts
 
 NodeT = TypeVar("NodeT", JobId, DatasetId)
 
 _SLICE: Final = 64
 """Jobs that are rendered in one go: about 5 ms of work, then it is others' turn."""
-_AT_ONCE: Final = 16
+_AT_ONCE: Final = 32
 """Jobs that may be missing where an answer is put together: so many wait for nobody's turn."""
 
 _MANY: Final = 1_000
 """Nodes that are looked at in one go for whether they are rendered."""
 _FEW_JOBS: Final = 4
 _FEW_DATASETS: Final = 16
+_FEW_RUNS: Final = 8
 """What is rendered in one go while nobody waits for it: about a millisecond's work."""
+_RUNS_OF_A_JOB: Final = 20
+"""That are rendered ahead: twice as many as a page of jobs shows of one, so that there are those of a while ago too."""
+_RUNS: Final = 5_000
+"""That are rendered ahead of all jobs together: 10 MB, and half a second's work."""
 
 
 async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
@@ -59,7 +65,7 @@ def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_ho
 
 
 def render_ahead(knowledge: Knowledge) -> Iterator[None]:
-    """Render jobs, those heard of last first, and datasets while there is room, some with each step.
+    """Render jobs, those heard of last first, datasets and runs while there is room, some with each step.
 
     Before that, names are indexed for search; after it, datasets are counted.
     """
@@ -85,8 +91,22 @@ def _render(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
             if knowledge.graph.is_shown(name):
                 _dataset_data(knowledge, name)
         yield
+    yield from _render_runs(knowledge, rendered)
     for kept in (rendered.job_nodes, rendered.dataset_nodes, rendered.runs):
         yield from kept.pack_ahead()
+
+
+def _render_runs(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
+    left = _RUNS
+    for job in knowledge.job_tallies.newest_first().page(None):
+        if left <= 0 or not rendered.runs.has_room or rendered is not knowledge.rendered:
+            break
+        ids = knowledge.activity(job).runs[:_RUNS_OF_A_JOB] if knowledge.is_job(job) else ()
+        left -= len(ids)
+        missing = (knowledge.run(run_id) for run_id in ids if run_id not in rendered.runs)
+        for runs in groups((run for run in missing if run.ended_us is not None), _FEW_RUNS):
+            run_texts(knowledge, runs)
+            yield
 
 
 def _missing(kept: Kept[NodeT, Any], nodes: Sequence[NodeT], few: int) -> Iterator[Sequence[NodeT]]:
@@ -101,8 +121,7 @@ def _center(node: DatasetId | JobId | ColumnId) -> DatasetId | JobId:
 
 
 def _around(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> Around:
-    knowledge.catch_up_derivations()
-    found = around(knowledge.graph, knowledge.derivations, _center(node), max_hops)
+    found = knowledge.around(_center(node), max_hops)
     return found._replace(jobs=[job for job in found.jobs if knowledge.is_job(job)])
 
 

@@ -1,0 +1,77 @@
+"""Jobs and datasets as they were, of which some is put together only once somebody looks at it."""
+
+from collections.abc import Callable, Iterator, MutableMapping
+
+from headwater.graph.records import Edge, EvidenceKey, Job
+
+
+class CutJob(Job):
+    """A job as it was: which runs it had besides those that it is given is found out when somebody asks.
+
+    A job may have thousands, and most answers tell of none of them.
+    """
+
+    __slots__ = ("_children", "_more_children", "_more_runs", "_runs")
+
+    def __init__(self, more_runs: Callable[[], set[str]], more_children: Callable[[], set[str]]) -> None:
+        """A job of which nothing is known but its runs, and those that are parts of its runs."""
+        self._more_runs: Callable[[], set[str]] | None = more_runs
+        self._more_children: Callable[[], set[str]] | None = more_children
+        super().__init__()
+
+    @property
+    def runs(self) -> set[str]:
+        """As of any job."""
+        if (more := self._more_runs) is not None:
+            self._more_runs = None
+            self._runs |= more()
+        return self._runs
+
+    @runs.setter
+    def runs(self, runs: set[str]) -> None:
+        self._runs = runs
+
+    @property
+    def children(self) -> set[str]:
+        """As of any job."""
+        if (more := self._more_children) is not None:
+            self._more_children = None
+            self._children |= more()
+        return self._children
+
+    @children.setter
+    def children(self, children: set[str]) -> None:
+        self._children = children
+
+
+class CutEvidence(MutableMapping[EvidenceKey, Edge]):
+    """What was told of a dataset's columns, counted when somebody first looks at it."""
+
+    def __init__(self, count: Callable[[], dict[EvidenceKey, Edge]]) -> None:
+        self._count = count
+        self._counted: dict[EvidenceKey, Edge] | None = None
+
+    def _all(self) -> dict[EvidenceKey, Edge]:
+        if self._counted is None:
+            self._counted = self._count()
+        return self._counted
+
+    def __getitem__(self, key: EvidenceKey) -> Edge:
+        """Of one facet."""
+        return self._all()[key]
+
+    def __setitem__(self, key: EvidenceKey, edge: Edge) -> None:
+        """Count something else."""
+        self._all()[key] = edge
+
+    def __delitem__(self, key: EvidenceKey) -> None:
+        """Leave it out."""
+        del self._all()[key]
+
+    def __iter__(self) -> Iterator[EvidenceKey]:
+        """The facets that told."""
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        """How many facets told."""
+        return len(self._all())
