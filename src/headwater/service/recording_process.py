@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 _MOST_TOGETHER: Final = 64
 """Events in one transaction: to read so many takes some 15 ms, for which the first of them waits."""
-_READ_BYTES: Final = 1 << 16
+_READ_BYTES: Final = 1 << 18
 
 
 class Known(NamedTuple):
