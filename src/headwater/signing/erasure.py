@@ -51,9 +51,11 @@ def erase(raw: bytes, salt: bytes, paths: Collection[str]) -> tuple[bytes, bytes
     numbers = {".".join(place.path): number for number, place in enumerate(places)}
     for path in paths:
         number = numbers.get(path)
-        of_it = None if number is None else known.salts[number + 1]
-        if number is None or of_it is None:
-            raise NotFoundError(f"path: the entry has no facet {path!r}, or it was erased before")
+        if number is None:
+            left = [other for other, at in numbers.items() if known.salts[at + 1] is not None]
+            raise NotFoundError(f"path: the entry has no facet {path!r}; it has {', '.join(left) or 'none'}")
+        if (of_it := known.salts[number + 1]) is None:
+            raise NotFoundError(f"path: the facet {path!r} of the entry was erased before")
         begin, end, _ = places[number]
         known.parts[str(number)] = b64encode(part(b64decode(of_it), raw[begin:end])).decode()
         known.salts[number + 1] = None
