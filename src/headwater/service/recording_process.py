@@ -16,6 +16,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from headwater.errors import HeadwaterError, SetupError, UnavailableError
@@ -47,7 +48,7 @@ _MOST_TOGETHER: Final = 64
 _READ_BYTES: Final = 1 << 18
 
 
-class Known(NamedTuple):
+class Awaited(NamedTuple):
     """What is kept of an event until it is stored."""
 
     ticket: Ticket
@@ -56,7 +57,7 @@ class Known(NamedTuple):
     """How many of the facts that it says the service knows."""
 
 
-_Read = tuple[Entry, Known]
+_Read = tuple[Entry, Awaited]
 
 
 class _Posted(NamedTuple):
@@ -75,7 +76,7 @@ class Recording:
         self._questions = questions
         self._store = store
         self._trust = Trust({}, is_required=True)  # until it is told
-        self._came: deque[_Posted | Heed | Decide | Add | Item[Known]] = deque()
+        self._came: deque[_Posted | Heed | Decide | Add | Item[Awaited]] = deque()
         self._held: dict[Ticket, Entry] = {}
         self._refused: list[tuple[Ticket, None, Refusal]] = []
         self._shown: list[tuple[Ticket, Entry]] = []
@@ -101,13 +102,13 @@ class Recording:
         """Work until the service has it end, or ends itself."""
         self._store.watch(self._news.extend, self._wake)
         self._say([])
-        GroupCommit[Known](self, self._add, self._catch_up, self._deliver, _MOST_TOGETHER).work()
+        GroupCommit[Awaited](self, self._add, self._catch_up, self._deliver, _MOST_TOGETHER).work()
         while self._unsent and not self.is_abandoned:
             self._look(None)
 
     # The inbox
 
-    def get(self, *, timeout: float | None = None) -> Item[Known]:
+    def get(self, *, timeout: float | None = None) -> Item[Awaited]:
         """As in `Inbox`."""
         while (item := self._next()) is None:
             if self._refused or self._shown:
@@ -118,7 +119,7 @@ class Recording:
         self._left = len(self._came) // 2
         return item
 
-    def get_nowait(self) -> Item[Known]:
+    def get_nowait(self) -> Item[Awaited]:
         """As in `Inbox`; at the end of a group it gives nothing, whatever waits.
 
         A group is half of what waits: so the service answers for the one half while the other is stored. But to read it
@@ -136,7 +137,7 @@ class Recording:
         """As in `Inbox`."""
         return not (self._came or (self._look(0) and self._came))
 
-    def _next(self) -> Item[Known] | None:
+    def _next(self) -> Item[Awaited] | None:
         """The next that is to be stored or done, of what came."""
         while self._came:
             came = self._came.popleft()
@@ -147,9 +148,9 @@ class Recording:
                     self._trust, item = came.trust, None
                 case Decide(ticket, is_stored):
                     entry = self._held.pop(ticket)
-                    item = (entry, Known(ticket, entry.verdict, 0)) if is_stored else None
+                    item = (entry, Awaited(ticket, entry.verdict, 0)) if is_stored else None
                 case Add(ticket, entry):
-                    item = (entry, Known(ticket, entry.verdict, len(entry.facts)))
+                    item = (entry, Awaited(ticket, entry.verdict, len(entry.facts)))
                 case _:
                     return came
             if item is not None:
@@ -164,7 +165,7 @@ class Recording:
             self._held[ticket] = entry
             self._shown.append((ticket, entry._replace(frame=b"", seal=None)))
         else:
-            return entry, Known(ticket, entry.verdict, 0)
+            return entry, Awaited(ticket, entry.verdict, 0)
         return None
 
     # The sockets
@@ -232,8 +233,8 @@ class Recording:
         self._storing_s = time.monotonic() - begin_s
         return stored
 
-    def _deliver(self, outcomes: Sequence[tuple[Known, Outcome]]) -> None:
-        self._say([(known.ticket, known.verdict, _news_of(known, outcome)) for known, outcome in outcomes])
+    def _deliver(self, outcomes: Sequence[tuple[Awaited, Outcome]]) -> None:
+        self._say([(awaited.ticket, awaited.verdict, _news_of(awaited, outcome)) for awaited, outcome in outcomes])
 
     def _catch_up(self, is_wanted: Callable[[], bool], at_least: int) -> None:
         self._store.catch_up(is_wanted, at_least)
@@ -261,8 +262,10 @@ class Recording:
             log.exception("what the service asked for could not be done")
             answer = UnavailableError("the store did not do what was asked; its log says more")
         self._questions.setblocking(True)
-        self._questions.sendall(packed(answer))
+        with suppress(ConnectionError):  # nobody waits any more, as reading tells, too
+            self._questions.sendall(packed(answer))
         self._questions.setblocking(False)
+        self._say_what_changed()
 
     def _done(self, question: StoreFacts | Empty) -> object:
         if isinstance(question, Empty):
@@ -273,11 +276,11 @@ class Recording:
         return self._store.facts_stored
 
 
-def _news_of(known: Known, outcome: Outcome) -> Outcome:
+def _news_of(awaited: Awaited, outcome: Outcome) -> Outcome:
     """The outcome without what the service knows."""
-    if not known.told or isinstance(outcome, Exception):
+    if not awaited.told or isinstance(outcome, Exception):
         return outcome
-    return outcome._replace(facts=outcome.facts[known.told :])
+    return outcome._replace(facts=outcome.facts[awaited.told :])
 
 
 def main() -> None:

@@ -117,7 +117,7 @@ class GroupCommit(Generic[Ticket]):
         except UnavailableError:
             pass  # who sent it does so again
         except Exception:  # the writer must outlive any fault
-            log.exception("what other processes stored cannot be taken in")
+            log.exception("what was to be done between two groups failed")
 
     def _group(self, first: tuple[Entry, Ticket]) -> tuple[list[tuple[Entry, Ticket]], Item[Ticket] | None]:
         """Posts for one transaction, and what stood behind them."""
