@@ -63,10 +63,17 @@ class Figures:
 
     def _snapshot(self, action: Action, write: Write, added: Moved | None) -> Mapping[str, Any] | None:
         """The oldest of those that it can be: executions are told in the order of their ends."""
-        found = list(self._candidates(action, write.table))
-        if added is not None:
-            found = [one for one in found if _is_added(one["summary"], added)]
+        found = self._possible(action, write, added)
+        if (
+            not found and write.table is not None
+        ):  # threads that commit to a table at once may leave it as one of them found it
+            write.table.refresh()
+            found = self._possible(action, write, added)
         return found[-1] if found else None
+
+    def _possible(self, action: Action, write: Write, added: Moved | None) -> list[Mapping[str, Any]]:
+        found = list(self._candidates(action, write.table))
+        return found if added is None else [one for one in found if _is_added(one["summary"], added)]
 
     def _candidates(self, action: Action, table: Java) -> Iterator[Mapping[str, Any]]:
         """Snapshots, newest first, that this program committed while the action ran, and that are nobody's yet."""
