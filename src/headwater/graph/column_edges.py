@@ -73,11 +73,13 @@ class ColumnEdges:
         self._told: dict[tuple[DatasetId, bytes], array[int]] = {}
         self._fed_by: dict[DatasetId, set[DatasetId]] = {}
         self.newly_read: dict[DatasetId, None] = {}
-        """Targets of facets that were read since somebody last took them out of here."""
+        """Targets of facets that were read or noted since somebody last took them out of here."""
 
     def note(self, target: DatasetId, digest: bytes) -> None:
-        """There is a facet, with this digest, that tells of the target's columns."""
-        if (target, digest) not in self._told:
+        """There is a facet, with this digest, that tells of the target's columns, be it again or for longer."""
+        if (target, digest) in self._told:
+            self.newly_read[target] = None
+        else:
             self._unread[target, digest] = None
 
     def read_some(self, at_most: int) -> bool:

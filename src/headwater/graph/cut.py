@@ -122,6 +122,21 @@ class CutGraph(Graph):
         """As of any graph that shares its column edges."""
         self.again.hand_over()
 
+    def look_again_at(self, target: DatasetId) -> None:
+        """As of any graph."""
+        self.again.look_again_at(target)
+
+    def newly_read(self) -> Iterator[DatasetId]:
+        """As of any graph that shares its column edges: of what is folded again."""
+        return self.again.newly_read()
+
+    def covered_by_moved(self) -> Iterator[DatasetId]:
+        """What jobs write now to which runs belong that are folded again: they may have been another's then."""
+        for run_id in self.again.runs:
+            run = self.now.runs.get(run_id)
+            if run is not None and run.of_job is not None:
+                yield from self.now.jobs[run.of_job.job].writes
+
     def keep(self, run_id: str) -> None:
         """Keep what is known of a run as it is now: somebody is about to add to it."""
         run = self.now.runs.get(run_id)
@@ -461,6 +476,9 @@ class CutGraph(Graph):
         told = self._told_alone(name)
         if told is None or told.dataset.declared:
             return False
+        again = self.again.datasets.get(name)
+        if not self._is_named(name) and (again is None or again.observed is None):
+            return False  # nobody told anything of it then but that others are made from it
         return all(self._is_alike(told, facet) for facet in facets & told.dataset.facets.keys())
 
     def are_job_facets_alike(self, name: JobId, facets: AbstractSet[str]) -> bool:

@@ -9,15 +9,16 @@ tells of edges between datasets, inputs and outputs of those between datasets an
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from headwater.errors import HeadwaterError
 from headwater.graph.flow import DERIVATION, Derivation
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Edge
+from headwater.graph.records import Edge, Job
 from headwater.model.facts import Seen
 from headwater.model.names import DatasetId, JobId
 
+_FOR_EVER_US: Final = 2**63 - 1
 NONE: Mapping[DatasetId, "Derived"] = {}
 
 
@@ -59,6 +60,32 @@ def may_be_derived(graph: Graph, target: DatasetId) -> bool:
     }
 
 
+def may_be_derived_until(graph: Graph, target: DatasetId) -> int:
+    """Until when a facet told of a source that no job which writes the target was known to read, or may not have been.
+
+    Microseconds since 1970; 0: a job read each source and wrote the target, under these very names, when that was first
+    told. That is as of which jobs runs belong to now.
+    """
+    dataset = graph.datasets.get(target)
+    if dataset is None:
+        return 0
+    until_us = 0
+    jobs = [graph.jobs[job] for job in dataset.writers]
+    for (_, digest), edge in dataset.evidence.items():
+        for source in graph.column_edges.sources(target, digest):
+            both = (
+                max(job.reads[source].seen.first_us, _written_us(job, target)) for job in jobs if source in job.reads
+            )
+            since_us = min(both, default=_FOR_EVER_US)
+            if source != target and since_us > edge.seen.first_us:
+                until_us = max(until_us, since_us)
+    return until_us
+
+
+def _written_us(job: Job, target: DatasetId) -> int:
+    return job.writes[target].seen.first_us if target in job.writes else _FOR_EVER_US
+
+
 class Derivations:
     """These edges of a whole graph, both ways; who may have others now is looked at again when somebody asks."""
 
@@ -67,6 +94,10 @@ class Derivations:
         self._sources: dict[DatasetId, Mapping[DatasetId, Derived]] = {}
         self._targets: dict[DatasetId, dict[DatasetId, None]] = {}
         self._touched: dict[DatasetId, None] = {}
+        self._once: dict[DatasetId, int] = {}
+        """Who may have had such edges, and until when, of those that are not told of directly now."""
+        self.heard = 0
+        """How often more was heard of who may have such edges, or may have had them."""
 
     def __bool__(self) -> bool:
         """Whether there are any."""
@@ -85,17 +116,36 @@ class Derivations:
         written = (name for job in known for name in job.writes)
         self._touched.update((name, None) for each in (members, written) for name in each if name in candidates)
 
-    def look_at_read(self) -> None:
-        """Find who may have such edges by facets that were read since; called after every few of them."""
+    def look_at_read(self) -> Iterator[None]:
+        """Find who may have such edges by facets that were read since, one with each step."""
         for name in self._graph.newly_read():
+            self.heard += 1
             if name not in self._graph.told_directly and may_be_derived(self._graph, name):
                 self._graph.told_directly.add(name)
                 self._touched[name] = None
+            if until_us := 0 if name in self._graph.told_directly else may_be_derived_until(self._graph, name):
+                self._once[name] = until_us
+            else:
+                self._once.pop(name, None)
+            yield
+
+    def look_again_at(self, names: Iterable[DatasetId]) -> None:
+        """The jobs that write these may read less by now, or names that were one are one no longer."""
+        for name in names:
+            dataset = self._graph.datasets.get(name)
+            if dataset is not None and dataset.evidence:
+                self._graph.look_again_at(name)
+
+    def told_directly_by(self, time_us: int) -> Iterator[DatasetId]:
+        """Who may have had such edges at that time, as far as runs belonged to the jobs that they belong to now."""
+        yield from self._graph.told_directly
+        yield from (name for name, until_us in self._once.items() if until_us > time_us)
 
     def touch_also(self, names: Iterable[DatasetId]) -> None:
-        """These were told of directly in another graph whose facets this one shares, and may be here."""
-        self._graph.told_directly.update(names)
-        self.touch_all()
+        """These may be told of directly by facets that this graph shares with another one, which looked at them."""
+        new = set(names) - self._graph.told_directly
+        self._graph.told_directly |= new
+        self._touched.update(dict.fromkeys(new))
 
     def touch_all(self) -> None:
         """Other names may be one now, or a run may be another job's."""
@@ -104,7 +154,7 @@ class Derivations:
 
     def catch_up(self) -> Iterator[None]:
         """Look at who was touched, one with each step."""
-        self.look_at_read()
+        yield from self.look_at_read()
         while self._touched:
             name = self._touched.popitem()[0]
             try:

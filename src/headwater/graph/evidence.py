@@ -22,6 +22,8 @@ class ColumnEvidences(Known):
         super().__init__(content)
         self.column_edges = ColumnEdges(content) if column_edges is None else column_edges
         self._heard_of: list[tuple[DatasetId, bytes]] | None = None if column_edges is None else []
+        self._handed_over: dict[DatasetId, None] = {}
+        """The targets of those that `column_edges` was told of, and others that are to be looked at again."""
         self.told_directly: set[DatasetId] = set()
         """Datasets of which a facet may tell what they are made from where no job does (`derived.py` looks)."""
         self._tellers: dict[DatasetId, dict[str, None]] | None = None
@@ -59,12 +61,17 @@ class ColumnEvidences(Known):
             if key[0] == STRENGTH["lineage"] or not dataset.writers:
                 self.told_directly.add(target)
             evidence[key] = Edge(seen, int(is_new_run))
-            if self._heard_of is None:
-                self.column_edges.note(target, key[1])
-            else:
-                self._heard_of.append((target, key[1]))
+            self._note_evidence(target, key[1])
         else:
+            if seen.first_us < edge.seen.first_us:
+                self._note_evidence(target, key[1])
             edge.count(seen, is_new_run=is_new_run)
+
+    def _note_evidence(self, target: DatasetId, digest: bytes) -> None:
+        if self._heard_of is None:
+            self.column_edges.note(target, digest)
+        else:
+            self._heard_of.append((target, digest))
 
     def _rebuild_evidence(self, target: DatasetId) -> None:
         """Count the target's evidence anew, after a run gave stronger evidence than it had given before."""
@@ -84,11 +91,22 @@ class ColumnEvidences(Known):
         """Tell the column edges that are another graph's of the facets that were heard of; in that graph's thread."""
         for target, digest in self._heard_of or ():
             self.column_edges.note(target, digest)
+            self._handed_over[target] = None
         if self._heard_of is not None:
             self._heard_of.clear()
 
+    def look_again_at(self, target: DatasetId) -> None:
+        """Have it among the `newly_read`."""
+        self._newly_read[target] = None
+
+    @property
+    def _newly_read(self) -> dict[DatasetId, None]:
+        return self.column_edges.newly_read if self._heard_of is None else self._handed_over
+
     def newly_read(self) -> Iterator[DatasetId]:
-        """Take out the datasets of which facets about columns were read since; another graph takes out its own."""
-        newly_read = self.column_edges.newly_read if self._heard_of is None else {}
-        while newly_read:
-            yield newly_read.popitem()[0]
+        """Take out the datasets of which facets about columns were read since; another graph takes out its own.
+
+        Of a graph that shares them, those that were handed over since, read or not.
+        """
+        while self._newly_read:
+            yield self._newly_read.popitem()[0]

@@ -82,7 +82,7 @@ class CutPast:
         await in_turns(self._add(told))
         self._graph.identities.note_joined()
         self._graph.hand_over()
-        self.knowledge.share_derivations(self._now)
+        self.knowledge.derivations.touch_all()
         await self.catch_up()
 
     def _add(self, facts: Sequence[Fact]) -> Iterator[None]:

@@ -80,7 +80,7 @@ class Knowledge:
         is_more = True
         while is_more:
             is_more = self.graph.column_edges.read_some(_SLICE)
-            self.derivations.look_at_read()
+            yield from self.derivations.look_at_read()
             yield
 
     def learn(self, facts: Sequence[Fact]) -> Touched:
@@ -113,6 +113,9 @@ class Knowledge:
             self.dataset_tallies.touch(map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(name)))
         if joins or is_moved:
             self.derivations.touch_all()
+        if is_moved:
+            known = (self.graph.jobs.get(job) for job in touched.jobs)
+            self.derivations.look_again_at(name for job in known if job is not None for name in job.writes)
         if joins:
             self._count_again(touched, only_joined=only_joined and self.graph.identities.only_joins)
         if joins and self._rendered_as_of == changes and only_joined and self.graph.identities.only_joins:
@@ -138,6 +141,7 @@ class Knowledge:
         columns feed: two edges may have become one.
         """
         if not only_joined:
+            self.derivations.look_again_at(self.graph.datasets)
             self.job_tallies.touch_all()
             self.dataset_tallies.touch_all()
             self.gaps.touch_all()
@@ -266,11 +270,6 @@ class Knowledge:
         self.graph.column_edges.read_some(_FEW)
         for _ in self.derivations.catch_up():
             pass
-
-    def share_derivations(self, now: "Knowledge") -> None:
-        """Look also at the datasets that are made from others without a job by what is known now."""
-        now.catch_up_derivations()
-        self.derivations.touch_also(now.graph.told_directly)
 
     def names(self, name: DatasetId) -> list[Dataset]:
         """What is known under each of the dataset's names."""

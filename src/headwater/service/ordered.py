@@ -48,6 +48,11 @@ class Ordered(Generic[ThingT]):
         """Whether more came and went since somebody asked than there is in all, be it one thing again and again."""
         return len(self._changes) > _FEW + len(self._order)
 
+    @property
+    def size(self) -> int:
+        """How much is held: what was there when somebody asked, and what came and went since."""
+        return len(self._order) + len(self._changes)
+
     def items(self) -> Sequence[ThingT]:
         """All of them, in order; not to be changed, and to be read before anything comes or goes."""
         if self._changes and self._is_shared:

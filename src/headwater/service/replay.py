@@ -15,7 +15,7 @@ from typing import Final
 from headwater.errors import UnavailableError
 from headwater.graph.lineage import Graph
 from headwater.model.facts import Fact
-from headwater.service.ahead import groups
+from headwater.service.ahead import groups, in_turns
 from headwater.service.as_of import AsOf
 from headwater.service.knowledge import Knowledge
 from headwater.service.metrics import Metrics
@@ -61,7 +61,7 @@ class ReplayedPast:
         """Replay the log in a thread."""
         await asyncio.get_running_loop().run_in_executor(thread, self._replay, another_reader, metrics)
         self.knowledge.graph.hand_over()
-        self.knowledge.share_derivations(self._now)
+        await in_turns(self.knowledge.derivations.catch_up())
 
     def _replay(self, another_reader: Callable[[], Reader], metrics: Metrics) -> None:
         begin = time.perf_counter()

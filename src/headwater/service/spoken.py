@@ -37,9 +37,16 @@ class Spoken:
         """Note that a run spoke again."""
         if before != after:
             if before is not None:
-                self._lasts[_length(before)].remove((before.last_us, run_id))
+                (order := self._lasts[_length(before)]).remove((before.last_us, run_id))
+                _bound(order)
             if after is not None:
-                self._lasts[_length(after)].add((after.last_us, run_id))
+                (order := self._lasts[_length(after)]).add((after.last_us, run_id))
+                _bound(order)
+
+    @property
+    def size(self) -> int:
+        """How many entries are held, also of what runs had told before they spoke again."""
+        return sum(order.size for order in self._lasts.values())
 
     def catch_up(self) -> Iterator[None]:
         """Put all runs in their places, some with each step, unless that was done."""
@@ -72,6 +79,12 @@ class Spoken:
                 seen = self.seen(run_id)
                 if seen is not None and seen.first_us <= time_us:
                     yield run_id
+
+
+def _bound(order: Ordered[tuple[int, str]]) -> None:
+    """Put what waits in its place where nobody asks: a run that speaks all day would leave an entry each time."""
+    if order.is_mostly_waiting:
+        order.items()
 
 
 def _back_from(order: Sequence[tuple[int, str]], time_us: int) -> Iterator[tuple[int, str]]:

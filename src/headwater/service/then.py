@@ -49,6 +49,7 @@ class KnowledgeThen(Knowledge):
         self.run_records = RunRecords(max_bytes=0)  # a past's memory is its graph's
         self._edited = graph.edited_since()
         self._jobs_told_anew: AbstractSet[JobId] | None = None
+        self._derivations_as_of: int | None = None
         until_us = self._until_us = store.until_us
         self._tellers = graph.tellers = TellersThen(now.tellers, until_us, graph.again.runs)
         self._activities = ActivitiesThen(graph, now._activities, until_us, self._told_by_runs)
@@ -63,14 +64,24 @@ class KnowledgeThen(Knowledge):
         """Read them, if that was not done before: their records are as long as the log."""
         await self._read_nodes()
 
+    def catch_up_derivations(self) -> None:
+        """As any knowledge; datasets that were made from others without a job then need not be so now."""
+        self._now.catch_up_derivations()
+        if self._derivations_as_of != self._now.derivations.heard:
+            self._derivations_as_of = self._now.derivations.heard
+            self.derivations.touch_also(
+                chain(self._now.derivations.told_directly_by(self._until_us), self._cut.covered_by_moved())
+            )
+        super().catch_up_derivations()
+
     def learn(self, facts: Sequence[Fact]) -> Touched:
         """As any knowledge."""
-        self._jobs_told_anew = None
+        self._jobs_told_anew = self._derivations_as_of = None
         return super().learn(facts)
 
     def hear(self, facts: Sequence[Fact]) -> None:
         """Note that `now` has just learned these, and of whom something was said over the API."""
-        self._jobs_told_anew = None
+        self._jobs_told_anew = self._derivations_as_of = None
         nodes = (node_of(fact.target) for fact in facts if isinstance(fact, Edit))
         self._edited |= {node for node in nodes if node is not None}
 

@@ -65,6 +65,45 @@ def test_what_is_told_of_a_past_from_what_is_rendered_of_now_is_what_was_told_th
     assert past == _answers([raw for raw in dict.fromkeys(log) if json.loads(raw)["eventTime"] <= as_of], {})
 
 
+@pytest.mark.parametrize("known", [{}, {"lifecycleStateChange": facet(lifecycleStateChange="CREATE")}])
+def test_a_source_that_its_job_began_to_read_since_was_one_without_a_job(tmp_path: Path, known: Body) -> None:
+    source, target = {"namespace": "lake", "name": "t1"}, {"namespace": "s3a://lake", "name": "s/t1/"}
+    columns = facet(fields={"a": {"inputFields": [{**source, "field": "a"}]}})
+    told = event(eventTime="2026-05-22T14:23:02.000Z", outputs=[{**target, "facets": {"columnLineage": columns}}])
+    since = event(
+        run={"runId": "0198f7d0-0000-7000-8000-000000000119"},
+        eventTime="2026-05-22T14:23:19.000Z",
+        inputs=[{**source, "facets": known}],
+    )
+    log = [json.dumps(each).encode() for each in (told, since)]
+    with served(tmp_path) as client:
+        _send(client, log)
+        read_everything(client)
+        past = _comparable(read_everything(client, asOf="2026-05-22T14:23:11.000Z"))
+
+    assert past == _answers(log[:1], {})
+
+
+def test_a_source_is_one_without_a_job_once_the_run_that_read_it_is_another_jobs(tmp_path: Path) -> None:
+    source, run = {"namespace": "lake", "name": "t1"}, {"runId": "0198f7d0-0000-7000-8000-000000000119"}
+    columns = facet(fields={"a": {"inputFields": [{**source, "field": "a"}]}})
+    target = {"namespace": "lake", "name": "t2", "facets": {"columnLineage": columns}}
+    reads = event(run=run, eventTime="2026-05-22T14:23:01.000Z", inputs=[source])
+    writes = event(eventTime="2026-05-22T14:23:02.000Z", outputs=[target])
+    moves = event(run=run, eventTime="2026-05-22T14:23:03.000Z", job={"namespace": "etl", "name": "mart"})
+    log = [json.dumps(each).encode() for each in (reads, writes, moves)]
+    with served(tmp_path) as client:
+        _send(client, log[:2])
+        read_everything(client)
+        _send(client, log[2:])
+        told = [
+            _comparable(read_everything(client, **asked))
+            for asked in ({}, {"asOf": "2026-05-22T14:23:02.000Z"}, {"logSize": 2})
+        ]
+
+    assert told == [_answers(log, {}), _answers(log[:2], {}), _answers(log[:2], {})]
+
+
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(log=logs.logs | logs.of_many_runs, late=logs.logs, second=st.integers(0, 59))
 def test_a_past_takes_in_what_happened_before_it_and_came_later(

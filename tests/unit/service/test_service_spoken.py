@@ -18,6 +18,22 @@ def run_seen(run_id: str, seen: Seen) -> Run:
     return run
 
 
+def test_runs_that_speak_again_and_again_leave_nothing_behind_where_nobody_asks_for_a_past() -> None:
+    runs = {str(number): run_seen(str(number), Seen(0, 0)) for number in range(10)}
+    spoken = Spoken(runs)
+    for _ in spoken.catch_up():
+        pass
+
+    for second in range(1, 30_000):
+        run_id = str(second % 10)
+        before = spoken.seen(run_id)
+        runs[run_id] = run_seen(run_id, Seen(0, second))
+        spoken.change(run_id, before, spoken.seen(run_id))
+
+    orders = (30_000).bit_length() + 1
+    assert spoken.size <= orders * 64 + 3 * len(runs)
+
+
 @given(st.lists(spans), st.lists(st.tuples(st.integers(0, 5), spans)), times)
 def test_runs_that_spoke_across_a_time_are_found_also_after_they_spoke_again(
     first: list[Seen], later: list[tuple[int, Seen]], time_us: int
