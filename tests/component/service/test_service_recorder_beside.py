@@ -281,7 +281,7 @@ def test_the_process_of_a_service_that_was_killed_ends_and_the_next_service_has_
         service.kill()
         service.start()
 
-        assert not Path(f"/proc/{left}").exists()
+        assert eventually(lambda: not Path(f"/proc/{left}").exists())
         assert statuses_of_batch(service, log()).count(200) == 82
 
 
