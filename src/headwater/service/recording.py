@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from headwater.errors import HeadwaterError, UnavailableError
-from headwater.service.reading import Posted, Trust, read
+from headwater.service.reading import Posted, Refusal, Trust, read
 from headwater.signing.merkle import Growth
 from headwater.store.entries import Entry, Stored, Verdict
 from headwater.store.store import Store
@@ -121,15 +121,17 @@ class RecorderHere:
 
     async def record(self, events: Sequence[Posted], why_not: WhyNot | None) -> list[Answered]:
         """As in `Recorder`."""
-        submitted = [self._submitted(posted, why_not) for posted in events]
+        entries = [
+            read(posted, self.trust) for posted in events
+        ]  # before any is stored: they are to be stored together
+        submitted = [self._submitted(entry, why_not) for entry in entries]
         return [each if isinstance(each, Exception) else await each for each in submitted]
 
     async def add(self, entry: Entry) -> list[Answered]:
         """As in `Recorder`."""
         return [await self._stored(entry)]
 
-    def _submitted(self, posted: Posted, why_not: WhyNot | None) -> "asyncio.Future[Answered] | HeadwaterError":
-        entry = read(posted, self.trust)
+    def _submitted(self, entry: Entry | Refusal, why_not: WhyNot | None) -> "asyncio.Future[Answered] | HeadwaterError":
         if isinstance(entry, Exception):
             return entry
         fault = None if why_not is None else why_not(entry)

@@ -89,7 +89,8 @@ def test_each_event_of_a_batch_gets_its_receipt(client: TestClient) -> None:
 
     receipts = [result.get("receipt") for result in answer["results"]]
     assert [receipt and receipt["index"] for receipt in receipts] == [0, None, 1, 0]
-    assert {check(receipt).size for receipt in receipts if receipt} == {2}
+    sizes = [check(receipt).size for receipt in receipts if receipt]
+    assert all(index < size <= 2 for index, size in zip((0, 1, 0), sizes, strict=True))  # stored together, or apart
 
 
 def test_an_edit_is_an_entry_of_the_tree(client: TestClient) -> None:
