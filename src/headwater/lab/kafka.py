@@ -64,6 +64,7 @@ def _broker_properties(site: Site) -> list[str]:
         "share.coordinator.state.topic.replication.factor=1",
         "share.coordinator.state.topic.min.isr=1",
         "group.initial.rebalance.delay.ms=0",
+        "log.retention.ms=-1",  # what was sold long ago is to stay: a look half a minute after the start would take it
     ]
 
 
