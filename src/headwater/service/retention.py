@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Final
 
 from headwater.errors import HeadwaterError
-from headwater.store.retiring import Retiring, retire
+from headwater.store.opened import OpenStore
+from headwater.store.retiring import retire
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +19,7 @@ _DAY_US: Final = 86_400_000_000
 class Retention:
     """Looks for old events when it is started, and each hour; lives on the event loop's thread."""
 
-    def __init__(self, store: Retiring, days: int | None, now_us: Callable[[], int]) -> None:
+    def __init__(self, store: OpenStore, days: int | None, now_us: Callable[[], int]) -> None:
         self._store = store
         self._days = days
         self._now_us = now_us

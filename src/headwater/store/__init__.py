@@ -6,7 +6,7 @@ tables      one kind of fact, one table: rows       merges        how two rows m
 numbers     the numbers that stand for names and runs
 packing     raw bytes as frames
 connection  what is asked of a database   bulk          many rows in one statement
-reader      what can be asked of the store, on a connection of its own
+reader      what can be asked of the store, on a connection of its own; opened: that of an open store, and others
 store       the log first, facts behind it          waiting       facts whose events are in the log already
 writer      group commit in front of it             lent          a store that another process writes to
 sqlite      the store in a file           memory        a store without a file, for a past

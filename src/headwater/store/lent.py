@@ -2,15 +2,16 @@
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
 from headwater.errors import UnavailableError
 from headwater.model.edits import InOrder
 from headwater.model.facts import Content, Edit
+from headwater.store.connection import Connection
 from headwater.store.entries import Stored
-from headwater.store.reader import Reader
-from headwater.store.segments import Segments
+from headwater.store.opened import OpenStore
 from headwater.store.store import Known, Store
 
 
@@ -27,12 +28,12 @@ class Borrower(Protocol):
         """As in `Store`."""
 
 
-class LentStore(Reader):
+class LentStore(OpenStore):
     """Answers as the store itself would, of all that was heard of; called as `Store` is."""
 
     def __init__(self, store: Store, borrower: Borrower) -> None:
         """Read a store that is lent; nothing is known of it until `begin`."""
-        super().__init__(store.opened_connection(self._see_to_facts), store.segments)
+        super().__init__(store.opened_connection(self.see_to_facts), store._segments)
         self._store = store
         self._borrower = borrower
         self._folded = 0
@@ -43,22 +44,16 @@ class LentStore(Reader):
         self._contents: dict[bytes, bytes] = {}
         """Bodies by digest, of contents that may not be in the database yet."""
 
-    @property
-    def segments(self) -> Segments | None:
-        """Where raw bytes are that were moved out of the database."""
-        return self._segments
+    def opened_connection(self, opened: Callable[[], None]) -> Connection:
+        """As in any open store."""
+        return self._store.opened_connection(opened)
 
-    def another_reader(self) -> Reader:
-        """As in `Store`."""
-        self._wait_for_facts()
-        return self.opened_reader()
-
-    def opened_reader(self) -> Reader:
-        """As in `Store`."""
-        return Reader(self._store.opened_connection(self._see_to_facts), self._segments)
+    def see_to_facts(self) -> None:
+        """As in any open store."""
+        self.stored_until(self._borrower.store_facts())
 
     def empty(self, places: range) -> None:
-        """As in `Store`."""
+        """As in any open store."""
         self._borrower.empty(places)
 
     @property
@@ -92,10 +87,7 @@ class LentStore(Reader):
     def _wait_for_facts(self) -> None:
         if self._folded < self._size:
             with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
-                self.stored_until(self._borrower.store_facts())
-
-    def _see_to_facts(self) -> None:
-        self.stored_until(self._borrower.store_facts())
+                self.see_to_facts()
 
     def _read_content_body(self, digest: bytes) -> bytes:
         return self._contents.get(digest) or super()._read_content_body(digest)

@@ -52,7 +52,7 @@ class PostgresStore(Store):
             raise
 
     def opened_connection(self, opened: Callable[[], None]) -> PostgresConnection:
-        """As in `Store`: the server may have crashed whenever a connection has to be opened."""
+        """As in any open store: the server may have crashed whenever a connection has to be opened."""
         return PostgresConnection(self._place, only_reads=True, opened=opened)
 
     @property
@@ -84,7 +84,7 @@ class PostgresStore(Store):
         return Loan(self._url, self._folder, self._log_key, None)
 
     def see_to_facts(self) -> None:
-        """As in `Store`."""
+        """As in any open store."""
         with self._writing:
             with suppress(UnavailableError):
                 self._server.rows("SELECT 1")  # so that it finds out whether it was lost, too

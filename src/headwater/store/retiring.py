@@ -2,31 +2,17 @@
 
 from collections.abc import Callable
 from contextlib import closing
-from typing import Final, Protocol
+from typing import Final
 
-from headwater.errors import SetupError
-from headwater.store.reader import Reader
-from headwater.store.segments import Segments
+from headwater.store.opened import OpenStore
 
 IN_SEGMENT: Final = 1024
 """Events in one segment."""
 
 
-class Retiring(Protocol):
-    """What is needed of a store to move its raw events."""
-
-    @property
-    def segments(self) -> Segments | None:
-        """Where they are moved to."""
-
-    def opened_reader(self) -> Reader:
-        """As in `Store`."""
-
-    def empty(self, places: range) -> None:
-        """As in `Store`."""
-
-
-def retire(store: Retiring, before_us: int, is_over: Callable[[], bool] = lambda: False, each: int = IN_SEGMENT) -> int:
+def retire(
+    store: OpenStore, before_us: int, is_over: Callable[[], bool] = lambda: False, each: int = IN_SEGMENT
+) -> int:
     """Move the raw bytes of events that were received before then into segments; gives how many.
 
     Segments are written only when they are full, with `each` so many events, from the beginning of the log on. Called
@@ -34,11 +20,10 @@ def retire(store: Retiring, before_us: int, is_over: Callable[[], bool] = lambda
     between two segments.
 
     Raises:
+        SetupError: no folder of segments is known.
         UnavailableError: a disk is full, or the database does not answer; nothing is lost, and a call goes on.
     """
     segments = store.segments
-    if segments is None:
-        raise SetupError("raw events cannot be moved: no folder of segments is known")
     ranges = segments.ranges()
     first = ranges[-1].stop if ranges else 0
     for places in ranges[-1:]:  # an earlier call may have ended between the two steps

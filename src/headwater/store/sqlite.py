@@ -177,8 +177,7 @@ class SqliteStore(Store):
         try:
             writer = SqliteConnection(path).writes_much()
             writer.migrate(steps, f"the database {path}")
-            self._kept = Segments(segments_of(path))
-            super().__init__(writer, self._connection(), self._kept, known)
+            super().__init__(writer, self.opened_connection(self.see_to_facts), Segments(segments_of(path)), known)
         except sqlite3.Error as fault:
             os.close(self._lock)
             raise SetupError(f"cannot open the database {path}: {fault}; {_remedy(fault)}") from fault
@@ -195,10 +194,7 @@ class SqliteStore(Store):
         return Loan(self._path, None, None, self._lock)
 
     def opened_connection(self, opened: Callable[[], None]) -> SqliteConnection:
-        """As in `Store`."""
-        return self._connection()
-
-    def _connection(self) -> SqliteConnection:
+        """As in any open store; this one loses nothing."""
         return SqliteConnection(self._path).only_reads()
 
 

@@ -28,8 +28,8 @@ from headwater.store.bulk import Insert, select_in
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import Entry, Stored, found, parsed
 from headwater.store.merged import FACT_TABLES
+from headwater.store.opened import OpenStore
 from headwater.store.packing import packed, unpacked
-from headwater.store.reader import Reader
 from headwater.store.segments import Segments
 from headwater.store.tables import target_of_key
 from headwater.store.tree import grown, stored_frontier
@@ -68,7 +68,7 @@ class Known(NamedTuple):
     """What was deleted then, on which it hangs what a later entry means."""
 
 
-class Store(Reader):
+class Store(OpenStore):
     """Keeps events and facts in a database.
 
     `add`, `follow` and `catch_up` may be called from any thread, the reading methods from one thread at a time.
@@ -116,25 +116,6 @@ class Store(Reader):
         self._take_in(self._log_size())
         self.catch_up()
 
-    def another_reader(self) -> Reader:
-        """A reader with a connection of its own, for another thread; the caller closes it.
-
-        It knows the facts of every event that was taken in until now.
-        """
-        self._wait_for_facts()
-        return self.opened_reader()
-
-    def opened_reader(self) -> Reader:
-        """A reader with a connection of its own, of what is in the database; the caller closes it."""
-        return Reader(self.opened_connection(self.see_to_facts), self._segments)
-
-    def opened_connection(self, opened: Callable[[], None]) -> Connection:
-        """A connection to read over; `opened` is called whenever the database may have lost facts meanwhile."""
-        raise NotImplementedError
-
-    def see_to_facts(self) -> None:
-        """Store again what facts the database may have lost, should it have crashed."""
-
     @property
     def fault(self) -> str | None:
         """Why the database cannot be written to now, or None if all is well as far as is known."""
@@ -157,7 +138,7 @@ class Store(Reader):
             news(self._unheard)
             self._unheard = []
 
-    def lend(self) -> "Loan":
+    def lend(self) -> Loan:
         """Give up writing, and close the connections, so that another process may write; what is locked stays so.
 
         After it, readers and connections may still be opened, and the store is to be closed once the other has ended.
@@ -168,13 +149,8 @@ class Store(Reader):
         self._writer.close()
         return self._loan()
 
-    def _loan(self) -> "Loan":
+    def _loan(self) -> Loan:
         raise NotImplementedError
-
-    @property
-    def segments(self) -> Segments | None:
-        """Where raw bytes are that were moved out of the database."""
-        return self._segments
 
     @property
     def known(self) -> Known:
@@ -353,18 +329,13 @@ class Store(Reader):
                 self._segments.write(places.start, raws)
 
     def empty(self, places: range) -> None:
-        """Take the raw bytes out of the rows of these events, once each is known to be in a segment.
-
-        Raises:
-            UnavailableError: they are not, or the database does not answer.
-        """
-        if self._segments is None:
-            raise SetupError("raw events cannot be moved: no folder of segments is known")
+        """As in any open store."""
+        segments = self.segments
         bounds = (places.start, places.stop)
         with self._writing:
             self._be_ready()
             for place, digest in self._writer.rows("SELECT idx, digest FROM log WHERE idx >= ? AND idx < ?", bounds):
-                if sha256(self._segments.raw(place)).digest() != digest:
+                if sha256(segments.raw(place)).digest() != digest:
                     raise UnavailableError(f"event {place}: the segments in the folder are of another log; move them")
             with self._waiting.transaction(is_acknowledged=True):
                 sql = "UPDATE log SET packed = ? WHERE idx >= ? AND idx < ? AND packed <> ?"

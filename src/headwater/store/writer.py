@@ -86,13 +86,13 @@ class GroupCommit(Generic[Ticket]):
         """Work until the inbox comes to its end."""
         item = self._next()
         while item is not END:
+            after = None
             if isinstance(item, tuple):
                 group, after = self._group(item)
                 self._deliver(self._outcomes(group))
-                item = after or self._next()
             else:
                 self._run(item)
-                item = self._next()
+            item = after or self._next()
 
     def _next(self) -> Item[Ticket]:
         self._bring_up(MANY)
