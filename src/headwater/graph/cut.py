@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from headwater.graph.again import Again, CutIdentities
-from headwater.graph.cut_records import CutEvidence, CutJob
-from headwater.graph.lazy import Later, LazyItems
+from headwater.graph.cut_records import CutJob
+from headwater.graph.lazy import Later, LazyItems, Whole
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run
 from headwater.graph.recounted import Counted, edges_by, last_told_us
@@ -366,7 +366,7 @@ class CutGraph(Graph):
         if again is not None:
             dataset.observed, dataset.declared_over = again.observed, again.declared_over
             dataset.readers, dataset.writers, dataset.declared = {*again.readers}, {*again.writers}, again.declared
-        dataset.evidence = CutEvidence(partial(self._cut_evidence, name))
+        dataset.evidence = Whole(partial(self._cut_evidence, name))
         if now is not None:
             self._cut_into_dataset(name, dataset, now)
         return dataset

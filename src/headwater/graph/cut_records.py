@@ -1,8 +1,8 @@
-"""Jobs and datasets as they were, of which some is put together only once somebody looks at it."""
+"""Jobs as they were, of which some is put together only once somebody looks at it."""
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable
 
-from headwater.graph.records import Edge, EvidenceKey, Job
+from headwater.graph.records import Job
 
 
 class CutJob(Job):
@@ -42,36 +42,3 @@ class CutJob(Job):
     @children.setter
     def children(self, children: set[str]) -> None:
         self._children = children
-
-
-class CutEvidence(MutableMapping[EvidenceKey, Edge]):
-    """What was told of a dataset's columns, counted when somebody first looks at it."""
-
-    def __init__(self, count: Callable[[], dict[EvidenceKey, Edge]]) -> None:
-        self._count = count
-        self._counted: dict[EvidenceKey, Edge] | None = None
-
-    def _all(self) -> dict[EvidenceKey, Edge]:
-        if self._counted is None:
-            self._counted = self._count()
-        return self._counted
-
-    def __getitem__(self, key: EvidenceKey) -> Edge:
-        """Of one facet."""
-        return self._all()[key]
-
-    def __setitem__(self, key: EvidenceKey, edge: Edge) -> None:
-        """Count something else."""
-        self._all()[key] = edge
-
-    def __delitem__(self, key: EvidenceKey) -> None:
-        """Leave it out."""
-        del self._all()[key]
-
-    def __iter__(self) -> Iterator[EvidenceKey]:
-        """The facets that told."""
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        """How many facets told."""
-        return len(self._all())

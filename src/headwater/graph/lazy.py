@@ -75,7 +75,40 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
         return sum(1 for _ in self)
 
 
-class Later(MutableMapping[str, ValueT]):
+class Whole(MutableMapping[KeyT, ValueT]):
+    """A mapping that is made, whole, when somebody first looks at it."""
+
+    def __init__(self, make: Callable[[], dict[KeyT, ValueT]]) -> None:
+        self._make = make
+        self._made: dict[KeyT, ValueT] | None = None
+
+    def _all(self) -> dict[KeyT, ValueT]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def __getitem__(self, key: KeyT) -> ValueT:
+        """The value for the key."""
+        return self._all()[key]
+
+    def __setitem__(self, key: KeyT, value: ValueT) -> None:
+        """Have another value."""
+        self._all()[key] = value
+
+    def __delitem__(self, key: KeyT) -> None:
+        """Leave it out."""
+        del self._all()[key]
+
+    def __iter__(self) -> Iterator[KeyT]:
+        """The keys."""
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._all())
+
+
+class Later(Whole[str, ValueT]):
     """A mapping of which some values are known, and others are read when somebody first looks at any of them.
 
     `begin` is asked first, once somebody looks at all: it gives those that are known, and the names of the others.
@@ -87,6 +120,7 @@ class Later(MutableMapping[str, ValueT]):
         begin: Callable[[], tuple[dict[str, ValueT], set[str]]],
         read: Callable[[set[str]], Mapping[str, ValueT]],
     ) -> None:
+        super().__init__(self._read_others)
         self._begin = begin
         self._read = read
         self._begun: tuple[dict[str, ValueT], set[str]] | None = None
@@ -96,29 +130,14 @@ class Later(MutableMapping[str, ValueT]):
             self._begun = self._begin()
         return self._begun
 
-    def _all(self) -> dict[str, ValueT]:
+    def _read_others(self) -> dict[str, ValueT]:
         known, names = self._known()
-        if names:
-            self._begun = known, _ = {**self._read(names), **known}, set()
-        return known
+        return {**self._read(names), **known} if names else known
 
     def __getitem__(self, key: str) -> ValueT:
-        """The value for the key."""
-        known, names = self._known()
-        return self._all()[key] if key in names else known[key]
-
-    def __setitem__(self, key: str, value: ValueT) -> None:
-        """Have another value."""
-        self._all()[key] = value
-
-    def __delitem__(self, key: str) -> None:
-        """Leave it out."""
-        del self._all()[key]
-
-    def __iter__(self) -> Iterator[str]:
-        """The keys."""
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self._all())
+        """The value for the key; the others are not read for one that is known."""
+        if self._made is None:
+            known, names = self._known()
+            if key not in names:
+                return known[key]
+        return super().__getitem__(key)
