@@ -106,20 +106,19 @@ class RecorderBeside:
         return None if self._process is None else self._process.pid
 
     def open(self) -> None:
+        """As in `Recorder`: the process begins, and opens the store while others read it already."""
+        self._process = _Process(Begin(self._loan, None))
+
+    def start(self, learner: Learner) -> None:
         """As in `Recorder`.
 
         Raises:
             SetupError: the process cannot open the store.
             UnavailableError: it does not answer.
         """
-        process = _Process(Begin(self._loan, None))
-        self.store.begin(process.begun())
-        self._process = process
-
-    def start(self, learner: Learner) -> None:
-        """As in `Recorder`."""
         if self._process is None:
             raise AssertionError("started before it was opened")
+        self.store.begin(self._process.begun())
         self._loop = asyncio.get_running_loop()
         self._learner = learner
         self._work = asyncio.create_task(self._keep_going(self._process))
@@ -324,6 +323,7 @@ class _Process(asyncio.Protocol):
         self._questions, its_questions = _pair()
         self._questions.settimeout(_PATIENCE_S)
         self._answers = Unread()
+        self._known: Known | None = None
         self._transport: asyncio.Transport | None = None
         with theirs, its_questions:
             inherited = [theirs.fileno(), its_questions.fileno()]
@@ -345,18 +345,20 @@ class _Process(asyncio.Protocol):
         return self._child.pid
 
     def begun(self) -> Known:
-        """Wait until it has opened the store; gives what it knows of the log. To be called first, and once.
+        """Wait until it has opened the store; gives what it knew of the log then.
 
         Raises:
             SetupError: it cannot.
             UnavailableError: it does not answer, and is ended.
         """
-        try:
-            return cast(Known, self._checked(self._received()))
-        except HeadwaterError:
-            self.close()
-            self.reap()
-            raise
+        if self._known is None:
+            try:
+                self._known = cast(Known, self._checked(self._received()))
+            except HeadwaterError:
+                self.close()
+                self.reap()
+                raise
+        return self._known
 
     async def attach(self, owner: RecorderBeside) -> None:
         """Have the owner told what the process says, on the event loop's thread."""
@@ -386,8 +388,10 @@ class _Process(asyncio.Protocol):
         """Ask it, and wait for the answer.
 
         Raises:
+            SetupError: it cannot open the store.
             UnavailableError: it does not answer, and is ended.
         """
+        self.begun()
         with suppress(OSError):  # it has ended, as receiving tells
             self._questions.sendall(packed(question))
         return self._checked(self._received())
