@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -31,6 +32,8 @@ _FACTS: Final = 200
 """Facts that are added in one go: a millisecond's work."""
 _GROUP: Final = 64
 """Events that are folded again in one go."""
+_At = Callable[[Iterable[int]], Iterable[Sequence[LoggedEvent]]]
+"""Gives the events in some places, in the log's order, some at a time."""
 _BYTES_OF_A_PAST: Final = 4_000_000
 """Its caches; and each that is kept is told of every event that comes."""
 _BYTES_OF_A_NODE: Final = 1_500
@@ -93,21 +96,21 @@ class CutPast:
     def _fold_few_again(self, run_ids: Sequence[str]) -> list[Fact]:
         """The same as `_fold_many_again`, of events that are all held meanwhile."""
         logged = {event.log_index: event for event in self._now.store.told_of(run_ids, self._until_us)}
-        needed = _Needed(logged.values())
-        for _ in needed.steps():
-            pass
-        told = self._store.add_again([logged[place] for place in sorted(needed.places())])
-        self._store.pass_over(needed.looked_at)
-        return told
+        return self._fold_again(logged.values(), lambda places: [[logged[place] for place in sorted(places)]])
 
     def _fold_many_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
         """Fold what runs said by then, and what was said without a run."""
-        needed = _Needed(reader.told_of(run_ids, self._until_us))
+        told = self._fold_again(reader.told_of(run_ids, self._until_us), partial(_in_order, reader))
+        self._store.fold_ahead()  # a second's work for a stream's: whoever asks first would have to do it
+        return told
+
+    def _fold_again(self, events: Iterable[LoggedEvent], at: _At) -> list[Fact]:
+        """Fold those of the events that rows do not tell."""
+        needed = _Needed(events)
         for _ in needed.steps():
             pass
-        told = [fact for logged in _in_order(reader, needed.places()) for fact in self._store.add_again(logged)]
+        told = [fact for logged in at(needed.places()) for fact in self._store.add_again(logged)]
         self._store.pass_over(needed.looked_at)
-        self._store.fold_ahead()  # a second's work for a stream's: whoever asks first would have to do it
         return told
 
     async def _read_nodes(self) -> None:

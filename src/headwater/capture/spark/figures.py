@@ -64,10 +64,8 @@ class Figures:
     def _snapshot(self, action: Action, write: Write, added: Moved | None) -> Mapping[str, Any] | None:
         """The oldest of those that it can be: executions are told in the order of their ends."""
         found = self._possible(action, write, added)
-        if (
-            not found and write.table is not None
-        ):  # threads that commit to a table at once may leave it as one of them found it
-            write.table.refresh()
+        if not found and write.table is not None:
+            write.table.refresh()  # threads that commit to a table at once may leave it as one of them found it
             found = self._possible(action, write, added)
         return found[-1] if found else None
 
