@@ -1,11 +1,11 @@
 """What a read of the past costs: the first one of a time, and each one after it, beside the same read of now.
 
-    .venv/bin/python benchmarks/past.py [--events 8000] [--started-anew]
+    .venv/bin/python benchmarks/past.py [--datasets 10000] [--homes FOLDER] [--events 8000] [--started-anew]
 
-Starts a service on an empty home, sends it events of about 10 kB from the load generator of the shared folder
-($HEADWATER_SHARED, or ../shared beside the checkout), and waits until it has rendered what it knows. Each first read is
-of another time in the last tenth of the log; the reads after it are `asOf` a time that only the last event is after: so
-the answers are of equal size.
+First over a graph of many datasets (see reads.py, which fills the home), with the reads whose speed is promised there.
+Then over a service that was sent events of about 10 kB by the load generator of the shared folder ($HEADWATER_SHARED,
+or ../shared beside the checkout), with small reads too. Each first read is of another time in the last tenth of the
+log; the reads after it are `asOf` a time that only the last event is after: so the answers are of equal size.
 """
 
 import argparse
@@ -13,20 +13,21 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, urlencode
 
 import httpx
+from reads import filled_home, parts
 from served import Served, generated, served
 
-READS = (
-    "lineage?nodeId={node}&depth=20",
-    "column-lineage?nodeId={node}",
-    "impact?nodeId={node}",
-    "identity?nodeId={node}",
+READS: Final = (
+    "lineage?{node}&depth=20",
+    "column-lineage?{node}",
+    "impact?{node}",
+    "identity?{node}",
     "search?q=tbl_0001&limit=25",
     "{dataset}",
     "{job}",
@@ -34,77 +35,141 @@ READS = (
     "namespaces",
     "summary",
 )
-TIMES_EACH = 60
-SETTLED_S = 60.0
+READS_OF_PARTS: Final[Mapping[str, Sequence[str]]] = {
+    "narrow": (
+        "lineage?{node}&depth=20",
+        "column-lineage?{node}&depth=20&withDownstream=true",
+        "impact?{column}&change=drop",
+        "{dataset}",
+        "{job}",
+        "jobs?limit=25",
+    ),
+    "wide": ("lineage?{node}&depth=20",),
+    "hub": ("lineage?{source}&depth=2",),
+}
+"""By the part of the large graph."""
+TIMES_EACH: Final = 60
+SETTLED_S: Final = 60.0
+
+
+class PastCost(NamedTuple):
+    """What a read took, in milliseconds: now, first of a time (median and at most), and again of a time."""
+
+    read: str
+    now: float
+    first: float
+    first_at_most: float
+    again: float
+
+    def line(self) -> str:
+        """As a line of the table."""
+        first = f"{self.first:11.1f}{self.first / self.now:7.1f}{self.first_at_most:9.1f}"
+        return f"{self.read:60}{self.now:9.1f}{first}{self.again:11.1f}{self.again / self.now:7.1f}"
+
+
+class Asked(NamedTuple):
+    """What is asked about: a job that is in every past, and the times of the log, in order."""
+
+    names: Mapping[str, str]
+    times: Sequence[str]
 
 
 def main() -> None:
     """Run the reads and print their figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--events", type=int, default=8000, help="in the log (default 8000)")
-    parser.add_argument("--started-anew", action="store_true", help="read from a service that was started after them")
-    options = parser.parse_args()
-    events = list(generated(["--events", str(options.events)]))
-    with tempfile.TemporaryDirectory() as home, ExitStack() as serving:
-        service = serving.enter_context(served(Path(home)))
+    parser.add_argument("--datasets", type=int, default=10_000, help="of the large graph; 0: none (default 10000)")
+    parser.add_argument("--homes", type=Path, help="a folder in which filled homes are kept (default: none are)")
+    parser.add_argument("--events", type=int, default=8000, help="in the other log (default 8000)")
+    parser.add_argument("--started-anew", action="store_true", help="read that from a service that was started anew")
+    asked = parser.parse_args()
+    print(f"{'ms':60}{'now p50':>9}{'first p50':>11}{'ratio':>7}{'at most':>9}{'again p50':>11}{'ratio':>7}")
+    with tempfile.TemporaryDirectory() as folder:
+        if asked.datasets:
+            for cost in costs_of_large(asked.homes or Path(folder), asked.datasets):
+                print(cost.line(), flush=True)
+        _print_small(Path(folder) / "small", asked.events, is_started_anew=asked.started_anew)
+
+
+def costs_of_large(homes: Path, datasets: int) -> Iterator[PastCost]:
+    """Of the reads that are promised over a graph of so many datasets."""
+    with served(filled_home(homes, datasets)) as service:
+        service.settle(SETTLED_S)
+        with _client(service) as client:
+            for load in parts(datasets):
+                about = _asked(generated([*load.options(), "--events", str(load.events)]))
+                yield from _costs(client, f"{load.name} ", READS_OF_PARTS[load.name], about)
+
+
+def _print_small(home: Path, count: int, *, is_started_anew: bool) -> None:
+    events = list(generated(["--events", str(count)]))
+    with ExitStack() as serving:
+        service = serving.enter_context(served(home))
         with _client(service) as client:
             for event in events:
                 client.post("lineage", content=event).raise_for_status()
-        if options.started_anew:
+        if is_started_anew:
             serving.close()
-            service = serving.enter_context(served(Path(home)))
+            service = serving.enter_context(served(home))
         service.settle(SETTLED_S)
         with _client(service) as client:
-            measure(client, [json.loads(event) for event in events])
+            for cost in _costs(client, "", READS, _asked(events)):
+                print(cost.line(), flush=True)
+            begin = time.perf_counter()
+            client.get("summary", params={"logSize": count - 1}).raise_for_status()
+            took = time.perf_counter() - begin
+        print(f"replay of {count} events: {took:.1f} s, {count / took:.0f} events/s")
 
 
 def _client(service: Served) -> httpx.Client:
     return httpx.Client(base_url=f"{service.url}/api/v1/", timeout=600)
 
 
-def measure(client: httpx.Client, events: Sequence[Mapping[str, Any]]) -> None:
-    """Compare reads of pasts with reads of now; then replay one."""
-    times = sorted({event["eventTime"] for event in events})
-    known = [event for event in events if event["eventTime"] <= times[-len(times) // 10]]  # in every past that is read
-    job, output = next((event["job"], name) for event in known[::-1] for name in event.get("outputs", ()))
-    paths = {
-        "node": f"dataset:{output['namespace']}:{output['name']}",
+def _asked(raw_events: Iterable[bytes]) -> Asked:
+    """The last job that wrote before the last tenth of the log, and what it read and wrote."""
+    told = ((each["eventTime"], each["job"], each["inputs"], each["outputs"]) for each in map(json.loads, raw_events))
+    events = sorted(told, key=lambda each: each[0])
+    _, job, inputs, outputs = next(each for each in events[-len(events) // 10 :: -1] if each[3])
+    (source, *_), (output, *_) = inputs, outputs
+    column = source["facets"]["schema"]["fields"][0]["name"]
+    names = {
+        "node": _node(output),
+        "source": _node(source),
+        "column": f"{_node(source)}&{urlencode({'column': column})}",
         "dataset": _path("datasets", output),
         "job": _path("jobs", job),
     }
-    print(f"{'ms':32}{'now p50':>9}{'first p50':>11}{'ratio':>7}{'at most':>9}{'again p50':>11}{'ratio':>7}")
-    for number, read in enumerate(READS):
-        path = read.format_map(paths)
-        now = _p50_ms(client, path, {})
-        mine = range(2 + number, len(times) // 10, 2 * len(READS))
-        firsts = [_took_ms(client, path, times[-each]) for each in mine]
-        first, again = statistics.median(firsts), _p50_ms(client, path, {"asOf": times[-2]})
-        ratios = f"{first:11.1f}{first / now:7.1f}{max(firsts):9.1f}{again:11.1f}{again / now:7.1f}"
-        print(f"{read:32}{now:9.1f}{ratios}")
-    begin = time.perf_counter()
-    client.get("summary", params={"logSize": len(events) - 1}).raise_for_status()
-    took = time.perf_counter() - begin
-    print(f"replay of {len(events)} events: {took:.1f} s, {len(events) / took:.0f} events/s")
+    return Asked(names, sorted({time for time, *_ in events}))
+
+
+def _node(dataset: Mapping[str, Any]) -> str:
+    return urlencode({"nodeId": f"dataset:{dataset['namespace']}:{dataset['name']}"})
 
 
 def _path(kind: str, name: Mapping[str, str]) -> str:
     return f"namespaces/{quote(name['namespace'], safe='')}/{kind}/{quote(name['name'], safe='')}"
 
 
-def _took_ms(client: httpx.Client, path: str, as_of: str) -> float:
+def _costs(client: httpx.Client, of: str, reads: Sequence[str], asked: Asked) -> Iterator[PastCost]:
+    """Of each read in turn: of now, then each time of another time, then of one time again and again."""
+    for number, read in enumerate(reads):
+        path, times = read.format_map(asked.names), asked.times
+        mine = range(2 + number, len(times) // 10, 2 * len(reads))
+        mine = mine[:: max(1, len(mine) // TIMES_EACH)]
+        now = _p50_ms(client, path, {})
+        firsts = [_took_ms(client, path, {"asOf": times[-each]}) for each in mine]
+        again = _p50_ms(client, path, {"asOf": times[-2]})
+        yield PastCost(f"{of}{read}", now, statistics.median(firsts), max(firsts), again)
+
+
+def _took_ms(client: httpx.Client, path: str, params: Mapping[str, str]) -> float:
+    url = client.base_url.join(path).copy_merge_params(params)  # which takes 70 µs
     begin = time.perf_counter()
-    client.get(client.base_url.join(path).copy_merge_params({"asOf": as_of})).raise_for_status()
+    client.get(url).raise_for_status()
     return (time.perf_counter() - begin) * 1000
 
 
 def _p50_ms(client: httpx.Client, path: str, params: Mapping[str, str]) -> float:
-    took = []
-    url = client.base_url.join(path).copy_merge_params(params)
-    for _ in range(TIMES_EACH):
-        begin = time.perf_counter()
-        client.get(url).raise_for_status()
-        took.append((time.perf_counter() - begin) * 1000)
-    return statistics.median(took)
+    return statistics.median(_took_ms(client, path, params) for _ in range(TIMES_EACH))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run
 from headwater.graph.recounted import Counted, edges_by, last_told_us
 from headwater.model.edits import target_of
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import Fact, Seen, Target
+from headwater.model.facts import SHAPE_PARTS, Fact, Seen, Target
 from headwater.model.names import DatasetId, JobId
 
 KeyT = TypeVar("KeyT")
@@ -481,6 +481,20 @@ class CutGraph(Graph):
             return False  # nobody told anything of it then but that others are made from it
         return all(self._is_alike(told, facet) for facet in facets & told.dataset.facets.keys())
 
+    def is_shape_as_then(self, name: DatasetId) -> bool:
+        """Whether each version that runs then met of a dataset is the one that they met as it is known now.
+
+        Of what is folded again no more is asked than that it told what everybody told from then on.
+        """
+        if (again := self.again.datasets.get(name)) is None:
+            return True
+        told = self._told_alone(name)
+        if told is None or again.observed is None or not (again.declared_over is told.dataset.declared_over is None):
+            return False
+        return all(
+            self._is_alike(told, part, again.observed.first_us) for part in SHAPE_PARTS if part in told.dataset.facets
+        )
+
     def are_job_facets_alike(self, name: JobId, facets: AbstractSet[str]) -> bool:
         """Whether each of these facets of the job says what it said then."""
         known = self.now.jobs.get(name)
@@ -495,12 +509,12 @@ class CutGraph(Graph):
             return None
         return _ToldAlone(dataset, {} if again is None else again.facets)
 
-    def _is_alike(self, told: _ToldAlone, facet: str) -> bool:
-        """Whether a facet says what it said then."""
+    def _is_alike(self, told: _ToldAlone, facet: str, since_us: int | None = None) -> bool:
+        """Whether a facet says what it said then, and ever since; or even since an earlier time."""
         stamp, digest = told.dataset.facets[facet]
         if facet in told.again and told.again[facet][1] != digest:
             return False
-        return told.dataset.alike_since.get(facet, stamp.time_us) <= self._until_us
+        return told.dataset.alike_since.get(facet, stamp.time_us) <= (self._until_us if since_us is None else since_us)
 
     def _is_job_alike(self, name: JobId, facet: str) -> bool:
         job, again = self.now.jobs[name], self.again.jobs.get(name)

@@ -65,6 +65,32 @@ def test_what_is_told_of_a_past_from_what_is_rendered_of_now_is_what_was_told_th
     assert past == _answers([raw for raw in dict.fromkeys(log) if json.loads(raw)["eventTime"] <= as_of], {})
 
 
+@pytest.mark.parametrize("told", ["SSSS", "STSS", "STST", "SSST", "SSTT", "TSSS"])
+def test_a_run_met_the_version_it_met_then_whatever_a_run_that_still_spoke_told_of_the_dataset(
+    tmp_path: Path, told: str
+) -> None:
+    def orders(columns: str) -> list[dict[str, Any]]:
+        return [dataset("orders", schema=schema(columns))]
+
+    first, between, again, since = told
+    reader = {"job": {"namespace": "etl", "name": "reader"}, "inputs": [dataset("orders")]}
+    log = [
+        _at(5, run={"runId": "writer"}, outputs=orders(first)),
+        _at(7, run={"runId": "other"}, job={"namespace": "etl", "name": "other"}, outputs=orders(between)),
+        _at(9, run={"runId": "writer"}, outputs=orders(again)),
+        _at(10, run={"runId": "met"}, **reader),
+        _at(11, run={"runId": "met"}, eventType="COMPLETE", **reader),
+        _at(20, run={"runId": "writer"}, eventType="COMPLETE", outputs=orders(since)),
+    ]
+    raws = [json.dumps(each).encode() for each in log]
+    with served(tmp_path) as client:
+        _send(client, raws)
+        read_everything(client)
+        past = _comparable(read_everything(client, asOf="2026-05-22T14:15:00Z"))
+
+    assert past == _answers(raws[:-1], {})
+
+
 @pytest.mark.parametrize("known", [{}, {"lifecycleStateChange": facet(lifecycleStateChange="CREATE")}])
 def test_a_source_that_its_job_began_to_read_since_was_one_without_a_job(tmp_path: Path, known: Body) -> None:
     source, target = {"namespace": "lake", "name": "t1"}, {"namespace": "s3a://lake", "name": "s/t1/"}
