@@ -72,7 +72,8 @@ class NameIndexThen(NameIndex):
     def holding(self, texts: Iterable[str]) -> Sequence[JobId | DatasetId]:
         """As of any index; among them some of whom nobody had told by then."""
         asked = [*texts]
-        return [*dict.fromkeys((*self._now.holding(asked), *super().holding(asked)))]
+        found = (*self._now.holding(asked), *super().holding(asked))
+        return [*{node.node_id: node for node in found}.values()]  # a job and a dataset of one name would be equal
 
 
 def _pieces(text: str) -> set[str]:

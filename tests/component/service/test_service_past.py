@@ -530,6 +530,19 @@ def test_search_in_a_past_finds_what_was_known_then_also_what_a_declaration_repl
     assert now == ["dataset:lake:late_orders", "job:etl:load_orders", "dataset:lake:new_orders"]
 
 
+def test_search_in_a_past_tells_a_dataset_from_a_job_of_the_same_name(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(10, job={"namespace": "lake", "name": "orders"}, outputs=[dataset("orders")]))
+        post(client, _at(30, run={"runId": "later"}, job={"namespace": "etl", "name": "other"}))
+
+        found = get(client, "/api/v1/search?q=orders&asOf=2026-05-22T14:20:00Z")["results"]
+
+    assert sorted((each["type"], each["namespace"], each["name"]) for each in found) == [
+        ("DATASET", "lake", "orders"),
+        ("JOB", "lake", "orders"),
+    ]
+
+
 def test_the_events_of_a_past_are_served_as_they_came(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(20, eventType="COMPLETE"), _at(10))
