@@ -10,10 +10,8 @@ log; the reads after it are `asOf` a time that only the last event is after: so 
 
 import argparse
 import json
-import statistics
 import tempfile
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -21,7 +19,7 @@ from urllib.parse import quote, urlencode
 
 import httpx
 from reads import filled_home, parts
-from served import Served, generated, served
+from served import Served, generated, latency, served
 
 READS: Final = (
     "lineage?{node}&depth=20",
@@ -52,21 +50,6 @@ TIMES_EACH: Final = 60
 SETTLED_S: Final = 60.0
 
 
-class PastCost(NamedTuple):
-    """What a read took, in milliseconds: now, first of a time (median and at most), and again of a time."""
-
-    read: str
-    now: float
-    first: float
-    first_at_most: float
-    again: float
-
-    def line(self) -> str:
-        """As a line of the table."""
-        first = f"{self.first:11.1f}{self.first / self.now:7.1f}{self.first_at_most:9.1f}"
-        return f"{self.read:60}{self.now:9.1f}{first}{self.again:11.1f}{self.again / self.now:7.1f}"
-
-
 class Asked(NamedTuple):
     """What is asked about: a job that is in every past, and the times of the log, in order."""
 
@@ -85,22 +68,22 @@ def main() -> None:
     print(f"{'ms':60}{'now p50':>9}{'first p50':>11}{'ratio':>7}{'at most':>9}{'again p50':>11}{'ratio':>7}")
     with tempfile.TemporaryDirectory() as folder:
         if asked.datasets:
-            for cost in costs_of_large(asked.homes or Path(folder), asked.datasets):
-                print(cost.line(), flush=True)
-        _print_small(Path(folder) / "small", asked.events, is_started_anew=asked.started_anew)
+            _read_large(asked.homes or Path(folder), asked.datasets)
+        _read_small(Path(folder) / "small", asked.events, is_started_anew=asked.started_anew)
 
 
-def costs_of_large(homes: Path, datasets: int) -> Iterator[PastCost]:
-    """Of the reads that are promised over a graph of so many datasets."""
+def _read_large(homes: Path, datasets: int) -> None:
+    """The reads whose speed is promised over a graph of so many datasets."""
     with served(filled_home(homes, datasets)) as service:
         service.settle(SETTLED_S)
         with _client(service) as client:
             for load in parts(datasets):
                 about = _asked(generated([*load.options(), "--events", str(load.events)]))
-                yield from _costs(client, f"{load.name} ", READS_OF_PARTS[load.name], about)
+                _compare(client, f"{load.name} ", READS_OF_PARTS[load.name], about)
 
 
-def _print_small(home: Path, count: int, *, is_started_anew: bool) -> None:
+def _read_small(home: Path, count: int, *, is_started_anew: bool) -> None:
+    """All kinds of reads of so many events; then a replay."""
     events = list(generated(["--events", str(count)]))
     with ExitStack() as serving:
         service = serving.enter_context(served(home))
@@ -112,11 +95,8 @@ def _print_small(home: Path, count: int, *, is_started_anew: bool) -> None:
             service = serving.enter_context(served(home))
         service.settle(SETTLED_S)
         with _client(service) as client:
-            for cost in _costs(client, "", READS, _asked(events)):
-                print(cost.line(), flush=True)
-            begin = time.perf_counter()
-            client.get("summary", params={"logSize": count - 1}).raise_for_status()
-            took = time.perf_counter() - begin
+            _compare(client, "", READS, _asked(events))
+            took = latency(client, [f"summary?logSize={count - 1}"])["max_ms"] / 1000
         print(f"replay of {count} events: {took:.1f} s, {count / took:.0f} events/s")
 
 
@@ -149,27 +129,17 @@ def _path(kind: str, name: Mapping[str, str]) -> str:
     return f"namespaces/{quote(name['namespace'], safe='')}/{kind}/{quote(name['name'], safe='')}"
 
 
-def _costs(client: httpx.Client, of: str, reads: Sequence[str], asked: Asked) -> Iterator[PastCost]:
-    """Of each read in turn: of now, then each time of another time, then of one time again and again."""
+def _compare(client: httpx.Client, of: str, reads: Sequence[str], asked: Asked) -> None:
+    """Print of each read what it takes now, each time of another time, and of one time again and again."""
     for number, read in enumerate(reads):
-        path, times = read.format_map(asked.names), asked.times
-        mine = range(2 + number, len(times) // 10, 2 * len(reads))
-        mine = mine[:: max(1, len(mine) // TIMES_EACH)]
-        now = _p50_ms(client, path, {})
-        firsts = [_took_ms(client, path, {"asOf": times[-each]}) for each in mine]
-        again = _p50_ms(client, path, {"asOf": times[-2]})
-        yield PastCost(f"{of}{read}", now, statistics.median(firsts), max(firsts), again)
-
-
-def _took_ms(client: httpx.Client, path: str, params: Mapping[str, str]) -> float:
-    url = client.base_url.join(path).copy_merge_params(params)  # which takes 70 µs
-    begin = time.perf_counter()
-    client.get(url).raise_for_status()
-    return (time.perf_counter() - begin) * 1000
-
-
-def _p50_ms(client: httpx.Client, path: str, params: Mapping[str, str]) -> float:
-    return statistics.median(_took_ms(client, path, params) for _ in range(TIMES_EACH))
+        url, times = client.base_url.join(read.format_map(asked.names)), asked.times
+        others = range(2 + number, len(times) // 10, 2 * len(reads))
+        others = others[:: max(1, len(others) // TIMES_EACH)]
+        now = latency(client, [url] * TIMES_EACH)["p50_ms"]
+        first = latency(client, [url.copy_merge_params({"asOf": times[-each]}) for each in others])
+        again = latency(client, [url.copy_merge_params({"asOf": times[-2]})] * TIMES_EACH)["p50_ms"]
+        firsts = f"{first['p50_ms']:11.1f}{first['p50_ms'] / now:7.1f}{first['max_ms']:9.1f}"
+        print(f"{of + read:60}{now:9.1f}{firsts}{again:11.1f}{again / now:7.1f}", flush=True)
 
 
 if __name__ == "__main__":

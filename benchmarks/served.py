@@ -128,4 +128,5 @@ def latency(client: httpx.Client, urls: Iterable[httpx.URL | str]) -> dict[str, 
         client.get(url).raise_for_status()
         took.append((time.perf_counter() - begin) * 1_000)
     took.sort()
-    return {f"p{part}_ms": took[min(len(took) - 1, len(took) * part // 100)] for part in (50, 95, 99)}
+    parts = {f"p{part}_ms": took[min(len(took) - 1, len(took) * part // 100)] for part in (50, 95, 99)}
+    return {**parts, "max_ms": took[-1]}

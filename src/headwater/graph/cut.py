@@ -482,18 +482,15 @@ class CutGraph(Graph):
         return all(self._is_alike(told, facet) for facet in facets & told.dataset.facets.keys())
 
     def is_shape_as_then(self, name: DatasetId) -> bool:
-        """Whether each version that runs then met of a dataset is the one that they met as it is known now.
+        """Of a dataset that is folded again: whether each version that runs then met is the one known of them now.
 
-        Of what is folded again no more is asked than that it told what everybody told from then on.
+        So it is if what is folded again told what everybody told from then on.
         """
-        if (again := self.again.datasets.get(name)) is None:
-            return True
-        told = self._told_alone(name)
-        if told is None or again.observed is None or not (again.declared_over is told.dataset.declared_over is None):
+        told, again = self._told_alone(name), self.again.datasets[name]
+        if told is None or again.observed is None or again.declared_over or told.dataset.declared_over:
             return False
-        return all(
-            self._is_alike(told, part, again.observed.first_us) for part in SHAPE_PARTS if part in told.dataset.facets
-        )
+        known = told.dataset.facets.keys() & set(SHAPE_PARTS)
+        return all(_says_the_same_since(again.observed.first_us, told.dataset, told.again, part) for part in known)
 
     def are_job_facets_alike(self, name: JobId, facets: AbstractSet[str]) -> bool:
         """Whether each of these facets of the job says what it said then."""
@@ -509,20 +506,13 @@ class CutGraph(Graph):
             return None
         return _ToldAlone(dataset, {} if again is None else again.facets)
 
-    def _is_alike(self, told: _ToldAlone, facet: str, since_us: int | None = None) -> bool:
-        """Whether a facet says what it said then, and ever since; or even since an earlier time."""
-        stamp, digest = told.dataset.facets[facet]
-        if facet in told.again and told.again[facet][1] != digest:
-            return False
-        return told.dataset.alike_since.get(facet, stamp.time_us) <= (self._until_us if since_us is None else since_us)
+    def _is_alike(self, told: _ToldAlone, facet: str) -> bool:
+        """Whether a facet says what it said then."""
+        return _says_the_same_since(self._until_us, told.dataset, told.again, facet)
 
     def _is_job_alike(self, name: JobId, facet: str) -> bool:
-        job, again = self.now.jobs[name], self.again.jobs.get(name)
-        told = None if again is None else again.facets.get(facet)
-        stamp, digest = job.facets[facet]
-        if told is not None and told[1] != digest:
-            return False
-        return job.alike_since.get(facet, stamp.time_us) <= self._until_us
+        again = self.again.jobs.get(name)
+        return _says_the_same_since(self._until_us, self.now.jobs[name], {} if again is None else again.facets, facet)
 
     def quarantined_before(self) -> Iterator[Fact]:
         """The quarantined names that runs gave which spoke before only."""
@@ -559,6 +549,14 @@ class CutGraph(Graph):
             return told
 
         return Later(as_then, told_by_then)
+
+
+def _says_the_same_since(time_us: int, now: Job | Dataset, told_again: Mapping[str, _Stamped], facet: str) -> bool:
+    """Whether a facet was told with the same content ever since, also where it is folded again."""
+    stamp, digest = now.facets[facet]
+    if facet in told_again and told_again[facet][1] != digest:
+        return False
+    return now.alike_since.get(facet, stamp.time_us) <= time_us
 
 
 def _take_over(job: Job, again: Job) -> None:

@@ -227,9 +227,8 @@ class KnowledgeThen(Knowledge):
     def _are_ends_same(self, names: Sequence[DatasetId]) -> bool:
         """Whether each of the datasets is: found out faster where all go by one name, as nearly all do."""
         if self._cut.are_alone_as_then(names):
-            is_none_again = self._cut.again.datasets.keys().isdisjoint(names)
-            is_same = is_none_again or all(map(self._cut.is_shape_as_then, names))
-            return is_same and not self._edited_any(names)
+            again = self._cut.again.datasets.keys() & names
+            return all(map(self._cut.is_shape_as_then, again)) and not self._edited_any(names)
         return all(map(self._is_end_same, names))
 
     def _edited_any(self, names: Sequence[DatasetId]) -> bool:
