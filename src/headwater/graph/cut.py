@@ -18,32 +18,30 @@ from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run
 from headwater.graph.recounted import Counted, edges_by, last_told_us
 from headwater.model.edits import target_of
-from headwater.model.events import Direction, Stamp
-from headwater.model.facts import SHAPE_PARTS, Fact, Seen, Target
+from headwater.model.events import Direction
+from headwater.model.facts import SHAPE_PARTS, Fact, Seen, Stamped, Target
 from headwater.model.names import DatasetId, JobId
 
 KeyT = TypeVar("KeyT")
 
 Side = Literal["before", "across", "after"]
 _RUN = "run:"
-_Stamped = tuple[Stamp, bytes]
-"""When a facet was told last, and its digest."""
 
 
 class _ToldAlone(NamedTuple):
     """A dataset of now, and those of its facets that are folded again."""
 
     dataset: Dataset
-    again: Mapping[str, _Stamped]
+    again: Mapping[str, Stamped]
 
 
 class Older(Protocol):
     """What was told until then, and told anew since."""
 
-    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, _Stamped]:
+    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, Stamped]:
         """The newest of those of a job's facets with these names; what nobody told by then is left out."""
 
-    def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, _Stamped]:
+    def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, Stamped]:
         """The newest of those of a dataset's facets that runs told under this very name."""
 
 
@@ -254,9 +252,9 @@ class CutGraph(Graph):
             return self._are_as_then(job.runs)
         return self.tellers.are_silent_since(name) and self.again.runs.keys().isdisjoint(job.runs)
 
-    def _is_told_since(self, facets: Mapping[str, _Stamped]) -> bool:
+    def _is_told_since(self, facets: Mapping[str, Stamped]) -> bool:
         """Whether any of them was told since, be it with the same content."""
-        return any(stamp.time_us > self._until_us for stamp, _ in facets.values())
+        return any(stamp.time_us > self._until_us for stamp, _, _ in facets.values())
 
     def _are_children_same(self, job: Job) -> bool:
         """Whether the runs that are told to be parts of the job's spoke by then only.
@@ -434,7 +432,7 @@ class CutGraph(Graph):
         told = self._told_alone(name)
         if told is None or not all(map(partial(self._is_alike, told), told.dataset.facets)):
             return super().digests_of(name)
-        return {facet: digest for facet, (_, digest) in told.dataset.facets.items()}
+        return {facet: said.content for facet, said in told.dataset.facets.items()}
 
     def digests_among(self, name: DatasetId, facets: AbstractSet[str]) -> dict[str, bytes]:
         """As of any graph."""
@@ -444,7 +442,7 @@ class CutGraph(Graph):
         known = facets & told.dataset.facets.keys()
         if not all(self._is_alike(told, facet) for facet in known):
             return super().digests_among(name, facets)
-        return {facet: told.dataset.facets[facet][1] for facet in known}
+        return {facet: told.dataset.facets[facet].content for facet in known}
 
     def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
         """As of any graph."""
@@ -453,14 +451,14 @@ class CutGraph(Graph):
             return None
         if told is None or not self._is_alike(told, facet):
             return super().digest_of(name, facet)
-        return told.dataset.facets[facet][1]
+        return told.dataset.facets[facet].content
 
     def job_digests(self, job: JobId) -> dict[str, bytes]:
         """As of any graph."""
         known = self.now.jobs.get(job)
         if known is None or not all(map(partial(self._is_job_alike, job), known.facets)):
             return super().job_digests(job)
-        return {name: digest for name, (_, digest) in known.facets.items()}
+        return {name: told.content for name, told in known.facets.items()}
 
     def job_digest(self, job: JobId, facet: str) -> bytes | None:
         """As of any graph."""
@@ -469,7 +467,7 @@ class CutGraph(Graph):
             return None
         if known is None or not self._is_job_alike(job, facet):
             return super().job_digest(job, facet)
-        return known.facets[facet][1]
+        return known.facets[facet].content
 
     def are_facets_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bool:
         """Whether each of these facets of a dataset says what it said then; not of one that has several names."""
@@ -521,11 +519,11 @@ class CutGraph(Graph):
             if run is not None and side(run, self._until_us) == "before":
                 yield fact
 
-    def _job_facets(self, name: JobId) -> Later[_Stamped]:
+    def _job_facets(self, name: JobId) -> Later[Stamped]:
         known, again = self.now.jobs.get(name), self.again.jobs.get(name)
         return self._facets(known, again, partial(self._older.job_facets, name))
 
-    def _dataset_facets(self, name: DatasetId) -> Later[_Stamped]:
+    def _dataset_facets(self, name: DatasetId) -> Later[Stamped]:
         known, again = self.now.datasets.get(name), self.again.datasets.get(name)
         return self._facets(known, again, partial(self._older.dataset_facets, name))
 
@@ -533,16 +531,16 @@ class CutGraph(Graph):
         self,
         known: Job | Dataset | None,
         again: Job | Dataset | None,
-        older: Callable[[set[str]], Mapping[str, _Stamped]],
-    ) -> Later[_Stamped]:
+        older: Callable[[set[str]], Mapping[str, Stamped]],
+    ) -> Later[Stamped]:
         """What `now` has of facets as it was then, and the others once somebody asks."""
         facets, facets_again = ({} if each is None else each.facets for each in (known, again))
 
-        def as_then() -> tuple[dict[str, _Stamped], set[str]]:
-            then = {facet: told for facet, told in facets.items() if told[0].time_us <= self._until_us}
+        def as_then() -> tuple[dict[str, Stamped], set[str]]:
+            then = {facet: told for facet, told in facets.items() if told.stamp.time_us <= self._until_us}
             return then, {*facets, *facets_again} - then.keys()
 
-        def told_by_then(names: set[str]) -> dict[str, _Stamped]:
+        def told_by_then(names: set[str]) -> dict[str, Stamped]:
             told = {**older(names)}
             for facet in names & facets_again.keys():
                 told[facet] = max(told.get(facet, facets_again[facet]), facets_again[facet])
@@ -551,12 +549,12 @@ class CutGraph(Graph):
         return Later(as_then, told_by_then)
 
 
-def _says_the_same_since(time_us: int, now: Job | Dataset, told_again: Mapping[str, _Stamped], facet: str) -> bool:
+def _says_the_same_since(time_us: int, now: Job | Dataset, told_again: Mapping[str, Stamped], facet: str) -> bool:
     """Whether a facet was told with the same content ever since, also where it is folded again."""
-    stamp, digest = now.facets[facet]
-    if facet in told_again and told_again[facet][1] != digest:
+    last = now.facets[facet]
+    if facet in told_again and told_again[facet].content != last.content:
         return False
-    return now.alike_since.get(facet, stamp.time_us) <= time_us
+    return now.alike_since.get(facet, last.stamp.time_us) <= time_us
 
 
 def _take_over(job: Job, again: Job) -> None:

@@ -227,7 +227,7 @@ def flow(job: JobId, reads: Iterable[DatasetId], writes: Iterable[DatasetId]) ->
 
 def _schema(side: Side, names: Iterable[DatasetId]) -> bytes | None:
     told = [facets["schema"] for name in names if "schema" in (facets := side.graph.facets_of(name))]
-    return max(told)[1] if told else None
+    return max(told).content if told else None
 
 
 def _evidence(graph: Graph, names: Iterable[DatasetId]) -> set[tuple[DatasetId, tuple[int, bytes]]]:

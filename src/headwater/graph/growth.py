@@ -14,7 +14,7 @@ from headwater.graph.fold import FactKey
 from headwater.graph.job_edges import JobEdges
 from headwater.graph.records import DeclaredFacets, Flow
 from headwater.model.edits import APART
-from headwater.model.events import Stamp
+from headwater.model.events import Direction
 from headwater.model.facts import (
     TROUBLE,
     Alias,
@@ -39,6 +39,7 @@ from headwater.model.facts import (
     RunOfJob,
     RunTimes,
     Seen,
+    Stamped,
     Telling,
     widened,
 )
@@ -89,7 +90,7 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_job_facet(self, fact: JobFacet) -> None:
         job = self._job(fact.job)
-        _tell(job.facets, job.alike_since, fact.name, (fact.stamp, fact.content), fact.first_us)
+        _tell(job.facets, job.alike_since, fact.name, fact.stamped, fact.first_us)
 
     def _add_alias(self, fact: Alias) -> None:
         self.identities.add_alias(fact)
@@ -171,13 +172,13 @@ class Growth(JobEdges, ColumnEvidences):
         if fact.slot != "facets":
             return  # statistics of one run: read from the store where the run is shown
         dataset = self._dataset(fact.dataset)
-        _tell(dataset.facets, dataset.alike_since, fact.name, (fact.stamp, fact.content), fact.stamp.time_us)
+        _tell(dataset.facets, dataset.alike_since, fact.name, fact.stamped, fact.stamp.time_us)
 
     # Declarations
 
     def _add_declaration(self, fact: Declaration) -> None:
         if isinstance(fact.node, DatasetId):
-            self._declare_facets(fact.node, fact.node, _declared_by(fact, self._content(fact.content)))
+            self._declare_facets(fact.node, fact.node, _declared_by(fact, "output", self._content(fact.content)))
             return
         job = self._job(fact.node)
         before = job.declaration
@@ -196,8 +197,8 @@ class Growth(JobEdges, ColumnEvidences):
         else:
             self._declare_edges(fact.node, fact)
         content = self._content(fact.content)
-        for _, reference in references(content):
-            self._declare_facets(dataset_of(reference), fact.key, _declared_by(fact, reference))
+        for direction, reference in references(content):
+            self._declare_facets(dataset_of(reference), fact.key, _declared_by(fact, direction, reference))
         for flow in flows(content):
             self._tell_flow(fact.key, between(flow, fact.node), Seen(fact.stamp.time_us, fact.stamp.time_us))
             for name in _datasets_of(flow):
@@ -230,8 +231,10 @@ class Growth(JobEdges, ColumnEvidences):
             self._rebuild_evidence(name)
 
 
-def _declared_by(fact: Declaration, reference: Mapping[str, Any]) -> DeclaredFacets:
-    return DeclaredFacets(fact.stamp, digests(reference), taken_back(reference))
+def _declared_by(fact: Declaration, direction: Direction, reference: Mapping[str, Any]) -> DeclaredFacets:
+    is_written = direction == "output"
+    said = {facet: Stamped(fact.stamp, is_written, digest) for facet, digest in digests(reference).items()}
+    return DeclaredFacets(fact.stamp, said, taken_back(reference))
 
 
 def _pass_over(_: Fact) -> None:
@@ -244,10 +247,10 @@ def between(flow: Flow, own: JobId) -> Flow:
 
 
 def _tell(
-    facets: MutableMapping[str, tuple[Stamp, bytes]],
+    facets: MutableMapping[str, Stamped],
     alike_since: dict[str, int],
     facet: str,
-    told: tuple[Stamp, bytes],
+    told: Stamped,
     first_us: int,
 ) -> None:
     """Note that a facet was told, the same from `first_us` on, be it earlier than what is known of it.
@@ -255,14 +258,14 @@ def _tell(
     Whatever the order, nothing else was told of it from the time in `alike_since` until its newest stamp.
     """
     newest = facets.get(facet)
-    since_us = alike_since.get(facet, first_us if newest is None else newest[0].time_us)
-    if newest is not None and told[1] != newest[1]:
+    since_us = alike_since.get(facet, first_us if newest is None else newest.stamp.time_us)
+    if newest is not None and told.content != newest.content:
         if told > newest:
-            since_us = first_us if first_us > newest[0].time_us else told[0].time_us
-        elif told[0].time_us >= since_us:
-            since_us = newest[0].time_us
+            since_us = first_us if first_us > newest.stamp.time_us else told.stamp.time_us
+        elif told.stamp.time_us >= since_us:
+            since_us = newest.stamp.time_us
     newest = facets[facet] = told if newest is None else max(newest, told)
-    if since_us < newest[0].time_us:
+    if since_us < newest.stamp.time_us:
         alike_since[facet] = since_us
     else:
         alike_since.pop(facet, None)

@@ -32,7 +32,7 @@ def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection
     if not all(_has_one_name(graph, end) for end in chain(job.reads, job.writes)):
         return None
     edges = (edge.seen.first_us for edge in chain(job.reads.values(), job.writes.values()))
-    told = ((facet, job.facets[facet][0].time_us) for facet in facets if facet in job.facets)
+    told = ((facet, job.facets[facet].stamp.time_us) for facet in facets if facet in job.facets)
     since = (job.alike_since.get(facet, told_us) for facet, told_us in told)
     return max(chain((first_us,), edges, since)) if _tellers(job) else None
 
@@ -52,7 +52,7 @@ def dataset_last_new_us(graph: Graph, name: DatasetId, facets: Collection[str]) 
     if not all(_has_one_name(graph, each) for each in (name, *_sources(graph, dataset, name))):
         return None
     evidence = (edge.seen.first_us for edge in dataset.evidence.values())
-    told = ((facet, dataset.facets[facet][0].time_us) for facet in facets if facet in dataset.facets)
+    told = ((facet, dataset.facets[facet].stamp.time_us) for facet in facets if facet in dataset.facets)
     since = (dataset.alike_since.get(facet, told_us) for facet, told_us in told)
     return max(chain((dataset.observed.first_us,), evidence, since))
 

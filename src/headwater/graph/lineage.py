@@ -15,8 +15,8 @@ from headwater.graph.growth import Growth
 from headwater.graph.mending import End, end_of
 from headwater.graph.records import Dataset, Edge, Run
 from headwater.model.edits import target_of
-from headwater.model.events import Direction, Stamp
-from headwater.model.facts import Seen
+from headwater.model.events import Direction
+from headwater.model.facts import Seen, Stamped
 from headwater.model.names import DatasetId, JobId
 
 
@@ -75,9 +75,9 @@ class Graph(Growth):
         ]
         return bool(names) and all(target_of(name) in self.edits.deleted for name in names)
 
-    def facets_of(self, name: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
-        """The newest facets over all names of the dataset, by facet name: stamp and digest."""
-        newest: dict[str, tuple[Stamp, bytes]] = {}
+    def facets_of(self, name: DatasetId) -> dict[str, Stamped]:
+        """What each facet of a dataset said last, over all its names."""
+        newest: dict[str, Stamped] = {}
         for member in self.identities.members(name):
             if member in self.datasets:
                 for facet, stamped in self.datasets[member].current_facets().items():
@@ -87,7 +87,7 @@ class Graph(Growth):
 
     def digests_of(self, name: DatasetId) -> dict[str, bytes]:
         """The same by their digests alone."""
-        return {facet: digest for facet, (_, digest) in self.facets_of(name).items()}
+        return {facet: told.content for facet, told in self.facets_of(name).items()}
 
     def digests_among(self, name: DatasetId, facets: AbstractSet[str]) -> dict[str, bytes]:
         """The digests of those of these facets that somebody told of the dataset."""
@@ -95,18 +95,18 @@ class Graph(Growth):
 
     def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
         """The digest of one of them; None where nobody told it."""
-        _, digest = self.facets_of(name).get(facet, (None, None))
-        return digest
+        told = self.facets_of(name).get(facet)
+        return None if told is None else told.content
 
     def job_digests(self, job: JobId) -> dict[str, bytes]:
         """The newest facets of a job, by facet name."""
-        return {name: digest for name, (_, digest) in self.jobs[job].facets.items()}
+        return {name: told.content for name, told in self.jobs[job].facets.items()}
 
     def job_digest(self, job: JobId, facet: str) -> bytes | None:
         """The digest of one of them; None where nobody told it, or of the job."""
         known = self.jobs.get(job)
         told = None if known is None else known.facets.get(facet)
-        return None if told is None else told[1]
+        return None if told is None else told.content
 
     # Runs
 

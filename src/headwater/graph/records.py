@@ -14,6 +14,7 @@ from headwater.model.facts import (
     RunOfJob,
     RunTimes,
     Seen,
+    Stamped,
     TerminalState,
     Way,
 )
@@ -84,8 +85,8 @@ class Job:
     """What is known of one job."""
 
     runs: set[str] = field(default_factory=set)
-    facets: MutableMapping[str, tuple[Stamp, bytes]] = field(default_factory=dict)
-    """Of each the newest stamp and digest."""
+    facets: MutableMapping[str, Stamped] = field(default_factory=dict)
+    """By facet what it said last."""
     alike_since: dict[str, int] = field(default_factory=dict)
     """By facet since when it was told over and over with the same content; not there: it is new, or was told once."""
     reads: dict[DatasetId, Edge] = field(default_factory=dict)
@@ -110,10 +111,10 @@ class Job:
 
 
 class DeclaredFacets(NamedTuple):
-    """A dataset's facets as one declaration gave them: digest by facet name."""
+    """A dataset's facets as one declaration gave them."""
 
     stamp: Stamp
-    digests: Mapping[str, bytes]
+    facets: Mapping[str, Stamped]
     taken_back: frozenset[bytes] = frozenset()
     """Those of them that stand there only to say that they are gone."""
 
@@ -121,19 +122,16 @@ class DeclaredFacets(NamedTuple):
     def evidence(self) -> EvidenceKey | None:
         """The strongest facet that tells of columns."""
         for facet, strength in STRENGTH.items():
-            if facet in self.digests and self.digests[facet] not in self.taken_back:
-                return strength, self.digests[facet]
+            if facet in self.facets and self.facets[facet].content not in self.taken_back:
+                return strength, self.facets[facet].content
         return None
 
     def merge(self, other: "DeclaredFacets") -> "DeclaredFacets":
-        """Return the later of the two; one declaration may name a dataset twice, and then says both.
-
-        Of two facets of one name that it gives the greater digest holds, as in a run event.
-        """
+        """Return the later of the two; one declaration may name a dataset twice, and then says both."""
         if self.stamp != other.stamp:
             return max(self, other, key=lambda declared: declared.stamp)
-        both = {name: max(digest, self.digests.get(name, digest)) for name, digest in other.digests.items()}
-        return DeclaredFacets(self.stamp, {**self.digests, **both}, self.taken_back | other.taken_back)
+        both = {name: max(said, self.facets.get(name, said)) for name, said in other.facets.items()}
+        return DeclaredFacets(self.stamp, {**self.facets, **both}, self.taken_back | other.taken_back)
 
 
 @dataclass(slots=True)
@@ -144,7 +142,7 @@ class Dataset:
     """When runs touched it; None: it was only declared."""
     readers: set[JobId] = field(default_factory=set)
     writers: set[JobId] = field(default_factory=set)
-    facets: MutableMapping[str, tuple[Stamp, bytes]] = field(default_factory=dict)
+    facets: MutableMapping[str, Stamped] = field(default_factory=dict)
     alike_since: dict[str, int] = field(default_factory=dict)
     """As of a job."""
     declared: dict[FactKey, DeclaredFacets] = field(default_factory=dict)
@@ -168,11 +166,10 @@ class Dataset:
         """Note that a run touched it."""
         self.observed = seen if self.observed is None else self.observed.union(seen)
 
-    def current_facets(self) -> dict[str, tuple[Stamp, bytes]]:
-        """Each facet's newest stamp and digest, observed or declared."""
+    def current_facets(self) -> dict[str, Stamped]:
+        """What each facet said last, observed or declared."""
         newest = dict(self.facets)
         for declared in self.declared.values():
-            for name, digest in declared.digests.items():
-                stamped = (declared.stamp, digest)
-                newest[name] = max(newest.get(name, stamped), stamped)
+            for name, said in declared.facets.items():
+                newest[name] = max(newest.get(name, said), said)
         return newest

@@ -40,6 +40,7 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 NameOf = Callable[[DatasetId], DatasetId]
 """The name under which a dataset is told of, from any of its names."""
 Contents = Callable[[bytes], Mapping[str, Any]]
+_Schemas = dict[DatasetId, tuple[Direction, bytes]]
 
 _DIRECTIONS: Final[Mapping[str, Direction]] = {"reads": "input", "writes": "output"}
 
@@ -81,7 +82,7 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
     layout: Layout = {}
     declared = None
     deleted: set[str] = set()
-    schemas: dict[DatasetId, bytes] = {}
+    schemas: _Schemas = {}
     for fact in event_facts:
         match fact:
             case RunOfJob(job=job, parts_of=whole):
@@ -93,7 +94,7 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
             case Observation(run_id=run_id, direction=direction, dataset=name):
                 _flow(layout, runs[run_id], direction, name_of(name))
             case ObservedFacet(dataset=name, slot="facets", name="schema"):
-                _note_schema(schemas, name_of(name), fact.content)
+                _note_schema(schemas, name_of(name), fact.direction, fact.content)
             case ColumnEvidence(target=target):
                 layout.setdefault(Element("dataset", (name_of(target),)), False)
                 _columns(layout, target, content(fact.content), name_of)
@@ -110,8 +111,8 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
             case Edit(target=("dataset", namespace, name), what="deleted", value=b"true"):
                 deleted.add(name_of(DatasetId(namespace, name)).node_id)
             case Declaration():
-                _declared(layout, schemas, content(fact.content), content, name_of)
-    for name, digest in schemas.items():
+                _declared(layout, schemas, "output", content(fact.content), content, name_of)
+    for name, (_, digest) in schemas.items():
         lay_out_schema(layout, name, content(digest))
     tables = {fact.dataset for fact in event_facts if isinstance(fact, CatalogEntry)}
     return Told(log_index, layout, runs, tables, declared, deleted)
@@ -145,14 +146,14 @@ def _columns(layout: Layout, target: DatasetId, facet: Mapping[str, Any], name_o
 
 def _declared_job(
     layout: Layout,
-    schemas: dict[DatasetId, bytes],
+    schemas: _Schemas,
     job: JobId,
     declared: Mapping[str, Any],
     content: Contents,
     name_of: NameOf,
 ) -> None:
     for direction, reference in references(declared):
-        _declared(layout, schemas, reference, content, name_of)
+        _declared(layout, schemas, direction, reference, content, name_of)
         _flow(layout, job, direction, name_of(dataset_of(reference)))
     for source, target in flows(declared):
         _job_flow(layout, (source or job, target or job), name_of)
@@ -160,7 +161,8 @@ def _declared_job(
 
 def _declared(
     layout: Layout,
-    schemas: dict[DatasetId, bytes],
+    schemas: _Schemas,
+    direction: Direction,
     reference: Mapping[str, Any],
     content: Contents,
     name_of: NameOf,
@@ -168,15 +170,16 @@ def _declared(
     own, facets, gone = dataset_of(reference), digests(reference), taken_back(reference)
     layout.setdefault(Element("dataset", (name_of(own),)), False)
     if "schema" in facets:
-        _note_schema(schemas, name_of(own), facets["schema"])
+        _note_schema(schemas, name_of(own), direction, facets["schema"])
     for facet in ("lineage", "columnLineage"):
         if facet in facets and facets[facet] not in gone:
             _columns(layout, own, content(facets[facet]), name_of)
 
 
-def _note_schema(schemas: dict[DatasetId, bytes], name: DatasetId, digest: bytes) -> None:
-    """Of two schemas that one event gives a dataset, the greater digest holds."""
-    schemas[name] = max(schemas.get(name, digest), digest)
+def _note_schema(schemas: _Schemas, name: DatasetId, direction: Direction, digest: bytes) -> None:
+    """Of two schemas that one event gives a dataset, what was written holds, then the greater digest."""
+    schema = direction, digest
+    schemas[name] = max(schemas.get(name, schema), schema)
 
 
 class Merged:

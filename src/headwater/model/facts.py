@@ -223,6 +223,18 @@ class RunFacet(LastWriter):
     stamp: Stamp
 
 
+class Stamped(NamedTuple):
+    """What a facet said of a job or dataset, by its digest, and when: of several the greatest holds.
+
+    An event that reads a dataset and writes it says what it was and what it is: the latter is later.
+    """
+
+    stamp: Stamp
+    is_written: bool
+    """Whether a run told it of what it wrote."""
+    content: bytes
+
+
 @value
 class JobFacet(Merging):
     """A job facet, for good, whatever was told of the job since: of the times that it was told the first and the last.
@@ -236,6 +248,11 @@ class JobFacet(Merging):
     content: bytes
     first_us: int
     stamp: Stamp
+
+    @property
+    def stamped(self) -> Stamped:
+        """What it said last."""
+        return Stamped(self.stamp, False, self.content)
 
     def merge(self, other: "JobFacet") -> "JobFacet":
         """Return the facet from the earlier first to the later last time."""
@@ -266,6 +283,11 @@ class ObservedFacet(LastWriter):
     name: str
     content: bytes
     stamp: Stamp
+
+    @property
+    def stamped(self) -> Stamped:
+        """What it says."""
+        return Stamped(self.stamp, self.direction == "output", self.content)
 
 
 @value

@@ -63,14 +63,14 @@ def _is_other(graph: Graph, fact: ObservedFacet) -> bool:
     """Whether the newest schema will be another one; where it is told again, as nearly always, that is seen at once."""
     known = graph.datasets.get(fact.dataset)
     newest = None if known is None else known.facets.get(_SCHEMA)
-    if newest is not None and newest[1] == fact.content:
+    if newest is not None and newest.content == fact.content:
         return False
     of_all = graph.facets_of(fact.dataset).get(_SCHEMA)
-    return of_all is None or (of_all[0] < fact.stamp and of_all[1] != fact.content)
+    return of_all is None or (of_all < fact.stamped and of_all.content != fact.content)
 
 
 def _schema(graph: Graph, name: DatasetId) -> bytes | None:
-    return graph.facets_of(name).get(_SCHEMA, (None, None))[1]
+    return graph.digest_of(name, _SCHEMA)
 
 
 def _end(fact: Observation) -> _End:

@@ -13,15 +13,15 @@ from headwater.errors import InvalidEventError
 from headwater.graph.lineage import Graph
 from headwater.model.events import RunEvent, Stamp, parse_event
 from headwater.model.extract import job_facets
-from headwater.model.facts import JobFacet
+from headwater.model.facts import JobFacet, Stamped
 from headwater.model.names import DatasetId, JobId
 from headwater.store.entries import LoggedEvent
 from headwater.store.facet_reader import ToldOfJob
 from headwater.store.until import ReaderUntil
 
 _RUNS_AT_ONCE: Final = 16
-_Found = dict[str, tuple[Stamp, bytes]]
-"""By facet its newest stamp and digest."""
+_Found = dict[str, Stamped]
+"""By facet what it said last."""
 _PLAIN: Final = re.compile(r"\w+", re.ASCII)
 """A facet's name that JSON can spell in one way, but for escapes by number."""
 
@@ -34,7 +34,7 @@ class OlderFacets:
         self.graph: Graph | None = None
         """The graph that asks."""
 
-    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, tuple[Stamp, bytes]]:
+    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, Stamped]:
         """The newest of those of a job's facets with these names; what nobody told by then is left out."""
         found: _Found = {}
         doubtful: set[str] = set()
@@ -53,14 +53,14 @@ class OlderFacets:
         for _ in newest_job_facets(self._store.newest_first(run_id), job, names, found):
             pass
 
-    def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, tuple[Stamp, bytes]]:
+    def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, Stamped]:
         """The newest of those of a dataset's facets that runs told under this very name."""
         if self.graph is None:
             return {}
         found: _Found = {}
         runs = self._newest_first(self.graph.runs_naming(name))
         for begin in range(0, len(runs), _RUNS_AT_ONCE):
-            if not any(each not in found or found[each][0].time_us <= runs[begin][0] for each in names):
+            if not any(each not in found or found[each].stamp.time_us <= runs[begin][0] for each in names):
                 break
             ids = [run_id for _, run_id in runs[begin : begin + _RUNS_AT_ONCE]]
             for facet, stamped in self._store.newest_facets(ids, name).items():
@@ -75,18 +75,19 @@ class OlderFacets:
         return sorted(((times.seen.last_us, run_id) for times, run_id in whole), reverse=True)
 
 
-def _newest_by(until_us: int, told: Sequence[ToldOfJob]) -> tuple[Stamp, bytes] | None:
+def _newest_by(until_us: int, told: Sequence[ToldOfJob]) -> Stamped | None:
     """What a facet said last by then, of all that it said; None where that cannot be told from when it was said.
 
     What was said again since may have been said by then for the last time at any time from the first on.
     """
     again = [each for each in told if each.last.time_us > until_us]
-    last = max(((each.last, each.content) for each in told if each.last.time_us <= until_us), default=None)
+    ended = (Stamped(each.last, False, each.content) for each in told if each.last.time_us <= until_us)
+    last = max(ended, default=None)
     if not again:
         return last
-    if len(again) > 1 or (last is not None and last[0].time_us >= again[0].first_us):
+    if len(again) > 1 or (last is not None and last.stamp.time_us >= again[0].first_us):
         return None
-    return Stamp(again[0].first_us, b""), again[0].content
+    return Stamped(Stamp(again[0].first_us, b""), False, again[0].content)
 
 
 def newest_job_facets(
@@ -102,8 +103,7 @@ def newest_job_facets(
             return
         for fact in _job_facets(event.raw) if _may_tell(event.raw, wanted) else ():
             if fact.job == job and fact.name in wanted:
-                stamped = (fact.stamp, fact.content)
-                found[fact.name] = max(found.get(fact.name, stamped), stamped)
+                found[fact.name] = max(found.get(fact.name, fact.stamped), fact.stamped)
         yield
 
 
@@ -116,9 +116,9 @@ def _job_facets(raw: bytes) -> list[JobFacet]:
         return []
 
 
-def _open(names: Iterable[str], found: Mapping[str, tuple[Stamp, bytes]], time_us: int) -> set[str]:
+def _open(names: Iterable[str], found: Mapping[str, Stamped], time_us: int) -> set[str]:
     """The names of which an event of that time or earlier may still tell what holds."""
-    return {name for name in names if name not in found or found[name][0].time_us <= time_us}
+    return {name for name in names if name not in found or found[name].stamp.time_us <= time_us}
 
 
 def _may_tell(raw: bytes, names: Iterable[str]) -> bool:

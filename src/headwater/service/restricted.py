@@ -36,7 +36,7 @@ class Restricted:
 
     def _read(self, datasets: Iterable[DatasetId]) -> None:
         for name in datasets:
-            _, digest = self._knowledge.graph.facets_of(name).get(_FACET, (None, None))
+            digest = self._knowledge.graph.digest_of(name, _FACET)
             if digest is not None and digest not in self._told:
                 self._told[digest] = frozenset(_in_facet(self._knowledge.store.content(digest)))
 

@@ -58,8 +58,8 @@ def reshaped_by(graph: Graph, facts: Iterable[Fact]) -> set[DatasetId]:
 
 def _may_reshape(graph: Graph, fact: Telling) -> bool:
     dataset = graph.datasets.get(fact.dataset)
-    stamp, content = dataset.facets.get(fact.name, (None, b"")) if dataset else (None, b"")
-    return stamp is None or content != fact.content or fact.first < stamp
+    newest = dataset.facets.get(fact.name) if dataset else None
+    return newest is None or newest.content != fact.content or fact.first < newest.stamp
 
 
 def unused_of(graph: Graph, told: Mentions) -> list[DatasetId]:

@@ -16,7 +16,7 @@ from headwater.graph.declared import dataset_of, references
 from headwater.graph.lineage import Graph
 from headwater.model.events import Direction, Stamp
 from headwater.model.facets.own import DeclaredFacet
-from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart
+from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart, Stamped
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
 from headwater.service.knowledge import Knowledge
@@ -110,29 +110,31 @@ def _told_last(knowledge: Knowledge, name: DatasetId, part: ShapePart, time_us: 
         if (found := knowledge.store.facet_at(member, part, time_us)) is not None
     ]
     told += [
-        (change.stamp, change.content)
+        change.told
         for change in _declared_by_jobs(knowledge.graph, name)
-        if change.name == part and change.stamp.time_us <= time_us
+        if change.name == part and change.told.stamp.time_us <= time_us
     ]
     for member in knowledge.graph.members(name):
         declared = [shape for shape in knowledge.store.declared_shapes(member) if shape.stamp.time_us <= time_us]
         content = declared and getattr(declared[-1], part)
-        told += [(declared[-1].stamp, content)] if content else []
-    return max(told)[1] if told else None
+        told += [Stamped(declared[-1].stamp, False, content)] if content else []
+    return max(told).content if told else None
 
 
 class _Change(NamedTuple):
-    stamp: Stamp
+    told: Stamped
     name: ShapePart
-    content: bytes
     told_by: tuple[str, Direction, DatasetId] | None
 
 
 def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetVersion]:
-    """The versions of a dataset, oldest first; neighbours differ. A stream makes one with each commit."""
+    """The versions of a dataset, oldest first; neighbours differ. A stream makes one with each commit.
+
+    An event that reads a dataset and writes it may tell of two.
+    """
     shape, told = Shape(), _ToldSoFar()
     is_known = False
-    for stamp, together in groupby(_changes(knowledge, name), key=lambda change: change.stamp):
+    for (stamp, _), together in groupby(_changes(knowledge, name), key=_when):
         changes = list(together)
         before, shape = shape, told.after(changes)
         if shape != before:
@@ -147,7 +149,7 @@ class _ToldSoFar:
     """What runs and job events told last, and dataset events that no other has replaced; of these the newest holds."""
 
     def __init__(self) -> None:
-        self._observed: dict[ShapePart, tuple[Stamp, bytes]] = {}
+        self._observed: dict[ShapePart, Stamped] = {}
         self._declared: dict[DatasetId, DeclaredShape] = {}
 
     def after(self, changes: Iterable[_Change | DeclaredShape]) -> Shape:
@@ -156,16 +158,17 @@ class _ToldSoFar:
             if isinstance(change, DeclaredShape):
                 self._declared[change.dataset] = change
             else:
-                self._observed[change.name] = (change.stamp, change.content)
+                self._observed[change.name] = change.told
         return Shape(*map(self._newest, SHAPE_PARTS))
 
     def _newest(self, part: ShapePart) -> bytes | None:
         observed = self._observed.get(part)
         if not self._declared:
-            return None if observed is None else observed[1]
-        told = [(shape.stamp, content) for shape in self._declared.values() if (content := getattr(shape, part))]
+            return None if observed is None else observed.content
+        declared = ((shape.stamp, getattr(shape, part)) for shape in self._declared.values())
+        told = [Stamped(stamp, False, content) for stamp, content in declared if content]
         told += [] if observed is None else [observed]
-        return max(told)[1] if told else None
+        return max(told).content if told else None
 
 
 def _changes(knowledge: Knowledge, name: DatasetId) -> list[_Change | DeclaredShape]:
@@ -175,12 +178,17 @@ def _changes(knowledge: Knowledge, name: DatasetId) -> list[_Change | DeclaredSh
     return sorted([*map(_told, told), *_declared_by_jobs(knowledge.graph, name), *declared], key=_order)
 
 
-def _order(change: _Change | DeclaredShape) -> tuple[Stamp, str]:
-    return change.stamp, "" if isinstance(change, DeclaredShape) else change.name
+def _when(change: _Change | DeclaredShape) -> tuple[Stamp, bool]:
+    return (change.stamp, False) if isinstance(change, DeclaredShape) else change.told[:2]
+
+
+def _order(change: _Change | DeclaredShape) -> tuple[tuple[Stamp, bool], str, bytes]:
+    return _when(change), *(("", b"") if isinstance(change, DeclaredShape) else (change.name, change.told.content))
 
 
 def _told(change: ShapeChange) -> _Change:
-    return _Change(change.stamp, change.name, change.content, (change.run_id, change.direction, change.dataset))
+    told = Stamped(change.stamp, change.direction == "output", change.content)
+    return _Change(told, change.name, (change.run_id, change.direction, change.dataset))
 
 
 def _declared_by_jobs(graph: Graph, name: DatasetId) -> Iterator[_Change]:
@@ -188,5 +196,5 @@ def _declared_by_jobs(graph: Graph, name: DatasetId) -> Iterator[_Change]:
         dataset = graph.datasets.get(member)
         for by, declared in dataset.declared.items() if dataset else ():
             for part in SHAPE_PARTS:
-                if part in declared.digests and not isinstance(by, DatasetId):
-                    yield _Change(declared.stamp, part, declared.digests[part], None)
+                if part in declared.facets and not isinstance(by, DatasetId):
+                    yield _Change(declared.facets[part], part, None)

@@ -3,10 +3,10 @@
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart
+from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart, Stamped
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bounded import NAME, RUN, Bounded, runs
 from headwater.store.bulk import marks
@@ -156,31 +156,31 @@ class FacetReader(Bounded):
         rows = self._rows(sql, (self._key(run_id), direction, *dataset, *self._bound))
         return {name: content_of_row(body) for name, body in rows}
 
-    def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
-        """Of each facet that these runs told of a dataset under this very name, the newest stamp and digest."""
+    def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, Stamped]:
+        """What each facet said last of all that these runs told of a dataset under this very name."""
         sql = (
-            f"SELECT o.name, stamp_us, stamp_digest, content FROM {runs(run_ids)} r "
+            f"SELECT o.name, stamp_us, stamp_digest, direction, content FROM {runs(run_ids)} r "
             "JOIN observed_facet o ON run = r.id "
             f"WHERE dataset = {NAME} AND slot = 'facets'{self._if_told}"
         )
         self._wait_for_facts()
-        newest: dict[str, tuple[Stamp, bytes]] = {}
-        for name, time_us, digest, content in self._rows(sql, [*map(self._key, run_ids), *dataset, *self._bound]):
-            stamped = Stamp(time_us, digest), content
+        newest: dict[str, Stamped] = {}
+        for name, *told in self._rows(sql, [*map(self._key, run_ids), *dataset, *self._bound]):
+            stamped = _stamped(told)
             newest[name] = max(newest.get(name, stamped), stamped)
         return newest
 
-    def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> tuple[Stamp, bytes] | None:
-        """The newest schema or version facet that a run told of until then, that time included: stamp and digest."""
+    def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> Stamped | None:
+        """What runs said last of its schema or version until then, that time included."""
         newest = " UNION ALL ".join(
-            f"SELECT * FROM (SELECT {end}_us, {end}_digest, content FROM telling "
+            f"SELECT * FROM (SELECT {end}_us, {end}_digest, direction, content FROM telling "
             f"WHERE dataset = {NAME} AND facet = ? AND {end}_us <= ? "
-            f"ORDER BY {end}_us DESC, {end}_digest DESC, content DESC LIMIT 1) AS {end}"
+            f"ORDER BY {end}_us DESC, {end}_digest DESC, direction DESC, content DESC LIMIT 1) AS {end}"
             for end in _ENDS
         )
         self._wait_for_facts()
         told = (*dataset, name, min(time_us, self._until_us))
-        return max(((Stamp(*row[:2]), row[2]) for row in self._rows(newest, 2 * told)), default=None)
+        return max((_stamped(row) for row in self._rows(newest, 2 * told)), default=None)
 
     def tellings(self, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
         """All that runs told of these facets, which are among `KEPT_FACETS`, in no order.
@@ -246,3 +246,9 @@ class FacetReader(Bounded):
         self._wait_for_facts()
         sql = f"SELECT namespace, name FROM name WHERE id IN ({several})"
         return [DatasetId(*row) for row in self._rows(sql, 2 * self._bound)]
+
+
+def _stamped(row: Sequence[Any]) -> Stamped:
+    """From time, digest, direction and content."""
+    time_us, digest, direction, content = row
+    return Stamped(Stamp(time_us, digest), direction == "output", content)

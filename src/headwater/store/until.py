@@ -9,8 +9,8 @@ spoke again later, was written over: it is folded again from the log into a stor
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from headwater.model.events import Direction, Stamp
-from headwater.model.facts import SHAPE_PARTS, Fact, Observation, ShapePart
+from headwater.model.events import Direction
+from headwater.model.facts import SHAPE_PARTS, Fact, Observation, ShapePart, Stamped
 from headwater.model.names import DatasetId
 from headwater.store.bounded import END_OF_TIME_US
 from headwater.store.entries import EDIT, LoggedEvent, facts_of
@@ -20,7 +20,7 @@ from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
 from headwater.store.reader import Reader
 
-ByName = Mapping[str, tuple[Stamp, bytes]]
+ByName = Mapping[str, Stamped]
 
 
 class ReaderUntil(Reader):
@@ -177,14 +177,14 @@ class ReaderUntil(Reader):
             return beside.dataset_facets(run_id, direction, dataset) if beside else {}
         return super().dataset_facets(run_id, direction, dataset)
 
-    def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, tuple[Stamp, bytes]]:
+    def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, Stamped]:
         """As of then."""
         whole, again = self._apart(run_ids)
         beside = self._again(dataset) if again else None
         told_again = beside.newest_facets(again, dataset) if beside else {}
         return _newest(super().newest_facets(whole, dataset), told_again)
 
-    def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> tuple[Stamp, bytes] | None:
+    def facet_at(self, dataset: DatasetId, name: ShapePart, time_us: int) -> Stamped | None:
         """As of then. What a row says that is old enough holds, whoever told it: nothing since was newer."""
         beside = self._again(dataset)
         told_again = beside.facet_at(dataset, name, time_us) if beside else None
@@ -237,8 +237,8 @@ class ReaderUntil(Reader):
         return [events[place] for place in page], len(times)
 
 
-def _newest(*told: ByName) -> dict[str, tuple[Stamp, bytes]]:
-    newest: dict[str, tuple[Stamp, bytes]] = {}
+def _newest(*told: ByName) -> dict[str, Stamped]:
+    newest: dict[str, Stamped] = {}
     for by_name in told:
         for name, stamped in by_name.items():
             newest[name] = max(newest.get(name, stamped), stamped)

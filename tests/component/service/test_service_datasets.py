@@ -104,6 +104,47 @@ def test_a_snapshot_id_makes_a_version_too(client: TestClient) -> None:
     assert len({version["currentSchemaVersion"] for version in versions}) == 1
 
 
+@pytest.mark.parametrize("added", ["b", "c", "d", "e"])  # whatever the digests: without a rule they would decide
+def test_a_table_that_a_run_reads_and_writes_is_as_it_was_written(client: TestClient, added: str) -> None:
+    def merged(second: int, before: dict[str, object], after: dict[str, object]) -> dict[str, object]:
+        return run_event(
+            f"r{second}", "COMPLETE", second, inputs=[dataset("t", **before)], outputs=[dataset("t", **after)]
+        )
+
+    def shape(snapshot: str, *columns: str) -> dict[str, object]:
+        return {"version": facet(datasetVersion=snapshot), "schema": schema(*columns)}
+
+    post(client, merged(1, shape("10", "a"), shape("11", "a", added)))
+    shown = get(client, f"{LAKE}/t")
+    new, old = get(client, f"{LAKE}/t/versions")["versions"]
+    run = get(client, "/api/v1/jobs/runs/r1")
+    (drift,) = get(client, "/api/v1/drift?nodeId=dataset:lake:t")["drift"]
+
+    assert [each["name"] for each in shown["fields"]] == ["a", added]
+    assert shown["facets"]["version"]["datasetVersion"] == "11"
+    assert shown["currentVersion"] == new["version"]
+    assert [each["name"] for each in old["fields"]] == ["a"]
+    assert (new["createdByRun"]["id"], old["createdByRun"]) == ("r1", None)
+    met = [run[side][0]["datasetVersionId"]["version"] for side in ("inputDatasetVersions", "outputDatasetVersions")]
+    assert met == [old["version"], new["version"]]
+    assert [(each["column"], each["change"]) for each in drift["changes"]] == [(added, "added")]
+
+    post(client, merged(2, shape("11", "a", added), shape("12", "a", added)))
+    assert get(client, f"{LAKE}/t/versions")["totalCount"] == 3
+    then = get(client, f"{LAKE}/t?asOf=2026-05-22T14:23:01Z")
+    assert then["currentVersion"] == new["version"]
+
+
+def test_a_table_that_a_job_is_declared_to_read_and_write_is_as_it_is_written(client: TestClient) -> None:
+    for number in range(4):
+        name = f"t{number}"
+        sides = {"inputs": [dataset(name, schema=schema("a"))], "outputs": [dataset(name, schema=schema("a", name))]}
+        declared = event(**sides, job=job(name))
+        post(client, {member: value for member, value in declared.items() if member not in ("run", "eventType")})
+
+        assert [each["name"] for each in get(client, f"{LAKE}/{name}")["fields"]] == ["a", name]
+
+
 def test_reads_go_on_while_the_store_is_ahead_of_the_graph(tmp_path: Path) -> None:
     first = run_event("r", "START", 1, outputs=[dataset("t", schema=schema("a"))])
     written = [{**dataset("t", schema=schema("b")), "outputFacets": {"x": facet()}}, dataset("new", schema=schema("c"))]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from hypothesis import given, settings
@@ -10,9 +11,9 @@ from hypothesis import strategies as st
 from headwater.graph.cut import CutGraph, side
 from headwater.graph.fold import fold
 from headwater.graph.lineage import Graph
-from headwater.model.events import RunEvent, Stamp, parse_event
+from headwater.model.events import RunEvent, parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import Alias, CatalogEntry, Content, EngineCatalog, Fact, JobFacet, ObservedFacet
+from headwater.model.facts import Alias, CatalogEntry, Content, EngineCatalog, Fact, JobFacet, ObservedFacet, Stamped
 from headwater.model.names import DatasetId, JobId
 from tests.support.logs import logs, of_many_runs
 from tests.unit.graph.test_graph_order import facts_of, graph_of, picture
@@ -27,18 +28,18 @@ class ToldBy(NamedTuple):
 
     told: Sequence[Fact]
 
-    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, tuple[Stamp, bytes]]:
+    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, Stamped]:
         return _newest(
             fact for fact in self.told if isinstance(fact, JobFacet) and fact.job == job and fact.name in names
         )
 
-    def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, tuple[Stamp, bytes]]:
+    def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, Stamped]:
         mine = [fact for fact in self.told if isinstance(fact, ObservedFacet) and fact.dataset == name]
         return _newest(fact for fact in mine if fact.slot == "facets" and fact.name in names)
 
 
-def _newest(told: Iterable[JobFacet | ObservedFacet]) -> dict[str, tuple[Stamp, bytes]]:
-    return {fact.name: (fact.stamp, fact.content) for fact in sorted(told, key=lambda fact: (fact.stamp, fact.content))}
+def _newest(told: Iterable[JobFacet | ObservedFacet]) -> dict[str, Stamped]:
+    return {fact.name: fact.stamped for fact in sorted(told, key=attrgetter("stamped"))}
 
 
 def cut_of(now: Graph, log: Iterable[bytes], until_us: int) -> CutGraph:

@@ -126,9 +126,9 @@ def _is_dropped(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, byt
     change = knowledge.facets.view(LifecycleStateChangeFacet, digests)
     if change is None or change.lifecycle_state_change != "DROP":
         return False
-    stamp, _ = knowledge.graph.facets_of(name)[LifecycleStateChangeFacet.key]
+    changed = knowledge.graph.facets_of(name)[LifecycleStateChangeFacet.key]
     told = (each.stamp.time_us for dataset in knowledge.names(name) for each in dataset.declared.values())
-    return not any(time_us > stamp.time_us for time_us in chain(told, _writes_began(knowledge, name)))
+    return not any(time_us > changed.stamp.time_us for time_us in chain(told, _writes_began(knowledge, name)))
 
 
 def _was_written(knowledge: Knowledge, name: DatasetId) -> bool:
@@ -171,7 +171,7 @@ def version_shape(
 
 
 def _versions(knowledge: Knowledge, name: DatasetId, versions: Sequence[DatasetVersion]) -> list[shapes.DatasetVersion]:
-    writers = {version.told_by[0] for version in versions if version.told_by and version.told_by[1] == "output"}
+    writers = {writer for version in versions if (writer := _writer(version)) is not None}
     # The store may be ahead of the graph by an event that will be learned in a moment.
     known = [run for run_id in sorted(writers) if (run := known_run(knowledge.graph, run_id)) is not None]
     runs = {run["id"]: run for run in run_shapes(knowledge, known)}
@@ -203,12 +203,18 @@ def _version(
         currentSchemaVersion=str(content_uuid("schema version", None if schema is None else schema.hex())),
         lifecycleState=core["lastLifecycleState"],
         description=core["description"],
-        createdByRun=None if version.told_by is None else runs.get(version.told_by[0]),
+        createdByRun=runs.get(_writer(version) or ""),
         facets=facets_of(bodies),
     )
     if "schemaLocation" in core:
         shown["schemaLocation"] = core["schemaLocation"]
     return shown
+
+
+def _writer(version: DatasetVersion) -> str | None:
+    """The run that wrote it, where a run that wrote it told of it first."""
+    run_id, direction, _ = version.told_by or (None, None, None)
+    return run_id if direction == "output" else None
 
 
 def _facets_then(knowledge: Knowledge, version: DatasetVersion) -> dict[str, bytes]:

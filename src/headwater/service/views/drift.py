@@ -43,6 +43,7 @@ class _Told(NamedTuple):
     """A schema as somebody told of it."""
 
     stamp: Stamp
+    is_written: bool
     name: DatasetId
     run_id: str | None
     schema: bytes
@@ -112,10 +113,10 @@ def _drift_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Drift | None]:
 
 def _tellings(store: Reader, name: DatasetId) -> Iterator[_Told]:
     for observed in store.tellings(name, [SchemaFacet.key]):
-        yield _Told(observed.stamp, name, observed.run_id, observed.content)
+        yield _Told(observed.stamp, observed.direction == "output", name, observed.run_id, observed.content)
     for declared in store.declared_shapes(name):
         if declared.schema is not None:
-            yield _Told(declared.stamp, name, None, declared.schema)
+            yield _Told(declared.stamp, False, name, None, declared.schema)
 
 
 def _job_of(knowledge: Knowledge, run_id: str | None) -> JobId | None:

@@ -105,9 +105,9 @@ def _read(told: Sequence[_Told], kind: type[ViewT]) -> Iterator[tuple[_Told, Vie
 
 
 def _told(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
-    for facet, (stamp, digest) in knowledge.graph.facets_of(name).items():
+    for facet, said in knowledge.graph.facets_of(name).items():
         if facet in _KEYS:
-            yield _Told(stamp.time_us, None, facet, knowledge.store.content(digest))
+            yield _Told(said.stamp.time_us, None, facet, knowledge.store.content(said.content))
     yield from _told_by_runs(knowledge, name)
 
 

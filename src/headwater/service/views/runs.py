@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeVar, cast
 import orjson
 
 from headwater.graph.mending import Mended, Told, placed, started_late
-from headwater.model.events import Direction, Stamp
+from headwater.model.events import Direction
 from headwater.model.facets.about import TagsFacet
 from headwater.model.facets.own import DeclaredFacet, counters
 from headwater.model.facets.run import (
@@ -18,7 +18,7 @@ from headwater.model.facets.run import (
     NominalTimeFacet,
     moment,
 )
-from headwater.model.facts import ParentRun
+from headwater.model.facts import ParentRun, Stamped
 from headwater.model.names import DatasetId
 from headwater.model.times import microseconds
 from headwater.service import shapes
@@ -277,12 +277,12 @@ def run_facets(knowledge: Knowledge, run: KnownRun) -> shapes.RunFacets:
 
 async def job_facets_of_run(knowledge: Knowledge, run: KnownRun) -> shapes.RunFacets:
     """The facets of its job as this run told them, the newest of each; others have their turn meanwhile."""
-    found: dict[str, tuple[Stamp, bytes]] = {}
+    found: dict[str, Stamped] = {}
     if run.has_events:
         names = {*knowledge.graph.job_digests(run.job)}
         await in_turns(newest_job_facets(knowledge.store.newest_first(run.run_id), run.job, names, found))
-    bodies = knowledge.store.bodies([digest for _, digest in found.values()])
-    told = {name: bodies[digest] for name, (_, digest) in sorted(found.items())}
+    bodies = knowledge.store.bodies([said.content for said in found.values()])
+    told = {name: bodies[said.content] for name, said in sorted(found.items())}
     return shapes.RunFacets(runId=run.run_id, facets=facets_of(told))
 
 

@@ -60,8 +60,8 @@ def _told_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
         dataset = graph.datasets.get(member)
         for declared in dataset.declared.values() if dataset else ():
             for kind in _OF_DATASET:
-                if kind in declared.digests:
-                    yield _Told(declared.stamp, None, None, kind, declared.digests[kind])
+                if kind in declared.facets:
+                    yield _Told(declared.stamp, None, None, kind, declared.facets[kind].content)
 
 
 def _without_repetitions(told: Iterable[ToldFacet]) -> Iterator[ToldFacet]:
