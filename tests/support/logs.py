@@ -38,7 +38,9 @@ _dependencies = st.builds(
     st.sampled_from(["DIRECT_INVOCATION", None]),
 )
 _source = st.builds(
-    lambda dataset, field: {**dataset, "field": field}, st.sampled_from(DATASETS[:4]), st.sampled_from(COLUMNS)
+    lambda dataset, field: {**dataset, "field": field},
+    st.sampled_from([*DATASETS[:4], *INCOMPLETE]),
+    st.sampled_from(COLUMNS),
 )
 _explicit = st.builds(lambda source: {**source, "type": "DATASET"}, _source)
 _dataset_facets = st.fixed_dictionaries(
@@ -53,7 +55,7 @@ _dataset_facets = st.fixed_dictionaries(
             max_size=2,
         ).map(lambda fields: _facet(fields=fields))
         | _gone,
-        "lineage": st.lists(_explicit, max_size=2).map(lambda inputs: _facet(inputs=inputs)),
+        "lineage": st.lists(_explicit, max_size=2).map(lambda inputs: _facet(inputs=inputs)) | st.just(_facet()),
         "symlinks": st.sampled_from([*DATASETS[:4], *INCOMPLETE, *_TABLES]).map(
             lambda alias: _facet(identifiers=[{"type": "OTHER", **alias}])
         ),
@@ -85,7 +87,7 @@ _job_facets = st.fixed_dictionaries(
         "tags": st.sampled_from(["1", "2"]).map(lambda value: _facet(tags=[{"key": "tier", "value": value}])),
         "lineage": st.builds(
             lambda target, inputs: _facet(entries=[{**target, "inputs": inputs}]),
-            st.sampled_from(DATASETS[:4]).map(lambda target: {**target, "type": "DATASET"})
+            st.sampled_from(DATASETS[:5]).map(lambda target: {**target, "type": "DATASET"})
             | _named_job
             | st.just({"type": "JOB"}),
             st.lists(_explicit | _named_job | st.just({"type": "JOB"}), max_size=2),

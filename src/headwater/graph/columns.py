@@ -16,7 +16,7 @@ class ColumnEdge(NamedTuple):
     """Data flows from a source column into a target column.
 
     `target_column` None: the source affects every column of the target (a filter, a join). `source_column` None: the
-    whole source dataset is meant.
+    whole source dataset is meant. The source may lack a namespace, as that of an input may.
     """
 
     target_column: str | None
@@ -62,7 +62,7 @@ def _edges_of_source(column: str | None, source: object, entry: Mapping[str, Any
     if not isinstance(source, dict) or source.get("type", "DATASET") != "DATASET":
         return ()
     namespace, name, field = source.get("namespace"), source.get("name"), source.get("field")
-    if not (isinstance(namespace, str) and isinstance(name, str) and namespace and name):
+    if not (isinstance(namespace, str) and isinstance(name, str) and name):
         return ()
     if field is not None and not isinstance(field, str):
         return ()

@@ -1,14 +1,15 @@
 """Gaps that we know of: what events should have told and did not, or what could not be taken as it was told."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
-from headwater.graph.column_edges import ContentReader
+from headwater.graph.column_edges import WHOLE, ContentReader
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Run
 from headwater.model.facets.own import EngineCatalogFacet
 from headwater.model.facets.run import ExtractionErrorFacet, UnknownSourceAttributeFacet
-from headwater.model.facts import Quarantined, RunFacet
+from headwater.model.facts import STRENGTH, Quarantined, RunFacet
 from headwater.model.names import DatasetId, JobId, readings
 
 GapKind = Literal[
@@ -146,7 +147,7 @@ def _unread(facet: Mapping[str, Any]) -> str:
 
 def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:
     """Where the job reads and writes, and nobody tells which column of the one becomes which of the other."""
-    if all(graph.datasets[name].evidence for name in graph.jobs[job].writes):
+    if all(map(partial(_is_told_plainly, graph), graph.jobs[job].writes)):
         return  # as nearly everywhere; also where it writes nothing
     read = graph.reads(job) if not graph.hides(job) else {}
     for target, edge in graph.writes(job).items() if read else ():
@@ -157,9 +158,19 @@ def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:
             yield Gap("edge-without-columns", target.node_id, target.namespace, words, edge.seen.last_us, related)
 
 
+def _is_told_plainly(graph: Graph, name: DatasetId) -> bool:
+    """Whether a facet that only tells of columns tells of this very name: it is not read for that."""
+    return any(strength == STRENGTH["columnLineage"] for strength, _ in graph.datasets[name].evidence)
+
+
 def _tells_columns(graph: Graph, name: DatasetId) -> bool:
     """Also where a facet tells that nothing feeds it: that is known then."""
-    return any(graph.datasets[member].evidence for member in graph.members(name) if member in graph.datasets)
+    for member in graph.members(name):
+        for strength, digest in graph.datasets[member].evidence if member in graph.datasets else ():
+            told = {into != WHOLE or out_of != WHOLE for into, _, out_of, _ in graph.column_edges.quads(member, digest)}
+            if strength == STRENGTH["columnLineage"] or not told or True in told:
+                return True
+    return False
 
 
 def gap_of_dataset(graph: Graph, name: DatasetId) -> Iterator[Gap]:

@@ -24,9 +24,9 @@ def digests(reference: Mapping[str, Any]) -> dict[str, bytes]:
     return {facet: bytes.fromhex(digest) for facet, digest in reference["facets"].items()}
 
 
-def taken_back(reference: Mapping[str, Any]) -> frozenset[bytes]:
-    """The digests of those that stand there only to say that they are gone."""
-    return frozenset(bytes.fromhex(reference["facets"][facet]) for facet in reference.get("deleted", ()))
+def silent(reference: Mapping[str, Any]) -> frozenset[bytes]:
+    """The digests of those facets that may say what it is made from, and do not."""
+    return frozenset(bytes.fromhex(reference["facets"][facet]) for facet in reference.get("silent", ()))
 
 
 def flows(declared: Mapping[str, Any]) -> Iterator[Flow]:

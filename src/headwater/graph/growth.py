@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from typing import Any
 
 from headwater.graph.column_edges import ColumnEdges, ContentReader
-from headwater.graph.declared import dataset_of, digests, flows, references, taken_back
+from headwater.graph.declared import dataset_of, digests, flows, references, silent
 from headwater.graph.evidence import ColumnEvidences
 from headwater.graph.fold import FactKey
 from headwater.graph.job_edges import JobEdges
@@ -118,6 +118,8 @@ class Growth(JobEdges, ColumnEvidences):
     def _add_quarantined(self, fact: Quarantined) -> None:
         known = self.quarantined.get(fact.key)
         self.quarantined[fact.key] = fact if known is None else known.merge(fact)
+        if fact.name and not fact.namespace:
+            self.identities.add_mention(DatasetId(fact.namespace, fact.name))
 
     def _add_run_of_job(self, fact: RunOfJob) -> None:
         run = self._run(fact.run_id)
@@ -234,7 +236,7 @@ class Growth(JobEdges, ColumnEvidences):
 def _declared_by(fact: Declaration, direction: Direction, reference: Mapping[str, Any]) -> DeclaredFacets:
     is_written = direction == "output"
     said = {facet: Stamped(fact.stamp, is_written, digest) for facet, digest in digests(reference).items()}
-    return DeclaredFacets(fact.stamp, said, taken_back(reference))
+    return DeclaredFacets(fact.stamp, said, silent(reference))
 
 
 def _pass_over(_: Fact) -> None:

@@ -118,6 +118,10 @@ class Identities:
         """What an engine means by a word: for all names of it that are known, and all that come."""
         self._join_all(self._catalogs.add_engine(fact, self._known))
 
+    def add_mention(self, name: DatasetId) -> None:
+        """A name in quarantine, which evidence may place."""
+        self._note_for_good(name)
+
     def _note_for_good(self, *names: DatasetId) -> None:
         for name in names:
             self._lasting.add(name)

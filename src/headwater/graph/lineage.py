@@ -167,13 +167,18 @@ class Graph(Growth):
     # Edges between columns, by shown names
 
     def column_edges_into(self, name: DatasetId) -> dict[ColumnEdge, Seen]:
-        """The column edges into the dataset, each with the times it was seen; sources by their shown names."""
+        """The column edges into the dataset, each with the times it was seen; sources by their shown names.
+
+        Those in quarantine are left out.
+        """
         edges: dict[ColumnEdge, Seen] = {}
         for member in self.identities.members(name):
             dataset = self.datasets.get(member)
             for (_, digest), edge in dataset.evidence.items() if dataset else ():
                 for column_edge in self.column_edges.edges(member, digest):
                     source = self.shown(column_edge.source)
+                    if not source.is_complete:
+                        continue
                     shown = column_edge if source is column_edge.source else column_edge._replace(source=source)
                     edges[shown] = edges[shown].union(edge.seen) if shown in edges else edge.seen
         return edges
@@ -187,7 +192,8 @@ class Graph(Growth):
             dataset = self.datasets.get(member)
             for _, digest in dataset.evidence if dataset else ():
                 for into, source, out_of, how in self.column_edges.quads(member, digest):
-                    edges.add((into, shown(source), out_of, how))
+                    if shown(source).is_complete:
+                        edges.add((into, shown(source), out_of, how))
         return {columns[into] for into, *_ in edges if into != WHOLE}, len(edges)
 
     def fed_by(self, name: DatasetId) -> set[DatasetId]:

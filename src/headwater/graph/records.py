@@ -115,14 +115,14 @@ class DeclaredFacets(NamedTuple):
 
     stamp: Stamp
     facets: Mapping[str, Stamped]
-    taken_back: frozenset[bytes] = frozenset()
-    """Those of them that stand there only to say that they are gone."""
+    silent: frozenset[bytes] = frozenset()
+    """Those of them that may say what it is made from, and do not: be it that they are taken back."""
 
     @property
     def evidence(self) -> EvidenceKey | None:
         """The strongest facet that tells of columns."""
         for facet, strength in STRENGTH.items():
-            if facet in self.facets and self.facets[facet].content not in self.taken_back:
+            if facet in self.facets and self.facets[facet].content not in self.silent:
                 return strength, self.facets[facet].content
         return None
 
@@ -131,7 +131,7 @@ class DeclaredFacets(NamedTuple):
         if self.stamp != other.stamp:
             return max(self, other, key=lambda declared: declared.stamp)
         both = {name: max(said, self.facets.get(name, said)) for name, said in other.facets.items()}
-        return DeclaredFacets(self.stamp, {**self.facets, **both}, self.taken_back | other.taken_back)
+        return DeclaredFacets(self.stamp, {**self.facets, **both}, self.silent | other.silent)
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from headwater.graph.columns import edges_into
-from headwater.graph.declared import dataset_of, digests, flows, references, taken_back
+from headwater.graph.declared import dataset_of, digests, flows, references, silent
 from headwater.graph.diff import (
     ABOUT_THE_EVENT,
     Change,
@@ -167,12 +167,12 @@ def _declared(
     content: Contents,
     name_of: NameOf,
 ) -> None:
-    own, facets, gone = dataset_of(reference), digests(reference), taken_back(reference)
+    own, facets, without = dataset_of(reference), digests(reference), silent(reference)
     layout.setdefault(Element("dataset", (name_of(own),)), False)
     if "schema" in facets:
         _note_schema(schemas, name_of(own), direction, facets["schema"])
     for facet in ("lineage", "columnLineage"):
-        if facet in facets and facets[facet] not in gone:
+        if facet in facets and facets[facet] not in without:
             _columns(layout, own, content(facets[facet]), name_of)
 
 

@@ -2,7 +2,9 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
+
+import orjson
 
 from headwater.model.events import (
     DatasetEvent,
@@ -49,7 +51,11 @@ from headwater.model.iceberg import without_metadata_columns
 from headwater.model.identity_facts import identity_facts
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.nodes import Arrival, chain_link, is_of_node
+from headwater.model.sources import nameless_in, tells_sources
 from headwater.model.trino import as_meant
+
+_NO_RUN: Final = "dataset event"
+_WITHOUT_NAMESPACE: Final = b'"namespace":""'
 
 
 def content_of(value: object) -> Content:
@@ -59,13 +65,13 @@ def content_of(value: object) -> Content:
 
 
 def contents_of(facets: Facets) -> Iterator[tuple[str, Content, bool]]:
-    """Each facet's name, its content, and whether it says that it is taken back."""
+    """Each facet's name, its content, and whether it says where data comes from, if it is one that may."""
     if isinstance(facets, FacetTexts):
         for name, facet in facets.texts.items():
-            yield name, Content(facet.digest, facet.body), facet.is_deleted
+            yield name, Content(facet.digest, facet.body), facet.tells_sources
     else:
         for name, value in facets.items():
-            yield name, content_of(value), value.get("_deleted") is True
+            yield name, content_of(value), tells_sources(value)
 
 
 def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
@@ -144,14 +150,15 @@ def _observed(event: RunEvent, direction: Direction, dataset: DatasetRef, seen: 
         ("direction_facets", dataset.direction_facets),
     )
     for slot, facets_of_slot in slots:
-        for name, content, is_deleted in contents_of(facets_of_slot):
+        for name, content, is_telling in contents_of(facets_of_slot):
             yield content
             yield ObservedFacet(event.run_id, direction, dataset.id, slot, name, content.digest, event.stamp)
             if name in KEPT_FACETS:
                 times = event.stamp, event.stamp
                 yield Telling(event.run_id, direction, dataset.id, name, content.digest, *times)
-            if slot == "facets" and name in STRENGTH and not is_deleted:
+            if slot == "facets" and name in STRENGTH and is_telling:
                 yield ColumnEvidence(event.run_id, dataset.id, STRENGTH[name], content.digest, seen)
+                yield from _nameless(f"run:{event.run_id}", content, seen)
     yield from identity_facts(dataset, seen)
 
 
@@ -163,8 +170,11 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
     explicit = standing(event.job_facets, "lineage")
     if explicit is None:
         return
-    content = content_of(explicit)
+    content, subject = content_of(explicit), f"run:{event.run_id}"
+    yield from _nameless(subject, content, seen)
     for described in explicit_targets(explicit):
+        if not described.is_complete:
+            yield Quarantined(subject, "output", *described, seen)
         yield ColumnEvidence(event.run_id, described, STRENGTH["lineage"], content.digest, seen)
     for source, target in explicit_flows(explicit, event.job):
         if target is None and isinstance(source, DatasetId):
@@ -173,6 +183,19 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
             yield Observation(event.run_id, "output", target, seen)
         else:
             yield JobFlow(event.run_id, source, target, seen)
+
+
+def _nameless(subject: str, told: Content, seen: Seen) -> Iterator[Quarantined]:
+    """The datasets without a namespace that a facet names about where data comes from."""
+    if _WITHOUT_NAMESPACE in told.body:
+        for name in nameless_in(orjson.loads(told.body)):
+            yield Quarantined(subject, "input", "", name, seen)
+
+
+def _nameless_among(subject: str, facets: Facets, seen: Seen) -> Iterator[Quarantined]:
+    for name, content, is_telling in contents_of(facets):
+        if name in STRENGTH and is_telling:
+            yield from _nameless(subject, content, seen)
 
 
 def _part_of(event: RunEvent) -> tuple[ParentRun | None, ParentRun | None]:
@@ -210,8 +233,10 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
             declared[f"{direction}s"].append(reference)
             yield DeclaredTimes(dataset.id, seen)
             yield from contents
+            yield from _nameless_among(event.job.node_id, dataset.facets, seen)
             yield from identity_facts(dataset, seen)
     if (explicit := standing(event.job_facets, "lineage")) is not None:
+        yield from _nameless(event.job.node_id, content_of(explicit), seen)
         _attach_explicit(declared["outputs"], explicit)
         if flows := [[*map(_declared_end, flow)] for flow in explicit_flows(explicit, event.job)]:
             declared["flows"] = flows
@@ -234,8 +259,8 @@ def _attach_explicit(outputs: list[dict[str, Any]], explicit: Mapping[str, Any])
             by_name[target] = {"namespace": target.namespace, "name": target.name, "facets": {}}
             outputs.append(by_name[target])
         reference = by_name[target]
-        if "lineage" in (deleted := reference.get("deleted", [])):
-            deleted.remove("lineage")
+        if "lineage" in (silent := reference.get("silent", [])):
+            silent.remove("lineage")
             del reference["facets"]["lineage"]
         reference["facets"].setdefault("lineage", digest)
 
@@ -244,9 +269,10 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
     seen = Seen(event.stamp.time_us, event.stamp.time_us)
     dataset = event.dataset
     if not dataset.id.is_complete:
-        yield Quarantined("dataset event", "output", *dataset.id, seen)
+        yield Quarantined(_NO_RUN, "output", *dataset.id, seen)
         if not dataset.id.name:
             return
+    yield from _nameless_among(_NO_RUN, dataset.facets, seen)
     reference, contents = _declared(dataset)
     yield from contents
     yield from identity_facts(dataset, seen)
@@ -265,6 +291,6 @@ def _declared(dataset: DatasetRef) -> tuple[dict[str, Any], list[Content]]:
         "name": dataset.id.name,
         "facets": {name: content.digest.hex() for name, content, _ in told},
     }
-    if deleted := [name for name, _, is_deleted in told if is_deleted]:
-        reference["deleted"] = sorted(deleted)
+    if silent := [name for name, _, is_telling in told if name in STRENGTH and not is_telling]:
+        reference["silent"] = sorted(silent)
     return reference, [content for _, content, _ in told]

@@ -9,6 +9,7 @@ import orjson
 
 from headwater.errors import InvalidEventError
 from headwater.model import strict_json
+from headwater.model.sources import tells_sources
 
 _KEPT_BYTES: Final = 16 * 1024 * 1024
 """Of facets that came last, and once more of those that came before them."""
@@ -28,8 +29,8 @@ class FacetText(NamedTuple):
     """SHA-256 of `body`."""
     body: bytes
     """The same value with its keys sorted."""
-    is_deleted: bool
-    """Whether it says that it is taken back."""
+    tells_sources: bool
+    """Whether it says where data comes from, if it is one that may."""
 
 
 class FacetTexts(Mapping[str, Mapping[str, Any]]):
@@ -100,7 +101,7 @@ def _unsorted(text: bytes) -> tuple[_Facet, FacetText]:
 
 
 def _facet_text(text: bytes, body: bytes, value: _Facet) -> FacetText:
-    return FacetText(text, hashlib.sha256(body).digest(), body, value.get("_deleted") is True)
+    return FacetText(text, hashlib.sha256(body).digest(), body, tells_sources(value))
 
 
 def _object(text: bytes) -> _Facet:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from headwater.model.facts import ControlFlow, Seen, Way
 from headwater.model.names import DatasetId, JobId
+from headwater.model.sources import tells_sources
 
 Flow = tuple[JobId | DatasetId | None, JobId | DatasetId | None]
 """Source and target; None stands for the job that carries the facet."""
@@ -13,10 +14,10 @@ _WAYS: Final[tuple[Way, ...]] = ("upstream", "downstream")
 
 
 def explicit_targets(explicit: Mapping[str, Any]) -> Iterator[DatasetId]:
-    """The datasets that a job's `lineage` facet has entries for; entries that cannot be read are passed over."""
+    """The datasets of which a job's `lineage` facet says where they come from; what cannot be read is passed over."""
     for entry in _objects(explicit.get("entries")):
-        if entry.get("type") == "DATASET" and (target := _pair(entry)) is not None:
-            yield DatasetId(*target)
+        if entry.get("type") == "DATASET" and (target := _dataset(entry)) is not None and tells_sources(entry):
+            yield target
 
 
 def explicit_flows(explicit: Mapping[str, Any], own: JobId) -> Iterator[Flow]:
@@ -55,14 +56,19 @@ def _sources(entry: Mapping[str, Any], own: JobId) -> Iterator[JobId | DatasetId
 
 def _ends(entity: Mapping[str, Any], own: JobId) -> Iterator[JobId | DatasetId | None]:
     """The dataset or job that is meant; none where it cannot be read."""
-    pair = _pair(entity)
     match entity.get("type"):
-        case "DATASET" if pair is not None:
-            yield DatasetId(*pair)
-        case "JOB" if pair is not None:
+        case "DATASET" if (dataset := _dataset(entity)) is not None:
+            yield dataset
+        case "JOB" if (pair := _pair(entity)) is not None:
             yield None if pair == own else JobId(*pair)
         case "JOB" if "namespace" not in entity and "name" not in entity:
             yield None
+
+
+def _dataset(entity: Mapping[str, Any]) -> DatasetId | None:
+    """The dataset that is meant, which may lack a namespace."""
+    namespace, name = entity.get("namespace"), entity.get("name")
+    return DatasetId(namespace, name) if isinstance(namespace, str) and isinstance(name, str) and name else None
 
 
 def _pair(entity: Mapping[str, Any]) -> tuple[str, str] | None:

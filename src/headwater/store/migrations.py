@@ -19,6 +19,7 @@ from headwater.store.schema import (
     TABLES_9,
     TABLES_10,
     TABLES_11,
+    TABLES_12,
 )
 
 STEPS: Final[Sequence[str]] = (
@@ -33,6 +34,7 @@ STEPS: Final[Sequence[str]] = (
     TABLES_9,
     TABLES_10,
     TABLES_11,
+    TABLES_12,
 )
 
 

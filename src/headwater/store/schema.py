@@ -278,3 +278,11 @@ DELETE FROM run_of_job WHERE (SELECT events FROM folded) = 0;
 DELETE FROM run_times WHERE (SELECT events FROM folded) = 0;
 DELETE FROM telling WHERE (SELECT events FROM folded) = 0;
 """
+
+TABLES_12 = """
+DELETE FROM column_evidence;           -- facets that say nothing of where data comes from had been read as if they said
+DELETE FROM declaration;               -- that it comes from nowhere
+
+DELETE FROM edit;
+UPDATE folded SET events = 0;
+"""

@@ -56,6 +56,51 @@ def test_a_name_without_a_namespace_is_a_gap_at_the_run_that_mentioned_it(client
     )
 
 
+GHOST = [{"namespace": "", "name": "ghost", "type": "DATASET", "field": "id"}]
+MADE = facet(entries=[{"namespace": "lake", "name": "t", "type": "DATASET", "inputs": GHOST}])
+BY_FACET = [
+    dataset("t", schema=COLUMNS, columnLineage=facet(fields={"id": {"inputFields": GHOST}})),
+    dataset("t", schema=COLUMNS, lineage=facet(fields={"id": {"inputs": GHOST}})),
+]
+BY_JOB = {
+    "job": {"namespace": "etl", "name": "load", "facets": {"lineage": MADE}},
+    "outputs": [dataset("t", schema=COLUMNS)],
+}
+
+
+def without_run(**members: object) -> Body:
+    named = told("COMPLETE", "r1", **members)
+    return {member: value for member, value in named.items() if member not in ("run", "eventType")}
+
+
+@pytest.mark.parametrize(
+    ("sent", "subject"),
+    [
+        *((told("COMPLETE", "r1", outputs=[target]), "run:r1") for target in BY_FACET),
+        (told("COMPLETE", "r1", **BY_JOB), "run:r1"),
+        *((without_run(outputs=[target]), "job:etl:load") for target in BY_FACET),
+        (without_run(**BY_JOB), "job:etl:load"),
+        *(
+            ({"eventTime": "2026-05-22T14:00:00Z", "producer": "https://example.org", "dataset": target}, None)
+            for target in BY_FACET
+        ),
+    ],
+)
+def test_a_source_without_a_namespace_is_a_gap_at_who_named_it(
+    client: TestClient, sent: Body, subject: str | None
+) -> None:
+    post(client, sent)
+
+    (gap,) = ask(client, kind="quarantined-name")["gaps"]
+    (listed,) = get(client, "/api/v1/quarantine")["quarantine"]
+
+    assert (gap["nodeId"], gap["words"]) == (subject, "input 'ghost' has no namespace")
+    assert (listed["namespace"], listed["name"]) == ("", "ghost")
+    assert get(client, "/api/v1/flow?nodeId=dataset:lake:t")["sources"] == []
+    (column,) = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:t")["graph"]
+    assert column["data"]["inputFields"] == []
+
+
 def test_runs_that_told_no_start_and_runs_that_told_no_end_are_gaps(client: TestClient) -> None:
     post(client, told("COMPLETE", "r1"), told("START", "r2"))
 

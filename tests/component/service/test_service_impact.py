@@ -230,13 +230,23 @@ def test_a_promotion_changes_what_takes_the_value_and_breaks_nobody_who_says_wha
     }
 
 
-def test_a_reader_of_all_columns_that_names_none_does_not_mind_a_new_name(client: TestClient) -> None:
-    whole = {"namespace": "lake", "name": "delays", "type": "DATASET"}
-    post(client, ran("mirror", "r7", 7, [dataset("delays")], [dataset("mirror", lineage=facet(inputs=[whole]))]))
+@pytest.mark.parametrize("change", ["drop", "rename:mean_delay", "retype:string"])
+@pytest.mark.parametrize("told", ["of the dataset", "of a column"])
+def test_of_a_reader_that_names_no_column_nobody_knows_whether_it_breaks(
+    client: TestClient, change: str, told: str
+) -> None:
+    whole = [{"namespace": "lake", "name": "delays", "type": "DATASET"}]
+    said = facet(inputs=whole) if told == "of the dataset" else facet(fields={"mean": {"inputs": whole}})
+    mirror = dataset("mirror", schema=schema(mean="double"), lineage=said)
+    post(client, ran("mirror", "r7", 7, [dataset("delays")], [mirror]))
 
-    answer = get(client, "/api/v1/impact?nodeId=datasetField:lake:delays:avg_delay&change=rename:mean_delay")
+    answer = get(client, f"/api/v1/impact?nodeId=datasetField:lake:delays:avg_delay&change={change}")
+    mean = next(each for each in answer["reached"] if short(each["id"]) == "mirror:mean")
 
-    assert effects(answer)["mirror"] == "changed"
+    assert (effects(answer)["mirror"], effects(answer)["job mirror"]) == ("unknown", "unknown")
+    assert (mean["use"], mean["effect"], mean["breaking"]) == ("unknown", "unknown", None)
+    gaps = get(client, "/api/v1/coverage?kind=edge-without-columns&namespace=lake")["gaps"]
+    assert ("dataset:lake:mirror" in {gap["nodeId"] for gap in gaps}) is (told == "of the dataset")
 
 
 def test_a_drop_of_a_dataset_breaks_all_who_read_it(client: TestClient) -> None:

@@ -36,13 +36,13 @@ def test_the_shape_of_a_dataset_is_known_for_every_time(store: Store) -> None:
     found = {second: store.facet_at(T, "schema", second * 1_000_000) for second in (9, 10, 19, 20, 29, 30)}
 
     assert found[9] is None
-    (x, y) = (store.content(found[second][1])["fields"][0]["name"] for second in (10, 20))  # type: ignore[index]
+    (x, y) = (store.content(found[second].content)["fields"][0]["name"] for second in (10, 20))  # type: ignore[union-attr]
     assert (x, y) == ("x", "y")
     assert found[19] == found[10]
     assert found[29] == found[20]
     assert found[30] is not None
     assert found[10] is not None
-    assert found[30][1] == found[10][1]
+    assert found[30].content == found[10].content
 
 
 def test_only_changes_of_shape_are_told_in_order(store: Store) -> None:

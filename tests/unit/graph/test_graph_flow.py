@@ -60,10 +60,11 @@ def sources(found: Graph, name: str) -> set[tuple[str, str]]:
 
 
 BOTH_ENDS: dict[str, Any] = {"inputs": [lake("a"), lake("b")], "outputs": [lake("c"), lake("d")]}
+PRODUCT = {("a", "inputs and outputs"), ("b", "inputs and outputs")}
 
 
 def test_without_any_evidence_everything_read_feeds_everything_written() -> None:
-    assert sources(graph(run_event(**BOTH_ENDS)), "c") == {("a", "inputs and outputs"), ("b", "inputs and outputs")}
+    assert sources(graph(run_event(**BOTH_ENDS)), "c") == PRODUCT
 
 
 def test_column_lineage_beats_the_product_and_explicit_lineage_beats_both() -> None:
@@ -79,7 +80,36 @@ def test_no_sources_means_that_there_are_none() -> None:
     found = graph(run_event(facets=entries({**source("c"), "inputs": []}), **BOTH_ENDS))
 
     assert sources(found, "c") == set()
-    assert sources(found, "d") == {("a", "inputs and outputs"), ("b", "inputs and outputs")}
+    assert sources(found, "d") == PRODUCT
+
+
+@pytest.mark.parametrize("make", [job_event, lambda second, facets, **ends: run_event(second, facets=facets, **ends)])
+@pytest.mark.parametrize(
+    ("facets", "of_job"),
+    [
+        ({"columnLineage": {"fields": {}}}, {}),
+        ({"columnLineage": {"fields": {}, "dataset": []}}, {}),
+        ({"lineage": {}}, {}),
+        ({"lineage": {"fields": {}}}, {}),
+        ({}, entries(source("c"))),
+        ({}, entries({**source("c"), "fields": {}})),
+    ],
+)
+def test_a_facet_with_neither_inputs_nor_fields_says_nothing(
+    make: Callable[..., dict[str, Any]], facets: dict[str, Any], of_job: dict[str, Any]
+) -> None:
+    ends = {"inputs": BOTH_ENDS["inputs"], "outputs": [lake("c", **facets)]}
+    weaker = {"inputs": BOTH_ENDS["inputs"], "outputs": [lake("c", **{"columnLineage": from_column("a")} | facets)]}
+
+    assert sources(graph(make(0, of_job, **ends)), "c") == PRODUCT
+    if "columnLineage" not in facets:
+        assert sources(graph(make(0, of_job, **weaker)), "c") == {("a", "columnLineage")}
+
+
+def test_a_column_that_comes_from_nowhere_is_told_of() -> None:
+    constant = lake("c", columnLineage={"fields": {"x": {"inputFields": []}}})
+
+    assert sources(graph(run_event(inputs=BOTH_ENDS["inputs"], outputs=[constant])), "c") == set()
 
 
 def test_what_a_run_tells_in_several_events_accumulates() -> None:
@@ -105,7 +135,7 @@ def test_a_facet_that_is_taken_back_is_no_evidence_in_a_declaration() -> None:
     without = job_event(0, {}, inputs=BOTH_ENDS["inputs"], outputs=[lake("c", lineage=taken_back)])
     weaker = lake("c", lineage=taken_back, columnLineage=from_column("a"))
 
-    assert sources(graph(without), "c") == {("a", "inputs and outputs"), ("b", "inputs and outputs")}
+    assert sources(graph(without), "c") == PRODUCT
     assert sources(graph({**without, "outputs": [weaker]}), "c") == {("a", "columnLineage")}
 
 
@@ -121,7 +151,7 @@ def test_explicit_lineage_of_a_job_that_is_taken_back_says_nothing(make: Callabl
     told = entries({**source("c"), "inputs": [source("a")]}, {**job("other"), "inputs": [source("a")]})
     found = graph(make(0, {"lineage": {**told["lineage"], "_deleted": True}}, **BOTH_ENDS))
 
-    assert sources(found, "c") == {("a", "inputs and outputs"), ("b", "inputs and outputs")}
+    assert sources(found, "c") == PRODUCT
     assert OTHER not in found.jobs
 
 

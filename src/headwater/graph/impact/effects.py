@@ -130,7 +130,7 @@ def _judged(proposal: Proposal, step: Step) -> _Finding:
     change, what = proposal.change, _called(proposal.of)
     if proposal.of.kind == "dataset":
         return _judged_whole(change, step, what)
-    if step.edge is None:
+    if step.use == "unknown":
         return "unknown", f"reads the dataset of {what}, and no event tells which columns it uses"
     effect, said = _judged_column(proposal, step)
     return ("unknown", _use(step) + _unsaid(step)) if effect == "breaks" and step.is_around else (effect, said)
@@ -157,8 +157,6 @@ def _judged_rename(proposal: Proposal, step: Step, use: str) -> _Finding:
     old, new = proposal.of.column, proposal.change.to
     if new == old:
         return "unharmed", f"{use}, and the name stays as it is"
-    if step.edge is not None and step.edge.source_column is None:
-        return "changed", f"reads all columns and names none: {_called(proposal.of)} comes as {new}"
     if new.lower() == old.lower():
         return "unknown", f"{use}: only the case changes, which engines that ignore case do not mind"
     told = new + step.read.removeprefix(old) if step.is_inside else new
@@ -186,7 +184,7 @@ def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
 def _use(step: Step) -> str:
     """How the step uses what it comes from, as the beginning of a sentence without a subject."""
     edge, what = step.edge, _called(step.origin, step.read)
-    if edge is None:
+    if edge is None or step.use == "unknown":
         return f"reads {what}"
     if edge.kind == "INDIRECT":
         return _INDIRECTLY.get(edge.subtype, "is influenced by {}").format(what)

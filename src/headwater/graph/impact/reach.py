@@ -60,7 +60,7 @@ class Step(NamedTuple):
     @property
     def use(self) -> Use:
         """How the destination uses the origin."""
-        if self.edge is None:
+        if self.edge is None or (self.edge.source_column is None and self.origin.kind == "column"):
             return "unknown"
         return "direct" if self.edge.kind == "DIRECT" else "indirect"
 

@@ -97,7 +97,8 @@ def _told_into(graph: Graph, shown: Callable[[int], DatasetId], target: DatasetI
         for _, digest in tuple(known.evidence):
             numbers = graph.column_edges.numbers(member, digest)
             for source, places in _by_source(numbers).items():
-                parts.setdefault(shown(source), []).append((numbers, places))
+                if shown(source).is_complete:
+                    parts.setdefault(shown(source), []).append((numbers, places))
     return Told(graph.writers(target), told_of, parts)
 
 
