@@ -144,6 +144,7 @@ class Knowledge:
             self.derivations.look_again_at(self.graph.datasets)
             self.job_tallies.touch_all()
             self.dataset_tallies.touch_all()
+            self.dataset_tallies.touch(self.graph.identities.joined())  # one that was parted may be shown by itself
             self.gaps.touch_all()
             return
         for name in touched.datasets:

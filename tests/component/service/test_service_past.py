@@ -426,7 +426,7 @@ def test_what_a_job_was_told_the_same_again_is_known_of_a_past_without_a_look_at
         graph.add_all(store.facts())
 
     load = graph.jobs[JobId("etl", "load")]
-    assert load.facets["sql"][0].time_us - load.alike_since["sql"] == 8 * 60_000_000
+    assert load.facets["sql"].stamp.time_us - load.alike_since["sql"] == 8 * 60_000_000
 
 
 def test_what_was_deleted_and_brought_back_by_then_is_there_as_of_then(tmp_path: Path) -> None:
@@ -456,6 +456,21 @@ def test_what_is_said_of_a_dataset_since_is_in_no_answer_of_a_past_that_is_kept(
 
     tags = {query: data["dataset:lake:orders"]["tags"] for query, data in told.items()}
     assert tags == {"": ["GOLD"], "&asOf=2026-05-22T14:20:00Z": []}
+
+
+def test_names_that_people_parted_since_are_one_dataset_in_what_is_counted_of_then(tmp_path: Path) -> None:
+    parted = {"name": {"namespace": "lake", "name": "orders"}, "other": {"namespace": "hive", "name": "s.orders"}}
+    alias = facet(identifiers=[{**parted["other"], "type": "TABLE"}])
+    read = [dataset("orders", symlinks=alias), dataset("s.orders", "hive")]
+    counts = {}
+    with served(tmp_path) as client:
+        post(client, _at(10, inputs=read), _at(30, run={"runId": "later"}))
+        for when in ("before", "since"):
+            told = (get(client, f"/api/v1/summary{query}") for query in ("", "?asOf=2026-05-22T14:20:00Z"))
+            counts[when] = [(each["datasets"], each["edges"]) for each in told]
+            client.post("/api/v1/identity/apart", json=parted).raise_for_status()
+
+    assert counts == {"before": [(1, 1), (1, 1)], "since": [(2, 2), (1, 1)]}
 
 
 def test_a_kept_past_counts_a_run_whose_dataset_was_declared_anew(tmp_path: Path) -> None:

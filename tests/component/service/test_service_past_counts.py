@@ -218,6 +218,8 @@ def test_a_name_without_a_namespace_is_counted_as_of_then_as_the_one_that_claime
             service.pasts.stop()
 
     asyncio.run(compared("declared", [_event(0, ""), _claim(1, "t1"), _claim(2, "t0")]))
+    claimed_since = _event(2, "nowhere", "", claimed_by="t0")
+    asyncio.run(compared("used", [_claim(0, "t1"), _event(1, "t1"), claimed_since]))
     told_by_runs = [
         _event(second, "nowhere", "", claimed_by=name) for second, name in ((0, "t1"), (1, "t1"), (2, "t0"))
     ]
