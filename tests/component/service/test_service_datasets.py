@@ -204,6 +204,41 @@ def test_a_dropped_dataset_that_is_written_again_is_there_again(client: TestClie
     assert get(client, f"{LAKE}/t")["deleted"] is deleted
 
 
+def renamed(second: int, former: str, name: str) -> Body:
+    change = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "lake", "name": former})
+    return run_event(f"r{second}", "COMPLETE", second, outputs=[dataset(name, lifecycleStateChange=change)])
+
+
+def dropped(second: int, name: str) -> Body:
+    change = facet(lifecycleStateChange="DROP")
+    return run_event(f"r{second}", "COMPLETE", second, outputs=[dataset(name, lifecycleStateChange=change)])
+
+
+SWAP = [renamed(10, "t", "t_old"), renamed(11, "t_new", "t"), dropped(12, "t_old")]
+
+
+@pytest.mark.parametrize(
+    ("events", "state", "deleted"),
+    [
+        (SWAP, "RENAME", False),
+        ([*SWAP, renamed(20, "t", "t_old"), renamed(21, "t_new", "t"), dropped(22, "t_old")], "RENAME", False),
+        ([*SWAP, dropped(13, "t")], "DROP", True),
+        ([*SWAP, renamed(13, "t", "u"), dropped(14, "u")], "DROP", True),
+        ([renamed(10, "t", "u"), dropped(11, "u")], "DROP", True),
+        ([renamed(10, "t", "u"), renamed(11, "u", "v"), dropped(12, "v")], "DROP", True),
+    ],
+    ids=["swapped", "swapped again", "swapped and dropped", "swapped, renamed, dropped", "renamed", "renamed twice"],
+)
+def test_tables_that_change_places_by_their_names_leave_one(
+    client: TestClient, events: list[Body], state: str, deleted: bool
+) -> None:
+    post(client, *events)
+
+    shown = get(client, f"{LAKE}/t")
+
+    assert (shown["lastLifecycleState"], shown["deleted"]) == (state, deleted)
+
+
 def test_nested_columns_are_shown_inside_theirs(client: TestClient) -> None:
     nested = facet(fields=[{"name": "who", "type": "struct", "fields": [{"name": "id", "type": "int"}]}])
     post(client, event(inputs=[dataset("t", schema=nested)]))

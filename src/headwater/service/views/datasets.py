@@ -1,13 +1,12 @@
 """Datasets: their columns, their newest facets, and the versions they had."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
 from headwater.errors import NotFoundError
 from headwater.graph.mending import Mended, listed_metadata, mended_names
-from headwater.model.events import Direction
 from headwater.model.facets.about import DatasetTagsFacet, DocumentationFacet
 from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet, MetadataColumnsFacet
@@ -19,6 +18,7 @@ from headwater.service.knowledge import SCHEMA, Knowledge
 from headwater.service.tally import DEFAULT_SOURCE
 from headwater.service.versions import DatasetVersion, content_uuid, current_shape, shape_uuid
 from headwater.service.views.columns import column_sources
+from headwater.service.views.lifecycle import is_dropped, lifecycle_state
 from headwater.service.views.names import facets_of, mended_shape, name_of, other_names, stored_facets
 from headwater.service.views.runs import run_shapes
 from headwater.service.views.tags import tagged, tags_of
@@ -60,7 +60,7 @@ def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> sh
         **dataset_core(knowledge, name),
         columnLineage=column_sources(knowledge, name) or None,
         currentVersion=None if shape is None else str(shape_uuid(knowledge.graph, name, shape)),
-        deleted=_is_dropped(knowledge, name, digests),
+        deleted=is_dropped(knowledge, name, digests),
         facets=facets,
         mended=[mended_shape(each) for each in _mended(knowledge, name, digests)],
     )
@@ -84,7 +84,7 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
         fields=tagged(knowledge, name, knowledge.facets.fields(digests.get(SCHEMA))),
         tags=tags_of(knowledge, name),
         lastModifiedAt=None,
-        lastLifecycleState=_lifecycle(knowledge, name, digests),
+        lastLifecycleState=lifecycle_state(knowledge, name, digests),
         description=_description(knowledge, digests),
         symlinks=other_names(knowledge, name),
     )
@@ -109,38 +109,6 @@ def _digests(knowledge: Knowledge, name: DatasetId) -> dict[str, bytes]:
 def _source_name(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str:
     source = knowledge.facets.view(DataSourceFacet, digests)
     return (source and source.name) or DEFAULT_SOURCE
-
-
-def _lifecycle(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> str | None:
-    """As Marquez has it: None for a dataset without a version, and for one that was put and that no run wrote."""
-    change = knowledge.facets.view(LifecycleStateChangeFacet, digests)
-    if change is not None:
-        return change.lifecycle_state_change
-    was_put = knowledge.facets.view(DeclaredFacet, digests) is not None
-    has_none = current_shape(knowledge.graph, name) is None or (was_put and not _was_written(knowledge, name))
-    return None if has_none else ""
-
-
-def _is_dropped(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> bool:
-    """Whether it was dropped, and since then no run has begun to write it and nobody declared it."""
-    change = knowledge.facets.view(LifecycleStateChangeFacet, digests)
-    if change is None or change.lifecycle_state_change != "DROP":
-        return False
-    changed = knowledge.graph.facets_of(name)[LifecycleStateChangeFacet.key]
-    told = (each.stamp.time_us for dataset in knowledge.names(name) for each in dataset.declared.values())
-    return not any(time_us > changed.stamp.time_us for time_us in chain(told, _writes_began(knowledge, name)))
-
-
-def _was_written(knowledge: Knowledge, name: DatasetId) -> bool:
-    return next(_writes_began(knowledge, name), None) is not None
-
-
-def _writes_began(knowledge: Knowledge, name: DatasetId) -> Iterator[int]:
-    """When each run that wrote it was first told to."""
-    graph = knowledge.graph
-    runs = (graph.runs[run_id] for job in graph.writers(name) for run_id in graph.jobs[job].runs)
-    ends: list[tuple[Direction, DatasetId]] = [("output", member) for member in graph.members(name)]
-    return (run.observed[end].first_us for run in runs for end in ends if end in run.observed)
 
 
 def _description(knowledge: Knowledge, digests: Mapping[str, bytes]) -> str | None:
