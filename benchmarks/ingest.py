@@ -15,28 +15,26 @@ ratios. Exit status 1 where less than 0.8 of the rate is left.
 
 import argparse
 import asyncio
-import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import aiohttp
+import httpx
+from served import generated, measured, served
 
 from headwater.emit.chain import Chain
 from headwater.signing.keyfile import load_or_create
 from headwater.signing.sign import sign_event
 
-PEER_EVENTS_PER_S = {1: 13.0, 8: 31.0}
-"""Marquez, single POSTs of 10 kB events at 1 and 8 connections, on a quiet machine of this kind."""
+PEER_EVENTS_PER_S: Final[Mapping[int, float]] = {1: 16, 8: 31, 32: 26}
+"""Marquez, single POSTs of 10 kB events on a quiet machine of this kind; by connections, the better of two runs."""
 
 
 PER_BATCH = 64
@@ -46,11 +44,19 @@ LEAST_LEFT = 0.8
 
 
 class Figures(NamedTuple):
-    """Of one load."""
+    """Of one load: a wait is that of one POST."""
 
     events_per_s: float
     p50_ms: float
     p99_ms: float
+
+
+class Sent(NamedTuple):
+    """One load, and how it went."""
+
+    what: str
+    figures: Figures
+    connections: int
 
 
 def main() -> None:
@@ -59,38 +65,51 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=8000, help="for each load (default 8000)")
     parser.add_argument("--evidence", type=int, default=0, metavar="PAIRS", help="say what evidence costs")
     wanted = parser.parse_args()
-    count, olload = wanted.events, _load_generator()
     if wanted.evidence:
-        sys.exit(_evidence(olload, count, wanted.evidence))
+        sys.exit(_evidence(wanted.events, wanted.evidence))
+    print(f"{'':30}{'events/s':>10}{'p50 ms':>9}{'p99 ms':>9}{'peer':>8}{'ratio':>8}")
+    for load in (*unsigned_loads(wanted.events), *signed_loads(wanted.events)):
+        peer, figures = PEER_EVENTS_PER_S[1 if load.connections == 1 else 8], load.figures
+        waits = f"{figures.p50_ms:9.1f}{figures.p99_ms:9.1f}"
+        print(f"{load.what:30}{figures.events_per_s:10.0f}{waits}{peer:8.0f}{figures.events_per_s / peer:7.0f}x")
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        print(f"{'':26}{'events/s':>10}{'p50 ms':>9}{'p99 ms':>9}{'peer':>8}{'ratio':>8}")
-        with _service(home / "unsigned") as url:
-            for connections, start in ((1, 0), (8, count)):
-                figures = _generated(olload, url, connections, count, start)
-                _print(f"{connections} connections", figures, PEER_EVENTS_PER_S[connections])
-        with _service(home / "signed") as url:
-            events = _signed(olload, 2 * count, home / "signed")
-            single = asyncio.run(_posted(f"{url}/api/v1/lineage", events[:count], 8))
-            _print("8 connections, signed", single, PEER_EVENTS_PER_S[8])
-            calm = _posted(f"{url}/api/v1/lineage", events[count:], 8, per_s=single.events_per_s / 2)
-            _print("the same at half the rate", asyncio.run(calm), PEER_EVENTS_PER_S[8])
-            _expect_verified(url, len(set(events)))
-        with _service(home / "batches") as url:
-            events = _signed(olload, count, home / "batches")
-            bodies = [b"\n".join(events[at : at + PER_BATCH]) for at in range(0, len(events), PER_BATCH)]
-            batches = asyncio.run(_posted(f"{url}/api/v1/lineage/batch", bodies, 4))
-            per_event = batches._replace(events_per_s=batches.events_per_s * len(events) / len(bodies))
-            _print(f"4, batches of {PER_BATCH}, signed", per_event, PEER_EVENTS_PER_S[8])
-            _expect_verified(url, len(set(events)))
-        print(f"one flush of 10 kB to this disk: {_flush_ms(home):.2f} ms")
+        print(f"one flush of 10 kB to this disk: {_flush_ms(Path(folder)):.2f} ms")
 
 
-def _evidence(olload: Path, count: int, pairs: int) -> int:
+def unsigned_loads(count: int) -> Iterator[Sent]:
+    """Single posts, as the load generator itself sends them."""
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
+        for connections, start in ((1, 0), (8, count)):
+            options = ["--events", str(count), "--start", str(start), "-c", str(connections), "--pregen"]
+            found = measured("ingest", options, service.url)["ingest"]
+            figures = Figures(found["events_per_s"], found["p50_ms"], found["p99_ms"])
+            yield Sent(f"{connections} connection{'s' * (connections > 1)}", figures, connections)
+
+
+def signed_loads(count: int) -> Iterator[Sent]:
+    """Signed events: single posts, the same at half of the rate that this gave, and batches."""
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
+        events = _signed(2 * count, Path(folder))
+        url = f"{service.url}/api/v1/lineage"
+        single = asyncio.run(_posted(url, events[:count], 8))
+        yield Sent("8 connections, signed", single, 8)
+        calm = _posted(url, events[count:], 8, per_s=single.events_per_s / 2)
+        yield Sent("8, signed, at half that rate", asyncio.run(calm), 8)
+        _expect_verified(service.url, len(set(events)))
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
+        events = _signed(count, Path(folder))
+        bodies = [b"\n".join(events[at : at + PER_BATCH]) for at in range(0, len(events), PER_BATCH)]
+        batches = asyncio.run(_posted(f"{service.url}/api/v1/lineage/batch", bodies, 4))
+        per_event = batches._replace(events_per_s=batches.events_per_s * len(events) / len(bodies))
+        yield Sent(f"4, signed, in batches of {PER_BATCH}", per_event, 4)
+        _expect_verified(service.url, len(set(events)))
+
+
+def _evidence(count: int, pairs: int) -> int:
     """Print what is left of the rate with evidence; 0 if it is enough."""
     ratios = []
-    with tempfile.TemporaryDirectory() as folder, _service(Path(folder)) as url:
-        told = Told(olload, url, count, Chain(load_or_create(Path(folder)), EPOCH, None, print))
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
+        told = Told(service.url, count, Chain(load_or_create(Path(folder)), EPOCH, None, print))
         for name, per_body, connections in (("one by one", 1, 8), (f"in batches of {PER_BATCH}", PER_BATCH, 4)):
             rates = [told.pair(per_body, connections, evidence_first=turn % 2 == 0) for turn in range(pairs + 1)]
             rates = rates[1:]  # the first warms up
@@ -98,7 +117,7 @@ def _evidence(olload: Path, count: int, pairs: int) -> int:
             bare, with_evidence = (statistics.median(side) for side in zip(*rates, strict=True))
             rate = f"{bare:.0f} events/s, {with_evidence:.0f} with evidence"
             print(f"{name}: {rate}; median ratio of {pairs} pairs {ratios[-1]:.3f}")
-        _expect_verified(url, told.sent // 2)
+        _expect_verified(service.url, told.sent // 2)
     return 0 if min(ratios) >= LEAST_LEFT else 1
 
 
@@ -106,7 +125,6 @@ def _evidence(olload: Path, count: int, pairs: int) -> int:
 class Told:
     """A service that is told events, half of them with evidence."""
 
-    olload: Path
     url: str
     count: int
     chain: Chain
@@ -120,7 +138,7 @@ class Told:
         return rates[False], rates[True]
 
     def _rate(self, per_body: int, connections: int, *, evidence: bool) -> float:
-        events = _events(self.olload, self.count, self.sent)
+        events = _events(self.count, self.sent)
         self.sent += len(events)
         if evidence:
             events = [self.chain.sign(event) for event in events]
@@ -130,49 +148,13 @@ class Told:
         return figures.events_per_s * len(events) / len(bodies)
 
 
-def _print(name: str, figures: Figures, peer: float) -> None:
-    ratio = figures.events_per_s / peer
-    print(f"{name:26}{figures.events_per_s:10.0f}{figures.p50_ms:9.1f}{figures.p99_ms:9.1f}{peer:8.0f}{ratio:7.0f}x")
-
-
-def _load_generator() -> Path:
-    shared = Path(os.environ.get("HEADWATER_SHARED") or Path(__file__).resolve().parents[2] / "shared")
-    path = shared / "bench" / "olload.py"
-    if not path.exists():
-        sys.exit(f"no load generator at {path}: set HEADWATER_SHARED to the folder that has bench/olload.py")
-    return path
-
-
-@contextmanager
-def _service(home: Path) -> Iterator[str]:
-    command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", "0"]
-    environment = {**os.environ, "HEADWATER_HOME": str(home)}
-    service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    try:
-        yield (service.stdout.readline() if service.stdout else "").removeprefix("listening on ").strip()
-    finally:
-        service.terminate()
-        service.wait()
-
-
-def _generated(olload: Path, url: str, connections: int, count: int, start: int) -> Figures:
-    """The figures of the load generator itself; every event must have been taken."""
-    options = ["--events", str(count), "--start", str(start), "-c", str(connections), "--pregen", "--url", url]
-    told = subprocess.run([sys.executable, str(olload), "ingest", *options], capture_output=True, text=True, check=True)
-    found = json.loads(told.stdout.splitlines()[-1])
-    if found["errors"]:
-        sys.exit(f"the service refused events: {found['errors']} {found['first_error']}")
-    return Figures(found["events_per_s"], found["p50_ms"], found["p99_ms"])
-
-
-def _signed(olload: Path, count: int, home: Path) -> list[bytes]:
+def _signed(count: int, home: Path) -> list[bytes]:
     key = load_or_create(home)
-    return [sign_event(event, key) for event in _events(olload, count, 0)]
+    return [sign_event(event, key) for event in _events(count, 0)]
 
 
-def _events(olload: Path, count: int, start: int) -> list[bytes]:
-    generate = [sys.executable, str(olload), "gen", "--events", str(count), "--start", str(start)]
-    return subprocess.run(generate, capture_output=True, check=True).stdout.splitlines()
+def _events(count: int, start: int) -> list[bytes]:
+    return [event.rstrip() for event in generated(["--events", str(count), "--start", str(start)])]
 
 
 async def _posted(
@@ -201,8 +183,7 @@ async def _posted(
 
 
 def _expect_verified(url: str, count: int) -> None:
-    with urllib.request.urlopen(f"{url}/api/v1/summary") as answer:  # noqa: S310
-        verified = json.load(answer)["events"]["verified"]
+    verified = httpx.get(f"{url}/api/v1/summary").json()["events"]["verified"]
     if verified != count:
         sys.exit(f"only {verified} of {count} events were verified")
 

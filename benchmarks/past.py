@@ -11,7 +11,7 @@ log; the reads after it are `asOf` a time that only the last event is after: so 
 import argparse
 import json
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -57,6 +57,21 @@ class Asked(NamedTuple):
     times: Sequence[str]
 
 
+class Compared(NamedTuple):
+    """One read; milliseconds: of now, of times not asked for before, and of one time again and again."""
+
+    what: str
+    now: float
+    first: float
+    first_at_most: float
+    again: float
+
+    def line(self) -> str:
+        """As a row of what is printed."""
+        firsts = f"{self.first:11.1f}{self.first / self.now:7.1f}{self.first_at_most:9.1f}"
+        return f"{self.what:60}{self.now:9.1f}{firsts}{self.again:11.1f}{self.again / self.now:7.1f}"
+
+
 def main() -> None:
     """Run the reads and print their figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -67,19 +82,19 @@ def main() -> None:
     asked = parser.parse_args()
     print(f"{'ms':60}{'now p50':>9}{'first p50':>11}{'ratio':>7}{'at most':>9}{'again p50':>11}{'ratio':>7}")
     with tempfile.TemporaryDirectory() as folder:
-        if asked.datasets:
-            _read_large(asked.homes or Path(folder), asked.datasets)
+        for compared in of_large_graph(asked.homes or Path(folder), asked.datasets) if asked.datasets else ():
+            print(compared.line(), flush=True)
         _read_small(Path(folder) / "small", asked.events, is_started_anew=asked.started_anew)
 
 
-def _read_large(homes: Path, datasets: int) -> None:
+def of_large_graph(homes: Path, datasets: int) -> Iterator[Compared]:
     """The reads whose speed is promised over a graph of so many datasets."""
     with served(filled_home(homes, datasets)) as service:
         service.settle(SETTLED_S)
         with _client(service) as client:
             for load in parts(datasets):
                 about = _asked(generated([*load.options(), "--events", str(load.events)]))
-                _compare(client, f"{load.name} ", READS_OF_PARTS[load.name], about)
+                yield from _compared(client, f"{load.name} ", READS_OF_PARTS[load.name], about)
 
 
 def _read_small(home: Path, count: int, *, is_started_anew: bool) -> None:
@@ -95,7 +110,8 @@ def _read_small(home: Path, count: int, *, is_started_anew: bool) -> None:
             service = serving.enter_context(served(home))
         service.settle(SETTLED_S)
         with _client(service) as client:
-            _compare(client, "", READS, _asked(events))
+            for compared in _compared(client, "", READS, _asked(events)):
+                print(compared.line(), flush=True)
             took = latency(client, [f"summary?logSize={count - 1}"])["max_ms"] / 1000
         print(f"replay of {count} events: {took:.1f} s, {count / took:.0f} events/s")
 
@@ -129,8 +145,8 @@ def _path(kind: str, name: Mapping[str, str]) -> str:
     return f"namespaces/{quote(name['namespace'], safe='')}/{kind}/{quote(name['name'], safe='')}"
 
 
-def _compare(client: httpx.Client, of: str, reads: Sequence[str], asked: Asked) -> None:
-    """Print of each read what it takes now, each time of another time, and of one time again and again."""
+def _compared(client: httpx.Client, of: str, reads: Sequence[str], asked: Asked) -> Iterator[Compared]:
+    """What each read takes."""
     for number, read in enumerate(reads):
         url, times = client.base_url.join(read.format_map(asked.names)), asked.times
         others = range(2 + number, len(times) // 10, 2 * len(reads))
@@ -138,8 +154,7 @@ def _compare(client: httpx.Client, of: str, reads: Sequence[str], asked: Asked) 
         now = latency(client, [url] * TIMES_EACH)["p50_ms"]
         first = latency(client, [url.copy_merge_params({"asOf": times[-each]}) for each in others])
         again = latency(client, [url.copy_merge_params({"asOf": times[-2]})] * TIMES_EACH)["p50_ms"]
-        firsts = f"{first['p50_ms']:11.1f}{first['p50_ms'] / now:7.1f}{first['max_ms']:9.1f}"
-        print(f"{of + read:60}{now:9.1f}{firsts}{again:11.1f}{again / now:7.1f}", flush=True)
+        yield Compared(of + read, now, first["p50_ms"], first["max_ms"], again)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
     .venv/bin/python benchmarks/vs_marquez.py [--homes FOLDER] [--events 4000] > benchmarks/vs_marquez.md
 
-Starts a service on an empty home and sends it events of about 10 kB over 1, 8 and 32 connections; then on homes with
-graphs of several sizes (see reads.py, which fills them) and reads. The load generator is that of the shared folder
+Starts a service on an empty home and sends it events of about 10 kB over 1, 8 and 32 connections, then signed ones (see
+ingest.py); then on homes with graphs of several sizes (see reads.py, which fills them) and reads, also of pasts (see
+past.py). The load generator is that of the shared folder
 ($HEADWATER_SHARED, or ../shared beside the checkout). Takes half an hour when homes must be filled; those kept in a
 folder are used again.
 """
@@ -14,19 +15,22 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from ingest import PEER_EVENTS_PER_S, Sent, signed_loads
+from past import Compared, of_large_graph
 from reads import Answers, Load, answers, filled_home
 from served import Figures, measured, served
 
 from headwater.model.producer import VERSION
 
-PEER_EVENTS_PER_S: Final[Mapping[int, float]] = {1: 16, 8: 31, 32: 26}
-"""By connections, the better of its two runs."""
 PEER_BYTES_PER_EVENT: Final = 27_000
+COMPARED_AT: Final = 10_000
+"""Datasets: the size nearest to the peer's."""
 LISTED: Final = Load("listed", 750, 6)
 """A graph of 750 jobs, of which the peer's list of jobs was measured, too."""
 
@@ -89,10 +93,13 @@ def main() -> None:
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         homes = asked.homes or Path(folder)
-        rows = [*_ingest(asked.events), _listed(asked.n, asked.settle)]
+        signed = map(_signed, signed_loads(asked.events))
+        rows = [*_ingest(asked.events), *chain.from_iterable(signed), _listed(asked.n, asked.settle)]
         sizes = [answers(filled_home(homes, size), size, "", asked.n, asked.settle) for size in asked.sizes]
-    middle = next((each for each in sizes if each.datasets == 10_000), sizes[-1])
-    print("\n".join(_page([*rows, *_reads(middle)], sizes, load_before)))
+        middle = next((each for each in sizes if each.datasets == COMPARED_AT), sizes[-1])
+        pasts = list(of_large_graph(homes, middle.datasets))
+    page = (*_page([*rows, *_reads(middle)], sizes, load_before), *_pasts(pasts, middle.datasets))
+    print("\n".join(page))
 
 
 def _ingest(events: int) -> Iterator[Row]:
@@ -107,8 +114,14 @@ def _ingest(events: int) -> Iterator[Row]:
         )
         command = _INGEST.format(events=events, connections=connections)
         yield Row(what, found["events_per_s"], peer, "events/s", command, is_rate=True)
-        yield Row(f"slowest in 100 of these, {connections} at once", found["p99_ms"], None, "ms", command)
+        yield Row("slowest POST in 100 of these", found["p99_ms"], None, "ms", command)
     yield Row("storage of one event", stored / events, PEER_BYTES_PER_EVENT, "bytes", command)
+
+
+def _signed(load: Sent) -> Iterator[Row]:
+    figures, command = load.figures, "benchmarks/ingest.py"
+    yield Row(f"ingest, {load.what}", figures.events_per_s, PEER_EVENTS_PER_S[8], "events/s", command, is_rate=True)
+    yield Row("slowest POST in 100 of these", figures.p99_ms, None, "ms", command)
 
 
 def _listed(n: int, settle_s: float) -> Row:
@@ -167,6 +180,20 @@ def _growth(sizes: Sequence[Answers]) -> Iterator[str]:
         known = [each["p50_ms"] for each in found[-2:] if each is not None]
         growth = f"{known[1] / known[0]:.1f}x" if len(known) > 1 else ""
         yield f"| {name} | {' | '.join(cells)} | {growth} |"
+
+
+def _pasts(pasts: Sequence[Compared], datasets: int) -> Iterator[str]:
+    yield ""
+    yield "## As of a time"
+    yield ""
+    yield f"Medians in milliseconds at {datasets:,} datasets, as `benchmarks/past.py` prints them: of now, of times"
+    yield "that nobody had asked for before, each asked for once, and of one time again and again."
+    yield ""
+    yield "| | now | a time's first read | | again | |"
+    yield "|---|---|---|---|---|---|"
+    for read in pasts:
+        first, again = f"{read.first / read.now:.1f}x", f"{read.again / read.now:.1f}x"
+        yield f"| `{read.what}` | {read.now:.1f} | {read.first:.1f} | {first} | {read.again:.1f} | {again} |"
 
 
 def _version() -> str:
