@@ -7,7 +7,7 @@ per run and target. Parts that cannot be read are passed over: they stay visible
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from headwater.model.names import DatasetId
+from headwater.model.names import DatasetId, JobId
 
 Kind = Literal["DIRECT", "INDIRECT"]
 
@@ -35,9 +35,22 @@ def edges_into(target: DatasetId, facet: Mapping[str, Any]) -> tuple[ColumnEdge,
     """
     if isinstance(facet.get("entries"), list):
         entries = (entry for entry in facet["entries"] if isinstance(entry, dict))
-        mine = [entry for entry in entries if (entry.get("namespace"), entry.get("name")) == tuple(target)]
+        mine = [entry for entry in entries if _name(entry) == tuple(target)]
         return tuple(edge for entry in mine for edge in _edges(entry))
     return tuple(_edges(facet))
+
+
+def columns_used_by(job: JobId, facet: Mapping[str, Any]) -> dict[DatasetId, list[ColumnEdge]]:
+    """The columns that a job uses itself, by its own `lineage` facet: of datasets of which that names each column."""
+    used: dict[DatasetId, list[ColumnEdge]] = {}
+    for entry in _list(facet.get("entries")):
+        own = (job.namespace, job.name), (None, None)
+        if isinstance(entry, dict) and entry.get("type") == "JOB" and _name(entry) in own:
+            for source in _list(entry.get("inputs")):
+                for edge in _edges_of_source(None, source, {}):
+                    plain = edge if source.get("transformations") else edge._replace(kind="DIRECT")
+                    used.setdefault(edge.source, []).append(plain)
+    return {name: edges for name, edges in used.items() if all(edge.source_column is not None for edge in edges)}
 
 
 def said_of_columns(facet: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -47,6 +60,10 @@ def said_of_columns(facet: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, 
             said = _text(entry, "transformationDescription"), _text(entry, "transformationType")
             if any(said):
                 yield column, said
+
+
+def _name(entity: Mapping[str, Any]) -> tuple[object, object]:
+    return entity.get("namespace"), entity.get("name")
 
 
 def _edges(facet: Mapping[str, Any]) -> Iterator[ColumnEdge]:

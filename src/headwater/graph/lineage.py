@@ -4,12 +4,12 @@ Facts may be added one by one as they arrive or merged in bulk; the graph comes 
 outside: the graph holds their digests and asks `content` when it must read column edges or a declaration.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 
 from headwater.graph.column_edges import WHOLE
-from headwater.graph.columns import ColumnEdge
+from headwater.graph.columns import ColumnEdge, columns_used_by
 from headwater.graph.declared import flows
 from headwater.graph.growth import Growth
 from headwater.graph.mending import End, end_of
@@ -107,6 +107,14 @@ class Graph(Growth):
         known = self.jobs.get(job)
         told = None if known is None else known.facets.get(facet)
         return None if told is None else told.content
+
+    def columns_used_by(self, job: JobId) -> Mapping[DatasetId, Sequence[ColumnEdge]]:
+        """The columns that a job says it uses itself, by shown names; datasets of which it does not say so: any."""
+        digest = self.job_digest(job, "lineage")
+        if digest is None or self.is_deleted(digest):
+            return {}
+        used = columns_used_by(job, self._content(digest))
+        return {self.shown(name): edges for name, edges in used.items()}
 
     # Runs
 

@@ -249,6 +249,25 @@ def test_of_a_reader_that_names_no_column_nobody_knows_whether_it_breaks(
     assert ("dataset:lake:mirror" in {gap["nodeId"] for gap in gaps}) is (told == "of the dataset")
 
 
+def test_a_job_that_says_which_columns_it_uses_minds_no_other(client: TestClient) -> None:
+    used = source("delays", "avg_delay", "INDIRECT", "FILTER") | {"type": "DATASET"}
+    plain = {"namespace": "lake", "name": "flights", "type": "DATASET", "field": "origin"}
+    told = facet(entries=[{"type": "JOB", "inputs": [used, plain]}])
+    alarm = ran("alarm", "r7", 7, [dataset("delays"), dataset("flights")], [])
+    post(client, {**alarm, "job": {**alarm["job"], "facets": {"lineage": told}}})
+
+    def befalls(column: str) -> tuple[str, str] | None:
+        answer = get(client, f"/api/v1/impact?nodeId=datasetField:lake:{column}&change=drop&limit=100")
+        found = {short(each["id"]): (each["use"], each["effect"]) for each in answer["reached"]}
+        return found.get("job alarm")
+
+    assert befalls("delays:avg_delay") == ("indirect", "breaks")
+    assert befalls("delays:carrier") is None
+    assert befalls("flights:origin") == ("direct", "breaks")
+    whole = get(client, "/api/v1/impact?nodeId=dataset:lake:delays&change=drop")
+    assert effects(whole)["job alarm"] == "breaks"
+
+
 def test_a_drop_of_a_dataset_breaks_all_who_read_it(client: TestClient) -> None:
     answer = ask(client, change="drop")
 

@@ -153,7 +153,12 @@ class _Walk:
                 self._fresh.add(place)
                 self._take(fronts[0], place, None, onward.untold)
         for job in sorted(self._flow.readers(name) - told):
-            self._take(fronts[0], self._job(job), None, (job,))
+            used = self._flow.used_by(job).get(name)
+            if used is None:
+                self._take(fronts[0], self._job(job), None, (job,))
+            for edge in used or ():
+                for origin in touched.origins(edge.source_column):
+                    self._take(origin, self._job(job), edge, (job,))
 
     def _go_along(self, onward: "_Onward", origins: Sequence[Place], edges: Iterable[ColumnEdge]) -> None:
         target, jobs = onward.target, onward.jobs
@@ -212,6 +217,7 @@ class Flow:
         self.numbers = graph.column_edges.columns
         self.columns_of = cache(columns_of)
         self.readers = cache(partial(_readers, graph))
+        self.used_by = cache(graph.columns_used_by)
         self.onward = cache(partial(_onward_from, graph, told_into(graph), self.readers))
 
 
