@@ -124,7 +124,10 @@ def story(tmp_path: Path) -> Iterator[Story]:
         lab.up([], lambda _: None)
         play.make_buckets(lab.address("s3"))
         with running(tmp_path / "home", "--require-signed") as service:
-            watch = Watch(tmp_path / "home", service, "connect", "--bootstrap", lab.address("broker"))
+            arguments = ("connect", "--bootstrap", lab.address("broker"))
+            watch = Watch(
+                tmp_path / "home", service, *arguments, lost_after_s=15
+            )  # a worker takes long to find its broker
             watch.start()
             try:
                 yield Story(ConnectLab(lab), service, watch, tmp_path)

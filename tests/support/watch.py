@@ -11,14 +11,14 @@ from tests.support.service import Service
 class Watch(Program):
     """`headwater watch …`, started and killed at will; `arguments` say which, and what to watch."""
 
-    def __init__(self, home: Path, service: Service, *arguments: str) -> None:
+    def __init__(self, home: Path, service: Service, *arguments: str, lost_after_s: int = 5) -> None:
         super().__init__(home)
         self.file = home / "events.jsonl"
         self._arguments = [
             *arguments,
             *("--endpoint", f"{service.url}/api/v1/lineage"),
             *("--file", str(self.file)),
-            *("--lost-after", "5"),
+            *("--lost-after", str(lost_after_s)),
         ]
 
     def start(self) -> None:
