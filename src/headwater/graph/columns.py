@@ -40,16 +40,20 @@ def edges_into(target: DatasetId, facet: Mapping[str, Any]) -> tuple[ColumnEdge,
     return tuple(_edges(facet))
 
 
-def columns_used_by(job: JobId, facet: Mapping[str, Any]) -> dict[DatasetId, list[ColumnEdge]]:
-    """The columns that a job uses itself, by its own `lineage` facet: of datasets of which that names each column."""
+def columns_used_by(job: JobId, told: Iterable[tuple[JobId, Mapping[str, Any]]]) -> dict[DatasetId, list[ColumnEdge]]:
+    """The columns that a job uses itself, by `lineage` facets and whose they are.
+
+    Of a dataset only if each entry that names it as a source names a column.
+    """
     used: dict[DatasetId, list[ColumnEdge]] = {}
-    for entry in _list(facet.get("entries")):
-        own = (job.namespace, job.name), (None, None)
-        if isinstance(entry, dict) and entry.get("type") == "JOB" and _name(entry) in own:
-            for source in _list(entry.get("inputs")):
-                for edge in _edges_of_source(None, source, {}):
-                    plain = edge if source.get("transformations") else edge._replace(kind="DIRECT")
-                    used.setdefault(edge.source, []).append(plain)
+    for teller, facet in told:
+        names = (tuple(job), (None, None)) if teller == job else (tuple(job),)
+        for entry in _list(facet.get("entries")):
+            if isinstance(entry, dict) and entry.get("type") == "JOB" and _name(entry) in names:
+                for source in _list(entry.get("inputs")):
+                    for edge in _edges_of_source(None, source, {}):
+                        plain = edge if source.get("transformations") else edge._replace(kind="DIRECT")
+                        used.setdefault(edge.source, []).append(plain)
     return {name: edges for name, edges in used.items() if all(edge.source_column is not None for edge in edges)}
 
 

@@ -13,7 +13,7 @@ from headwater.graph.columns import ColumnEdge, columns_used_by
 from headwater.graph.declared import flows
 from headwater.graph.growth import Growth
 from headwater.graph.mending import End, end_of
-from headwater.graph.records import Dataset, Edge, Run
+from headwater.graph.records import Dataset, Edge, Run, Teller
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
 from headwater.model.facts import Seen, Stamped
@@ -109,12 +109,26 @@ class Graph(Growth):
         return None if told is None else told.content
 
     def columns_used_by(self, job: JobId) -> Mapping[DatasetId, Sequence[ColumnEdge]]:
-        """The columns that a job says it uses itself, by shown names; datasets of which it does not say so: any."""
-        digest = self.job_digest(job, "lineage")
-        if digest is None or self.is_deleted(digest):
-            return {}
-        used = columns_used_by(job, self._content(digest))
+        """The columns that a job is told to use itself, by shown names; of other datasets it may use any.
+
+        By its own `lineage` facet; of a job without runs by those of all that tell what it reads.
+        """
+        known, tellers = self.jobs[job], {job: None}
+        if not known.runs:
+            told = (teller for tellers in known.told.values() for teller in tellers)
+            tellers |= {own: None for teller in told if (own := self._job_of(teller)) is not None}
+        digests = ((teller, self.job_digest(teller, "lineage")) for teller in tellers)
+        facets = [(teller, self._content(digest)) for teller, digest in digests if digest is not None]
+        used = columns_used_by(job, [each for each in facets if each[1].get("_deleted") is not True])
         return {self.shown(name): edges for name, edges in used.items()}
+
+    def _job_of(self, teller: Teller) -> JobId | None:
+        """The job whose run or declaration tells of a flow."""
+        if isinstance(teller, str):
+            of_job = self.runs[teller].of_job
+            return None if of_job is None else of_job.job
+        *_, node = teller
+        return node if isinstance(node, JobId) else None
 
     # Runs
 

@@ -10,6 +10,8 @@ from starlette.testclient import TestClient
 from tests.support.app import Body, dataset, event, facet, get, post, served
 from tests.support.flights import FLIGHTS, columns, ran, schema, source
 
+DELAYS = ("carrier", "avg_delay")
+
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
@@ -266,6 +268,21 @@ def test_a_job_that_says_which_columns_it_uses_minds_no_other(client: TestClient
     assert befalls("flights:origin") == ("direct", "breaks")
     whole = get(client, "/api/v1/impact?nodeId=dataset:lake:delays&change=drop")
     assert effects(whole)["job alarm"] == "breaks"
+
+
+@pytest.mark.parametrize("is_declared", [False, True])
+def test_of_a_job_that_never_ran_others_may_say_which_columns_it_uses(client: TestClient, is_declared: bool) -> None:
+    used = source("delays", "avg_delay", "INDIRECT", "FILTER") | {"type": "DATASET"}
+    told = facet(entries=[{"namespace": "etl", "name": "alarm", "type": "JOB", "inputs": [used]}])
+    event = ran("orchestrate", "r7", 7, [], [])
+    event["job"]["facets"] = {"lineage": told}
+    if is_declared:
+        event = {member: value for member, value in event.items() if member not in ("run", "eventType")}
+    post(client, event)
+
+    reached = [effects(ask(client, column=column, change="drop", nodeId="dataset:lake:delays")) for column in DELAYS]
+
+    assert [each.get("job alarm") for each in reached] == [None, "breaks"]
 
 
 def test_a_drop_of_a_dataset_breaks_all_who_read_it(client: TestClient) -> None:
