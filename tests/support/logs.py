@@ -55,7 +55,8 @@ _dataset_facets = st.fixed_dictionaries(
             max_size=2,
         ).map(lambda fields: _facet(fields=fields))
         | _gone,
-        "lineage": st.lists(_explicit, max_size=2).map(lambda inputs: _facet(inputs=inputs)) | st.just(_facet()),
+        "lineage": st.lists(_explicit | _named_job, max_size=2).map(lambda inputs: _facet(inputs=inputs))
+        | st.just(_facet()),
         "symlinks": st.sampled_from([*DATASETS[:4], *INCOMPLETE, *_TABLES]).map(
             lambda alias: _facet(identifiers=[{"type": "OTHER", **alias}])
         ),

@@ -29,6 +29,11 @@ def silent(reference: Mapping[str, Any]) -> frozenset[bytes]:
     return frozenset(bytes.fromhex(reference["facets"][facet]) for facet in reference.get("silent", ()))
 
 
+def makers(reference: Mapping[str, Any]) -> frozenset[JobId]:
+    """The jobs that a dataset event says make the dataset."""
+    return frozenset(JobId(*name) for name in reference.get("jobs", ()))
+
+
 def flows(declared: Mapping[str, Any]) -> Iterator[Flow]:
     """The flows that the declaration of a job tells of."""
     for source, target in declared.get("flows", ()):

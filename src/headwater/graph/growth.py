@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from typing import Any
 
 from headwater.graph.column_edges import ColumnEdges, ContentReader
-from headwater.graph.declared import dataset_of, digests, flows, references, silent
+from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent
 from headwater.graph.evidence import ColumnEvidences
 from headwater.graph.fold import FactKey
 from headwater.graph.job_edges import JobEdges
@@ -217,6 +217,10 @@ class Growth(JobEdges, ColumnEvidences):
         if now == before:
             return
         dataset.declared[by] = now
+        for job in before.makers if before else ():
+            self._retract_flow(by, Flow(job, name))
+        for job in now.makers:
+            self._tell_flow(by, Flow(job, name), Seen(now.stamp.time_us, now.stamp.time_us))
         self.identities.note(name)
         self._choose_again(name)
         if now.evidence or (before and before.evidence):
@@ -236,7 +240,7 @@ class Growth(JobEdges, ColumnEvidences):
 def _declared_by(fact: Declaration, direction: Direction, reference: Mapping[str, Any]) -> DeclaredFacets:
     is_written = direction == "output"
     said = {facet: Stamped(fact.stamp, is_written, digest) for facet, digest in digests(reference).items()}
-    return DeclaredFacets(fact.stamp, said, silent(reference))
+    return DeclaredFacets(fact.stamp, said, silent(reference), makers(reference))
 
 
 def _pass_over(_: Fact) -> None:

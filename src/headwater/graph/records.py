@@ -117,6 +117,8 @@ class DeclaredFacets(NamedTuple):
     facets: Mapping[str, Stamped]
     silent: frozenset[bytes] = frozenset()
     """Those of them that may say what it is made from, and do not: be it that they are taken back."""
+    makers: frozenset[JobId] = frozenset()
+    """The jobs that it says make the dataset."""
 
     @property
     def evidence(self) -> EvidenceKey | None:
@@ -131,7 +133,8 @@ class DeclaredFacets(NamedTuple):
         if self.stamp != other.stamp:
             return max(self, other, key=lambda declared: declared.stamp)
         both = {name: max(said, self.facets.get(name, said)) for name, said in other.facets.items()}
-        return DeclaredFacets(self.stamp, {**self.facets, **both}, self.silent | other.silent)
+        silent, makers = self.silent | other.silent, self.makers | other.makers
+        return DeclaredFacets(self.stamp, {**self.facets, **both}, silent, makers)
 
 
 @dataclass(slots=True)

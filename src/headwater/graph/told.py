@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from headwater.graph.columns import edges_into
-from headwater.graph.declared import dataset_of, digests, flows, references, silent
+from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent
 from headwater.graph.diff import (
     ABOUT_THE_EVENT,
     Change,
@@ -110,8 +110,10 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
                 deleted.add(JobId(namespace, name).node_id)
             case Edit(target=("dataset", namespace, name), what="deleted", value=b"true"):
                 deleted.add(name_of(DatasetId(namespace, name)).node_id)
-            case Declaration():
+            case Declaration(node=DatasetId() as name):
                 _declared(layout, schemas, "output", content(fact.content), content, name_of)
+                for job in makers(content(fact.content)):
+                    _job_flow(layout, (job, name), name_of)
     for name, (_, digest) in schemas.items():
         lay_out_schema(layout, name, content(digest))
     tables = {fact.dataset for fact in event_facts if isinstance(fact, CatalogEntry)}

@@ -46,7 +46,7 @@ from headwater.model.facts import (
     Slot,
     Telling,
 )
-from headwater.model.flow_facts import control_flow, explicit_flows, explicit_targets
+from headwater.model.flow_facts import control_flow, explicit_flows, explicit_makers, explicit_targets
 from headwater.model.iceberg import without_metadata_columns
 from headwater.model.identity_facts import identity_facts
 from headwater.model.names import DatasetId, JobId, run_id_of
@@ -274,6 +274,8 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
             return
     yield from _nameless_among(_NO_RUN, dataset.facets, seen)
     reference, contents = _declared(dataset)
+    if makers := {*explicit_makers(standing(dataset.facets, "lineage") or {})}:
+        reference["jobs"] = sorted(makers)
     yield from contents
     yield from identity_facts(dataset, seen)
     content = content_of(reference)

@@ -330,8 +330,9 @@ class Declaration(LastWriter):
 
     `content` is the digest of a JSON object: `{"inputs": [ref…], "outputs": [ref…]}` for a job, perhaps with `"flows":
     [[source, target]…]`, and one `ref` for a dataset. A `ref` is `{"namespace", "name", "facets": {facet name: hex
-    digest}}`, perhaps with `"silent"`, the names of those that may say where it comes from and do not. An end of a flow
-    is `["job" or "dataset", namespace, name]`, or null for the job itself.
+    digest}}`, perhaps with `"silent"`, the names of those that may say where it comes from and do not, and of one that
+    a dataset event declared with `"jobs": [[namespace, name]…]`, those that make it. An end of a flow is `["job" or
+    "dataset", namespace, name]`, or null for the job itself.
     """
 
     KEY = ("kind", "node")

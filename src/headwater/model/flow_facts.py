@@ -10,6 +10,7 @@ from headwater.model.sources import tells_sources
 Flow = tuple[JobId | DatasetId | None, JobId | DatasetId | None]
 """Source and target; None stands for the job that carries the facet."""
 
+_NOBODY: Final = JobId("", "")
 _WAYS: Final[tuple[Way, ...]] = ("upstream", "downstream")
 
 
@@ -34,6 +35,13 @@ def explicit_flows(explicit: Mapping[str, Any], own: JobId) -> Iterator[Flow]:
                 if not (isinstance(source, DatasetId) and isinstance(target, DatasetId)) and source != target:
                     flows[type(source), source, type(target), target] = (source, target)
     return iter(flows.values())
+
+
+def explicit_makers(explicit: Mapping[str, Any]) -> Iterator[JobId]:
+    """The jobs that a dataset's own `lineage` facet says make it; one without a name is nobody's there."""
+    for source in _sources(explicit, _NOBODY):
+        if isinstance(source, JobId):
+            yield source
 
 
 def control_flow(run_id: str, facet: Mapping[str, Any], seen: Seen) -> Iterator[ControlFlow]:

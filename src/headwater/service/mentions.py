@@ -37,6 +37,7 @@ class Mentions:
     jobs: set[JobId] = field(default_factory=set)
     declared_jobs: set[JobId] = field(default_factory=set)
     datasets: set[DatasetId] = field(default_factory=set)
+    declared_datasets: set[DatasetId] = field(default_factory=set)
     aliases: set[tuple[DatasetId, DatasetId]] = field(default_factory=set)
 
 
@@ -65,15 +66,13 @@ def mentions(facts: Iterable[Fact]) -> Mentions:
         if type(fact) in _NAME_NOBODY:  # most of them
             continue
         match fact:
-            case (
-                Observation(dataset=name)
-                | ColumnEvidence(target=name)
-                | Declaration(node=DatasetId() as name)
-                | DeclaredTimes(node=DatasetId() as name)
-            ):
+            case Observation(dataset=name) | ColumnEvidence(target=name) | DeclaredTimes(node=DatasetId() as name):
                 found.datasets.add(name)
             case JobFacet(job=job):
                 found.jobs.add(job)
+            case Declaration(node=DatasetId() as name):
+                found.datasets.add(name)
+                found.declared_datasets.add(name)
             case JobFlow(source=source, target=target):
                 found.jobs.update(end for end in (source, target) if isinstance(end, JobId))
                 found.datasets.update(end for end in (source, target) if isinstance(end, DatasetId))

@@ -188,6 +188,21 @@ def test_a_dataset_event_derives_a_view_from_its_tables_without_a_job() -> None:
     assert sources(graph(view(1, "b"), view(0, "a", "c")), "v") == {("b", "lineage")}
 
 
+def test_a_dataset_event_names_the_jobs_that_make_a_dataset_until_another_replaces_it() -> None:
+    def derived(second: int, *inputs: dict[str, Any]) -> dict[str, Any]:
+        time = f"2026-05-22T14:23:{second:02d}Z"
+        return {"eventTime": time, "producer": "p", "dataset": lake("v", lineage={"inputs": list(inputs)})}
+
+    first, second = derived(0, job("load"), {"type": "JOB"}, source("a")), derived(1, job("other"))
+
+    found, replaced = graph(first), graph(second, first)
+    assert [*found.writes(OWN)] == [DatasetId("lake", "v")]
+    assert sources(found, "v") == {("a", "lineage")}
+    assert found.writers(DatasetId("lake", "v")) == {OWN}
+    assert replaced.writers(DatasetId("lake", "v")) == {OTHER}
+    assert not (OWN in replaced.jobs and replaced.jobs[OWN].is_known)
+
+
 def test_entries_that_name_other_jobs_are_edges_of_those_jobs() -> None:
     found = graph(
         run_event(
