@@ -1,9 +1,10 @@
 """The past as the walk to a root cause asks for it, read from graph and store."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, Final
 
 import orjson
@@ -81,6 +82,19 @@ class KnownHistory:
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
         """What a dataset is made from without a job."""
         return [*self._knowledge.derivations.sources(name)]
+
+    def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
+        """What a run says it made a dataset from, by the strongest of its facets; None where it says nothing."""
+        graph = self._graph
+        evidence = graph.runs[run_id].evidence
+        told = [(member, key) for member in graph.members(name) for key in evidence.get(member, ())]
+        if not told:
+            return None
+        strongest = max(strength for _, (strength, _) in told)
+        sources = (
+            graph.column_edges.sources(member, digest) for member, (strength, digest) in told if strength == strongest
+        )
+        return {*map(graph.shown, chain.from_iterable(sources))}
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
         """For each run the versions of the dataset that it says it wrote."""

@@ -657,6 +657,56 @@ def test_a_column_leaves_out_what_does_not_feed_it(client: TestClient) -> None:
     assert [each["run"]["id"] for each in of_total["lookedAt"]] == ["report-6", "clean-6", "load-6"]
 
 
+def of_each_its_own() -> dict[str, Any]:
+    """In one run: `mart` is made from `stage`, `shelf` from `names`."""
+    source = {"namespace": "lake", "type": "DATASET"}
+    return facet(
+        entries=[
+            {**source, "name": target, "inputs": [{**source, "name": name}]}
+            for target, name in (("mart", "stage"), ("shelf", "names"))
+        ]
+    )
+
+
+@pytest.mark.parametrize("by", ["lineage", "columnLineage"])
+def test_what_a_run_made_another_of_its_outputs_from_is_not_to_blame(client: TestClient, by: str) -> None:
+    columns = {"mart": lineage(total=("stage", "amount")), "shelf": lineage(total=("names", "label"))}
+
+    def reported(day: int, rows: int) -> list[Body]:
+        told = {name: {"columnLineage": columns[name]} if by == "columnLineage" else {} for name in columns}
+        outputs = [written("mart", **told["mart"]), written("shelf", rows, **told["shelf"])]
+        job_facets = {"lineage": of_each_its_own()} if by == "lineage" else {}
+        return run("report", day, inputs=[read("stage"), read("names")], outputs=outputs, job_facets=job_facets)
+
+    for day in range(5, 9):
+        post(client, *run("load", day), *run("clean", day), *reported(day, 1_000))
+        post(client, *run("name", day, hour=1, outputs=[written("names")]))
+    post(client, *run("load", 9), *run("clean", 9), *run("name", 9, hour=1, state="FAIL"), *reported(9, 3))
+
+    of_mart, of_shelf = ask(client), ask(client, "dataset:lake:shelf")
+
+    assert found(of_mart) == []
+    assert {each["run"]["id"] for each in of_mart["lookedAt"]} == {"report-9", "clean-9", "load-9"}
+    assert found(of_shelf) == [("failed-run", "name", 1), ("volume-jump", "shelf", 0)]
+    assert not {each["run"]["id"] for each in of_shelf["lookedAt"]} & {"clean-9", "load-9"}
+
+
+def test_a_run_that_fed_two_ways_is_followed_for_both(client: TestClient) -> None:
+    post(client, *run("load", 5), *run("name", 5, hour=1, outputs=[written("names")]))
+    post(client, *run("clean", 5), *run("name", 6, hour=1, state="FAIL"), *run("load", 6), *run("clean", 6))
+    inputs = [read("stage"), read("names")]
+    outputs, told = [written("mart"), written("shelf")], {"lineage": of_each_its_own()}
+    post(client, *run("report", 6, inputs=inputs, outputs=outputs, job_facets=told))
+    post(client, *run("copy", 6, hour=4, inputs=[read("shelf")], outputs=[written("copied")]))
+    post(client, *run("join", 6, hour=5, inputs=[read("mart"), read("copied")], outputs=[written("joined")]))
+
+    answer = ask(client, "dataset:lake:joined")
+
+    jobs = {each["run"]["job"]["name"] for each in answer["lookedAt"]}
+    assert jobs == {"join", "copy", "report", "clean", "load", "name"}
+    assert ("failed-run", "name") in {(kind, name) for kind, name, _ in found(answer)}
+
+
 def test_a_job_stands_for_its_last_run(client: TestClient) -> None:
     assert ask(client, "job:etl:clean")["run"]["id"] == "clean-4"
 

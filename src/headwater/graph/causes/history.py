@@ -1,6 +1,7 @@
 """What the walk to a root cause asks of whoever keeps the past."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from headwater.graph.causes.record import FailedCheck, Outline, Record, Retold, SchemaNews
@@ -30,6 +31,9 @@ class History(Protocol):
 
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
         """What a dataset is made from without a job, such as a view: who reads it reads these."""
+
+    def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
+        """What a run says it made a dataset from; None where it says nothing: from all that it read."""
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
         """For each run the versions of the dataset that it says it wrote; runs that say none may be left out."""

@@ -18,6 +18,7 @@ from headwater.graph.causes.rules.runs import failed_runs, missing_runs
 from headwater.graph.causes.rules.schema import changes_meanwhile, declared_changes, schema_changes
 from headwater.graph.causes.rules.volume import volume_jumps
 from headwater.graph.causes.trail import Trail, trail
+from headwater.model.names import DatasetId
 
 RULES: Final[tuple[Rule, ...]] = (
     schema_changes,
@@ -55,10 +56,17 @@ class Causes(NamedTuple):
 
 
 def causes(
-    history: History, starts: Sequence[Outline], columns: ColumnsOf | None, max_hops: int
+    history: History,
+    starts: Sequence[Outline],
+    outputs: frozenset[DatasetId] | None,
+    columns: ColumnsOf | None,
+    max_hops: int,
 ) -> Generator[None, None, Causes]:
-    """What changed or went wrong in the runs and in everything that fed them; between steps others have their turn."""
-    looked_at = yield from trail(history, starts, columns, max_hops)
+    """What changed or went wrong in the runs and in everything that fed them, for these outputs (None: for any).
+
+    Between steps others have their turn.
+    """
+    looked_at = yield from trail(history, starts, outputs, columns, max_hops)
     found: list[Finding] = []
     for visit in looked_at.visits:
         found += (finding for rule in RULES for finding in rule(visit, history))

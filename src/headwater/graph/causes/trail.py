@@ -7,13 +7,15 @@ are followed too: what they should have written is what the reader lacks.
 
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.causes.history import ColumnsOf, History
-from headwater.graph.causes.record import SILENT, Outline, Record
+from headwater.graph.causes.record import SILENT, End, Outline, Record
 from headwater.graph.structs import Nesting
 from headwater.graph.walk import reachable
+from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId
 
 By = Literal["version", "time", "stream", "attempt"]
@@ -54,6 +56,13 @@ class Link(NamedTuple):
     by: By
 
 
+class Parts(NamedTuple):
+    """What a run wrote that matters, and what it says it read for just that."""
+
+    written: AbstractSet[DatasetId]
+    read: AbstractSet[DatasetId]
+
+
 @dataclass(frozen=True, slots=True)
 class Visit:
     """A run that was looked at, how it was come to, and what it is compared with."""
@@ -67,6 +76,7 @@ class Visit:
     """The columns that matter, by dataset; None: all do."""
     news: "Window"
     """When something must have changed to be news for the output."""
+    parts: "Parts | None" = None
 
     @property
     def run(self) -> Outline:
@@ -77,6 +87,14 @@ class Visit:
     def hops(self) -> int:
         """How many datasets lie between it and the output."""
         return len(self.path)
+
+    def concerns(self, direction: Direction, name: DatasetId) -> bool:
+        """Whether what is wrong may hang on this dataset among those that the run read and wrote."""
+        return self.parts is None or name in (self.parts.read if direction == "input" else self.parts.written)
+
+    def sides(self, direction: Direction) -> Iterator[tuple[DatasetId, End]]:
+        """What the run told of those on one side."""
+        return ((name, end) for name, end in self.record.sides(direction) if self.concerns(direction, name))
 
     def matters(self, name: DatasetId, column: str) -> bool:
         """Whether what is wrong may come from this column."""
@@ -101,10 +119,20 @@ class _Next(NamedTuple):
 
     run: Outline
     path: tuple[Link, ...]
+    outputs: frozenset[DatasetId] | None
+    """Of what it wrote, what matters; None: all."""
     wanted: ColumnsOf | None
     news: Window
     was_read: bool = False
     """Whether somebody on the way had run before, so that something can be no news."""
+
+    def also_for(self, output: DatasetId, columns: ColumnsOf | None) -> "_Next":
+        """The same where this output of the run matters too, or these columns of it."""
+        outputs = None if self.outputs is None else self.outputs | {output}
+        if self.wanted is None or columns is None:
+            return self._replace(outputs=outputs, wanted=None)
+        known = self.wanted.get(output, frozenset())
+        return self._replace(outputs=outputs, wanted={**self.wanted, output: known | columns[output]})
 
 
 class Trail(NamedTuple):
@@ -115,17 +143,27 @@ class Trail(NamedTuple):
 
 
 def trail(
-    history: History, starts: Sequence[Outline], columns: ColumnsOf | None, max_hops: int, max_runs: int = MAX_RUNS
+    history: History,
+    starts: Sequence[Outline],
+    outputs: frozenset[DatasetId] | None,
+    columns: ColumnsOf | None,
+    max_hops: int,
+    max_runs: int = MAX_RUNS,
 ) -> Generator[None, None, Trail]:
-    """Everything that fed the runs, each run once, by the shortest way; a step is a run that was looked at."""
-    queue = deque(_Next(start, (), columns, Window(start.started_us, start.last_us)) for start in starts)
-    known = {start.run_id for start in starts}
+    """Everything that fed these outputs of the runs (None: all that they wrote), by the shortest way.
+
+    Each run stands there once. A step is a run that was looked at, be it anew as more of what it wrote matters.
+    """
+    nexts = {
+        start.run_id: _Next(start, (), outputs, columns, Window(start.started_us, start.last_us)) for start in starts
+    }
+    queue = deque(nexts)
     visits: dict[str, Visit] = {}
     is_cut = False
     while queue:
-        here = queue.popleft()
+        here = nexts[queue.popleft()]
         run, path = here.run, here.path
-        if len(visits) == max_runs:
+        if len(visits) == max_runs and run.run_id not in visits:
             return Trail(tuple(visits.values()), is_cut=True)
         visit = visits[run.run_id] = _visit(history, here)
         yield
@@ -133,15 +171,21 @@ def trail(
         jobs = {run.job, *(visits[link.reader].run.job for link in path)}
         for feed in visit.feeds:
             for writer in feed.writers:
-                if writer.run.run_id in known or writer.run.job in jobs:
+                if writer.run.job in jobs:
                     continue  # a job's own earlier runs are what it is compared with, not what lies above it
+                wrote, wanted = writer.run.run_id, _narrowed(visit.columns, feed.dataset)
+                if (known := nexts.get(wrote)) is not None:
+                    nexts[wrote] = known.also_for(feed.dataset, wanted)
+                    if nexts[wrote] != known and wrote in visits:
+                        queue.append(wrote)
+                    continue
                 if len(path) == max_hops:
                     is_cut = True
                     continue
-                known.add(writer.run.run_id)
-                link = Link(run.run_id, feed.dataset, writer.run.run_id, writer.by)
+                link = Link(run.run_id, feed.dataset, wrote, writer.by)
                 news = visit.news._replace(until_us=min(visit.news.until_us, feed.at_us))
-                queue.append(_Next(writer.run, (*path, link), _narrowed(visit.columns, feed.dataset), news, was_read))
+                nexts[wrote] = _Next(writer.run, (*path, link), frozenset({feed.dataset}), wanted, news, was_read)
+                queue.append(wrote)
     return Trail(tuple(visits.values()), is_cut)
 
 
@@ -150,7 +194,7 @@ def _narrowed(columns: ColumnsOf | None, name: DatasetId) -> ColumnsOf | None:
 
 
 def _visit(history: History, here: _Next) -> Visit:
-    run, path, wanted, news, was_read = here
+    run, path, outputs, wanted, news, was_read = here
     record = history.record(run.run_id)
     if history.is_stream(run.job) and news.until_us < run.last_us:
         record = history.record_then(run.run_id, news.until_us)  # what it told since, nobody had read
@@ -159,9 +203,12 @@ def _visit(history: History, here: _Next) -> Visit:
     earlier = tuple(history.record(each.run_id) for each in _earlier(history, run, known))
     if earlier and not history.is_stream(run.job):
         news = known = news._replace(after_us=min(news.after_us, earlier[0].outline.started_us))
-    feeds = tuple(_feeds(history, record, wanted, columns, known))
+    read, parts = read_through(history, run.reads), None if outputs is None else _parts(history, run, outputs)
+    if parts is not None:
+        read &= parts.read
+    feeds = tuple(_feeds(history, record, read, None if wanted is None else columns, known))
     # Where nobody tells what feeds the columns, all that was read matters, but of what was written still only these.
-    return Visit(record, path, feeds, earlier, wanted if columns is None else columns, news)
+    return Visit(record, path, feeds, earlier, wanted if columns is None else columns, news, parts)
 
 
 def _earlier(history: History, run: Outline, news: Window | None) -> Sequence[Outline]:
@@ -205,14 +252,23 @@ def _with_sources(history: History, wanted: ColumnsOf | None) -> ColumnsOf | Non
     return columns
 
 
+def _parts(history: History, run: Outline, outputs: AbstractSet[DatasetId]) -> Parts | None:
+    """What matters of what a run read and wrote; None: it does not say what it made these outputs from."""
+    written = run.writes & outputs  # a run that failed may not have come to write any
+    told = [history.made_by(run.run_id, name) for name in written]
+    if not told or None in told:
+        return None
+    return Parts(written, read_through(history, {source for sources in told for source in sources or ()}))
+
+
 def _feeds(
-    history: History, record: Record, wanted: ColumnsOf | None, columns: ColumnsOf | None, news: Window | None
+    history: History, record: Record, read: Iterable[DatasetId], columns: ColumnsOf | None, news: Window | None
 ) -> Iterator[Feed]:
     run = record.outline
     is_stream = history.is_stream(run.job)
     read_at_us = run.last_us if is_stream else run.started_us
-    for name in sorted(read_through(history, run.reads)):
-        if columns is not None and wanted is not None and name not in columns:
+    for name in sorted(read):
+        if columns is not None and name not in columns:
             continue  # no column of it feeds what is wrong
         end = record.ends.get(("input", name), SILENT)
         versions = end.versions if is_stream else end.versions_at_first

@@ -49,7 +49,8 @@ async def _root_cause(knowledge: Knowledge, history: KnownHistory, asked: Questi
     starts = _starts(knowledge, history, asked)
     if not starts:
         return _unwritten(asked)
-    found = await outcome_in_turns(causes(history, starts, _columns(asked), asked.max_hops))
+    outputs = None if isinstance(asked.node, JobId) else frozenset(_written_for(history, asked.node))
+    found = await outcome_in_turns(causes(history, starts, outputs, _columns(asked), asked.max_hops))
     return shapes.RootCause(
         nodeId=asked.node.node_id,
         column=asked.node.column if isinstance(asked.node, ColumnId) else None,

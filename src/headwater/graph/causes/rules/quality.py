@@ -25,12 +25,12 @@ def failed_checks(visit: Visit, history: History) -> Iterator[Finding]:
     """The run itself, or a run that read the same data, found an expectation missed; of a stream at any time."""
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
-        for name, end in visit.record.sides(direction):
+        for name, end in visit.sides(direction):
             before = [check for each in visit.earlier[:1] for check in _checks(each, direction, name)]
             meanwhile = _meanwhile(visit, history, direction, name)
             yield from _failed(visit, name, end.checks, before, visit.record, meanwhile)
     yield from _failed_tests(visit)
-    for name in sorted(visit.run.writes):
+    for name in sorted(name for name in visit.run.writes if visit.concerns("output", name)):
         for record in _checkers(visit, history, name):
             yield from _failed(visit, name, _checks(record, "input", name), (), record)
 

@@ -39,7 +39,7 @@ def schema_changes(visit: Visit, history: History) -> Iterator[Finding]:
     """
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
-        for name, end in visit.record.sides(direction):
+        for name, end in visit.sides(direction):
             now = end.columns_at_first if history.is_stream(visit.run.job) else end.columns
             before = _before(visit.earlier, direction, name)
             if now is not None and before is not None:
@@ -60,7 +60,7 @@ def changes_meanwhile(visit: Visit, history: History) -> Iterator[Finding]:
     if not history.is_stream(visit.run.job):
         return
     for told in history.retold(visit.run.run_id):
-        if visit.news.has(told.at_us):
+        if visit.news.has(told.at_us) and visit.concerns(told.direction, told.dataset):
             is_of_feed = told.direction == "input"
             yield from _changed(visit, told.dataset, told.before, told.after, told.at_us, is_of_feed=is_of_feed)
 

@@ -53,7 +53,7 @@ def volume_jumps(visit: Visit, _: History) -> Iterator[Finding]:
     """The run read or wrote far more or fewer rows than the job's runs before."""
     sides: tuple[Direction, ...] = ("output", "input")
     for direction in sides:
-        for name, end in visit.record.sides(direction):
+        for name, end in visit.sides(direction):
             told = end.rows
             earlier = [
                 (before.rows[0], record.outline.run_id)
