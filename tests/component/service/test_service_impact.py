@@ -11,6 +11,7 @@ from tests.support.app import Body, dataset, event, facet, get, post, served
 from tests.support.flights import FLIGHTS, columns, ran, schema, source
 
 DELAYS = ("carrier", "avg_delay")
+JOBS_BETWEEN = ("average", "score", "alarm")
 
 
 @pytest.fixture
@@ -283,6 +284,36 @@ def test_of_a_job_that_never_ran_others_may_say_which_columns_it_uses(client: Te
     reached = [effects(ask(client, column=column, change="drop", nodeId="dataset:lake:delays")) for column in DELAYS]
 
     assert [each.get("job alarm") for each in reached] == [None, "breaks"]
+
+
+def handed_over(giver: str, taker: str) -> Body:
+    ends = [{"namespace": "etl", "name": name, "type": "JOB"} for name in (taker, giver)]
+    return facet(entries=[{**ends[0], "inputs": [ends[1]]}])
+
+
+def test_a_change_goes_on_to_jobs_that_take_data_from_jobs(client: TestClient) -> None:
+    told = columns([], id=[source("other", "id", "DIRECT", "IDENTITY")])
+    outputs = [dataset("alerts"), dataset("told", columnLineage=told)]
+    for job, giver, writes in (("score", "average", []), ("alarm", "score", outputs)):
+        ran_since = ran(job, f"run {job}", 7, [dataset("other")] if writes else [], writes)
+        ran_since["job"]["facets"] = {"lineage": handed_over(giver, job)}
+        post(client, ran_since)
+
+    of_column = get(client, "/api/v1/impact?nodeId=datasetField:lake:legs:delay&change=drop")
+    of_job = get(client, "/api/v1/impact?nodeId=job:etl:average")
+
+    reached = {short(each["id"]): each for each in of_column["reached"]}
+    assert [(name, reached[name]["distance"]) for name in ("job average", "job score", "job alarm", "alerts")] == [
+        ("job average", 1),
+        ("job score", 2),
+        ("job alarm", 3),
+        ("alerts", 3),
+    ]
+    assert "told" not in reached
+    assert (reached["job average"]["effect"], reached["job score"]["effect"]) == ("breaks", "unknown")
+    assert reached["job score"]["reason"] == "takes data from job average, and no event tells which columns it uses"
+    assert [step["origin"] for step in reached["alerts"]["path"]][1:] == [f"job:etl:{name}" for name in JOBS_BETWEEN]
+    assert {short(each["id"]) for each in of_job["reached"]} == {"job board", "job score", "job alarm", "alerts"}
 
 
 def test_a_drop_of_a_dataset_breaks_all_who_read_it(client: TestClient) -> None:

@@ -184,6 +184,8 @@ def _judged_retype(proposal: Proposal, step: Step, use: str) -> _Finding:
 def _use(step: Step) -> str:
     """How the step uses what it comes from, as the beginning of a sentence without a subject."""
     edge, what = step.edge, _called(step.origin, step.read)
+    if step.origin.kind == "job":
+        return f"takes data from {what}"
     if edge is None or step.use == "unknown":
         return f"reads {what}"
     if edge.kind == "INDIRECT":
@@ -195,4 +197,6 @@ def _use(step: Step) -> str:
 
 def _called(place: Place, column: str | None = None) -> str:
     """The place, or another column of the same dataset."""
+    if place.kind == "job":
+        return f"job {place.owner.name}"
     return f"{place.owner.name}:{column or place.column}" if place.kind == "column" else place.owner.name

@@ -1,7 +1,7 @@
 """Every place downstream of a dataset or column, with each step that leads there.
 
 Where events tell of columns, a change goes only where the column goes. A job that never told what it makes a dataset
-from may make it from all that it reads: such steps carry no edge.
+from may make it from all that it reads, and from what other jobs hand to it: such steps carry no edge.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -93,13 +93,13 @@ class Reach(NamedTuple):
     """Those that lead to each of them."""
 
 
-def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId]) -> Generator[None, None, Reach]:
-    """Everything downstream. Nearest first; a place is at the least number of jobs that lead to it.
+def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId | JobId]) -> Generator[None, None, Reach]:
+    """Everything downstream; of a job what other jobs get from it. Nearest first, by the least number of jobs between.
 
     A step is a dataset that the walk went on from: between two of them others may have their turn.
     """
     walk = _Walk(flow, start)
-    while walk.front:
+    while not walk.is_over:
         yield from walk.go_on()
     places = sorted(walk.steps, key=_ORDER)
     places.sort(key=_DISTANCE)
@@ -113,7 +113,7 @@ _DISTANCE: Final = attrgetter("distance")
 class _Walk:
     """How far a walk has come."""
 
-    def __init__(self, flow: "Flow", start: Iterable[ColumnId | DatasetId]) -> None:
+    def __init__(self, flow: "Flow", start: Iterable[ColumnId | DatasetId | JobId]) -> None:
         self._flow = flow
         self._column = cache(partial(Place, "column"))
         self._dataset = cache(partial(Place, "dataset"))
@@ -123,20 +123,40 @@ class _Walk:
         self._hops = 0
         self._gone = {*self.start}
         self._fresh: set[Place] = set()
-        self.front = _by_dataset(self.start)
+        self._handing = [place for place in self.start if place.kind == "job"]
+        self._front = _by_dataset(self.start)
 
-    def _place(self, name: ColumnId | DatasetId) -> Place:
-        return self._column(*name) if isinstance(name, ColumnId) else self._dataset(name)
+    def _place(self, name: ColumnId | DatasetId | JobId) -> Place:
+        if isinstance(name, ColumnId):
+            return self._column(*name)
+        return self._job(name) if isinstance(name, JobId) else self._dataset(name)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has come to all."""
+        return not (self._front or self._handing)
 
     def go_on(self) -> Iterator[None]:
         """Go on by a job from where the walk has come to: from the places of one dataset with each step."""
         self._hops += 1
-        for name in sorted(self.front):
-            self._go_on_from(name, sorted(self.front[name], key=_ORDER))
+        handing, self._handing = sorted(self._handing, key=_ORDER), []
+        for place in handing:
+            self._hand_on(place)
+        for name in sorted(self._front):
+            self._go_on_from(name, sorted(self._front[name], key=_ORDER))
             yield
-        self.front = _by_dataset(self._fresh - self._gone)
+        self._front = _by_dataset(self._fresh - self._gone)
         self._gone |= self._fresh
         self._fresh = set()
+
+    def _hand_on(self, giver: Place) -> None:
+        """Go on to the jobs that take data from one without a dataset between, and to what they may make of it."""
+        for job, targets in self._flow.handed_on(JobId(*giver.owner)):
+            taker = self._job(job)
+            self._take(giver, taker, None, (job,))
+            for place in map(self._dataset, targets):
+                self._fresh.add(place)
+                self._take(taker, place, None, (job,))
 
     def _go_on_from(self, name: DatasetId, fronts: Sequence[Place]) -> None:
         """Take the steps that lead on from these places of a dataset; they are sorted and not empty."""
@@ -187,6 +207,8 @@ class _Walk:
                 return
             to.distance = self._hops
             steps = self.steps[to] = []
+            if to.kind == "job":
+                self._handing.append(to)
         steps.append(Step(origin, to, edge, jobs))
 
 
@@ -194,7 +216,8 @@ def _by_dataset(places: Iterable[Place]) -> dict[DatasetId, list[Place]]:
     """The places by dataset; a dataset itself stands for all of it."""
     front: dict[DatasetId, list[Place]] = {}
     for place in places:
-        front.setdefault(DatasetId(*place.owner), []).append(place)
+        if place.kind != "job":
+            front.setdefault(DatasetId(*place.owner), []).append(place)
     return front
 
 
@@ -218,12 +241,23 @@ class Flow:
         self.columns_of = cache(columns_of)
         self.readers = cache(partial(_readers, graph))
         self.used_by = cache(graph.columns_used_by)
-        self.onward = cache(partial(_onward_from, graph, told_into(graph), self.readers))
+        told_of = told_into(graph)
+        self.onward = cache(partial(_onward_from, graph, told_of, self.readers))
+        self.handed_on = partial(_handed_on, graph, told_of)
 
 
 def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
     """The jobs that read the dataset, but for deleted ones."""
     return {job for job in graph.readers(name) if not graph.hides(job)}
+
+
+def _handed_on(
+    graph: Graph, told_of: Callable[[DatasetId], Told], giver: JobId
+) -> Iterator[tuple[JobId, list[DatasetId]]]:
+    """The jobs that take data from a job, and what they write without telling what they make it from."""
+    for job in sorted(job for job in graph.jobs[giver].feeds if not graph.hides(job)):
+        written = filter(graph.shows, {graph.shown(target) for target in graph.jobs[job].writes})
+        yield job, sorted(target for target in written if _untold(graph, told_of(target).told_of, (job,)))
 
 
 def _onward_from(

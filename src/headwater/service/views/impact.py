@@ -62,7 +62,7 @@ async def impact(knowledge: Knowledge, node: Node, change: Change | None, page: 
         InvalidInputError: such a change of such a node makes no sense.
     """
     proposal = None if change is None else _proposal(knowledge, node, change)
-    start = sorted(knowledge.graph.writes(node)) if isinstance(node, JobId) else [node]
+    start = [node, *(sorted(knowledge.graph.writes(node)) if isinstance(node, JobId) else ())]
     found = await outcome_in_turns(reach(Flow(knowledge.graph, knowledge.all_columns), start))
     judged = {} if proposal is None else verdicts(found, proposal)
     steps = ways(found) if proposal is None else {place: verdict.step for place, verdict in judged.items()}
