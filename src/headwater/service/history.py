@@ -79,6 +79,10 @@ class KnownHistory:
         """The jobs that read a dataset, by name; deleted ones are left out."""
         return sorted(job for job in self._graph.readers(name) if not self._graph.hides(job))
 
+    def givers(self, job: JobId) -> Sequence[JobId]:
+        """The jobs that a job takes data from without a dataset between, by name; deleted ones are left out."""
+        return sorted(giver for giver in self._graph.jobs[job].fed_by if not self._graph.hides(giver))
+
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
         """What a dataset is made from without a job."""
         return [*self._knowledge.derivations.sources(name)]

@@ -20,7 +20,10 @@ class CauseRun(TypedDict):
 
 
 class CauseLink(TypedDict):
-    """One step up: this run read the dataset (a node id), that run wrote it, and how we know."""
+    """One step up: this run read the dataset (a node id), that run wrote it, and how we know.
+
+    The node id of a job stands there where that job's run handed the data over without a dataset between.
+    """
 
     reader: str
     dataset: str
@@ -53,7 +56,10 @@ class CauseFinding(TypedDict):
 
 
 class InputLookedAt(TypedDict):
-    """What a run read, and the runs that wrote just that; none: see `words`."""
+    """What a run read, or the job that it took data from, by node id, and the runs that wrote just that.
+
+    None: see `words`.
+    """
 
     dataset: str
     versions: Sequence[str]

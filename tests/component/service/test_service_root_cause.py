@@ -707,6 +707,28 @@ def test_a_run_that_fed_two_ways_is_followed_for_both(client: TestClient) -> Non
     assert ("failed-run", "name") in {(kind, name) for kind, name, _ in found(answer)}
 
 
+def test_a_job_that_hands_data_over_without_a_dataset_is_looked_at(client: TestClient) -> None:
+    ends = [{"namespace": "etl", "name": name, "type": "JOB"} for name in ("score", "features")]
+    told = {"lineage": facet(entries=[{**ends[0], "inputs": [ends[1]]}])}
+    for day in (5, 6):
+        post(client, *run("load", day), *run("clean", day))
+        features = {"inputs": [read("stage")], "outputs": [], "state": "FAIL" if day == 6 else "COMPLETE"}
+        post(client, *run("features", day, hour=3, **features))
+        post(client, *run("score", day, inputs=[], outputs=[written("scores")], job_facets=told))
+
+    answer = ask(client, "dataset:lake:scores")
+
+    assert found(answer) == [("failed-run", "features", 1)]
+    assert links(answer["findings"][0]["path"]) == [("score-6", "features", "features-6", "attempt")]
+    (taken,) = answer["lookedAt"][0]["inputs"]
+    assert taken["dataset"] == "job:etl:features"
+    assert links(taken["writers"]) == [
+        ("score-6", "features", "features-5", "time"),
+        ("score-6", "features", "features-6", "attempt"),
+    ]
+    assert "clean-5" in {each["run"]["id"] for each in answer["lookedAt"]}
+
+
 def test_a_job_stands_for_its_last_run(client: TestClient) -> None:
     assert ask(client, "job:etl:clean")["run"]["id"] == "clean-4"
 

@@ -29,6 +29,9 @@ class History(Protocol):
     def readers(self, name: DatasetId) -> Sequence[JobId]:
         """The jobs that read a dataset, by name."""
 
+    def givers(self, job: JobId) -> Sequence[JobId]:
+        """The jobs that a job takes data from without a dataset between, by name."""
+
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
         """What a dataset is made from without a job, such as a view: who reads it reads these."""
 

@@ -102,10 +102,7 @@ def _explains(cause: Finding, finding: Finding, above: dict[str, set[str]]) -> b
 
 def _runs_above(looked_at: Trail) -> dict[str, set[str]]:
     """By run: every run that was looked at and that fed it, however far up."""
-    feeds = {
-        visit.run.run_id: [writer.run.run_id for feed in visit.feeds for writer in feed.writers]
-        for visit in looked_at.visits
-    }
+    feeds = {visit.run.run_id: [writer.run.run_id for _, writer, _ in visit.fed_by] for visit in looked_at.visits}
     above: dict[str, set[str]] = {}
     for run_id in feeds:
         gone: set[str] = set()

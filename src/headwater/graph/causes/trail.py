@@ -47,11 +47,20 @@ class Feed(NamedTuple):
     """Whether it is made from others without a job."""
 
 
+class Handed(NamedTuple):
+    """A job that a run took data from without a dataset between, and the runs of it that gave it, or should have."""
+
+    job: JobId
+    writers: tuple[Writer, ...]
+    at_us: int
+    """When it was taken."""
+
+
 class Link(NamedTuple):
-    """One step up: this run read the dataset, that run wrote it."""
+    """One step up: this run read the dataset, that run wrote it; a job as source handed the data over itself."""
 
     reader: str
-    dataset: DatasetId
+    source: DatasetId | JobId
     writer: str
     by: By
 
@@ -77,6 +86,7 @@ class Visit:
     news: "Window"
     """When something must have changed to be news for the output."""
     parts: "Parts | None" = None
+    handed: tuple[Handed, ...] = ()
 
     @property
     def run(self) -> Outline:
@@ -87,6 +97,14 @@ class Visit:
     def hops(self) -> int:
         """How many datasets lie between it and the output."""
         return len(self.path)
+
+    @property
+    def fed_by(self) -> Iterator[tuple[DatasetId | JobId, Writer, int]]:
+        """Each run that fed it, through what, and when that was read."""
+        for feed in self.feeds:
+            yield from ((feed.dataset, writer, feed.at_us) for writer in feed.writers)
+        for giver in self.handed:
+            yield from ((giver.job, writer, giver.at_us) for writer in giver.writers)
 
     def concerns(self, direction: Direction, name: DatasetId) -> bool:
         """Whether what is wrong may hang on this dataset among those that the run read and wrote."""
@@ -126,13 +144,15 @@ class _Next(NamedTuple):
     was_read: bool = False
     """Whether somebody on the way had run before, so that something can be no news."""
 
-    def also_for(self, output: DatasetId, columns: ColumnsOf | None) -> "_Next":
-        """The same where this output of the run matters too, or these columns of it."""
-        outputs = None if self.outputs is None else self.outputs | {output}
+    def also_for(self, source: DatasetId | JobId, columns: ColumnsOf | None) -> "_Next":
+        """The same where this output of the run matters too, or these columns of it; of a job all does."""
+        if isinstance(source, JobId):
+            return self._replace(outputs=None, wanted=None)
+        outputs = None if self.outputs is None else self.outputs | {source}
         if self.wanted is None or columns is None:
             return self._replace(outputs=outputs, wanted=None)
-        known = self.wanted.get(output, frozenset())
-        return self._replace(outputs=outputs, wanted={**self.wanted, output: known | columns[output]})
+        known = self.wanted.get(source, frozenset())
+        return self._replace(outputs=outputs, wanted={**self.wanted, source: known | columns[source]})
 
 
 class Trail(NamedTuple):
@@ -169,28 +189,30 @@ def trail(
         yield
         was_read = here.was_read or bool(visit.earlier)
         jobs = {run.job, *(visits[link.reader].run.job for link in path)}
-        for feed in visit.feeds:
-            for writer in feed.writers:
-                if writer.run.job in jobs:
-                    continue  # a job's own earlier runs are what it is compared with, not what lies above it
-                wrote, wanted = writer.run.run_id, _narrowed(visit.columns, feed.dataset)
-                if (known := nexts.get(wrote)) is not None:
-                    nexts[wrote] = known.also_for(feed.dataset, wanted)
-                    if nexts[wrote] != known and wrote in visits:
-                        queue.append(wrote)
-                    continue
-                if len(path) == max_hops:
-                    is_cut = True
-                    continue
-                link = Link(run.run_id, feed.dataset, wrote, writer.by)
-                news = visit.news._replace(until_us=min(visit.news.until_us, feed.at_us))
-                nexts[wrote] = _Next(writer.run, (*path, link), frozenset({feed.dataset}), wanted, news, was_read)
-                queue.append(wrote)
+        for source, writer, at_us in visit.fed_by:
+            if writer.run.job in jobs:
+                continue  # a job's own earlier runs are what it is compared with, not what lies above it
+            wrote, wanted = writer.run.run_id, _narrowed(visit.columns, source)
+            if (known := nexts.get(wrote)) is not None:
+                nexts[wrote] = known.also_for(source, wanted)
+                if nexts[wrote] != known and wrote in visits:
+                    queue.append(wrote)
+                continue
+            if len(path) == max_hops:
+                is_cut = True
+                continue
+            link = Link(run.run_id, source, wrote, writer.by)
+            news = visit.news._replace(until_us=min(visit.news.until_us, at_us))
+            only = None if isinstance(source, JobId) else frozenset({source})
+            nexts[wrote] = _Next(writer.run, (*path, link), only, wanted, news, was_read)
+            queue.append(wrote)
     return Trail(tuple(visits.values()), is_cut)
 
 
-def _narrowed(columns: ColumnsOf | None, name: DatasetId) -> ColumnsOf | None:
-    return None if columns is None or name not in columns else {name: columns[name]}
+def _narrowed(columns: ColumnsOf | None, source: DatasetId | JobId) -> ColumnsOf | None:
+    if columns is None or isinstance(source, JobId) or source not in columns:
+        return None
+    return {source: columns[source]}
 
 
 def _visit(history: History, here: _Next) -> Visit:
@@ -207,8 +229,9 @@ def _visit(history: History, here: _Next) -> Visit:
     if parts is not None:
         read &= parts.read
     feeds = tuple(_feeds(history, record, read, None if wanted is None else columns, known))
+    handed = () if parts is not None else tuple(_handed(history, record, known))
     # Where nobody tells what feeds the columns, all that was read matters, but of what was written still only these.
-    return Visit(record, path, feeds, earlier, wanted if columns is None else columns, news, parts)
+    return Visit(record, path, feeds, earlier, wanted if columns is None else columns, news, parts, handed)
 
 
 def _earlier(history: History, run: Outline, news: Window | None) -> Sequence[Outline]:
@@ -293,11 +316,10 @@ def _writers(
         yield Writer(by_version, "version")
     for job in jobs:
         own = [run for run in runs if run.job == job]
-        fed = by_version
-        if by_version is None and (found := _by_time(history, job, name, own, at_us)) is not None:
-            yield found
-            fed = found.run
-        yield from _attempt(own, fed, at_us, news)
+        if by_version is not None:
+            yield from _attempt(own, by_version, at_us, news)
+        else:
+            yield from _by_clock(history, job, own, [run for run in own if name in run.writes], at_us, news)
 
 
 def _by_version(history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[Outline]) -> Outline | None:
@@ -309,10 +331,28 @@ def _by_version(history: History, name: DatasetId, versions: frozenset[str], run
     return min(wrote, key=lambda run: (run.state != "COMPLETED", run.last_us, run.run_id), default=None)
 
 
-def _by_time(history: History, job: JobId, name: DatasetId, runs: Sequence[Outline], at_us: int) -> Writer | None:
+def _handed(history: History, record: Record, news: Window | None) -> Iterator[Handed]:
+    """The jobs that handed data to a run, by the clock alone: a run that gave it tells no version."""
+    run = record.outline
+    at_us = run.last_us if history.is_stream(run.job) else run.started_us
+    for job in history.givers(run.job):
+        own = [each for each in history.runs_of(job) if each.run_id != run.run_id]
+        yield Handed(job, tuple(_by_clock(history, job, own, own, at_us, news)), at_us)
+
+
+def _by_clock(
+    history: History, job: JobId, own: Sequence[Outline], wrote: Sequence[Outline], at_us: int, news: Window | None
+) -> Iterator[Writer]:
+    """The run of the job that fed a reader at that time, and an attempt that failed since."""
+    found = _by_time(history, job, wrote, at_us)
+    if found is not None:
+        yield found
+    yield from _attempt(own, None if found is None else found.run, at_us, news)
+
+
+def _by_time(history: History, job: JobId, wrote: Sequence[Outline], at_us: int) -> Writer | None:
     """The latest run that had ended by then; a stream writes as it goes, whether it ends well or not."""
     is_stream = history.is_stream(job)
-    wrote = [run for run in runs if name in run.writes]
     if is_stream:
         meanwhile = [run for run in wrote if run.started_us <= at_us and (run.ended_us is None or run.ended_us > at_us)]
         if meanwhile:

@@ -177,13 +177,24 @@ def _looked_at(visit: Visit) -> shapes.RunLookedAt:
         distance=visit.hops,
         comparedWith=len(visit.earlier),
         inputs=[
-            shapes.InputLookedAt(
-                dataset=feed.dataset.node_id,
-                versions=sorted(feed.versions),
-                writers=[_written(visit, feed, writer) for writer in feed.writers],
-                words=_words(feed),
-            )
-            for feed in visit.feeds
+            *(
+                shapes.InputLookedAt(
+                    dataset=feed.dataset.node_id,
+                    versions=sorted(feed.versions),
+                    writers=_links(visit, feed.dataset, feed.writers),
+                    words=_words(feed),
+                )
+                for feed in visit.feeds
+            ),
+            *(
+                shapes.InputLookedAt(
+                    dataset=giver.job.node_id,
+                    versions=[],
+                    writers=_links(visit, giver.job, giver.writers),
+                    words="a job that hands over data without a dataset between",
+                )
+                for giver in visit.handed
+            ),
         ],
     )
 
@@ -200,13 +211,13 @@ def _words(feed: Feed) -> str:
     return "written by runs that are known"
 
 
-def _written(visit: Visit, feed: Feed, writer: Writer) -> shapes.CauseLink:
-    return _link(Link(visit.run.run_id, feed.dataset, writer.run.run_id, writer.by))
+def _links(visit: Visit, source: DatasetId | JobId, writers: Sequence[Writer]) -> list[shapes.CauseLink]:
+    return [_link(Link(visit.run.run_id, source, writer.run.run_id, writer.by)) for writer in writers]
 
 
 def _link(link: Link) -> shapes.CauseLink:
     return shapes.CauseLink(
-        reader=link.reader, dataset=link.dataset.node_id, writer=link.writer, by=link.by, words=_HOW[link.by]
+        reader=link.reader, dataset=link.source.node_id, writer=link.writer, by=link.by, words=_HOW[link.by]
     )
 
 
