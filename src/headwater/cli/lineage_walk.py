@@ -3,7 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
@@ -47,7 +48,11 @@ class Step(NamedTuple):
     how: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+Through = Mapping[tuple[str, str], frozenset[str]]
+"""By a dataset, and a job that is come to from there: what lies behind that for the dataset; not there: all does."""
+
+
+@dataclass(frozen=True)
 class Walk:
     """What was reached: distance in edges by node id, nearest first, and the edges between what was reached."""
 
@@ -57,14 +62,23 @@ class Walk:
     steps: tuple[Step, ...]
     labels: Mapping[str, str] = field(default_factory=dict)
     """A name for people, by node id."""
+    through: Through = field(default_factory=dict)
 
-    def next_steps(self, node: str) -> list[Step]:
-        """The edges that lead on from a node, away from the start."""
-        return [step for step in self.steps if (step.target if self.way == "upstream" else step.source) == node]
+    def next_steps(self, node: str, came_from: str = "") -> list[Step]:
+        """The edges that lead on from a node that was come to from another, away from the start."""
+        steps, behind = self._onward.get(node, []), self.through.get((came_from, node))
+        return steps if behind is None else [step for step in steps if self.far_end(step) in behind]
 
     def far_end(self, step: Step) -> str:
         """Where a step leads."""
         return step.source if self.way == "upstream" else step.target
+
+    @cached_property
+    def _onward(self) -> Mapping[str, list[Step]]:
+        onward: dict[str, list[Step]] = {}
+        for step in self.steps:
+            onward.setdefault(step.target if self.way == "upstream" else step.source, []).append(step)
+        return onward
 
 
 def find(client: ServiceClient, text: str) -> Target:
@@ -146,15 +160,18 @@ def _find_dataset(client: ServiceClient, text: str) -> DatasetId | None:
 def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
     """Everything that lies that way from the target."""
     labels, flow = _graph(client, target.dataset)
-    if target.column is not None:
+    through: Through = {}
+    if target.column is None:
+        through = _through(flow, _sources(client, target.dataset), way)
+    else:
         columns, flow = _column_graph(client, target)
         columns.append(ColumnId(target.dataset, target.column))
         flow += [*_nested(columns, flow, way)]
         for column in columns:
             labels[column.node_id] = f"{labels.get(column.dataset.node_id, column.dataset.name)}:{column.column}"
-    hops = _hops(target.node_id, flow, way)
-    steps = tuple(step for step in flow if step.source in hops and step.target in hops)
-    return Walk(target.node_id, way, hops, steps, labels)
+    every = Walk(target.node_id, way, {}, tuple(flow), labels, through)
+    hops, steps = _reached(every)
+    return replace(every, hops=hops, steps=tuple(step for step in flow if step in steps))
 
 
 def _graph(client: ServiceClient, dataset: DatasetId) -> tuple[dict[str, str], list[Step]]:
@@ -194,12 +211,55 @@ def _column(data: Mapping[str, Any]) -> ColumnId:
     return ColumnId(DatasetId(data["namespace"], data["dataset"]), data["field"])
 
 
-def _hops(start: str, steps: Iterable[Step], way: Way) -> dict[str, int]:
-    onward: dict[str, list[str]] = {}
-    for step in steps:
-        here, there = (step.target, step.source) if way == "upstream" else (step.source, step.target)
-        onward.setdefault(here, []).append(there)
-    return reachable([start], lambda node: onward.get(node, ()), len(onward))
+def _sources(client: ServiceClient, dataset: DatasetId) -> dict[str, set[str]]:
+    """What each dataset around is made from, by node ids: by the strongest of what events tell of it."""
+    answer = client.get("/flow", {"nodeId": dataset.node_id, "depth": WHOLE_GRAPH})
+    return {
+        _node_id(into["dataset"]): {_node_id(source["dataset"]) for source in into["sources"]}
+        for into in answer["graph"]
+    }
+
+
+def _node_id(name: Mapping[str, str]) -> str:
+    return DatasetId(name["namespace"], name["name"]).node_id
+
+
+def _through(flow: Iterable[Step], sources: Mapping[str, set[str]], way: Way) -> Through:
+    """For each dataset what of that which a job reads or writes hangs together with it."""
+    before: dict[str, set[str]] = {}
+    after: dict[str, set[str]] = {}
+    for step in flow:
+        before.setdefault(step.target, set()).add(step.source)
+        after.setdefault(step.source, set()).add(step.target)
+    through: dict[tuple[str, str], frozenset[str]] = {}
+    for job in filter(_is_job, before.keys() & after.keys()):
+        for source in before[job] if way == "downstream" else ():
+            fed = (end for end in after[job] if _is_job(end) or source in sources.get(end, (source,)))
+            through[source, job] = frozenset(fed)
+        for target in after[job] if way == "upstream" else ():
+            feeding = sources.get(target, before[job])
+            through[target, job] = frozenset(end for end in before[job] if _is_job(end) or end in feeding)
+    return through
+
+
+def _is_job(node: str) -> bool:
+    return node.startswith("job:")
+
+
+def _reached(every: Walk) -> tuple[dict[str, int], set[Step]]:
+    """How far away each node is that lies that way, nearest first, and the steps that lead there."""
+    steps: set[Step] = set()
+
+    def onward(here: tuple[str, str]) -> Iterator[tuple[str, str]]:
+        came_from, node = here
+        for step in every.next_steps(node, came_from):
+            steps.add(step)
+            yield node, every.far_end(step)
+
+    hops: dict[str, int] = {}
+    for (_, node), distance in reachable([("", every.start)], onward, len(every.steps)).items():
+        hops.setdefault(node, distance)
+    return hops, steps
 
 
 def _told_apart(labels: Mapping[str, str]) -> dict[str, str]:

@@ -54,24 +54,28 @@ def as_json(walked: Walk) -> dict[str, object]:
 def as_tree(walked: Walk, notes: Mapping[str, Text] = MappingProxyType({})) -> Tree:
     """The walk for people, with a note on nodes by their ids; what stands in the tree is not unfolded twice."""
     root = Tree(Text(walked.labels[walked.start], style="bold"))
-    unfolded = {walked.start}
-    waiting = [(root, walked.start)]
+    unfolded = {(walked.start, _behind(walked, walked.start, ""))}
+    waiting = [(root, walked.start, "")]
     while waiting:
-        branch, node = waiting.pop(0)
-        for step in sorted(walked.next_steps(node), key=_direct_first):
+        branch, node, came_from = waiting.pop(0)
+        for step in sorted(walked.next_steps(node, came_from), key=_direct_first):
             end = walked.far_end(step)
-            has_more = bool(walked.next_steps(end))
-            is_new = end not in unfolded
+            behind = _behind(walked, end, node)
+            has_more, is_new = bool(behind), (end, behind) not in unfolded
             if not is_new and {AROUND, INSIDE}.intersection(step.how):
                 continue  # the way back
             line = _line(walked, step, is_repeated=has_more and not is_new)
             twig = branch.add(line.append(notes.get(end, Text())))
             if is_new:
-                unfolded.add(end)
-                waiting.append((twig, end))
+                unfolded.add((end, behind))
+                waiting.append((twig, end, node))
     if len(walked.hops) == 1:
         root.add(Text("nothing: no edge leads further " + walked.way, style="dim"))
     return root
+
+
+def _behind(walked: Walk, node: str, came_from: str) -> frozenset[str]:
+    return frozenset(map(walked.far_end, walked.next_steps(node, came_from)))
 
 
 def _direct_first(step: Step) -> tuple[bool, str]:

@@ -109,8 +109,14 @@ class FlowSource(TypedDict):
     runs: int
 
 
-class Flow(TypedDict):
+class FlowInto(TypedDict):
     """What a dataset is made from."""
 
     dataset: Name
     sources: Sequence[FlowSource]
+
+
+class Flow(FlowInto):
+    """What a dataset is made from, and what each of the others is that were asked for."""
+
+    graph: Sequence[FlowInto]

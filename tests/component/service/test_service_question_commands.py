@@ -34,11 +34,22 @@ TWO_BROKERS = ran("merge", "r-merge", 11, [_OLD, _NEW], [{"namespace": "bare", "
 """Two topics of one name."""
 
 
+_OF_EACH = {"namespace": "bulk", "type": "DATASET"}
+BULK = ran("bulk", "r-bulk", 12, *([{"namespace": "bulk", "name": name} for name in ends] for ends in ("ab", "cd")))
+BULK["job"]["facets"] = {
+    "lineage": facet(
+        entries=[{**_OF_EACH, "name": target, "inputs": [{**_OF_EACH, "name": name}]} for name, target in ("ac", "bd")]
+    )
+}
+ON = ran("on", "r-on", 13, [{"namespace": "bulk", "name": "c"}, {"namespace": "bulk", "name": "d"}], [])
+"""One run makes c of a, and d of b; somebody reads both."""
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running(tmp_path_factory.mktemp("home")) as service:
         failed = run("clean", 3, state="FAIL", inputs=[read("raw")], outputs=[])
-        for event in [*FLIGHTS, *days(1, 2), *failed, *run("report", 3), UNDESCRIBED, COLONS, TWO_BROKERS]:
+        for event in [*FLIGHTS, *days(1, 2), *failed, *run("report", 3), UNDESCRIBED, COLONS, TWO_BROKERS, BULK, ON]:
             httpx.post(f"{service.url}/api/v1/lineage", json=event).raise_for_status()
         yield service.url
 
@@ -61,6 +72,14 @@ def test_what_has_one_name_in_two_namespaces_is_told_apart(url: str) -> None:
         "    ├── kafka://new:9092:clicks",
         "    └── kafka://old:9092:clicks",
     ]
+
+
+def test_a_job_leads_to_what_it_made_of_just_that(url: str) -> None:
+    assert told("trace", "bulk:c", "--url", url).splitlines() == ["c", "└── bulk", "    └── a"]
+    assert told("impact", "bulk:b", "--url", url).splitlines()[:4] == ["b", "└── bulk", "    └── d", "        └── on"]
+    of_all = told_json("impact", "bulk:b", "--url", url)
+    assert [node["name"] for node in of_all["nodes"]] == ["b", "bulk", "d", "on"]
+    assert len(of_all["edges"]) == 3
 
 
 def test_impact_tells_a_script_the_walk_and_the_answer(url: str) -> None:

@@ -15,7 +15,7 @@ from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
 from headwater.service.node_ids import MAX_READINGS, node_of
 from headwater.service.paths import API
-from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
+from headwater.service.routes.parameters import NOT_FOUND, WRONG, Depth, Limit, NodeId, Offset
 from headwater.service.views.containment import containment
 from headwater.service.views.control import control_flow
 from headwater.service.views.flow import flow
@@ -51,9 +51,12 @@ async def get_quality(knowledge: Known, node_id: NodeId, limit: Limit = 100, off
 
 
 @router.get("/flow", response_model=shapes_evidence.Flow, responses=NOT_FOUND | WRONG)
-async def get_flow(knowledge: Known, node_id: NodeId) -> Response:
-    """The datasets that a dataset is made from, each with how that is known: told, read from columns, or inferred."""
-    return answer(flow(knowledge, _dataset(knowledge, node_id)))
+async def get_flow(knowledge: Known, node_id: NodeId, depth: Depth = 0) -> Response:
+    """The datasets that a dataset is made from, each with how that is known: told, read from columns, or inferred.
+
+    In `graph` the same of each dataset within `depth` jobs of it, both ways.
+    """
+    return answer(await flow(knowledge, _dataset(knowledge, node_id), depth))
 
 
 @router.get("/control-flow", response_model=shapes_evidence.ControlFlow, responses=NOT_FOUND | WRONG)

@@ -3,15 +3,32 @@
 from headwater.graph.flow import sources_of
 from headwater.model.names import DatasetId
 from headwater.service import shapes_evidence as shapes
+from headwater.service.ahead import in_turns
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.views.names import name_of
 
 
-def flow(knowledge: Knowledge, name: DatasetId) -> shapes.Flow:
-    """The sources of a dataset, each with how it is known."""
-    sources = sources_of(knowledge.graph, name)
+async def flow(knowledge: Knowledge, name: DatasetId, max_hops: int) -> shapes.Flow:
+    """The sources of a dataset, each with how it is known, and those of all within so many jobs of it, both ways.
+
+    Others have their turn meanwhile.
+    """
+    names = _around(knowledge, name, max_hops) if max_hops else []
     return shapes.Flow(
+        **_flow_into(knowledge, name), graph=await in_turns(_flow_into(knowledge, each) for each in names)
+    )
+
+
+def _around(knowledge: Knowledge, name: DatasetId, max_hops: int) -> list[DatasetId]:
+    graph, found = knowledge.graph, knowledge.around(name, max_hops)
+    ends = (end for job in found.jobs for end in (*graph.reads(job), *graph.writes(job)))
+    return sorted(filter(graph.shows, {*found.made, *ends}))
+
+
+def _flow_into(knowledge: Knowledge, name: DatasetId) -> shapes.FlowInto:
+    sources = sources_of(knowledge.graph, name)
+    return shapes.FlowInto(
         dataset=name_of(name),
         sources=[
             shapes.FlowSource(
