@@ -23,6 +23,9 @@ INDIRECT = frozenset({"FILTER", "JOIN", "GROUP_BY", "SORT", "WINDOW", "CONDITION
 """Ways in which a column decides about rows or choices without giving its value."""
 
 
+MASKED = "MASKED"
+"""Beside a way: the data cannot be told any more from what comes of it."""
+
 AROUND = "STRUCT_AROUND"
 INSIDE = "FIELD_INSIDE"
 """How a struct and a field inside it hang together; no data flows between them."""
@@ -46,6 +49,10 @@ class Step(NamedTuple):
     source: str
     target: str
     how: tuple[str, ...] = ()
+
+    def only(self, ways: frozenset[str]) -> bool:
+        """Whether it has no way but these."""
+        return {*self.how} - {MASKED} <= ways
 
 
 Through = Mapping[tuple[str, str], frozenset[str]]
@@ -188,6 +195,7 @@ def _column_graph(client: ServiceClient, target: Target) -> tuple[list[ColumnId]
         columns.append(_column(node["data"]))
         for source in node["data"]["inputFields"]:
             how = {described.get("subtype") or described["type"] for described in source["transformations"]}
+            how |= {MASKED for described in source["transformations"] if described["masking"]}
             columns.append(_column(source))
             steps.append(Step(columns[-1].node_id, node["id"], tuple(sorted(how))))
     return columns, steps

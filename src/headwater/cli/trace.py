@@ -79,7 +79,7 @@ def _behind(walked: Walk, node: str, came_from: str) -> frozenset[str]:
 
 
 def _direct_first(step: Step) -> tuple[bool, str]:
-    return (bool(step.how) and set(step.how) <= _LAST, step.source + step.target)
+    return (bool(step.how) and step.only(_LAST), step.source + step.target)
 
 
 def _line(walked: Walk, step: Step, *, is_repeated: bool) -> Text:

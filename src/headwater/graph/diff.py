@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 from headwater.graph.column_edges import ContentReader
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
+from headwater.model.facet_texts import sorted_json
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 Kind = Literal["job", "jobFacet", "runFacet", "dataset", "schema", "column", "edge", "columnEdge"]
@@ -24,6 +25,13 @@ KINDS: Final[tuple[Kind, ...]] = ("job", "jobFacet", "runFacet", "dataset", "sch
 ABOUT_THE_EVENT: Final = frozenset({"signature", "headwater_chain"})
 """Facets that are different in every event, because they are about the event."""
 _ALWAYS: Final = ("_producer", "_schemaURL")
+_UNORDERED: Final[Mapping[str, str]] = {
+    "executionParameters": "parameters",
+    "environmentVariables": "environmentVariables",
+    "ownership": "owners",
+    "tags": "tags",
+}
+"""By facet its list whose order says nothing."""
 
 
 class Element(NamedTuple):
@@ -97,9 +105,13 @@ def _columns(fields: object, above: str) -> Iterator[tuple[str, str | None]]:
             yield from _columns(field.get("fields"), f"{above}{name}.")
 
 
-def said(facet: Mapping[str, Any]) -> dict[str, Any]:
-    """A facet without what says only who wrote it."""
-    return {key: value for key, value in facet.items() if key not in _ALWAYS}
+def said(name: str, facet: Mapping[str, Any]) -> dict[str, Any]:
+    """A facet without what says only who wrote it; lists in which the order says nothing are sorted."""
+    told = {key: value for key, value in facet.items() if key not in _ALWAYS}
+    unordered = _UNORDERED.get(name)
+    if unordered is not None and isinstance(told.get(unordered), list):
+        told[unordered] = sorted(told[unordered], key=sorted_json)
+    return told
 
 
 def lay_out_schema(layout: Layout, dataset: DatasetId, schema: Mapping[str, Any]) -> None:
@@ -180,7 +192,7 @@ class GraphDiff:
                 element = Element("jobFacet", (job,), name)
                 for layout, side, told in zip((before, after), (self._before, self._after), digests, strict=True):
                     if name in told:
-                        layout[element] = said(side.content(told[name]))
+                        layout[element] = said(name, side.content(told[name]))
 
     def _dataset(self, name: DatasetId, is_now: bool, before: Layout, after: Layout) -> None:
         group, current = self.names_before(name), [name] if is_now else []

@@ -88,9 +88,9 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
             case RunOfJob(job=job, parts_of=whole):
                 layout.update({Element("job", (node,)): None for node in (job, *(each.job for each in whole))})
             case RunFacet(name=name) if name not in ABOUT_THE_EVENT:
-                layout[Element("runFacet", (), name)] = said(content(fact.content))
+                layout[Element("runFacet", (), name)] = said(name, content(fact.content))
             case JobFacet(job=job, name=name):
-                layout[Element("jobFacet", (job,), name)] = said(content(fact.content))
+                layout[Element("jobFacet", (job,), name)] = said(name, content(fact.content))
             case Observation(run_id=run_id, direction=direction, dataset=name):
                 _flow(layout, runs[run_id], direction, name_of(name))
             case ObservedFacet(dataset=name, slot="facets", name="schema"):

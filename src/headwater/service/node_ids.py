@@ -3,7 +3,7 @@
 Names hold colons, and so does what stands between them: a node id may be read in several ways.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import Final
@@ -23,10 +23,16 @@ _UNREADABLE: Final = (
 )
 
 
-def node_of(knowledge: Knowledge, node_id: str, unreadable: str = _UNREADABLE) -> DatasetId | JobId | ColumnId:
+def node_of(
+    knowledge: Knowledge,
+    node_id: str,
+    unreadable: str = _UNREADABLE,
+    *,
+    is_also_column: Callable[[ColumnId], bool] = lambda _: False,
+) -> DatasetId | JobId | ColumnId:
     """What a node id means: of all its readings the first that is known, datasets by their shown names.
 
-    A run (`run:ID`) stands for its job.
+    A run (`run:ID`) stands for its job. `is_also_column` is asked of columns of known datasets that nobody else knows.
 
     Raises:
         NotFoundError: none is known, or there is no reading.
@@ -38,7 +44,7 @@ def node_of(knowledge: Knowledge, node_id: str, unreadable: str = _UNREADABLE) -
     except InvalidNameError as fault:
         raise NotFoundError(unreadable) from fault
     for reading in read:
-        if (node := _known(knowledge, reading)) is not None:
+        if (node := _known(knowledge, reading, is_also_column)) is not None:
             return node
     match read[0].node:
         case ColumnId(dataset, column):
@@ -54,7 +60,9 @@ def run_of(node_id: str) -> str | None:
     return node_id.removeprefix(_RUN).partition("#")[0] if node_id.startswith(_RUN) else None
 
 
-def _known(knowledge: Knowledge, reading: NodeReading) -> DatasetId | JobId | ColumnId | None:
+def _known(
+    knowledge: Knowledge, reading: NodeReading, is_also_column: Callable[[ColumnId], bool]
+) -> DatasetId | JobId | ColumnId | None:
     match reading.node:
         case JobId() as job if knowledge.is_job(job):
             return job
@@ -62,6 +70,9 @@ def _known(knowledge: Knowledge, reading: NodeReading) -> DatasetId | JobId | Co
             return knowledge.graph.shown(name)
         case ColumnId(dataset, column) if has_column(knowledge, dataset, column):
             return ColumnId(knowledge.graph.shown(dataset), column)
+        case ColumnId(dataset, column) if knowledge.is_dataset(dataset):
+            shown = ColumnId(knowledge.graph.shown(dataset), column)
+            return shown if is_also_column(shown) else None
     return None
 
 

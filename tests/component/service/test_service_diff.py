@@ -191,6 +191,27 @@ def test_a_query_that_changed_is_told_with_both_texts(client: TestClient) -> Non
     assert answer["changes"][0]["event"]["runId"] == "second"
 
 
+def test_the_order_of_parameters_is_no_difference(client: TestClient) -> None:
+    both = [{"key": "date", "value": "18"}, {"key": "mode", "value": "full"}]
+    for name, parameters in (("first", both), ("second", both[::-1])):
+        facets = {"executionParameters": facet(parameters=parameters)}
+        post(client, {**at(MONDAY, name), "run": {"runId": name, "facets": facets}})
+
+    assert get(client, "/api/v1/diff?fromRun=first&toRun=second")["totalCount"] == 0
+
+
+@pytest.mark.parametrize("bound", [f"asOf={MONDAY}T23:00:00Z", "logSize=2"])
+def test_two_runs_are_compared_by_what_they_had_told_by_then(client: TestClient, bound: str) -> None:
+    def run(day: str, name: str, value: str) -> dict[str, Any]:
+        facets = {"executionParameters": facet(parameters=[{"key": "date", "value": value}])}
+        return {**at(day, name), "run": {"runId": name, "facets": facets}}
+
+    post(client, run(MONDAY, "first", "18"), run(MONDAY, "second", "18"), run(TUESDAY, "second", "19"))
+
+    assert get(client, "/api/v1/diff?fromRun=first&toRun=second")["totalCount"] == 1
+    assert get(client, f"/api/v1/diff?fromRun=first&toRun=second&{bound}")["totalCount"] == 0
+
+
 def test_two_runs_differ_in_parameters_inputs_and_schemas(client: TestClient) -> None:
     def run(day: str, name: str, value: str, source: str, *columns: str) -> dict[str, Any]:
         parameters = facet(parameters=[{"key": "date", "value": value}])

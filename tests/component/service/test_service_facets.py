@@ -295,6 +295,16 @@ def test_quality_is_a_timeline_of_the_dataset_and_of_each_column(client: TestCli
     assert of_column is None or of_column["timeline"][0]["metrics"] == {"nullCount": 2**70}
 
 
+def test_the_quality_of_a_column_that_nobody_else_tells_of_is_found(client: TestClient) -> None:
+    post(client, measured("r", 10, passed=False, rows=9))
+
+    of_column = get(client, "/api/v1/quality?nodeId=datasetField:lake:t:id")
+
+    assert [each["kind"] for each in of_column["timeline"]] == ["dataQualityMetrics", "dataQualityAssertions"]
+    assert client.get("/api/v1/quality?nodeId=datasetField:lake:t:other").status_code == 404
+    assert client.get("/api/v1/quality?nodeId=datasetField:lake:none:id").status_code == 404
+
+
 def checking(run: str, second: int, status: str, *reads: str) -> dict[str, Any]:
     tests = [{"name": "no_orphans", "status": status}, {"name": "fresh", "status": "skip"}]
     return event(

@@ -127,6 +127,17 @@ def test_columns_are_followed_from_a_field_to_its_struct_and_on(client: TestClie
     }
 
 
+def test_a_field_inside_a_struct_has_its_type_in_column_lineage(client: TestClient) -> None:
+    graph = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:board:city")["graph"]
+
+    assert {node["id"].split(":", 2)[2]: node["data"]["fieldType"] for node in graph} == {
+        "board:city": None,
+        "copies:addr.city": "string",
+        "copies:addr": "struct",
+        "customers:addr": "struct",
+    }
+
+
 def test_what_feeds_one_field_of_a_struct_is_not_taken_for_what_feeds_another(client: TestClient) -> None:
     parts = made("parts", **{"s.a": ("customers", "id"), "s.b": ("customers", "addr.zip")})
     post(client, ran("part", "r5", 5, [CUSTOMERS], [parts]))

@@ -14,7 +14,13 @@ from tests.support.flights import FLIGHTS, columns, ran, schema, source
 from tests.support.service import running
 
 _NOTES = {"namespace": "bare", "name": "notes"}
-_MADE = columns([], cents=[{**source("notes", "dollars", "DIRECT", "TRANSFORMATION"), **_NOTES}])
+_MASKED = source("notes", "owner", "DIRECT", "TRANSFORMATION")
+_MASKED["transformations"][0]["masking"] = True
+_MADE = columns(
+    [],
+    cents=[{**source("notes", "dollars", "DIRECT", "TRANSFORMATION"), **_NOTES}],
+    owner_hash=[{**_MASKED, **_NOTES}],
+)
 UNDESCRIBED = ran(
     "mint", "r9", 9, [_NOTES], [{"namespace": "bare", "name": "coins", "facets": {"columnLineage": _MADE}}]
 )
@@ -72,6 +78,12 @@ def test_what_has_one_name_in_two_namespaces_is_told_apart(url: str) -> None:
         "    ├── kafka://new:9092:clicks",
         "    └── kafka://old:9092:clicks",
     ]
+
+
+def test_trace_says_that_a_column_was_masked(url: str) -> None:
+    lines = told("trace", "coins:owner_hash", "--url", url).splitlines()
+
+    assert lines == ["coins:owner_hash", "└── notes:owner  masked, transformation"]
 
 
 def test_a_job_leads_to_what_it_made_of_just_that(url: str) -> None:
@@ -143,7 +155,7 @@ def test_a_column_may_have_colons_in_its_name(url: str, name: str) -> None:
         ("flihgts:carrier", "no dataset is called 'flihgts:carrier'; did you mean flights?"),
         ("all_click", "no dataset is called 'all_click'; did you mean all_clicks?"),
         ("merge", "no dataset is called 'merge'; it is a job, so name a dataset that it reads or writes"),
-        ("coins:euros", "coins has no column 'euros'; it has cents"),
+        ("coins:euros", "coins has no column 'euros'; it has cents, owner_hash"),
         ("in:orders:x:z", "in:orders has no column 'x:z'; it has x:y"),
     ],
 )

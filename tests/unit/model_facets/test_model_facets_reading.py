@@ -215,6 +215,8 @@ def test_nominal_times_stay_as_written_and_are_read_with_their_offset(text: str)
         ({"expanso_run": {"fields": {"records_in": 1048577, "duration_ms": 61234.5}}}, 1048577),
         ({"headwater_run": {"recordsIn": 1}, "expanso_run": {"fields": {"records_in": 2}}}, 1),
         ({"headwater_run": {"recordsIn": "1"}, "expanso_run": {"fields": {"records_in": 2}}}, 2),
+        ({"headwater_run": {"recordsIn": 3, "bytesIn": "many", "stopReason": 7}}, 3),
+        ({"expanso_run": {"fields": {"records_in": 4, "duration_ms": None, "bytes_out": [1]}}}, 4),
     ],
 )
 def test_counters_come_from_either_facet_and_ours_goes_first(facets: dict[str, Any], records_in: int) -> None:

@@ -43,4 +43,4 @@ def _chain(walked: Walk) -> Iterator[str]:
 
 
 def _is_direct(step: Step) -> bool:
-    return not set(step.how) <= INDIRECT
+    return not step.only(INDIRECT)

@@ -1,23 +1,39 @@
 """Run facets beyond the standard: the counters of a run, ours and Expanso's, and the signature of an event."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from headwater.model.facets.view import Integer, Items, Number, Part, View
 
 
-class Counters(Part):
-    """What a run has counted so far; None where it did not count."""
+def _if_readable(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    """None for what cannot be read, so that the counters beside it still can."""
+    try:
+        return read(value)
+    except ValidationError:
+        return None
 
-    records_in: Integer | None = None
-    records_out: Integer | None = None
-    bytes_in: Integer | None = None
-    bytes_out: Integer | None = None
-    error_count: Integer | None = None
-    duration_ms: Number | None = None
-    stop_reason: str | None = None
+
+_IF_READABLE: Final = WrapValidator(_if_readable)
+
+
+class Counters(Part):
+    """What a run has counted so far; None where it did not count, or not in numbers."""
+
+    records_in: Annotated[Integer | None, _IF_READABLE] = None
+    records_out: Annotated[Integer | None, _IF_READABLE] = None
+    bytes_in: Annotated[Integer | None, _IF_READABLE] = None
+    bytes_out: Annotated[Integer | None, _IF_READABLE] = None
+    error_count: Annotated[Integer | None, _IF_READABLE] = None
+    duration_ms: Annotated[Number | None, _IF_READABLE] = None
+    stop_reason: Annotated[str | None, _IF_READABLE] = None
+
+    @property
+    def counts_any(self) -> bool:
+        """Whether anything could be read."""
+        return any(getattr(self, name) is not None for name in Counters.model_fields)
 
 
 class HeadwaterRunFacet(Counters, View):
@@ -42,7 +58,7 @@ class ExpansoRunFacet(View):
 def counters(run_facets: Mapping[str, Any]) -> Counters | None:
     """The counters of a run, from whichever facet has them and can be read; ours goes first."""
     match HeadwaterRunFacet.read(run_facets), ExpansoRunFacet.read(run_facets):
-        case HeadwaterRunFacet() as ours, _:
+        case HeadwaterRunFacet() as ours, theirs if ours.counts_any or not isinstance(theirs, ExpansoRunFacet):
             return ours
         case _, ExpansoRunFacet(fields=theirs):
             return theirs

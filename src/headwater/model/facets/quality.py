@@ -26,6 +26,7 @@ class Assertion(_Outcome):
     assertion: str
     success: bool
     column: str | None = None
+    """None, which some write as an empty name: the whole dataset."""
 
 
 class DataQualityAssertionsFacet(View):

@@ -8,7 +8,7 @@ from headwater.errors import InvalidInputError
 from headwater.service import shapes_diff
 from headwater.service.access import ServiceHere, says_as_of
 from headwater.service.answers import answer
-from headwater.service.as_of import AsOf, end_of_comparison
+from headwater.service.as_of import AsOf, AsOfTime, LogSize, end_of_comparison
 from headwater.service.paths import API
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset
 from headwater.service.views.diff import Asked, diff, diff_of_runs
@@ -29,20 +29,25 @@ async def get_diff(
     to_run: Annotated[str | None, Query(alias="toRun", description="The run that is compared with it.")] = None,
     node_id: Annotated[str | None, Query(alias="nodeId", description="Only what touches this node.")] = None,
     namespace: Annotated[str | None, Query(description="Only what touches something in this namespace.")] = None,
+    as_of: AsOfTime = None,
+    log_size: LogSize = None,
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """What came, went or changed, and which event did it: of the graph between two times, or between two runs."""
+    """What came, went or changed, and which event did it: of the graph between two times, or between two runs.
+
+    `asOf` and `logSize` bound what two runs had told, and what `to` is where it is left out.
+    """
     asked = Asked(node_id, namespace, limit, offset)
     if from_run is not None and to_run is not None and begin is None and end is None:
-        now = await service.pasts.known(AsOf())
+        now = await service.pasts.known(AsOf(as_of, log_size))
         says_as_of(request, now.as_of)
         runs = now.knowledge.run(from_run), now.knowledge.run(to_run)
         return answer(await diff_of_runs(now.knowledge, now.as_of, runs, asked, service.pasts.another_reader))
     if begin is None or from_run is not None or to_run is not None:
         raise InvalidInputError("query params: give from, and to unless it is now; or both fromRun and toRun")
-    log_size = service.knowledge.store.size()
-    before = await service.pasts.known(end_of_comparison("from", begin, log_size))
-    after = await service.pasts.known(AsOf() if end is None else end_of_comparison("to", end, log_size))
+    size = service.knowledge.store.size()
+    before = await service.pasts.known(end_of_comparison("from", begin, size))
+    after = await service.pasts.known(AsOf(as_of, log_size) if end is None else end_of_comparison("to", end, size))
     says_as_of(request, after.as_of)
     return answer(await diff(before, after, asked, service.pasts.another_reader))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Annotated, TypeVar
 
@@ -21,7 +22,7 @@ from headwater.service.views.control import control_flow
 from headwater.service.views.flow import flow
 from headwater.service.views.identity import identity
 from headwater.service.views.silence import silent_streams
-from headwater.service.views.timeline import quality_timeline
+from headwater.service.views.timeline import is_measured, quality_timeline
 
 router = APIRouter(prefix=API, tags=["evidence"])
 
@@ -47,7 +48,8 @@ async def get_identity(
 @router.get("/quality", response_model=shapes_evidence.QualityTimeline, responses=NOT_FOUND | WRONG)
 async def get_quality(knowledge: Known, node_id: NodeId, limit: Limit = 100, offset: Offset = 0) -> Response:
     """What was asserted, measured and tested of a dataset or a column, or tested by a job, newest first."""
-    return answer(quality_timeline(knowledge, node_of(knowledge, node_id), limit, offset))
+    node = node_of(knowledge, node_id, is_also_column=partial(is_measured, knowledge))
+    return answer(quality_timeline(knowledge, node, limit, offset))
 
 
 @router.get("/flow", response_model=shapes_evidence.Flow, responses=NOT_FOUND | WRONG)

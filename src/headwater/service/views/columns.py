@@ -1,6 +1,6 @@
 """Columns: what each is made from, and the graph of columns around a node."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
 from headwater.graph.column_edges import Said
@@ -169,9 +169,7 @@ class _Wording:
 
     def __init__(self, knowledge: Knowledge, name: DatasetId) -> None:
         graph = knowledge.graph
-        self.types = {
-            field["name"]: field["type"] for field in knowledge.facets.fields(graph.digest_of(name, "schema"))
-        }
+        self.types = dict(_types(knowledge.facets.fields(graph.digest_of(name, "schema"))))
         told = graph.digest_of(name, COLUMN_LINEAGE)
         self._said = {} if told is None else graph.column_edges.said(told)
 
@@ -187,3 +185,10 @@ class _Wording:
         if not steps:
             return None
         return self._said.get(column, _NOTHING).type or steps[0].edge.subtype or steps[0].edge.kind
+
+
+def _types(fields: Iterable[shapes.Field], above: str = "") -> Iterator[tuple[str, str | None]]:
+    """The types of columns, those inside others by their paths."""
+    for field in fields:
+        yield above + field["name"], field["type"]
+        yield from _types(field.get("fields", ()), f"{above}{field['name']}.")

@@ -201,7 +201,7 @@ async def diff_of_runs(
     node = None if asked.node_id is None else node_of(knowledge, asked.node_id)
     with closing(await asyncio.to_thread(another_reader)) as reader:
         told_by = partial(_told_by, reader, knowledge.graph.shown)
-        before, after = [await _merged(told_by(await _places(reader, run.run_id, as_of))) for run in runs]
+        before, after = [await _merged(told_by(await _places(reader, run.run_id, as_of)), as_of) for run in runs]
         changes = [each for each in compare(before.layout, after.layout) if touches(each, node, asked.namespace)]
         page = changes[asked.offset : asked.offset + asked.limit]
         places = [(before if each.way == "went" else after).since[each.element] for each in page]
@@ -228,10 +228,11 @@ def _read(reader: Reader, places: Sequence[int]) -> list[tuple[LoggedEvent, tupl
     return [(events[place], _facts(events[place])) for place in places]
 
 
-async def _merged(events: AsyncIterator[_Event]) -> Merged:
+async def _merged(events: AsyncIterator[_Event], as_of: AsOf) -> Merged:
     merged = Merged()
     async for event in events:
-        merged.add(event.told)
+        if as_of.time_us is None or event.logged.event_us <= as_of.time_us:
+            merged.add(event.told)
     merged.layout.update({element: None for element in merged.layout if element.kind == "dataset"})
     return merged
 

@@ -62,7 +62,7 @@ def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
     """The same in numbers; None where nothing was told. Of a column: also what is of no column."""
     if newest.at_us is None:
         return None
-    assertions = [each for each in newest.asserted if column is None or each.column in (None, column)]
+    assertions = [each for each in newest.asserted if column is None or each.column in (None, "", column)]
     metrics = newest.measured
     of_column = None if metrics is None or column is None else metrics.column_metrics.get(column)
     return Quality(

@@ -41,6 +41,11 @@ def quality_timeline(
     return shapes.QualityTimeline(timeline=list(islice(points, offset, offset + limit)), totalCount=len(points))
 
 
+def is_measured(knowledge: Knowledge, column: ColumnId) -> bool:
+    """Whether anything was asserted or measured of a column, which nobody else need tell of."""
+    return quality_timeline(knowledge, column, limit=0, offset=0)["totalCount"] > 0
+
+
 def _told(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterator[_Told]:
     match node:
         case JobId():
