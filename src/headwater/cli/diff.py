@@ -15,7 +15,12 @@ from headwater.cli.trace import unbroken_console
 
 _PAGE: Final = 1_000
 _SIGNS: Final = {"came": ("+", "green"), "went": ("-", "red"), "changed": ("~", "yellow")}
-_KINDS: Final = {"columnEdge": "column edge", "jobFacet": "facet of job", "runFacet": "facet of the run"}
+_KINDS: Final = {
+    "columnEdge": "column edge",
+    "datasetFacet": "facet of dataset",
+    "jobFacet": "facet of job",
+    "runFacet": "facet of the run",
+}
 _ARGUMENTS: Final = {"from": "FROM", "to": "TO"}
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _LEFT_OUT: Final = "…"

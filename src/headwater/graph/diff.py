@@ -14,16 +14,30 @@ from headwater.graph.column_edges import ContentReader
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
 from headwater.model.facet_texts import sorted_json
+from headwater.model.facts import Stamped
 from headwater.model.names import ColumnId, DatasetId, JobId
 
-Kind = Literal["job", "jobFacet", "runFacet", "dataset", "schema", "column", "edge", "columnEdge"]
+Kind = Literal["job", "jobFacet", "runFacet", "dataset", "datasetFacet", "schema", "column", "edge", "columnEdge"]
 Way = Literal["came", "went", "changed"]
 Node = DatasetId | JobId | ColumnId
 
-KINDS: Final[tuple[Kind, ...]] = ("job", "jobFacet", "runFacet", "dataset", "schema", "column", "edge", "columnEdge")
+KINDS: Final[tuple[Kind, ...]] = (
+    "job",
+    "jobFacet",
+    "runFacet",
+    "dataset",
+    "datasetFacet",
+    "schema",
+    "column",
+    "edge",
+    "columnEdge",
+)
 """In the order in which changes are told."""
+OF_DATASET: Final = frozenset({"datasetType", "documentation", "lifecycleStateChange", "ownership", "storage", "tags"})
+"""Facets of a dataset that say what it is: others say what a run met, or stand as columns and edges of their own."""
 ABOUT_THE_EVENT: Final = frozenset({"signature", "headwater_chain"})
 """Facets that are different in every event, because they are about the event."""
+_SCHEMA: Final = "schema"
 _ALWAYS: Final = ("_producer", "_schemaURL")
 _UNORDERED: Final[Mapping[str, str]] = {
     "executionParameters": "parameters",
@@ -200,11 +214,17 @@ class GraphDiff:
             before[Element("dataset", (name,))] = _names(self._before.graph, group)
         if is_now:
             after[Element("dataset", (name,))] = _names(self._after.graph, current)
-        if _schema(self._before, group) != _schema(self._after, current):
-            for layout, side, names in ((before, self._before, group), (after, self._after, current)):
-                digest = _schema(side, names)
-                if digest is not None:
-                    lay_out_schema(layout, name, side.content(digest))
+        sides = ((before, self._before, _told(self._before, group)), (after, self._after, _told(self._after, current)))
+        (*_, was), (*_, now) = sides
+        if was.get(_SCHEMA) != now.get(_SCHEMA):
+            for layout, side, told in sides:
+                if _SCHEMA in told:
+                    lay_out_schema(layout, name, side.content(told[_SCHEMA]))
+        for facet in OF_DATASET & (was.keys() | now.keys()) if group and is_now else ():
+            if was.get(facet) != now.get(facet):
+                for layout, side, told in sides:
+                    if facet in told:
+                        layout[Element("datasetFacet", (name,), facet)] = said(facet, side.content(told[facet]))
         if _evidence(self._before.graph, group) != _evidence(self._after.graph, current):
             lay_out_edges(before, name, self._renamed(group))
             lay_out_edges(after, name, (edge for each in current for edge in self._after.graph.column_edges_into(each)))
@@ -237,9 +257,15 @@ def flow(job: JobId, reads: Iterable[DatasetId], writes: Iterable[DatasetId]) ->
     return layout
 
 
-def _schema(side: Side, names: Iterable[DatasetId]) -> bytes | None:
-    told = [facets["schema"] for name in names if "schema" in (facets := side.graph.facets_of(name))]
-    return max(told).content if told else None
+def _told(side: Side, names: Sequence[DatasetId]) -> dict[str, bytes]:
+    """The digest of each facet of what is one dataset by these names."""
+    if len(names) == 1:
+        return side.graph.digests_of(names[0])
+    told: dict[str, Stamped] = {}
+    for name in names:
+        for facet, stamped in side.graph.facets_of(name).items():
+            told[facet] = max(told.get(facet, stamped), stamped)
+    return {facet: stamped.content for facet, stamped in told.items()}
 
 
 def _evidence(graph: Graph, names: Iterable[DatasetId]) -> set[tuple[DatasetId, tuple[int, bytes]]]:

@@ -10,6 +10,7 @@ from headwater.graph.columns import edges_into
 from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent
 from headwater.graph.diff import (
     ABOUT_THE_EVENT,
+    OF_DATASET,
     Change,
     Element,
     Layout,
@@ -95,6 +96,8 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
                 _flow(layout, runs[run_id], direction, name_of(name))
             case ObservedFacet(dataset=name, slot="facets", name="schema"):
                 _note_schema(schemas, name_of(name), fact.direction, fact.content)
+            case ObservedFacet(dataset=name, slot="facets", name=facet) if facet in OF_DATASET:
+                layout[Element("datasetFacet", (name_of(name),), facet)] = said(facet, content(fact.content))
             case ColumnEvidence(target=target):
                 layout.setdefault(Element("dataset", (name_of(target),)), False)
                 _columns(layout, target, content(fact.content), name_of)
@@ -173,6 +176,8 @@ def _declared(
     layout.setdefault(Element("dataset", (name_of(own),)), False)
     if "schema" in facets:
         _note_schema(schemas, name_of(own), direction, facets["schema"])
+    for facet in OF_DATASET & facets.keys():
+        layout[Element("datasetFacet", (name_of(own),), facet)] = said(facet, content(facets[facet]))
     for facet in ("lineage", "columnLineage"):
         if facet in facets and facets[facet] not in without:
             _columns(layout, own, content(facets[facet]), name_of)

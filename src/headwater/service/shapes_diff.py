@@ -36,7 +36,7 @@ class Change(TypedDict):
     """
 
     change: Literal["came", "went", "changed"]
-    kind: Literal["job", "jobFacet", "runFacet", "dataset", "schema", "column", "edge", "columnEdge"]
+    kind: Literal["job", "jobFacet", "runFacet", "dataset", "datasetFacet", "schema", "column", "edge", "columnEdge"]
     nodeId: str | None
     origin: str | None
     destination: str | None

@@ -191,6 +191,29 @@ def test_a_query_that_changed_is_told_with_both_texts(client: TestClient) -> Non
     assert answer["changes"][0]["event"]["runId"] == "second"
 
 
+def test_another_owner_another_tag_and_a_drop_are_told_of_a_dataset(client: TestClient) -> None:
+    def table(*owners: str, **facets: object) -> dict[str, Any]:
+        return dataset("raw", ownership=facet(owners=[{"name": name} for name in owners]), **facets)
+
+    tags = facet(tags=[{"key": "pii", "value": "true"}])
+    dropped = facet(lifecycleStateChange="DROP")
+    post(client, at(MONDAY, "first", outputs=[table("ada", "bob")]))
+    post(client, at(TUESDAY, "second", outputs=[table("bob", "ada", tags=tags, lifecycleStateChange=dropped)]))
+    before, same, after = table("eve"), table("bob", "ada"), table("eve", tags=tags)
+    post(client, at(TUESDAY, "third", inputs=[before, same], outputs=[after]))
+
+    with_the_run = get(client, "/api/v1/diff?from=log:1&to=log:2")
+    and_owners = get(client, "/api/v1/diff?from=log:2&to=log:3&nodeId=dataset:lake:raw")
+
+    told = [
+        (each["change"], each["facet"], each["event"]["index"]) for each in with_the_run["changes"] if each["facet"]
+    ]
+    assert told == [("came", "lifecycleStateChange", 1), ("came", "tags", 1)]
+    assert [(each["change"], each["facet"], each["after"]) for each in and_owners["changes"] if each["facet"]] == [
+        ("changed", "ownership", {"owners": [{"name": "eve"}]})
+    ]
+
+
 def test_the_order_of_parameters_is_no_difference(client: TestClient) -> None:
     both = [{"key": "date", "value": "18"}, {"key": "mode", "value": "full"}]
     for name, parameters in (("first", both), ("second", both[::-1])):

@@ -171,7 +171,16 @@ export interface Containment {
 /** Something that came, went or changed between two times. Source: `/diff`. */
 export interface Change {
   readonly change: 'came' | 'went' | 'changed'
-  readonly kind: 'job' | 'jobFacet' | 'runFacet' | 'dataset' | 'schema' | 'column' | 'edge' | 'columnEdge'
+  readonly kind:
+    | 'job'
+    | 'jobFacet'
+    | 'runFacet'
+    | 'dataset'
+    | 'datasetFacet'
+    | 'schema'
+    | 'column'
+    | 'edge'
+    | 'columnEdge'
   readonly nodeId: string | null
   readonly origin: string | null
   readonly destination: string | null

@@ -25,6 +25,7 @@ function subjectOf(graph: LineageGraph, { kind, nodeId, origin, destination, fac
     case 'columnEdge':
       return `column ${placeText(graph, origin)} → ${placeText(graph, destination)}`
     case 'jobFacet':
+    case 'datasetFacet':
       return `${facet} of ${placeText(graph, nodeId)}`
     case 'runFacet':
       return `${facet} of the run`

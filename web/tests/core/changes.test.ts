@@ -28,6 +28,7 @@ describe('a change', () => {
   test.each<[string, Partial<Change>]>([
     ['job etl:load', { nodeId: 'job:etl:load' }],
     ['sql of etl:load', { kind: 'jobFacet', nodeId: 'job:etl:load', facet: 'sql' }],
+    ['ownership of orders', { kind: 'datasetFacet', nodeId: ORDERS, facet: 'ownership' }],
     ['parent of the run', { kind: 'runFacet', facet: 'parent' }],
     ['schema of orders', { kind: 'schema', nodeId: ORDERS }],
     ['etl:load → orders', { kind: 'edge', origin: 'job:etl:load', destination: ORDERS }],

@@ -269,7 +269,7 @@ def _change(change: Change, event: _Event | None) -> shapes_diff.Change:
         nodeId=ids[0] if len(ids) == 1 else None,
         origin=ids[0] if len(ids) == 2 else None,
         destination=ids[1] if len(ids) == 2 else None,
-        facet=what if kind in ("jobFacet", "runFacet") else None,
+        facet=what if kind in ("jobFacet", "runFacet", "datasetFacet") else None,
         before=_value(change.element, change.before),
         after=_value(change.element, change.after),
         event=None if event is None else _event(event),
