@@ -131,7 +131,7 @@ def _lost_tasks(facet: Mapping[str, Any]) -> str | None:
     """Whose lineage is missing; None where the facet says that nothing is."""
     read = ExtractionErrorFacet.read({ExtractionErrorFacet.key: facet})
     if isinstance(read, ExtractionErrorFacet):
-        if not read.failed_tasks and not read.errors:
+        if not read.tells_a_gap:
             return None
         return f"the lineage of {read.failed_tasks} of {read.total_tasks} tasks could not be worked out"
     return "its lineage could not be worked out"

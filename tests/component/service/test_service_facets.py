@@ -133,6 +133,13 @@ def test_a_run_shows_its_parent_its_root_and_what_is_missing_from_its_lineage(cl
     assert run["gap"] == {"failedTasks": 1, "totalTasks": 3, "messages": ["cannot parse"]}
 
 
+def test_a_run_of_which_no_task_failed_has_no_gap(client: TestClient) -> None:
+    flawless = facet(totalTasks=3, failedTasks=0, errors=[])
+    post(client, event(run={"runId": RUN, "facets": {"extractionError": flawless}}))
+
+    assert get(client, f"/api/v1/jobs/runs/{RUN}")["gap"] is None
+
+
 # Containment
 
 

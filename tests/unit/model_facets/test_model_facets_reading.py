@@ -217,6 +217,9 @@ def test_nominal_times_stay_as_written_and_are_read_with_their_offset(text: str)
         ({"headwater_run": {"recordsIn": "1"}, "expanso_run": {"fields": {"records_in": 2}}}, 2),
         ({"headwater_run": {"recordsIn": 3, "bytesIn": "many", "stopReason": 7}}, 3),
         ({"expanso_run": {"fields": {"records_in": 4, "duration_ms": None, "bytes_out": [1]}}}, 4),
+        ({"expanso_run": {"recordsIn": 5, "bytesIn": "many"}}, 5),
+        ({"headwater_run": {"recordsIn": None}, "expanso_run": {"recordsIn": 5}}, 5),
+        ({"expanso_run": {"recordsIn": 5, "fields": {"records_in": 6}}}, 6),
     ],
 )
 def test_counters_come_from_either_facet_and_ours_goes_first(facets: dict[str, Any], records_in: int) -> None:

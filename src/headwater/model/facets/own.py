@@ -1,39 +1,23 @@
 """Run facets beyond the standard: the counters of a run, ours and Expanso's, and the signature of an event."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final
+from typing import Any, ClassVar
 
-from pydantic import ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import ConfigDict, Field, ValidationError
 
 from headwater.model.facets.view import Integer, Items, Number, Part, View
 
 
-def _if_readable(value: object, read: ValidatorFunctionWrapHandler) -> object:
-    """None for what cannot be read, so that the counters beside it still can."""
-    try:
-        return read(value)
-    except ValidationError:
-        return None
-
-
-_IF_READABLE: Final = WrapValidator(_if_readable)
-
-
 class Counters(Part):
-    """What a run has counted so far; None where it did not count, or not in numbers."""
+    """What a run has counted so far; None where it did not count."""
 
-    records_in: Annotated[Integer | None, _IF_READABLE] = None
-    records_out: Annotated[Integer | None, _IF_READABLE] = None
-    bytes_in: Annotated[Integer | None, _IF_READABLE] = None
-    bytes_out: Annotated[Integer | None, _IF_READABLE] = None
-    error_count: Annotated[Integer | None, _IF_READABLE] = None
-    duration_ms: Annotated[Number | None, _IF_READABLE] = None
-    stop_reason: Annotated[str | None, _IF_READABLE] = None
-
-    @property
-    def counts_any(self) -> bool:
-        """Whether anything could be read."""
-        return any(getattr(self, name) is not None for name in Counters.model_fields)
+    records_in: Integer | None = None
+    records_out: Integer | None = None
+    bytes_in: Integer | None = None
+    bytes_out: Integer | None = None
+    error_count: Integer | None = None
+    duration_ms: Number | None = None
+    stop_reason: str | None = None
 
 
 class HeadwaterRunFacet(Counters, View):
@@ -48,21 +32,43 @@ class ExpansoCounters(Counters):
     model_config = ConfigDict(alias_generator=str)
 
 
-class ExpansoRunFacet(View):
-    """The counters of a run, as Expanso's edge agent writes them."""
+class ExpansoRunFacet(Counters, View):
+    """The counters of a run, as Expanso's edge agent writes them, or with the members of `headwater_run`."""
 
     key: ClassVar = "expanso_run"
-    fields: ExpansoCounters
+    fields: ExpansoCounters | None = None
 
 
 def counters(run_facets: Mapping[str, Any]) -> Counters | None:
-    """The counters of a run, from whichever facet has them and can be read; ours goes first."""
-    match HeadwaterRunFacet.read(run_facets), ExpansoRunFacet.read(run_facets):
-        case HeadwaterRunFacet() as ours, theirs if ours.counts_any or not isinstance(theirs, ExpansoRunFacet):
-            return ours
-        case _, ExpansoRunFacet(fields=theirs):
-            return theirs
-    return None
+    """The counters of a run, from whichever facet has any; ours goes first.
+
+    Each is read by itself, so that one which is no number takes none of the others with it.
+    """
+    ours, theirs = (_said(run_facets.get(view.key)) for view in (HeadwaterRunFacet, ExpansoRunFacet))
+    found = (
+        _counted(Counters, ours),
+        _counted(ExpansoCounters, _said((theirs or {}).get("fields"))),
+        _counted(Counters, theirs),
+    )
+    return next((each for each in found if each is not None), None if ours is None else Counters())
+
+
+def _said(facet: object) -> Mapping[str, Any] | None:
+    return facet if isinstance(facet, dict) and facet.get("_deleted") is not True else None
+
+
+def _counted(view: type[Counters], told: Mapping[str, Any] | None) -> Counters | None:
+    names = (field.alias or name for name, field in view.model_fields.items())
+    read = {name: told[name] for name in names if _is_counter(view, name, told.get(name))} if told else {}
+    return view.model_validate(read) if read else None
+
+
+def _is_counter(view: type[Counters], name: str, value: object) -> bool:
+    try:
+        view.model_validate({name: value})
+    except ValidationError:
+        return False
+    return value is not None
 
 
 class DeclaredFacet(View):

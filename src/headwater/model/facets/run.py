@@ -131,6 +131,11 @@ class ExtractionErrorFacet(View):
     failed_tasks: Integer
     errors: Items[ExtractionFailure]
 
+    @property
+    def tells_a_gap(self) -> bool:
+        """Whether anything is missing by what it says: some write it of runs of which nothing is."""
+        return bool(self.failed_tasks or self.errors)
+
 
 class UnreadOperator(Part):
     """An operator of which Airflow knows no way to read what it reads and writes; its properties are not looked at."""

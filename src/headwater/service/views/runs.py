@@ -123,7 +123,7 @@ def _part_of(whole: ParentRun | None) -> shapes.RunOfParent | None:
 
 def _gap(read: Mapping[str, object]) -> shapes.Gap | None:
     facet = ExtractionErrorFacet.read(read)
-    if not isinstance(facet, ExtractionErrorFacet):
+    if not isinstance(facet, ExtractionErrorFacet) or not facet.tells_a_gap:
         return None
     return shapes.Gap(
         failedTasks=_writable(facet.failed_tasks) or 0,
