@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from headwater.model.facets.registry import VIEWS
 from headwater.store.sqlite import SqliteStore
-from tests.support.app import RUN, Body, dataset, event, facet, get, post, serving
+from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, serving
 
 OF_JOB = "/api/v1/namespaces/etl/jobs/load"
 OF_INPUT = "/api/v1/namespaces/lake/datasets/in"
@@ -310,6 +310,46 @@ def test_the_quality_of_a_column_that_nobody_else_tells_of_is_found(client: Test
     assert [each["kind"] for each in of_column["timeline"]] == ["dataQualityMetrics", "dataQualityAssertions"]
     assert client.get("/api/v1/quality?nodeId=datasetField:lake:t:other").status_code == 404
     assert client.get("/api/v1/quality?nodeId=datasetField:lake:none:id").status_code == 404
+
+
+def declared(second: int, **facets: object) -> dict[str, Any]:
+    said = {**event(eventTime=f"2026-05-22T14:23:{second:02d}Z"), "dataset": dataset("t", **facets)}
+    return {key: value for key, value in said.items() if key not in ("eventType", "run", "job", "inputs", "outputs")}
+
+
+def test_what_each_dataset_event_tells_of_quality_is_in_the_timeline(client: TestClient) -> None:
+    missed = facet(assertions=[{"assertion": "unique", "success": False}])
+    metrics = {second: facet(rowCount=second, columnMetrics={"id": {"nullCount": second}}) for second in (10, 20, 30)}
+    post(
+        client,
+        declared(30, dataQualityMetrics=metrics[30]),
+        declared(20, dataQualityMetrics=metrics[20]),
+        declared(10, dataQualityMetrics=metrics[10], dataQualityAssertions=missed),
+        declared(40, schema=schema("other")),
+    )
+
+    now, then, known_then, of_column = (
+        [
+            (each["at"][17:19], each["passed"] if each["metrics"] is None else each["metrics"])
+            for each in get(client, f"/api/v1/quality?nodeId={asked}")["timeline"]
+        ]
+        for asked in (
+            "dataset:lake:t",
+            "dataset:lake:t&asOf=2026-05-22T14:23:20Z",
+            "dataset:lake:t&logSize=2",
+            "datasetField:lake:t:id",
+        )
+    )
+
+    of_column_then = {second: {"nullCount": second} for second in metrics}
+    of_table = {
+        second: (str(second), {"rowCount": second, "columnMetrics": {"id": of_column_then[second]}})
+        for second in metrics
+    }
+    assert now == [of_table[30], of_table[20], of_table[10], ("10", False)]
+    assert then == [of_table[20], of_table[10], ("10", False)]
+    assert known_then == [of_table[30], of_table[20]]
+    assert of_column == [(str(second), of_column_then[second]) for second in (30, 20, 10)]
 
 
 def checking(run: str, second: int, status: str, *reads: str) -> dict[str, Any]:

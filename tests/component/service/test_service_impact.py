@@ -165,6 +165,16 @@ def test_two_jobs_with_a_check_of_one_name_each_count(client: TestClient) -> Non
     assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (False, 2)
 
 
+def test_a_failed_check_of_the_whole_table_fails_each_column_also_where_it_says_so_by_an_empty_name(
+    client: TestClient,
+) -> None:
+    post(client, checked_by("has_rows", "t1", 6, "row_count", "", success=False))
+
+    of_column = quality_of_legs(client, "legs:delay")
+
+    assert of_column["failed"] == [{"assertion": "row_count", "column": None, "severity": None}]
+
+
 def effects(answer: Body) -> dict[str, str]:
     return {short(reached["id"]): reached["effect"] for reached in answer["reached"]}
 

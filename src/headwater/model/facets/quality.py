@@ -26,7 +26,11 @@ class Assertion(_Outcome):
     assertion: str
     success: bool
     column: str | None = None
-    """None, which some write as an empty name: the whole dataset."""
+
+    @property
+    def of_column(self) -> str | None:
+        """The column that it is about; None: the whole dataset, for which some write an empty name."""
+        return self.column or None
 
 
 class DataQualityAssertionsFacet(View):

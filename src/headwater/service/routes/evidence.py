@@ -49,7 +49,7 @@ async def get_identity(
 async def get_quality(knowledge: Known, node_id: NodeId, limit: Limit = 100, offset: Offset = 0) -> Response:
     """What was asserted, measured and tested of a dataset or a column, or tested by a job, newest first."""
     node = node_of(knowledge, node_id, is_also_column=partial(is_measured, knowledge))
-    return answer(quality_timeline(knowledge, node, limit, offset))
+    return answer(await quality_timeline(knowledge, node, limit, offset))
 
 
 @router.get("/flow", response_model=shapes_evidence.Flow, responses=NOT_FOUND | WRONG)

@@ -62,7 +62,7 @@ def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
     """The same in numbers; None where nothing was told. Of a column: also what is of no column."""
     if newest.at_us is None:
         return None
-    assertions = [each for each in newest.asserted if column is None or each.column in (None, "", column)]
+    assertions = [each for each in newest.asserted if column is None or each.of_column in (None, column)]
     metrics = newest.measured
     of_column = None if metrics is None or column is None else metrics.column_metrics.get(column)
     return Quality(
@@ -70,7 +70,7 @@ def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
         passed=all(each.success for each in assertions) if assertions else None,
         assertions=len(assertions),
         failed=[
-            FailedAssertion(assertion=each.assertion, column=each.column, severity=each.severity)
+            FailedAssertion(assertion=each.assertion, column=each.of_column, severity=each.severity)
             for each in assertions
             if not each.success
         ],
@@ -95,7 +95,7 @@ def _is_settled(job: JobId | None, newer: AbstractSet[JobId | None]) -> bool:
 
 
 def _check(made: Assertion) -> _Check:
-    return made.assertion, made.column
+    return made.assertion, made.of_column
 
 
 def _read(told: Sequence[_Told], kind: type[ViewT]) -> Iterator[tuple[_Told, ViewT]]:

@@ -1,26 +1,32 @@
 """The quality of a dataset, or of one of its columns, over time, and how the tests of a job went.
 
 A `test` facet is a run's, and names no dataset: it counts for its job, and for a dataset where that is all that the run
-read or wrote.
+read or wrote. Of what dataset events declare, facts keep the last; what was declared before is read from the log.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from itertools import groupby, islice
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import orjson
 
-from headwater.model.events import Direction, Stamp
+from headwater.errors import InvalidEventError
+from headwater.model.events import DatasetEvent, Direction, Stamp, parse_event
 from headwater.model.extract import content_of
 from headwater.model.facets.quality import RunTestsFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes_evidence as shapes
+from headwater.service.ahead import groups, in_turns
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.store.facet_reader import ToldFacet
 
 _OfDataset = Literal["dataQualityAssertions", "dataQualityMetrics"]
 _OF_DATASET: Final[tuple[_OfDataset, ...]] = ("dataQualityAssertions", "dataQualityMetrics")
+_TOGETHER: Final = 32
+"""Events that are read from the log before others have their turn: some milliseconds' work."""
 
 
 class _Told(NamedTuple):
@@ -31,19 +37,23 @@ class _Told(NamedTuple):
     content: bytes
 
 
-def quality_timeline(
+async def quality_timeline(
     knowledge: Knowledge, node: DatasetId | ColumnId | JobId, limit: int, offset: int
 ) -> shapes.QualityTimeline:
-    """A page of what was asserted, measured and tested, newest first; of a column only what is said of it."""
+    """A page of what was asserted, measured and tested, newest first; of a column only what is said of it.
+
+    Others have their turn meanwhile.
+    """
     column = node.column if isinstance(node, ColumnId) else None
-    told = sorted(_told(knowledge, node), key=lambda each: (each.stamp, each.kind, each.content), reverse=True)
+    told = await in_turns(_told(knowledge, node))
+    told.sort(key=lambda each: (each.stamp, each.kind, each.content), reverse=True)
     points = [point for each in told if (point := _point(knowledge, each, column)) is not None]
     return shapes.QualityTimeline(timeline=list(islice(points, offset, offset + limit)), totalCount=len(points))
 
 
 def is_measured(knowledge: Knowledge, column: ColumnId) -> bool:
     """Whether anything was asserted or measured of a column, which nobody else need tell of."""
-    return quality_timeline(knowledge, column, limit=0, offset=0)["totalCount"] > 0
+    return any(_point(knowledge, each, column.column) is not None for each in _told(knowledge, column))
 
 
 def _told(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterator[_Told]:
@@ -63,10 +73,29 @@ def _told_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
         for row in _without_repetitions(knowledge.store.tellings(member, _OF_DATASET)):
             yield _Told(row.stamp, row.run_id, row.direction, cast(_OfDataset, row.name), row.content)
         dataset = graph.datasets.get(member)
-        for declared in dataset.declared.values() if dataset else ():
+        declared = [*dataset.declared.values()] if dataset else []
+        for each in declared:
             for kind in _OF_DATASET:
-                if kind in declared.facets:
-                    yield _Told(declared.stamp, None, None, kind, declared.facets[kind].content)
+                if kind in each.facets:
+                    yield _Told(each.stamp, None, None, kind, each.facets[kind].content)
+        yield from _declared_before(knowledge, member, {each.stamp for each in declared})
+
+
+def _declared_before(knowledge: Knowledge, name: DatasetId, holding: AbstractSet[Stamp]) -> Iterator[_Told]:
+    """What dataset events told that others have replaced; `holding` are the declarations that hold."""
+    replaced = [shape.stamp.digest for shape in knowledge.store.declared_shapes(name) if shape.stamp not in holding]
+    for digests in groups(replaced, _TOGETHER):
+        for logged in knowledge.store.with_digests(digests).values():
+            with suppress(InvalidEventError):  # it was taken once, and would not be today
+                event = parse_event(logged.raw)
+                if isinstance(event, DatasetEvent):
+                    yield from _declared(event)
+
+
+def _declared(event: DatasetEvent) -> Iterator[_Told]:
+    for kind in _OF_DATASET:
+        if (facet := event.dataset.facets.get(kind)) is not None:
+            yield _Told(event.stamp, None, None, kind, content_of(facet).digest)
 
 
 def _without_repetitions(told: Iterable[ToldFacet]) -> Iterator[ToldFacet]:

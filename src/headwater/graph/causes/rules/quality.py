@@ -41,7 +41,7 @@ def _meanwhile(visit: Visit, history: History, direction: Direction, name: Datas
     first: dict[tuple[str, str | None], FailedCheck] = {}
     for each in told:
         if (each.direction, each.dataset) == (direction, name) and visit.news.has(each.at_us):
-            first.setdefault((each.check.assertion.assertion, each.check.assertion.column), each)
+            first.setdefault((each.check.assertion.assertion, each.check.assertion.of_column), each)
     return [*first.values()]
 
 
@@ -78,14 +78,14 @@ def _failed(
 def _weight(visit: Visit, name: DatasetId, check: Check, before: Sequence[Check]) -> float:
     assertion = check.assertion
     weight = _WARNING if (assertion.severity or "").lower().startswith("warn") else _ERROR
-    if assertion.column is not None and not visit.matters(name, assertion.column):
+    if assertion.of_column is not None and not visit.matters(name, assertion.of_column):
         weight *= _ELSEWHERE
-    same = ((each.assertion.assertion, each.assertion.column, each.assertion.success) for each in before)
-    return weight * (_BEFORE if (assertion.assertion, assertion.column, False) in same else 1)
+    same = ((each.assertion.assertion, each.assertion.of_column, each.assertion.success) for each in before)
+    return weight * (_BEFORE if (assertion.assertion, assertion.of_column, False) in same else 1)
 
 
 def _named(check: Check) -> str:
-    column = check.assertion.column
+    column = check.assertion.of_column
     return check.assertion.assertion if column is None else f"{check.assertion.assertion} on {column}"
 
 
