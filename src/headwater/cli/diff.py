@@ -114,7 +114,7 @@ def _bare(node_id: str) -> str:
 def _how(change: Answer) -> str:
     before, after = change["before"], change["after"]
     match change["kind"]:
-        case "column":
+        case "column" | "tag":
             return f"  {_arrow(before, after)}" if before or after else ""
         case "columnEdge":
             return "  " + _arrow(*(_done(side) for side in (before, after)))

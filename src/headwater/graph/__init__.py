@@ -3,7 +3,7 @@
 fold       one merged fact a key
 records    what the graph keeps of a run, a job, a dataset
 identity   which names are one dataset, and why; catalogs: which are one table of a catalog
-edits      what people said over the API
+edits      what people said over the API; tags: which are on what, by people and by producers
 spelling   spellings of one name that mean the same
 mending    what producers got wrong and the evidence puts right
 columns    column edges out of facets

@@ -8,16 +8,20 @@ its edges and columns, but one of itself.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final, Literal, NamedTuple
 
 from headwater.graph.column_edges import ContentReader
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
+from headwater.graph.tags import said_of, told_of_dataset, told_of_job
 from headwater.model.facet_texts import sorted_json
 from headwater.model.facts import Stamped
 from headwater.model.names import ColumnId, DatasetId, JobId
 
-Kind = Literal["job", "jobFacet", "runFacet", "dataset", "datasetFacet", "schema", "column", "edge", "columnEdge"]
+Kind = Literal[
+    "job", "jobFacet", "runFacet", "dataset", "datasetFacet", "tag", "schema", "column", "edge", "columnEdge"
+]
 Way = Literal["came", "went", "changed"]
 Node = DatasetId | JobId | ColumnId
 
@@ -27,6 +31,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     "runFacet",
     "dataset",
     "datasetFacet",
+    "tag",
     "schema",
     "column",
     "edge",
@@ -38,6 +43,7 @@ OF_DATASET: Final = frozenset({"datasetType", "documentation", "lifecycleStateCh
 ABOUT_THE_EVENT: Final = frozenset({"signature", "headwater_chain"})
 """Facets that are different in every event, because they are about the event."""
 _SCHEMA: Final = "schema"
+_TAGS: Final = "tags"
 _ALWAYS: Final = ("_producer", "_schemaURL")
 _UNORDERED: Final[Mapping[str, str]] = {
     "executionParameters": "parameters",
@@ -54,7 +60,7 @@ class Element(NamedTuple):
     kind: Kind
     ends: tuple[Node, ...]
     what: str = ""
-    """The facet's name; of an edge whether the job `reads` or `writes`, since the two ends may be equal as pairs."""
+    """The name of the facet or tag; of an edge whether the job `reads` or `writes`: its ends may be equal as pairs."""
 
 
 Layout = dict[Element, Any]
@@ -119,8 +125,13 @@ def _columns(fields: object, above: str) -> Iterator[tuple[str, str | None]]:
             yield from _columns(field.get("fields"), f"{above}{name}.")
 
 
-def said(name: str, facet: Mapping[str, Any]) -> dict[str, Any]:
-    """A facet without what says only who wrote it; lists in which the order says nothing are sorted."""
+def said(name: str, facet: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A facet without what says only who wrote it; lists in which the order says nothing are sorted.
+
+    None where it stands there only to say that it is gone.
+    """
+    if facet.get("_deleted") is True:
+        return None
     told = {key: value for key, value in facet.items() if key not in _ALWAYS}
     unordered = _UNORDERED.get(name)
     if unordered is not None and isinstance(told.get(unordered), list):
@@ -197,16 +208,9 @@ class GraphDiff:
             after[Element("job", (job,))] = None
             after.update(flow(job, now.reads(job), now.writes(job)))
         if was_known and is_known:
-            self._job_facets(job, before, after)
-
-    def _job_facets(self, job: JobId, before: Layout, after: Layout) -> None:
-        digests = [side.graph.job_digests(job) for side in (self._before, self._after)]
-        for name in digests[0].keys() | digests[1].keys():
-            if digests[0].get(name) != digests[1].get(name):
-                element = Element("jobFacet", (job,), name)
-                for layout, side, told in zip((before, after), (self._before, self._after), digests, strict=True):
-                    if name in told:
-                        layout[element] = said(name, side.content(told[name]))
+            sides = (before, self._before, was.job_digests(job)), (after, self._after, now.job_digests(job))
+            _lay_out_facets(sides, "jobFacet", job, None)
+            _lay_out_tags(sides, job, [[job]] * 2)
 
     def _dataset(self, name: DatasetId, is_now: bool, before: Layout, after: Layout) -> None:
         group, current = self.names_before(name), [name] if is_now else []
@@ -220,11 +224,9 @@ class GraphDiff:
             for layout, side, told in sides:
                 if _SCHEMA in told:
                     lay_out_schema(layout, name, side.content(told[_SCHEMA]))
-        for facet in OF_DATASET & (was.keys() | now.keys()) if group and is_now else ():
-            if was.get(facet) != now.get(facet):
-                for layout, side, told in sides:
-                    if facet in told:
-                        layout[Element("datasetFacet", (name,), facet)] = said(facet, side.content(told[facet]))
+        if group and is_now:
+            _lay_out_facets(sides, "datasetFacet", name, OF_DATASET)
+            _lay_out_tags(sides, name, [_names(self._before.graph, group), _names(self._after.graph, current)])
         if _evidence(self._before.graph, group) != _evidence(self._after.graph, current):
             lay_out_edges(before, name, self._renamed(group))
             lay_out_edges(after, name, (edge for each in current for edge in self._after.graph.column_edges_into(each)))
@@ -233,6 +235,35 @@ class GraphDiff:
         for name in group:
             for edge in self._before.graph.column_edges_into(name):
                 yield edge._replace(source=self.name(edge.source))
+
+
+_Sides = tuple[tuple[Layout, Side, Mapping[str, bytes]], tuple[Layout, Side, Mapping[str, bytes]]]
+"""Before and after: where to lay out, and the digests of the facets of one job or dataset."""
+
+
+def _lay_out_facets(sides: _Sides, kind: Kind, node: JobId | DatasetId, names: AbstractSet[str] | None) -> None:
+    """Add those facets that differ, of these names or of any."""
+    (*_, was), (*_, now) = sides
+    for name in (was.keys() | now.keys()) if names is None else names & (was.keys() | now.keys()):
+        if was.get(name) != now.get(name):
+            for layout, side, told in sides:
+                if name in told and (value := said(name, side.content(told[name]))) is not None:
+                    layout[Element(kind, (node,), name)] = value
+
+
+def _lay_out_tags(sides: _Sides, node: JobId | DatasetId, names: Sequence[Sequence[JobId | DatasetId]]) -> None:
+    """Add the tags that people put on or took off, by all names of either side; what producers tell is a facet."""
+    was, now = (said_of(side.graph.edits, of_side) for (_, side, _), of_side in zip(sides, names, strict=True))
+    if was == now:
+        return
+    told_of = told_of_job if isinstance(node, JobId) else told_of_dataset
+    for (layout, side, told), is_on in zip(sides, (was, now), strict=True):
+        of_producers = told_of(side.content(told[_TAGS])) if _TAGS in told else frozenset()
+        for tag in was.keys() | now.keys():
+            column, word = tag
+            if is_on.get(tag, tag in of_producers):
+                end = ColumnId(node, column) if isinstance(node, DatasetId) and column is not None else node
+                layout[Element("tag", (end,), word)] = word
 
 
 def _has_job(graph: Graph, job: JobId) -> bool:

@@ -20,6 +20,8 @@ from headwater.graph.diff import (
     lay_out_schema,
     said,
 )
+from headwater.graph.fold import FactKey
+from headwater.model.edits import tag_of
 from headwater.model.events import Direction
 from headwater.model.facts import (
     Alias,
@@ -35,6 +37,7 @@ from headwater.model.facts import (
     ObservedFacet,
     RunFacet,
     RunOfJob,
+    Target,
 )
 from headwater.model.names import ColumnId, DatasetId, JobId
 
@@ -54,6 +57,8 @@ class Known(NamedTuple):
     """What a run read and wrote; datasets by the names that changes have."""
     uses: Callable[[DatasetId], bool]
     """Whether somebody used this very name."""
+    declares: AbstractSet[tuple[FactKey, DatasetId, str]] = frozenset()
+    """By declaration the facets of datasets that it has."""
 
 
 class Told(NamedTuple):
@@ -69,6 +74,8 @@ class Told(NamedTuple):
     """The job that it declares."""
     deleted: AbstractSet[str]
     """What it deletes, by node id: a job and a dataset may be equal as pairs."""
+    declaration: FactKey | None = None
+    """By which key a graph has what it declares, in place of what was declared before under that key."""
 
 
 def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
@@ -82,6 +89,7 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
     runs = {fact.run_id: fact.job for fact in event_facts if isinstance(fact, RunOfJob)}
     layout: Layout = {}
     declared = None
+    declaration: FactKey | None = None
     deleted: set[str] = set()
     schemas: _Schemas = {}
     for fact in event_facts:
@@ -106,21 +114,36 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
             case Alias(name=name, alias=alias):
                 layout.update({Element("dataset", (name_of(each),)): True for each in (name, alias)})
             case Declaration(node=JobId() as job):
-                declared = job
+                declared, declaration = job, fact.key
                 layout[Element("job", (job,))] = None
                 _declared_job(layout, schemas, job, content(fact.content), content, name_of)
             case Edit(target=("job", namespace, name), what="deleted", value=b"true"):
                 deleted.add(JobId(namespace, name).node_id)
             case Edit(target=("dataset", namespace, name), what="deleted", value=b"true"):
                 deleted.add(name_of(DatasetId(namespace, name)).node_id)
+            case Edit(target=target, what=what, value=value) if (word := tag_of(what)) is not None:
+                if (node := _tagged(target, name_of)) is not None:
+                    layout[Element("tag", (node,), word)] = word if value == b"true" else None
             case Declaration(node=DatasetId() as name):
+                declaration = name
                 _declared(layout, schemas, "output", content(fact.content), content, name_of)
                 for job in makers(content(fact.content)):
                     _job_flow(layout, (job, name), name_of)
     for name, (_, digest) in schemas.items():
         lay_out_schema(layout, name, content(digest))
     tables = {fact.dataset for fact in event_facts if isinstance(fact, CatalogEntry)}
-    return Told(log_index, layout, runs, tables, declared, deleted)
+    return Told(log_index, layout, runs, tables, declared, deleted, declaration)
+
+
+def _tagged(target: Target, name_of: NameOf) -> Node | None:
+    match target:
+        case ("job", namespace, name):
+            return JobId(namespace, name)
+        case ("dataset", namespace, name):
+            return name_of(DatasetId(namespace, name))
+        case ("field", namespace, name, column):
+            return ColumnId(name_of(DatasetId(namespace, name)), column)
+    return None
 
 
 @lru_cache(maxsize=64)  # a stream says the same again and again
@@ -228,8 +251,9 @@ def did(change: Change, events: Sequence[Told], known_before: Known, known_after
     """Which event made the change, out of those that only the graph after it knows, in order of time.
 
     That is the first that told of what came; the first of the last ones that agree on a value; the last that took away
-    an edge or a job: by declaring it anew, giving one of its runs (`known_before`) to another, or deleting it. An edge
-    that no event told of whole came with the second of two: one gave the job the run, one told what the run met.
+    an edge or a job: by declaring it anew, giving one of its runs (`known_before`) to another, or deleting it. What a
+    declaration said of a dataset went by the first that replaced it and does not say it. An edge that no event told of
+    whole came with the second of two: one gave the job the run, one told what the run met.
     """
     found: int | None = None
     for event in events:
@@ -293,10 +317,11 @@ def _verdict(change: Change, event: Told, known_before: Known) -> bool | None:
             job = next(end for end in element.ends if isinstance(end, JobId))
             lost = (run_id for run_id, of_job in event.runs.items() if of_job != job)
             return event.declared == job or any(run_id in known_before.of_job(job) for run_id in lost) or None
-        case "column" if element not in layout and change.way == "went":
-            (column,) = element.ends
-            assert isinstance(column, ColumnId)  # noqa: S101  what the kind means
-            return Element("schema", (column.dataset,)) in layout or None
+        case "datasetFacet" | "schema" | "column" if element not in layout and change.way == "went":
+            (*_, dataset) = _whole(element.ends[0])
+            facet = element.what or "schema"
+            is_replaced = (event.declaration, dataset, facet) in known_before.declares
+            return (element.kind == "column" and Element("schema", (dataset,)) in layout) or is_replaced or None
         case "dataset" if change.way == "changed":
             return layout.get(element) or None
         case "columnEdge" if change.way == "changed":

@@ -32,11 +32,13 @@ class Change(TypedDict):
 
     `nodeId` is that of a job, dataset or column; an edge has `origin` and `destination` instead, in the direction of
     the data, a facet its `facet`. `before` and `after` say what it was like: a column's type, a schema's columns, a
-    dataset's node ids, what is done on the way of a column edge, the members of a facet.
+    dataset's node ids, the word of a tag, what is done on the way of a column edge, the members of a facet.
     """
 
     change: Literal["came", "went", "changed"]
-    kind: Literal["job", "jobFacet", "runFacet", "dataset", "datasetFacet", "schema", "column", "edge", "columnEdge"]
+    kind: Literal[
+        "job", "jobFacet", "runFacet", "dataset", "datasetFacet", "tag", "schema", "column", "edge", "columnEdge"
+    ]
     nodeId: str | None
     origin: str | None
     destination: str | None

@@ -214,6 +214,83 @@ def test_another_owner_another_tag_and_a_drop_are_told_of_a_dataset(client: Test
     ]
 
 
+def declared(day: str, **facets: object) -> dict[str, Any]:
+    said = {**event(eventTime=f"{day}T10:00:00Z"), "dataset": dataset("raw", **facets)}
+    return {key: value for key, value in said.items() if key not in ("eventType", "run", "job", "inputs", "outputs")}
+
+
+def test_what_a_dataset_was_declared_to_be_went_by_the_declaration_that_no_longer_says_it(client: TestClient) -> None:
+    owners = facet(owners=[{"name": "ada"}])
+    post(client, declared(MONDAY, ownership=owners, schema=schema("id")))
+    post(client, {**at(MONDAY, "reads", inputs=[dataset("raw")])})
+    post(client, declared(TUESDAY, documentation=facet(description="raw")))
+    post(client, declared("2026-05-20", documentation=facet(_deleted=True, description="")))
+
+    replaced, taken_back, backwards = (
+        [
+            (each["change"], each["kind"], each["facet"], each["event"]["index"])
+            for each in get(client, f"/api/v1/diff?from=log:{before}&to=log:{after}")["changes"]
+        ]
+        for before, after in ((2, 3), (3, 4), (3, 2))
+    )
+
+    assert replaced == [
+        ("came", "datasetFacet", "documentation", 2),
+        ("went", "datasetFacet", "ownership", 2),
+        ("went", "schema", None, 2),
+        ("went", "column", None, 2),
+    ]
+    assert taken_back == [("went", "datasetFacet", "documentation", 3)]
+    assert [(way, kind, name) for way, kind, name, _ in backwards] == [
+        ("went", "datasetFacet", "documentation"),
+        ("came", "datasetFacet", "ownership"),
+        ("came", "schema", None),
+        ("came", "column", None),
+    ]
+    assert {index for *_, index in backwards} == {2}
+
+
+def test_a_tag_that_people_put_or_take_off_is_told_of_job_dataset_and_column(client: TestClient) -> None:
+    told = facet(tags=[{"key": "raw", "value": "true"}, {"key": "pii", "value": "true", "field": "id"}])
+    post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"), tags=told)]))
+    of_dataset = "/api/v1/namespaces/lake/datasets/raw"
+    for method, path in (
+        ("POST", f"{of_dataset}/tags/GOLD"),
+        ("POST", f"{of_dataset}/fields/id/tags/SENSITIVE"),
+        ("POST", "/api/v1/namespaces/etl/jobs/load/tags/NIGHTLY"),
+        ("DELETE", f"{of_dataset}/tags/GOLD"),
+        ("DELETE", f"{of_dataset}/tags/raw"),
+        ("DELETE", f"{of_dataset}/fields/id/tags/PII"),
+        ("DELETE", f"{of_dataset}/tags/nobodys"),
+        ("POST", f"{of_dataset}/tags/raw"),
+    ):
+        assert client.request(method, path).status_code == 200
+
+    by_edit = [
+        [
+            (each["change"], each["kind"], each["nodeId"], each["before"], each["after"], each["event"]["index"])
+            for each in get(client, f"/api/v1/diff?from=log:{size}&to=log:{size + 1}")["changes"]
+        ]
+        for size in range(1, 9)
+    ]
+
+    assert by_edit == [
+        [("came", "tag", "dataset:lake:raw", None, "GOLD", 1)],
+        [("came", "tag", "datasetField:lake:raw:id", None, "SENSITIVE", 2)],
+        [("came", "tag", "job:etl:load", None, "NIGHTLY", 3)],
+        [("went", "tag", "dataset:lake:raw", "GOLD", None, 4)],
+        [("went", "tag", "dataset:lake:raw", "raw", None, 5)],
+        [("went", "tag", "datasetField:lake:raw:id", "PII", None, 6)],
+        [],
+        [("came", "tag", "dataset:lake:raw", None, "raw", 8)],
+    ]
+    column = get(client, "/api/v1/diff?from=log:1&to=log:9&nodeId=datasetField:lake:raw:id")["changes"]
+    assert [(each["change"], each["before"] or each["after"]) for each in column] == [
+        ("went", "PII"),
+        ("came", "SENSITIVE"),
+    ]
+
+
 def test_the_order_of_parameters_is_no_difference(client: TestClient) -> None:
     both = [{"key": "date", "value": "18"}, {"key": "mode", "value": "full"}]
     for name, parameters in (("first", both), ("second", both[::-1])):

@@ -177,6 +177,7 @@ export interface Change {
     | 'runFacet'
     | 'dataset'
     | 'datasetFacet'
+    | 'tag'
     | 'schema'
     | 'column'
     | 'edge'

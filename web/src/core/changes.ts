@@ -39,6 +39,7 @@ function subjectOf(graph: LineageGraph, { kind, nodeId, origin, destination, fac
 function howOf(graph: LineageGraph, { kind, change, before, after }: Change): string {
   switch (kind) {
     case 'column':
+    case 'tag':
       return arrow(typeText(before), typeText(after))
     case 'columnEdge':
       return arrow(stepsText(before), stepsText(after))

@@ -29,6 +29,7 @@ describe('a change', () => {
     ['job etl:load', { nodeId: 'job:etl:load' }],
     ['sql of etl:load', { kind: 'jobFacet', nodeId: 'job:etl:load', facet: 'sql' }],
     ['ownership of orders', { kind: 'datasetFacet', nodeId: ORDERS, facet: 'ownership' }],
+    ['tag orders, GOLD', { kind: 'tag', nodeId: ORDERS, before: 'GOLD', change: 'went' }],
     ['parent of the run', { kind: 'runFacet', facet: 'parent' }],
     ['schema of orders', { kind: 'schema', nodeId: ORDERS }],
     ['etl:load → orders', { kind: 'edge', origin: 'job:etl:load', destination: ORDERS }],

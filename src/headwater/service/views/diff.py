@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from headwater.errors import InvalidEventError, NotFoundError
-from headwater.graph.diff import Change, Element, GraphDiff, Layout, Node, Side, Way, compare, touches
+from headwater.graph.diff import Change, Element, GraphDiff, Kind, Layout, Node, Side, Way, compare, touches
 from headwater.graph.lineage import Graph
 from headwater.graph.told import Known, Mattering, Merged, NameOf, Told, did, told
 from headwater.model.edits import parse_edit
@@ -33,6 +33,7 @@ _STEPS: Final = 100
 """Of a comparison, before others have their turn."""
 _TOGETHER: Final = 32
 """Events of a run that are looked at before others have their turn: some milliseconds' work."""
+_FACETS: Final = frozenset[Kind]({"jobFacet", "runFacet", "datasetFacet"})
 AnotherReader = Callable[[], Reader]
 
 
@@ -73,18 +74,25 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
         after.as_of,
         sorted(tellers(was.graph, names, page) | tellers(now.graph, names, page)),
         name_of,
-        _known(was.graph, name_of),
-        _known(now.graph, name_of),
+        _known(was.graph, names),
+        _known(now.graph, names),
     )
     events = await asyncio.to_thread(search.events, another_reader, page) if page else []
     return _answer((_end(before.as_of), _end(after.as_of)), changes, page, events)
 
 
-def _known(graph: Graph, name_of: NameOf) -> Known:
+def _known(graph: Graph, names: Mapping[DatasetId, DatasetId]) -> Known:
+    known = ((name, graph.datasets[member]) for member, name in names.items() if member in graph.datasets)
     return Known(
         lambda job: graph.jobs[job].runs if job in graph.jobs else frozenset(),
-        lambda run_id: {(direction, name_of(name)) for direction, name in graph.runs[run_id].observed},
+        lambda run_id: {(direction, names.get(name, name)) for direction, name in graph.runs[run_id].observed},
         graph.identities.knows,
+        {
+            (declaration, name, facet)
+            for name, dataset in known
+            for declaration, declared in dataset.declared.items()
+            for facet in declared.facets
+        },
     )
 
 
@@ -233,7 +241,11 @@ async def _merged(events: AsyncIterator[_Event], as_of: AsOf) -> Merged:
     async for event in events:
         if as_of.time_us is None or event.logged.event_us <= as_of.time_us:
             merged.add(event.told)
-    merged.layout.update({element: None for element in merged.layout if element.kind == "dataset"})
+    for element, value in [*merged.layout.items()]:
+        if element.kind == "dataset":
+            merged.layout[element] = None
+        elif value is None and element.kind in _FACETS:  # it was taken back
+            del merged.layout[element]
     return merged
 
 
@@ -269,7 +281,7 @@ def _change(change: Change, event: _Event | None) -> shapes_diff.Change:
         nodeId=ids[0] if len(ids) == 1 else None,
         origin=ids[0] if len(ids) == 2 else None,
         destination=ids[1] if len(ids) == 2 else None,
-        facet=what if kind in ("jobFacet", "runFacet", "datasetFacet") else None,
+        facet=what if kind in _FACETS else None,
         before=_value(change.element, change.before),
         after=_value(change.element, change.after),
         event=None if event is None else _event(event),
