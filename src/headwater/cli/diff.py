@@ -128,7 +128,12 @@ def _arrow(before: str | None, after: str | None) -> str:
 
 
 def _done(steps: list[Answer] | None) -> str | None:
-    return (steps and ", ".join((step["subtype"] or step["type"]).lower() for step in steps)) or None
+    return (steps and ", ".join(_step(step) for step in steps)) or None
+
+
+def _step(step: Answer) -> str:
+    said: str = (step["subtype"] or step["type"]).lower()
+    return f"{said}, masked" if step["masking"] else said
 
 
 def _by(change: Answer) -> str:

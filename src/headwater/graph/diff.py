@@ -226,7 +226,7 @@ class GraphDiff:
                     lay_out_schema(layout, name, side.content(told[_SCHEMA]))
         if group and is_now:
             _lay_out_facets(sides, "datasetFacet", name, OF_DATASET)
-            _lay_out_tags(sides, name, [_names(self._before.graph, group), _names(self._after.graph, current)])
+            _lay_out_tags(sides, name, [layout[Element("dataset", (name,))] for layout in (before, after)])
         if _evidence(self._before.graph, group) != _evidence(self._after.graph, current):
             lay_out_edges(before, name, self._renamed(group))
             lay_out_edges(after, name, (edge for each in current for edge in self._after.graph.column_edges_into(each)))

@@ -86,6 +86,13 @@ def test_trace_says_that_a_column_was_masked(url: str) -> None:
     assert lines == ["coins:owner_hash", "└── notes:owner  masked, transformation"]
 
 
+def test_diff_says_that_a_column_is_masked_on_its_way(url: str) -> None:
+    lines = told("diff", "log:0", "--dataset", "coins:owner_hash", "--url", url).splitlines()
+
+    (edge,) = (line for line in lines if line.startswith("+ column edge"))
+    assert edge.startswith("+ column edge bare:notes:owner → bare:coins:owner_hash  transformation, masked  · ")
+
+
 def test_a_job_leads_to_what_it_made_of_just_that(url: str) -> None:
     assert told("trace", "bulk:c", "--url", url).splitlines() == ["c", "└── bulk", "    └── a"]
     assert told("impact", "bulk:b", "--url", url).splitlines()[:4] == ["b", "└── bulk", "    └── d", "        └── on"]

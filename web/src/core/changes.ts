@@ -68,8 +68,9 @@ function typeText(type: unknown): string {
 function stepsText(steps: unknown): string {
   if (!isList(steps)) return ''
   const words = steps.map((step) => {
-    const { type, subtype } = step as { type: string; subtype: string | null }
-    return (subtype ?? type).toLowerCase().replaceAll('_', ' ')
+    const { type, subtype, masking } = step as { type: string; subtype: string | null; masking: boolean }
+    const done = (subtype ?? type).toLowerCase().replaceAll('_', ' ')
+    return masking ? `${done}, masked` : done
   })
   return [...new Set(words)].join(', ')
 }

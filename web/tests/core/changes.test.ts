@@ -56,6 +56,16 @@ describe('a change', () => {
       },
     ],
     [
+      'column price of orders → x:sums:price, identity → transformation, masked',
+      {
+        kind: 'columnEdge',
+        origin: 'datasetField:s3://lake:9000:orders:price',
+        destination: 'datasetField:x:sums:price',
+        before: [{ type: 'DIRECT', subtype: 'IDENTITY', masking: false }],
+        after: [{ type: 'DIRECT', subtype: 'TRANSFORMATION', masking: true }],
+      },
+    ],
+    [
       'dataset orders, also called hive:orders',
       { kind: 'dataset', nodeId: ORDERS, before: [ORDERS], after: [ORDERS, 'dataset:hive:orders'] },
     ],
