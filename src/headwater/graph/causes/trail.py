@@ -85,7 +85,8 @@ class Visit:
     """The columns that matter, by dataset; None: all do."""
     news: "Window"
     """When something must have changed to be news for the output."""
-    parts: "Parts | None" = None
+    parts: Parts | None = None
+    """Of what the run read and wrote, what matters; None: all does."""
     handed: tuple[Handed, ...] = ()
 
     @property
