@@ -239,6 +239,20 @@ def test_tables_that_change_places_by_their_names_leave_one(
     assert (shown["lastLifecycleState"], shown["deleted"]) == (state, deleted)
 
 
+def test_each_version_says_what_was_done_to_the_dataset_with_it(client: TestClient) -> None:
+    def told(second: int, change: str | None, *columns: str) -> Body:
+        done = {} if change is None else {"lifecycleStateChange": facet(lifecycleStateChange=change)}
+        return run_event(f"r{second}", "COMPLETE", second, outputs=[dataset("t", schema=schema(*columns), **done)])
+
+    post(client, told(1, "CREATE", "a"), told(2, None, "a", "b"), told(3, "DROP", "a", "b"))
+    dropped, versions = get(client, f"{LAKE}/t"), get(client, f"{LAKE}/t/versions")["versions"]
+    post(client, told(4, None, "a", "b"))
+    again = get(client, f"{LAKE}/t")
+
+    assert [each["lifecycleState"] for each in versions] == ["", "CREATE"]
+    assert [(each["lastLifecycleState"], each["deleted"]) for each in (dropped, again)] == [("DROP", True), ("", False)]
+
+
 def test_nested_columns_are_shown_inside_theirs(client: TestClient) -> None:
     nested = facet(fields=[{"name": "who", "type": "struct", "fields": [{"name": "id", "type": "int"}]}])
     post(client, event(inputs=[dataset("t", schema=nested)]))

@@ -79,7 +79,7 @@ def test_a_job_with_its_runs(client: TestClient) -> None:
     assert (latest["id"], latest["currentState"]) == (RUN, "COMPLETED")
     assert latest["startState"] == {"transitionedAt": "2026-05-22T14:23:10.000Z"}
     assert latest["endState"] == {"state": "COMPLETED", "run": {"id": RUN}}
-    assert latest["states"] == [{"state": "RUNNING"}, {"state": "COMPLETED"}]
+    assert latest["states"] == [{"state": "COMPLETED"}, {"state": "RUNNING"}]
     assert latest["inputs"] == [{"dataset": {"name": "orders"}}]
     assert latest["outputs"] == [{"fields": [{"name": "total"}]}]
     assert data["versions"] == [latest["jobVersion"]]

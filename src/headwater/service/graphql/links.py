@@ -48,8 +48,8 @@ def _dataset(ask: Ask, _: None, namespace: str, name: str) -> Node | None:
     return next(iter(objects.datasets(ask, [DatasetId(namespace, name)])), None)
 
 
-def _job(ask: Ask, _: None, namespace: str, name: str) -> Node | None:
-    job = JobId(namespace, name)
+def _job(ask: Ask, _: None, namespace: str, name: str | None = None) -> Node | None:
+    job = JobId(namespace, name or "")
     return objects.job(ask, job) if ask.knowledge.is_job(job) else None
 
 
@@ -153,8 +153,8 @@ def _ends_of_run(ask: Ask, run: KnownRun, side: Literal["inputDatasetVersions", 
 
 
 def _states(ask: Ask, run: KnownRun) -> list[Node]:
-    """Each change of state that an event told of, by event time."""
-    told = sorted(ask.knowledge.store.changes_of_state(run.run_id), key=lambda each: each.event_us)
+    """Each change of state that an event told of, the newest by event time first."""
+    told = sorted(ask.knowledge.store.changes_of_state(run.run_id), key=lambda each: -each.event_us)
     known = [(_STATE[each.event_type], each.event_us) for each in told if each.event_type in _STATE]
     return [objects.state(ask, run, state, at_us) for state, at_us in known]
 

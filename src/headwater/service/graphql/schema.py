@@ -17,7 +17,7 @@ type Query {
   namespace(name: String!): Namespace
   "Every job, those heard of last first."
   jobs(limit: Int, offset: Int): [Job]
-  job(namespace: String!, name: String!): Job
+  job(namespace: String!, name: String): Job
   "Jobs within `depth` jobs of the job, both ways, with everything they read and write."
   lineageFromJob(namespace: String!, name: String!, depth: Int = 10): LineageRoot
 }

@@ -5,6 +5,8 @@ from itertools import islice
 from typing import Final
 from uuid import UUID
 
+import orjson
+
 from headwater.errors import NotFoundError
 from headwater.graph.mending import Mended, listed_metadata, mended_names
 from headwater.model.facets.about import DatasetTagsFacet, DocumentationFacet
@@ -169,7 +171,7 @@ def _version(
         fields=tagged(knowledge, DatasetId(core["namespace"], core["name"]), knowledge.facets.fields(schema)),
         tags=core["tags"],
         currentSchemaVersion=str(content_uuid("schema version", None if schema is None else schema.hex())),
-        lifecycleState=core["lastLifecycleState"],
+        lifecycleState=core["lastLifecycleState"] and _lifecycle_then(bodies),
         description=core["description"],
         createdByRun=runs.get(_writer(version) or ""),
         facets=facets_of(bodies),
@@ -177,6 +179,13 @@ def _version(
     if "schemaLocation" in core:
         shown["schemaLocation"] = core["schemaLocation"]
     return shown
+
+
+def _lifecycle_then(facets: Mapping[str, bytes]) -> str:
+    """What was done to the dataset, by the facets that the run told of it that made the version."""
+    key = LifecycleStateChangeFacet.key
+    read = LifecycleStateChangeFacet.read({key: orjson.loads(facets[key])}) if key in facets else None
+    return read.lifecycle_state_change if isinstance(read, LifecycleStateChangeFacet) else ""
 
 
 def _writer(version: DatasetVersion) -> str | None:

@@ -24,13 +24,16 @@ class _Change(NamedTuple):
 
 
 def lifecycle_state(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> str | None:
-    """What was done to the dataset last; `digests` are those of its facets.
+    """What was done to the dataset last, nothing where it was dropped and is there again; `digests` are of its facets.
 
     As Marquez has it: None for a dataset without a version, and for one that was put and that no run wrote.
     """
     change = knowledge.facets.view(LifecycleStateChangeFacet, digests)
     if change is not None:
-        return _last_change(knowledge, name).state if _is_drop(change) else change.lifecycle_state_change
+        last = _last_change(knowledge, name) if _is_drop(change) else None
+        if last is not None and last.state == _DROP and not is_dropped(knowledge, name, digests):
+            return ""
+        return change.lifecycle_state_change if last is None else last.state
     was_put = knowledge.facets.view(DeclaredFacet, digests) is not None
     has_none = current_shape(knowledge.graph, name) is None or (was_put and not _was_written(knowledge, name))
     return None if has_none else ""

@@ -15,6 +15,8 @@ from headwater.service.tally import DEFAULT_SOURCE, Source
 
 _DEFAULT_TYPE: Final = "POSTGRESQL"
 """As Marquez has it: nobody said what the default source is."""
+_TYPES: Final[Mapping[str, str]] = {"POSTGRES": "POSTGRESQL"}
+"""Schemes of which Marquez has another name for the type."""
 
 
 def sources(knowledge: Knowledge, limit: int, offset: int) -> shapes.Sources:
@@ -60,8 +62,9 @@ def _put(name: str, said: Edit) -> shapes.Source:
 
 
 def _told(source: Source, seen: Seen) -> shapes.Source:
+    scheme = source.uri.removeprefix("jdbc:").partition(":")[0].upper()
     return shapes.Source(
-        type=source.uri.removeprefix("jdbc:").partition(":")[0].upper() or _type_without_address(source.name),
+        type=_TYPES.get(scheme, scheme) or _type_without_address(source.name),
         name=source.name,
         createdAt=iso(seen.first_us),
         updatedAt=iso(seen.last_us),
