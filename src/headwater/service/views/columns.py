@@ -164,7 +164,7 @@ def _transformation(step: ColumnStep) -> shapes.Transformation:
 class _Wording:
     """Transformations as they were put before `transformations` came, which Marquez's clients read.
 
-    The newest columnLineage facet of the dataset may say it itself; where it does not, the steps do.
+    The newest columnLineage facet of the dataset may say it itself; where it does not, the first step does.
     """
 
     def __init__(self, knowledge: Knowledge, name: DatasetId) -> None:
@@ -177,8 +177,7 @@ class _Wording:
         """How the column came to be, in words; None for a column that comes from nowhere."""
         if not steps:
             return None
-        said = self._said.get(column, _NOTHING).description
-        return said or next((text for step in steps if (text := step.edge.description)), "")
+        return self._said.get(column, _NOTHING).description or steps[0].edge.description
 
     def type(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
         """The kind of transformation; None for a column that comes from nowhere."""
