@@ -56,7 +56,8 @@ def fetch(part: str, project: Path = PROJECT) -> None:
     )
     if done.returncode != 0:
         first = next((line for line in done.stdout.splitlines() if "[ERROR]" in line), "it says nothing")
-        raise SetupError(f"Maven could not fetch what {pom} names: {first.strip()[:400]}")
+        free = shutil.disk_usage(folder).free // 1_000_000
+        raise SetupError(f"Maven could not fetch what {pom} names ({free} MB are free there): {first.strip()[:400]}")
     (folder / _DONE).write_text(_digest(pom))
 
 
