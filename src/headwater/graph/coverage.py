@@ -167,8 +167,10 @@ def _tells_columns(graph: Graph, name: DatasetId) -> bool:
     """Also where a facet tells that nothing feeds it: that is known then."""
     for member in graph.members(name):
         for strength, digest in graph.datasets[member].evidence if member in graph.datasets else ():
+            if strength == STRENGTH["columnLineage"]:
+                return True
             told = {into != WHOLE or out_of != WHOLE for into, _, out_of, _ in graph.column_edges.quads(member, digest)}
-            if strength == STRENGTH["columnLineage"] or not told or True in told:
+            if not told or True in told:
                 return True
     return False
 

@@ -257,13 +257,12 @@ def _lay_out_tags(sides: _Sides, node: JobId | DatasetId, names: Sequence[Sequen
     if was == now:
         return
     told_of = told_of_job if isinstance(node, JobId) else told_of_dataset
-    for (layout, side, told), is_on in zip(sides, (was, now), strict=True):
+    anyhow = {*was.put, *was.taken_off, *now.put, *now.taken_off}
+    for (layout, side, told), of_people in zip(sides, (was, now), strict=True):
         of_producers = told_of(side.content(told[_TAGS])) if _TAGS in told else frozenset()
-        for tag in was.keys() | now.keys():
-            column, word = tag
-            if is_on.get(tag, tag in of_producers):
-                end = ColumnId(node, column) if isinstance(node, DatasetId) and column is not None else node
-                layout[Element("tag", (end,), word)] = word
+        for column, word in anyhow & (of_people.put.keys() | (of_producers - of_people.taken_off)):
+            end = ColumnId(node, column) if isinstance(node, DatasetId) and column is not None else node
+            layout[Element("tag", (end,), word)] = word
 
 
 def _has_job(graph: Graph, job: JobId) -> bool:

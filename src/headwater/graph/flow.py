@@ -42,6 +42,17 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
     return {source: sources[source] for source in named}
 
 
+def sources_told_by(graph: Graph, run_id: str, name: DatasetId) -> set[DatasetId] | None:
+    """What one run says that it made the dataset from, by the strongest of its facets; None where none says it."""
+    evidence = graph.runs[run_id].evidence
+    told = [(member, key) for member in graph.members(name) for key in evidence.get(member, ())]
+    strongest = max((strength for _, (strength, _) in told), default=None)
+    if strongest is None:
+        return None
+    by = ((member, digest) for member, (strength, digest) in told if strength == strongest)
+    return {graph.shown(source) for each in by for source in graph.column_edges.sources(*each)}
+
+
 def _told(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
     dataset = graph.datasets.get(target)
     for (strength, digest), edge in dataset.evidence.items() if dataset else ():

@@ -118,8 +118,8 @@ class Graph(Growth):
             told = (teller for tellers in known.told.values() for teller in tellers)
             tellers |= {own: None for teller in told if (own := self._job_of(teller)) is not None}
         digests = ((teller, self.job_digest(teller, "lineage")) for teller in tellers)
-        facets = [(teller, self._content(digest)) for teller, digest in digests if digest is not None]
-        used = columns_used_by(job, [each for each in facets if each[1].get("_deleted") is not True])
+        standing = ((teller, digest) for teller, digest in digests if digest and not self.is_deleted(digest))
+        used = columns_used_by(job, ((teller, self._content(digest)) for teller, digest in standing))
         return {self.shown(name): edges for name, edges in used.items()}
 
     def _job_of(self, teller: Teller) -> JobId | None:

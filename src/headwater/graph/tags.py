@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import Any, NamedTuple
 
 from headwater.graph.edits import Edits
 from headwater.model.edits import target_of
@@ -13,27 +13,40 @@ Tag = tuple[str | None, str]
 """The column that it is on, None where it is on the whole; and its word, which people write in capitals on a column."""
 
 
-def said_of(edits: Edits, names: Iterable[DatasetId | JobId]) -> dict[Tag, bool]:
-    """Whether each tag is on of which people said anything, under any of the names."""
-    said: dict[Tag, bool] = {}
+class Said(NamedTuple):
+    """The tags people spoke of: where one was put under one name and taken off under another, it is on."""
+
+    put: Mapping[Tag, None]
+    """In the order in which they were put there."""
+    taken_off: AbstractSet[Tag]
+    """Whoever had put them there."""
+
+
+def said_of(edits: Edits, names: Iterable[DatasetId | JobId]) -> Said:
+    """What people said under any of the names."""
+    put: dict[Tag, None] = {}
+    taken_off: set[Tag] = set()
     for name in names if edits else ():
         fields = edits.fields_of(name) if isinstance(name, DatasetId) else ()
         for column, target in ((None, target_of(name)), *((target[3], target) for target in fields)):
-            said.update({(column, word): True for word in edits.tags(target)})
-            for word in edits.tags_taken_off(target):
-                said.setdefault((column, word), False)
-    return said
+            put.update({(column, word): None for word in edits.tags(target)})
+            taken_off.update((column, word) for word in edits.tags_taken_off(target))
+    return Said(put, taken_off)
 
 
 def told_of_job(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
     """The tags that a `tags` facet of a job tells."""
     read = TagsFacet.read({TagsFacet.key: facet})
-    return {(None, tag.word) for tag in read.tags or ()} if isinstance(read, TagsFacet) else frozenset()
+    return {*read.words} if isinstance(read, TagsFacet) else frozenset()
 
 
 def told_of_dataset(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
     """The tags that a `tags` facet of a dataset tells."""
     read = DatasetTagsFacet.read({DatasetTagsFacet.key: facet})
-    if not isinstance(read, DatasetTagsFacet):
-        return frozenset()
-    return {(tag.field, tag.word.upper()) if tag.field else (None, tag.word) for tag in read.tags or ()}
+    return {*map(as_said, read.words)} if isinstance(read, DatasetTagsFacet) else frozenset()
+
+
+def as_said(tag: Tag) -> Tag:
+    """The tag as people would write it: so one takes off any spelling that producers have."""
+    column, word = tag
+    return tag if column is None else (column, word.upper())

@@ -1,7 +1,7 @@
 """Extract facts from an event: pure, and equal events give equal facts."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -57,6 +57,9 @@ from headwater.model.trino import as_meant
 _NO_RUN: Final = "dataset event"
 _WITHOUT_NAMESPACE: Final = b'"namespace":""'
 
+FacetContent = tuple[str, Content, bool]
+"""A facet's name, its content, and whether it says where data comes from, if it is one that may."""
+
 
 def content_of(value: object) -> Content:
     """The JSON value as content: keys sorted, so that equal values have one digest."""
@@ -64,8 +67,8 @@ def content_of(value: object) -> Content:
     return Content(hashlib.sha256(body).digest(), body)
 
 
-def contents_of(facets: Facets) -> Iterator[tuple[str, Content, bool]]:
-    """Each facet's name, its content, and whether it says where data comes from, if it is one that may."""
+def contents_of(facets: Facets) -> Iterator[FacetContent]:
+    """Each facet, in its order; works out the digests of those that have none yet."""
     if isinstance(facets, FacetTexts):
         for name, facet in facets.texts.items():
             yield name, Content(facet.digest, facet.body), facet.tells_sources
@@ -192,8 +195,8 @@ def _nameless(subject: str, told: Content, seen: Seen) -> Iterator[Quarantined]:
             yield Quarantined(subject, "input", "", name, seen)
 
 
-def _nameless_among(subject: str, facets: Facets, seen: Seen) -> Iterator[Quarantined]:
-    for name, content, is_telling in contents_of(facets):
+def _nameless_among(subject: str, told: Iterable[FacetContent], seen: Seen) -> Iterator[Quarantined]:
+    for name, content, is_telling in told:
         if name in STRENGTH and is_telling:
             yield from _nameless(subject, content, seen)
 
@@ -229,11 +232,11 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
                 yield Quarantined(event.job.node_id, direction, *dataset.id, seen)
                 if not dataset.id.name:
                     continue
-            reference, contents = _declared(dataset)
-            declared[f"{direction}s"].append(reference)
+            told = [*contents_of(dataset.facets)]
+            declared[f"{direction}s"].append(_declared(dataset.id, told))
             yield DeclaredTimes(dataset.id, seen)
-            yield from contents
-            yield from _nameless_among(event.job.node_id, dataset.facets, seen)
+            yield from (content for _, content, _ in told)
+            yield from _nameless_among(event.job.node_id, told, seen)
             yield from identity_facts(dataset, seen)
     if (explicit := standing(event.job_facets, "lineage")) is not None:
         yield from _nameless(event.job.node_id, content_of(explicit), seen)
@@ -272,11 +275,12 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
         yield Quarantined(_NO_RUN, "output", *dataset.id, seen)
         if not dataset.id.name:
             return
-    yield from _nameless_among(_NO_RUN, dataset.facets, seen)
-    reference, contents = _declared(dataset)
+    told = [*contents_of(dataset.facets)]
+    yield from _nameless_among(_NO_RUN, told, seen)
+    reference = _declared(dataset.id, told)
     if makers := {*explicit_makers(standing(dataset.facets, "lineage") or {})}:
         reference["jobs"] = sorted(makers)
-    yield from contents
+    yield from (content for _, content, _ in told)
     yield from identity_facts(dataset, seen)
     content = content_of(reference)
     yield content
@@ -286,13 +290,12 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
     yield DeclaredShape(dataset.id, event.stamp, *(each and bytes.fromhex(each) for each in (schema, version)))
 
 
-def _declared(dataset: DatasetRef) -> tuple[dict[str, Any], list[Content]]:
-    told = list(contents_of(dataset.facets))
+def _declared(dataset: DatasetId, told: Sequence[FacetContent]) -> dict[str, Any]:
     reference: dict[str, Any] = {
-        "namespace": dataset.id.namespace,
-        "name": dataset.id.name,
+        "namespace": dataset.namespace,
+        "name": dataset.name,
         "facets": {name: content.digest.hex() for name, content, _ in told},
     }
     if silent := [name for name, _, is_telling in told if name in STRENGTH and not is_telling]:
         reference["silent"] = sorted(silent)
-    return reference, [content for _, content, _ in told]
+    return reference

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from typing import Any, Final
 
 import orjson
@@ -24,6 +24,7 @@ from headwater.graph.causes.record import (
 )
 from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
+from headwater.graph.flow import sources_told_by
 from headwater.graph.structs import Nesting
 from headwater.model.events import DatasetEvent, Direction, RunEvent, parse_event
 from headwater.model.facets.dataset import SchemaFacet, VersionFacet
@@ -89,16 +90,7 @@ class KnownHistory:
 
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
         """What a run says it made a dataset from, by the strongest of its facets; None where it says nothing."""
-        graph = self._graph
-        evidence = graph.runs[run_id].evidence
-        told = [(member, key) for member in graph.members(name) for key in evidence.get(member, ())]
-        if not told:
-            return None
-        strongest = max(strength for _, (strength, _) in told)
-        sources = (
-            graph.column_edges.sources(member, digest) for member, (strength, digest) in told if strength == strongest
-        )
-        return {*map(graph.shown, chain.from_iterable(sources))}
+        return sources_told_by(self._graph, run_id, name)
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
         """For each run the versions of the dataset that it says it wrote."""

@@ -340,12 +340,12 @@ class Knowledge:
     def told_job_tags(self, job: JobId) -> Iterator[str]:
         """The tags that producers told of a known job, in their order."""
         facet = self.facets.read(TagsFacet, self.graph.job_digest(job, TagsFacet.key))
-        yield from (tag.word for tag in (facet and facet.tags) or ())
+        yield from () if facet is None else (word for _, word in facet.words)
 
     def told_tags(self, name: DatasetId) -> Iterator[tuple[str | None, str]]:
         """The tags that producers told of a dataset, in their order, each with the column that it is on, if any."""
         facet = self.facets.read(DatasetTagsFacet, self.graph.digest_of(name, DatasetTagsFacet.key))
-        yield from ((tag.field or None, tag.word) for tag in (facet and facet.tags) or ())
+        yield from () if facet is None else facet.words
 
     def columns(self, name: DatasetId) -> tuple[str, ...]:
         """The columns of a dataset by its newest schema, then others that column edges end at, by name."""

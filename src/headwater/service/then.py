@@ -154,7 +154,7 @@ class KnowledgeThen(Knowledge):
             is_again = node in self._cut.again.jobs or self._cut.has_silent_run_again(node)
             return None if job is None or is_again or not _is_plain(job) else self._job_seen(node, job)
         dataset = self._now.dataset_tallies.get(node)
-        is_again = node in self._cut.again.datasets or not self._was_alone(node)
+        is_again = node in self._cut.again.datasets or not self._cut.are_alone_as_then((node,))
         return None if dataset is None or is_again or not _is_plain(dataset) else self._dataset_seen(node, dataset)
 
     def _job_seen(self, name: JobId, now: JobTally) -> Seen | None:
@@ -174,10 +174,6 @@ class KnowledgeThen(Knowledge):
             runs = (self._now.graph.runs.get(run_id) for run_id in moved)
             self._jobs_told_anew = frozenset(job for run in runs if run is not None for job, _ in jobs_told_of(run))
         return self._jobs_told_anew
-
-    def _was_alone(self, name: DatasetId) -> bool:
-        """Whether a dataset went by this name only, as one of which its runs alone tell does now."""
-        return self._cut.identities.is_alone(name)
 
     def _dataset_seen(self, name: DatasetId, now: DatasetTally) -> Seen | None:
         """As of a job."""
@@ -294,7 +290,8 @@ class KnowledgeThen(Knowledge):
         """As of a job."""
         known = self._now.dataset_tallies.get(name)
         is_plain = known is not None and _is_plain(known) and target_of(name) not in self._edited
-        if known is None or not is_plain or not (self._was_alone(name) and self._are_columns_same(name)):
+        is_one = self._cut.are_alone_as_then((name,))
+        if known is None or not (is_plain and is_one and self._are_columns_same(name)):
             return super()._dataset_tally(name)
         again = self._cut.again.datasets.get(name)
         if again is not None and (again.declared or again.declared_over is not None):

@@ -247,9 +247,10 @@ def test_each_version_says_what_was_done_to_the_dataset_with_it(client: TestClie
     post(client, told(1, "CREATE", "a"), told(2, None, "a", "b"), told(3, "DROP", "a", "b"))
     dropped, versions = get(client, f"{LAKE}/t"), get(client, f"{LAKE}/t/versions")["versions"]
     post(client, told(4, None, "a", "b"))
-    again = get(client, f"{LAKE}/t")
+    again, then = get(client, f"{LAKE}/t"), get(client, f"{LAKE}/t/versions")["versions"]
 
     assert [each["lifecycleState"] for each in versions] == ["", "CREATE"]
+    assert [each["lifecycleState"] for each in then] == ["", "CREATE"]
     assert [(each["lastLifecycleState"], each["deleted"]) for each in (dropped, again)] == [("DROP", True), ("", False)]
 
 

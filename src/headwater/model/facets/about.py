@@ -1,5 +1,6 @@
 """What people say about a run, a job or a dataset: documentation, owners, tags."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from headwater.model.facets.view import Items, Part, View
@@ -61,6 +62,11 @@ class TagsFacet(View):
     key: ClassVar = "tags"
     tags: Items[Tag] | None = None
 
+    @property
+    def words(self) -> Iterator[tuple[None, str]]:
+        """Each tag in one word; it is on no column."""
+        return ((None, tag.word) for tag in self.tags or ())
+
 
 class DatasetTag(Tag):
     """A tag of a dataset, or of one of its columns."""
@@ -76,3 +82,8 @@ class DatasetTagsFacet(View):
 
     key: ClassVar = "tags"
     tags: Items[DatasetTag] | None = None
+
+    @property
+    def words(self) -> Iterator[tuple[str | None, str]]:
+        """Each tag in one word, with the column that it is on, if any."""
+        return ((tag.field or None, tag.word) for tag in self.tags or ())

@@ -171,7 +171,7 @@ def _version(
         fields=tagged(knowledge, DatasetId(core["namespace"], core["name"]), knowledge.facets.fields(schema)),
         tags=core["tags"],
         currentSchemaVersion=str(content_uuid("schema version", None if schema is None else schema.hex())),
-        lifecycleState=core["lastLifecycleState"] and _lifecycle_then(bodies),
+        lifecycleState=None if core["lastLifecycleState"] is None else _lifecycle_then(bodies),
         description=core["description"],
         createdByRun=runs.get(_writer(version) or ""),
         facets=facets_of(bodies),

@@ -1,10 +1,12 @@
 """What was done to a dataset as a whole, and whether it is still there."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import NamedTuple
 
 from headwater.graph.identity import Link
+from headwater.graph.walk import reachable
 from headwater.model.events import Direction
 from headwater.model.facets.dataset import LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet
@@ -30,10 +32,10 @@ def lifecycle_state(knowledge: Knowledge, name: DatasetId, digests: Mapping[str,
     """
     change = knowledge.facets.view(LifecycleStateChangeFacet, digests)
     if change is not None:
-        last = _last_change(knowledge, name) if _is_drop(change) else None
-        if last is not None and last.state == _DROP and not is_dropped(knowledge, name, digests):
-            return ""
-        return change.lifecycle_state_change if last is None else last.state
+        if not _is_drop(change):
+            return change.lifecycle_state_change
+        last = _last_change(knowledge, name)
+        return "" if last.state == _DROP and _is_there_again(knowledge, name, last) else last.state
     was_put = knowledge.facets.view(DeclaredFacet, digests) is not None
     has_none = current_shape(knowledge.graph, name) is None or (was_put and not _was_written(knowledge, name))
     return None if has_none else ""
@@ -42,10 +44,16 @@ def lifecycle_state(knowledge: Knowledge, name: DatasetId, digests: Mapping[str,
 def is_dropped(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> bool:
     """Whether it was dropped, and since then no run has begun to write it and nobody declared it."""
     change = knowledge.facets.view(LifecycleStateChangeFacet, digests)
-    if change is None or not _is_drop(change) or (last := _last_change(knowledge, name)).state != _DROP:
+    if change is None or not _is_drop(change):
         return False
+    last = _last_change(knowledge, name)
+    return last.state == _DROP and not _is_there_again(knowledge, name, last)
+
+
+def _is_there_again(knowledge: Knowledge, name: DatasetId, drop: _Change) -> bool:
+    """Whether a run has begun to write it since it was dropped, or somebody declared it."""
     told = (each.stamp.time_us for dataset in knowledge.names(name) for each in dataset.declared.values())
-    return not any(time_us > last.at_us for time_us in chain(told, _writes_began(knowledge, name)))
+    return any(time_us > drop.at_us for time_us in chain(told, _writes_began(knowledge, name)))
 
 
 def _is_drop(change: LifecycleStateChangeFacet) -> bool:
@@ -70,14 +78,13 @@ def _last_change(knowledge: Knowledge, name: DatasetId) -> _Change:
     return first
 
 
-def _joined_with(name: DatasetId, links: Sequence[Link]) -> set[DatasetId]:
+def _joined_with(name: DatasetId, links: Sequence[Link]) -> AbstractSet[DatasetId]:
     """The name, and all others that these links make one with it."""
-    joined = {name}
-    for _ in links:
-        for link in links:
-            if link.name in joined or link.other in joined:
-                joined |= {link.name, link.other}
-    return joined
+
+    def linked(known: DatasetId) -> Iterator[DatasetId]:
+        return (end for link in links if known in (link.name, link.other) for end in (link.name, link.other))
+
+    return reachable([name], linked, len(links)).keys()
 
 
 def _changes(knowledge: Knowledge, name: DatasetId) -> Iterator[_Change]:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from headwater.model.edits import DESCRIBED, described, target_of
+from headwater.graph.tags import as_said, said_of
+from headwater.model.edits import DESCRIBED, described
 from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.knowledge import Knowledge
@@ -44,11 +45,9 @@ def tags_of(knowledge: Knowledge, node: DatasetId | JobId) -> list[str]:
     else:
         names = knowledge.graph.members(node)
         told = (word for column, word in knowledge.told_tags(node) if column is None)
-    edits = knowledge.graph.edits
-    targets = [target_of(name) for name in names] if edits else []
-    put = [word for target in targets for word in edits.tags(target)]
-    taken_off = {word for target in targets for word in edits.tags_taken_off(target)}
-    return list(dict.fromkeys((*put, *(word for word in told if word not in taken_off))))
+    said = said_of(knowledge.graph.edits, names)
+    put = (word for column, word in said.put if column is None)
+    return list(dict.fromkeys((*put, *(word for word in told if (None, word) not in said.taken_off))))
 
 
 def tagged(knowledge: Knowledge, name: DatasetId, fields: Sequence[shapes.Field]) -> Sequence[shapes.Field]:
@@ -70,14 +69,11 @@ def _with_tags(fields: Iterable[shapes.Field], on: "dict[str, dict[str, None]]",
 
 
 def _on_columns(knowledge: Knowledge, name: DatasetId) -> "dict[str, dict[str, None]]":
-    """By column: its tags in order. Over the API tags of columns are in capitals, so one takes off any spelling."""
+    """By column: its tags in order."""
+    said = said_of(knowledge.graph.edits, knowledge.graph.members(name))
+    told = (tag for tag in knowledge.told_tags(name) if as_said(tag) not in said.taken_off)
     on: dict[str, dict[str, None]] = defaultdict(dict)
-    taken_off: set[tuple[str, str]] = set()
-    edits = knowledge.graph.edits
-    for target in (target for member in knowledge.graph.members(name) for target in edits.fields_of(member)):
-        on[target[3]].update(dict.fromkeys(edits.tags(target)))
-        taken_off.update((target[3], word) for word in edits.tags_taken_off(target))
-    for column, word in knowledge.told_tags(name):
-        if column is not None and (column, word.upper()) not in taken_off:
+    for column, word in (*said.put, *told):
+        if column is not None:
             on[column][word] = None
     return on
