@@ -34,6 +34,16 @@ def read_everything(client: TestClient, **of_each: object) -> dict[str, Body]:
     return reader.answers
 
 
+def answer_schema(page: Body, template: str) -> jsonschema_rs.Validator:
+    """What the OpenAPI page says of the answer to a GET of the path."""
+    if template not in _VALIDATORS:
+        described = page["paths"][template]["get"]["responses"]["200"]["content"]["application/json"]
+        _VALIDATORS[template] = jsonschema_rs.validator_for(
+            {**described.get("schema", {}), "components": page["components"]}
+        )
+    return _VALIDATORS[template]
+
+
 class _Reader:
     def __init__(self, client: TestClient, of_each: dict[str, object]) -> None:
         self._client = client
@@ -56,11 +66,7 @@ class _Reader:
 
     def _checked(self, template: str, answer: Answer) -> Body:
         body: Body = answer.json()
-        if template not in _VALIDATORS:
-            described = self._page["paths"][template]["get"]["responses"]["200"]["content"]["application/json"]
-            schema = {**described["schema"], "components": self._page["components"]}
-            _VALIDATORS[template] = jsonschema_rs.validator_for(schema)
-        _VALIDATORS[template].validate(body)
+        answer_schema(self._page, template).validate(body)
         return body
 
     def read_all(self) -> None:

@@ -3,8 +3,9 @@
 It is laid over the JSON that goes out, whatever route made it, so no route can forget it:
 
 - What has a namespace beyond the reader's scopes keeps its kind, its times and its edges; its name becomes
-  `redacted-…`, the same for the same thing, and all else that is said of it is left blank. Its name is also taken out
-  of every other text of the answer.
+  `redacted-…`, the same for the same thing. Numbers and words that our own format lists (`breaks`, `failed-run`) tell
+  what kind of thing it is and not which, and stay; all else that is said of it is null, empty or `redacted`, whichever
+  the format allows. Its name is also taken out of every other text of the answer.
 - The name of a restricted column becomes `restricted-…` wherever it stands as a word, in either case: columns keep
   their names from table to table and in SQL, so one place that is forgotten would tell all. Names of datasets and jobs
   are no columns and stay.
@@ -16,10 +17,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from headwater.errors import InvalidNameError
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import ColumnId, DatasetId, JobId, is_uuid
 
 Json = Any
 Node = DatasetId | JobId | ColumnId
@@ -29,14 +31,19 @@ _NODE_IDS: Final = ("dataset:", "job:", "datasetField:")
 _NAMES: Final = frozenset({"name", "simpleName", "physicalName", "dataset", "job", "qualifiedName"})
 _KEPT: Final = frozenset(
     {
-        *("type", "kind", "state", "status", "eventType", "direction", "index", "distance", "rank"),
+        *("type", "kind", "state", "status", "eventType", "direction"),
         *("createdAt", "updatedAt", "startedAt", "endedAt", "start", "end", "eventTime", "receivedAt", "at"),
-        *("firstSeen", "lastSeen", "transitionedAt", "runId"),
+        *("firstSeen", "lastSeen", "transitionedAt", "lastHeard", "staleSince"),
     }
 )
-"""What is told of a thing without its name."""
+"""Texts that are told of a thing without its name."""
+_RUN_IDS: Final = frozenset({"id", "run", "runId", "producedByRunId"})
 _EDGES: Final = frozenset({"inEdges", "outEdges"})
-_INNER: Final = frozenset({"id", "data", "job", "run"})
+_ENDS: Final = ("origin", "destination")
+_NODES: Final = frozenset({"id", "nodeId", *_ENDS})
+_SAID: Final = ("description", "reason")
+"""What is said of an edge, or of a place because of one: it may name columns at the hidden end."""
+_INNER: Final = frozenset({"id", "data", "job", "run", "datasetVersionId"})
 """Objects that say which thing it is; what else is within a hidden thing is not shown."""
 _BY_COLUMN: Final = frozenset({"fields", "columnMetrics", "columns"})
 """Objects whose keys are columns."""
@@ -56,6 +63,19 @@ _SHORTEST: Final = 3
 """Letters of a name beyond the scopes that is looked for in texts: shorter ones stand in everything."""
 
 
+class Format(NamedTuple):
+    """What answers are made of, outside of what producers told in keys of their own."""
+
+    keys: frozenset[str] = frozenset()
+    words: Mapping[str, frozenset[str]] = MappingProxyType({})
+    """By key, the words that the format itself lists for it."""
+    nullable: frozenset[str] = frozenset()
+    """Keys that may be null wherever they stand."""
+
+
+_NO_FORMAT: Final = Format()
+
+
 @dataclass(frozen=True)
 class Veil:
     """What one reader may not know."""
@@ -68,13 +88,12 @@ class Veil:
     """What a node id may mean, of what is known; the likeliest first, and at least one."""
     secret: bytes = field(repr=False)
     """Without it nobody can check a guess at what a stand-in stands for."""
-    words: frozenset[str] = frozenset()
-    """Keys that the format of answers has, outside of what producers told in their own."""
+    format: Format = _NO_FORMAT
 
     def over(self, answer: Json) -> Json:
         """The answer as this reader may see it."""
         names = {name for namespace, name in self._hidden_in(answer) for name in (namespace, name)}
-        return _Laid(self, _words(name for name in names if len(name) >= _SHORTEST), self.words).seen(answer)
+        return _Laid(self, _words(name for name in names if len(name) >= _SHORTEST), self.format).seen(answer)
 
     def is_clear(self, written: bytes) -> bool:
         """Whether an answer, as JSON, has nothing to hide and may go out as it is; False where it must be read.
@@ -141,13 +160,13 @@ class _Laid:
 
     veil: Veil
     hidden_words: re.Pattern[str] | None
-    words: frozenset[str]
-    """Keys that stand as they are, where the answer is in our own format."""
+    format: Format
+    """That of the answer; an empty one of what producers told."""
 
     def seen(self, value: Json, parent: str = "") -> Json:
         match value:
             case dict():
-                laid = replace(self, words=frozenset()) if parent in _TOLD else self
+                laid = replace(self, format=_NO_FORMAT) if parent in _TOLD else self
                 return laid._object(value, parent)
             case list():
                 return [self.seen(each, parent if parent in _TOLD else "") for each in value]
@@ -158,6 +177,9 @@ class _Laid:
     def _object(self, value: Mapping[str, Json], parent: str) -> Json:
         if self.veil.covers is not None and (hidden := self._hidden_subject(value, self.veil.covers)) is not None:
             return self._blank(value, hidden)
+        said = [key for key in _SAID if isinstance(value.get(key), str)]
+        if said and self._hangs_on_hidden(value):
+            value = {**value, **{key: self._unsaid(key) for key in said}}
         is_named = _named(value) is not None
         return {
             self._key(key, parent): each
@@ -165,6 +187,15 @@ class _Laid:
             else self.seen(each, key)
             for key, each in value.items()
         }
+
+    def _hangs_on_hidden(self, value: Mapping[str, Json]) -> bool:
+        """Whether an edge, or the last one on the path to a place, begins or ends at what is hidden."""
+        path = value.get("path")
+        edge = path[-1] if isinstance(path, list) and path and isinstance(path[-1], dict) else value
+        return any(self._is_hidden_node(edge.get(end)) for end in _ENDS)
+
+    def _is_hidden_node(self, value: Json) -> bool:
+        return isinstance(value, str) and value.startswith(_NODE_IDS) and self.veil.hidden(value) is not None
 
     def _hidden_subject(self, value: Mapping[str, Json], covers: Callable[[str], bool]) -> tuple[str, str] | None:
         """What an object is about, if the reader may not know of it."""
@@ -178,7 +209,7 @@ class _Laid:
         return None
 
     def _key(self, key: str, parent: str) -> str:
-        if parent not in _BY_COLUMN and (key in self.words or key in _OURS):
+        if parent not in _BY_COLUMN and (key in self.format.keys or key in _OURS):
             return key
         return self._text(key)
 
@@ -213,18 +244,32 @@ class _Laid:
             return REDACTED
         match value:
             case str():
-                if key in _NAMES:
-                    return self.veil.stand_in(REDACTED, *named)
-                if key == "field":
-                    return self.veil.stand_in(REDACTED, *named, value)
-                return self._text(value) if key in _KEPT or value.startswith(_NODE_IDS) else ""
+                return self._left_of_text(key, value, named)
+            case int() | float() if not isinstance(value, bool) and key not in self.format.keys:
+                return None
             case dict() if key in _INNER:
                 return self._blank(value, _named(value) or named)
             case dict():
-                return {} if key == "facets" else None
+                return None if key in self.format.nullable else {}
             case list():
                 return []
-        return value if value is None or isinstance(value, bool) or key in _KEPT else 0
+        return value
+
+    def _left_of_text(self, key: str, text: str, named: tuple[str, str]) -> str | None:
+        if key in _NAMES:
+            return self.veil.stand_in(REDACTED, *named)
+        if key == "field":
+            return self.veil.stand_in(REDACTED, *named, text)
+        if key in _NODES and text.startswith(_NODE_IDS):
+            return self._text(text)
+        if key in _RUN_IDS:
+            return text if is_uuid(text) else self.veil.stand_in(REDACTED, text)
+        if key in _KEPT or text in self.format.words.get(key, ()):
+            return self._text(text)
+        return self._unsaid(key)
+
+    def _unsaid(self, key: str) -> str | None:
+        return None if key in self.format.nullable else REDACTED
 
 
 def _named(value: Mapping[str, Json]) -> tuple[str, str] | None:
@@ -235,8 +280,8 @@ def _named(value: Mapping[str, Json]) -> tuple[str, str] | None:
 
 
 def _subject(value: Mapping[str, Json]) -> tuple[str, str] | None:
-    """Which job a run or an event belongs to, or a node of a graph is."""
-    for key in ("job", "id", "data"):
+    """Which job a run or an event belongs to, or what a node of a graph or a read or write of a run is about."""
+    for key in ("job", "id", "data", "datasetVersionId"):
         inner = value.get(key)
         if isinstance(inner, dict) and (named := _named(inner)):
             return named

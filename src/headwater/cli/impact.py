@@ -78,7 +78,8 @@ def _to_mend(reached: Sequence[Answer]) -> list[Answer]:
 
 
 def _is_guess(reached: Answer) -> bool:
-    return reached["path"][-1]["type"] is None
+    path = reached["path"]  # empty where the reader may not know what lies there
+    return bool((path[-1]["type"] is None) if path else reached["use"] == "unknown")
 
 
 def _label(walked: Walk, reached: Answer) -> str:

@@ -25,7 +25,7 @@ from headwater.service.restricted import Restricted
 from headwater.service.rules import Matched, Rule
 from headwater.service.sight import Sight
 from headwater.service.touched import Touched
-from headwater.service.words import WORDS
+from headwater.service.words import FORMAT
 from headwater.signing.directory import node_of
 from headwater.signing.note import NoteSigner
 from headwater.store.entries import Entry
@@ -133,7 +133,7 @@ class Gate:
         knows, _ = self._may(caller, "know-restricted", asked.route, "", covered=False)
         covers = None if sees_all else caller.grant.covers
         restricted = frozenset() if knows else self._restricted.names
-        veil = Veil(covers, restricted, self._nodes, self._secret, WORDS) if covers or restricted else None
+        veil = Veil(covers, restricted, self._nodes, self._secret, FORMAT) if covers or restricted else None
 
         def may_bring(entry: Entry) -> ForbiddenError | None:
             return self._why_not(caller, asked.route, entry)

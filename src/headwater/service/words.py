@@ -1,11 +1,12 @@
-"""The words of our own answers: every key that stands in one, whatever it is about."""
+"""What our own answers are made of: every key that stands in one, whatever it is about, and what may stand there."""
 
 from collections.abc import Iterator
-from types import ModuleType
-from typing import Final
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin
 
-from typing_extensions import is_typeddict  # the shapes are of its kind
+from typing_extensions import get_type_hints, is_typeddict  # the shapes are of its kind
 
+from headwater.access.veil import Format
 from headwater.service import (
     shapes,
     shapes_access,
@@ -24,17 +25,41 @@ from headwater.service import (
 )
 from headwater.service.graphql.answer import WORDS as WORDS_OF_GRAPHQL
 
+_NULLS: Final = (NoneType, Any)
+
 _SHAPES: Final = (
     *(shapes, shapes_access, shapes_batch, shapes_causes, shapes_coverage, shapes_diff, shapes_drift),
     *(shapes_evidence, shapes_impact, shapes_keys, shapes_lineage, shapes_log, shapes_nodes, shapes_overview),
 )
 
 
-def _keys(module: ModuleType) -> Iterator[str]:
-    for kind in vars(module).values():
-        if is_typeddict(kind):
-            yield from kind.__annotations__
+def _members() -> Iterator[tuple[str, object]]:
+    """Each key of each shape, and the type of what stands there."""
+    for module in _SHAPES:
+        for kind in vars(module).values():
+            if is_typeddict(kind):
+                yield from get_type_hints(kind).items()
 
 
-WORDS: Final = WORDS_OF_GRAPHQL.union(*map(_keys, _SHAPES))
-"""A column of such a name stays hidden as a value; a key tells of no column."""
+def _either(kind: object) -> Iterator[object]:
+    """The types that a type is made of by `|`, and the words of a `Literal` as they are."""
+    if get_origin(kind) in (Union, UnionType, Literal):
+        for each in get_args(kind):
+            yield from _either(each)
+    else:
+        yield kind
+
+
+def _format() -> Format:
+    words: dict[str, frozenset[str]] = {}
+    strict: set[str] = set()
+    for key, kind in _members():
+        kinds = {*_either(kind)}
+        words[key] = words.get(key, frozenset()) | {each for each in kinds if isinstance(each, str)}
+        if kinds.isdisjoint(_NULLS):
+            strict.add(key)
+    return Format(WORDS_OF_GRAPHQL | words.keys(), words, frozenset(words.keys() - strict))
+
+
+FORMAT: Final = _format()
+"""A column that is called as one of its keys stays hidden as a value; a key tells of no column."""

@@ -17,12 +17,13 @@ from headwater.access.entrance import Entrance
 from headwater.access.operator import operator_token
 from headwater.access.policy import Policy
 from headwater.service.rules import OPEN, RULES
-from headwater.service.words import WORDS
+from headwater.service.words import FORMAT
 from headwater.signing.keys import NodeKey
 from headwater.signing.note import NoteSigner
 from headwater.signing.sign import sign_event
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import LOG_KEY, RUN, START_US, Answer, dataset, event, facet, schema, serving
+from tests.support.reads import answer_schema
 
 NODE = NodeKey.from_seed("11111111-1111-1111-1111-111111111111", bytes(32))
 OTHER_NODE = NodeKey.from_seed("22222222-2222-2222-2222-222222222222", bytes(range(32)))
@@ -49,6 +50,24 @@ REPORT = dataset(
         fields={"who": {"inputFields": [{"namespace": "lake", "name": "customers", "field": "zz_ssn"}]}}
     ),
 )
+OWNED = facet(owners=[{"name": "zz_ann", "type": "MAINTAINER"}])
+MISSED = facet(assertions=[{"assertion": "zz_between", "success": False, "column": "zz_sum"}])
+SUMMED = facet(
+    fields={
+        "zz_sum": {
+            "inputFields": [
+                {
+                    "namespace": "lake",
+                    "name": "report",
+                    "field": "who",
+                    "transformations": [{"type": "DIRECT", "subtype": "AGGREGATION", "description": "count zz_sum"}],
+                }
+            ]
+        }
+    }
+)
+MEASURED = facet(columnMetrics={"zz_number": {"nullCount": 3}})
+LATER_RUN = "0198f7d0-0000-7000-8000-00000000cafe"
 SQL = facet(query="SELECT Zz_Ssn AS who FROM customers")
 EVENTS = [
     event(
@@ -67,10 +86,24 @@ EVENTS = [
     ),
     event(
         run={"runId": str(uuid4())},
-        job={"namespace": "zz_vault", "name": "zz_after"},
+        job={"namespace": "zz_vault", "name": "zz_after", "facets": {"ownership": OWNED}},
         eventType="FAIL",
         inputs=[REPORT],
-        outputs=[dataset("zz_out", "zz_vault")],
+        outputs=[dataset("zz_out", "zz_vault", ownership=OWNED, dataQualityAssertions=MISSED, columnLineage=SUMMED)],
+    ),
+    event(
+        run={"runId": str(uuid4())},
+        job={"namespace": "zz_vault", "name": "zz_fill", "facets": {"ownership": OWNED}},
+        eventTime="2026-05-22T14:23:12Z",
+        eventType="FAIL",
+        outputs=[PEOPLE],
+    ),
+    event(
+        run={"runId": LATER_RUN},
+        eventTime="2026-05-22T14:23:13Z",
+        eventType="COMPLETE",
+        inputs=[{**PEOPLE, "inputFacets": {"dataQualityMetrics": MEASURED}}],
+        outputs=[CUSTOMERS],
     ),
 ]
 
@@ -324,7 +357,7 @@ def test_every_key_that_an_answer_may_have_is_a_word_of_the_format(client: TestC
     told = {name: shape for name, shape in shapes.items() if not name.endswith("Body") and name not in of_failures}
     answers = {name: {*shape.get("properties", {})} for name, shape in told.items()}
 
-    assert {name: words - WORDS for name, words in answers.items() if words - WORDS} == {}
+    assert {name: words - FORMAT.keys for name, words in answers.items() if words - FORMAT.keys} == {}
 
 
 def test_lineage_stays_connected_through_what_is_not_named(admin: Asker) -> None:
@@ -348,9 +381,12 @@ PARAMETERS = {
 }  # fmt: skip
 
 
-def readable(client: TestClient) -> list[str]:
-    """Every read of the API that a scope of two namespaces reaches, with parameters that lead to what is hidden."""
-    paths: list[str] = []
+def readable(client: TestClient) -> dict[str, str]:
+    """Every read of the API that a scope of two namespaces reaches, and its path as the OpenAPI page has it.
+
+    Parameters lead to what is hidden.
+    """
+    paths: dict[str, str] = {}
     spec: Any = client.app
     for path, methods in spec.openapi()["paths"].items():
         if "get" not in methods or "{version}" in path or path == "/api/v1/stream":
@@ -360,18 +396,62 @@ def readable(client: TestClient) -> list[str]:
         if path == "/api/v1/identity":
             names -= {"namespace", "name"}
         query = "&".join(f"{name}={PARAMETERS[name]}" for name in sorted(names))
-        filled = path.replace("{run_id}", RUN).replace("{namespace}", "lake").replace("{name}", "customers")
+        filled = path.replace("{run_id}", LATER_RUN).replace("{namespace}", "lake").replace("{name}", "customers")
         if "/jobs/" in path or path.endswith("/events/{namespace}"):
             filled = filled.replace("/lake", "/etl").replace("/customers", "/tell")
         if path == "/api/v1/namespaces/{name}":
             filled = "/api/v1/namespaces/lake"
-        paths += [f"{filled}?{query}"]
+        paths[f"{filled}?{query}"] = path
         if "nodeId" in names:
-            paths += [
-                f"{filled}?{query.replace('dataset:lake:customers', node)}"
-                for node in ("job:etl:tell", "dataset:lake:report")
-            ]
+            for node in ("job:etl:tell", "dataset:lake:report"):
+                paths[f"{filled}?{query.replace('dataset:lake:customers', node)}"] = path
+        if path == "/api/v1/impact":
+            paths[f"{filled}?{query}&change=drop"] = path
     return paths
+
+
+def test_every_answer_to_a_reader_with_a_scope_is_as_the_page_says(client: TestClient, admin: Asker) -> None:
+    holder = asker(admin, "read")
+    spec: Any = client.app
+
+    read = {path: holder("GET", path) for path in readable(client)}
+
+    fits = {path: answer for path, answer in read.items() if answer.status_code == 200 and keys_of(answer)}
+    assert len(fits) > 30
+    wrong = {
+        path: str(fault)
+        for path, answer in fits.items()
+        for fault in answer_schema(spec.openapi(), readable(client)[path]).iter_errors(answer.json())
+    }
+    assert wrong == {}
+
+
+def test_an_impact_says_of_what_is_hidden_what_befalls_it_and_not_whose_it_is(admin: Asker) -> None:
+    holder = asker(admin, "read")
+    asked = "/api/v1/impact?nodeId=dataset:lake:customers&change=drop"
+
+    shown, whole = (
+        {each["id"]: each for each in who("GET", asked).json()["reached"]}.values() for who in (holder, admin)
+    )
+
+    hidden = [each for each in shown if each["namespace"] == "redacted"]
+    assert len(hidden) == 3
+    assert sorted((each["effect"], each["use"], each["distance"], each["breaking"]) for each in hidden) == sorted(
+        (each["effect"], each["use"], each["distance"], each["breaking"])
+        for each in whole
+        if each["namespace"] == "zz_vault"
+    )
+    said = [(each["reason"], each["owners"], each["lastRun"], each["quality"], each["path"]) for each in hidden]
+    assert said == [("redacted", [], None, None, [])] * 3
+
+
+def test_a_root_cause_that_is_hidden_has_its_kind_and_score(admin: Asker) -> None:
+    holder = asker(admin, "read")
+
+    answer = holder("GET", "/api/v1/root-cause?nodeId=dataset:lake:customers").json()
+
+    (finding,) = (each for each in answer["findings"] if each["nodeId"].startswith("job:redacted:"))
+    assert (finding["kind"], finding["score"], finding["words"]) == ("failed-run", 0.9, "redacted")
 
 
 def test_no_read_names_what_its_reader_may_not_know(client: TestClient, admin: Asker) -> None:

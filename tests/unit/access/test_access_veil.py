@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.access.veil import Node, Veil
+from headwater.access.veil import Format, Node, Veil
 from headwater.model.names import readings
 
 SECRET = bytes(32)
@@ -55,7 +55,7 @@ def test_what_lies_beyond_the_scopes_keeps_its_kind_times_and_edges() -> None:
             "namespace": "redacted",
             "name": name,
             "createdAt": "2026-05-22T14:23:11.000Z",
-            "description": "",
+            "description": "redacted",
             "fields": [],
             "facets": {},
             "deleted": False,
@@ -73,7 +73,83 @@ def test_a_hidden_name_is_taken_out_of_every_other_text_as_well() -> None:
     seen = within("sales").over(answer)
 
     assert seen["summary"] == "run 7 of redacted failed; it wrote redacted/redacted"
-    assert seen["findings"][0]["words"] == ""
+    assert seen["findings"][0]["words"] == "redacted"
+
+
+def test_of_what_is_hidden_numbers_and_words_of_the_format_stay_and_free_text_goes() -> None:
+    ours = Format(
+        frozenset({"kind", "score", "reason", "words", "lastRun", "args"}),
+        {"kind": frozenset({"failed-run"}), "reason": frozenset({"symlinks"})},
+        frozenset({"reason", "lastRun"}),
+    )
+    finding = {
+        "nodeId": "job:vault:fill",
+        "kind": "failed-run",
+        "score": 0.9,
+        "reason": "it is paid less than people think",
+        "words": "fill failed",
+        "lastRun": {"id": "r1"},
+        "args": {"since": "1999"},
+        "owners": [{"name": "ann"}],
+        "rowsPaid": 7,
+    }
+    veil = Veil(lambda namespace: namespace != "vault", frozenset(), meant, SECRET, ours)
+
+    seen = veil.over(finding)
+
+    assert seen.pop("nodeId").startswith("job:redacted:redacted-")
+    assert seen == {
+        "kind": "failed-run",
+        "score": 0.9,
+        "reason": None,
+        "words": "redacted",
+        "lastRun": None,
+        "args": {},
+        "owners": [],
+        "rowsPaid": None,
+    }
+
+
+def test_a_hidden_thing_is_known_again_by_its_run_only_where_that_has_no_name() -> None:
+    by_number, by_name = (
+        {"run": {"id": run_id, "job": {"namespace": "vault", "name": "fill"}}}
+        for run_id in ("0198f7d0-1111-7222-8333-444455556666", "pay-people-2026")
+    )
+
+    seen = [within("sales").over(each)["run"]["id"] for each in (by_number, by_name, by_name)]
+
+    assert seen[0] == by_number["run"]["id"]
+    assert seen[1].startswith("redacted-")
+    assert seen[1] == seen[2]
+
+
+def test_what_is_done_between_a_hidden_thing_and_another_is_not_said() -> None:
+    step = {
+        "origin": "datasetField:vault:people:paid",
+        "destination": "datasetField:sales:costs:sum",
+        "description": "sum(paid)",
+        "type": "DIRECT",
+    }
+
+    place = {"id": step["destination"], "reason": "takes its value from people:paid", "path": [step]}
+
+    seen = within("sales").over(place)
+
+    (shown,) = seen["path"]
+    assert (shown["description"], shown["type"], shown["destination"]) == ("redacted", "DIRECT", step["destination"])
+    assert (seen["id"], seen["reason"]) == (step["destination"], "redacted")
+
+
+def test_what_a_run_read_of_a_hidden_dataset_has_no_facets() -> None:
+    told = {
+        "datasetVersionId": {"namespace": "vault", "name": "people", "version": "v1"},
+        "facets": {"dataQualityMetrics": {"columnMetrics": {"paid": {"max": 9}}}},
+    }
+
+    seen = within("sales").over({"inputDatasetVersions": [told]})["inputDatasetVersions"][0]
+
+    assert seen["facets"] == {}
+    assert seen["datasetVersionId"]["namespace"] == "redacted"
 
 
 def test_two_things_with_one_name_have_two_stand_ins_and_another_secret_gives_others() -> None:
@@ -147,7 +223,8 @@ def test_what_has_no_restricted_name_in_it_goes_out_as_it_is() -> None:
 
 
 def test_a_word_of_the_format_stays_a_key_and_is_hidden_as_a_value_and_in_what_producers_told() -> None:
-    veil = Veil(None, frozenset({"type", "createdAt"}), meant, SECRET, frozenset({"type", "createdAt", "facets"}))
+    ours = Format(frozenset({"type", "createdAt", "facets"}))
+    veil = Veil(None, frozenset({"type", "createdAt"}), meant, SECRET, ours)
     hidden = veil.column("createdAt")
 
     seen = veil.over(
