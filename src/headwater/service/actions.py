@@ -1,7 +1,7 @@
 """Who did what, when: every write over the API and every export is an entry of the log that says so.
 
-What can be said as an edit is one already. Where a write becomes an event, which has no place for who sent it, an edit
-beside it says who; so does one for each export.
+What can be said as an edit is one already. Where a write becomes an event, which looks like any that was posted and has
+no place for who sent it, an edit beside it says that it was put, and by whom; so does one for each export.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,9 @@ _PUT: Final = "put"
 
 
 async def note_put(service: Service, target: Target, by: str | None) -> None:
-    """Say who put what is now an event; nothing where that is not known."""
-    if by is not None:
-        entry = edit_entry(service.new_id(), service.now_us(), by, [Saying(target, _PUT, True)])
-        await service.intake.edit(entry)
+    """Say who put what is now an event; None where nobody was asked who they are."""
+    entry = edit_entry(service.new_id(), service.now_us(), by, [Saying(target, _PUT, True)])
+    await service.intake.edit(entry)
 
 
 async def note_export(service: Service, body: shapes.ExportBody, by: str | None) -> shapes.Action:

@@ -264,3 +264,20 @@ def test_names_of_every_kind_can_be_written(client: TestClient) -> None:
 
     assert answer.status_code == 200
     read_everything(client)
+
+
+def test_all_that_is_written_is_an_action_also_where_nobody_says_who_it_is(client: TestClient) -> None:
+    put(client, f"{TEAM}/datasets/t", **TABLE)
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    create_run(client, "j", id=RUN)
+    mark(client, "start")
+
+    actions = get(client, "/api/v1/actions")["actions"]
+
+    assert [(each["by"], did["what"], did["target"]) for each in actions for did in each["did"]] == [
+        (None, "put", ["run", RUN]),
+        (None, "put", ["run", RUN]),
+        (None, "put", ["job", "team", "j"]),
+        (None, "put", ["dataset", "team", "t"]),
+        (None, "described", ["namespace", "team"]),
+    ]
