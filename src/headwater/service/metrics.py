@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from headwater.graph.counts import unplaced
 from headwater.service.knowledge import Knowledge
 
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -108,4 +109,7 @@ class _Sizes(Collector):
         nodes.add_metric(["run"], len(graph.runs))
         nodes.add_metric(["dataset"], len(graph.datasets))
         yield nodes
-        yield GaugeMetricFamily("headwater_quarantined", "Datasets without a full name.", len(graph.quarantined))
+        in_quarantine = sum(1 for _ in unplaced(graph))
+        yield GaugeMetricFamily(
+            "headwater_quarantined", "Datasets without a full name, as in `/quarantine`.", in_quarantine
+        )

@@ -132,3 +132,4 @@ def test_a_name_in_quarantine_tells_whom_it_may_mean(client: TestClient) -> None
     assert settled.json()["shown"] == {"namespace": "file", "name": "/one/s/t"}
     assert get(client, "/api/v1/quarantine")["totalCount"] == 0
     assert get(client, "/api/v1/namespaces/etl/jobs/flink")["inputs"] == [{"namespace": "file", "name": "/one/s/t"}]
+    assert "headwater_quarantined 0.0" in client.get("/metrics").text.splitlines()
