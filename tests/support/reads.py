@@ -19,6 +19,16 @@ _RUN = f"{_API}/jobs/runs/{{run_id}}"
 _PAGE: dict[str, Any] = {}
 _VALIDATORS: dict[str, Any] = {}
 """The same for every service, and slow to make."""
+_SOMETHING: dict[str, object] = {
+    "nodeId": "job:nobody:nothing",
+    "type": "run",
+    "q": "nothing",
+    "runId": "none",
+    "query": "{ jobs { name } }",
+    "index": 0,
+    "from": 1,
+}
+"""What parameters are given that routes cannot do without."""
 _STEPS = {".", ".."}
 """Names that no path can hold, however they are encoded: clients take them for steps."""
 
@@ -162,18 +172,9 @@ class _Reader:
         }
         for template in self.documented - self.asked - {ENDLESS}:
             path = template.format_map(nobody)
-            query = "?" + urlencode(
-                {
-                    "nodeId": "job:nobody:nothing",
-                    "type": "run",
-                    "q": "nothing",
-                    "runId": "none",
-                    "query": "{ jobs { name } }",
-                    "index": 0,
-                    "from": 1,
-                }
-            )
-            status = self._client.get(path + query).status_code
+            taken = {each["name"] for each in self._page["paths"][template]["get"].get("parameters", ())}
+            query = urlencode({name: value for name, value in _SOMETHING.items() if name in taken})
+            status = self._client.get(f"{path}?{query}").status_code
             is_proof = template.startswith(_PROOFS)  # of an empty log there is none
             assert status in (200, 404) or (is_proof and status == 400), f"{path}: {status}"
             self.asked.add(template)

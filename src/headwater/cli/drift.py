@@ -12,6 +12,7 @@ from headwater.cli.lineage_walk import find
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 from headwater.cli.trace import unbroken_console
+from headwater.errors import InvalidNameError
 
 Answer = Mapping[str, Any]
 """The JSON answer of `/drift`, or a part of it."""
@@ -51,7 +52,10 @@ def drift(
     with service_at(url, as_of=as_of) as client:
         asked = {"namespace": known_namespace(client, namespace), "from": begin, "to": end, "limit": limit}
         if dataset is not None:
-            asked["nodeId"] = find(client, dataset).dataset.node_id
+            found = find(client, dataset)
+            if found.column is not None:
+                raise InvalidNameError(f"{dataset!r} is a column; schemas change as a whole: name its dataset alone")
+            asked["nodeId"] = found.node_id
         answer = client.get("/drift", {key: value for key, value in asked.items() if value is not None})
     if json_output:
         typer.echo(json.dumps(answer, indent=2))

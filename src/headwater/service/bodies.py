@@ -5,7 +5,6 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import Request, Response
-from fastapi.routing import APIRoute
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
 from starlette.types import Message
 
@@ -15,6 +14,7 @@ from headwater.model.declared import JobKind
 from headwater.model.extract import content_of
 from headwater.service.access import service_of
 from headwater.service.body import read_body
+from headwater.service.query import KnownQuery
 
 Described = Annotated[str | None, Field(description="In people's words.")]
 
@@ -104,7 +104,7 @@ class RunBody(BaseModel):
     args: Mapping[str, Argument] | None = None
 
 
-class StrictBody(APIRoute):
+class StrictBody(KnownQuery):
     """A route whose body is read as events are: up to the service's limit, packed or not, and in one reading only."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

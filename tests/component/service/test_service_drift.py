@@ -153,11 +153,18 @@ def test_the_list_is_bounded_by_dataset_namespace_time_and_past(client: TestClie
 
     assert len(ask(client)) == 2
     assert len(ask(client, nodeId=TOPIC)) == 2
-    assert ask(client, namespace="lake") == []
+    assert ask(client, namespace="default") == []
     assert [each["subject"]["version"] for each in ask(client, **{"from": "2026-05-22T10:00:00Z"})] == [3]
     assert [each["subject"]["version"] for each in ask(client, to="2026-05-22T09:30:00Z")] == [2]
     assert [each["subject"]["version"] for each in ask(client, asOf="2026-05-22T09:30:00Z")] == [2]
     assert [each["subject"]["version"] for each in ask(client, logSize="2")] == [2]
+
+
+def test_a_time_that_ends_before_it_begins_is_refused(client: TestClient) -> None:
+    answer = client.get("/api/v1/drift?from=2026-05-22T10:00:00Z&to=2026-05-22T09:00:00Z")
+
+    assert answer.status_code == 400
+    assert answer.json()["message"] == "query param from must not be later than query param to"
 
 
 def test_only_a_dataset_has_a_schema(client: TestClient) -> None:

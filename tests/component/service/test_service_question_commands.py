@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli.main import app
+from headwater.errors import InvalidNameError
 from tests.support.app import Body, facet
 from tests.support.days import days, read, run
 from tests.support.flights import FLIGHTS, columns, ran, schema, source
@@ -283,3 +284,8 @@ def test_coverage_tells_a_script_the_answer(url: str) -> None:
     answer = told_json("coverage", "--limit", "1", "--url", url)
 
     assert (len(answer["gaps"]), answer["totalCount"]) == (1, sum(answer["total"]["gaps"].values()))
+
+
+def test_drift_of_a_column_is_refused_since_schemas_change_as_a_whole(url: str) -> None:
+    with pytest.raises(InvalidNameError, match="'flights:arr_delay' is a column; .* name its dataset alone"):
+        told("drift", "flights:arr_delay", "--url", url)

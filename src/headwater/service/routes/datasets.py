@@ -10,12 +10,13 @@ from headwater.service.access import Known
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.answers import answer
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
 from headwater.service.versions import dataset_versions
 from headwater.service.views.datasets import dataset_shapes, version_shape, version_shapes
 from headwater.service.views.namespaces import dataset_in, datasets_in
 
-router = APIRouter(prefix=API, tags=["datasets"])
+router = APIRouter(prefix=API, tags=["datasets"], route_class=KnownQuery)
 
 _DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
 

@@ -10,10 +10,12 @@ from headwater.service.access import ServiceHere, says_as_of
 from headwater.service.answers import answer
 from headwater.service.as_of import AsOf, AsOfTime, LogSize, end_of_comparison
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset
 from headwater.service.views.diff import Asked, diff, diff_of_runs
+from headwater.service.views.namespaces import check_namespace
 
-router = APIRouter(prefix=API, tags=["questions"])
+router = APIRouter(prefix=API, tags=["questions"], route_class=KnownQuery)
 
 
 @router.get("/diff", response_model=shapes_diff.Diff, responses=NOT_FOUND | WRONG)
@@ -42,6 +44,7 @@ async def get_diff(
     if from_run is not None and to_run is not None and begin is None and end is None:
         now = await service.pasts.known(AsOf(as_of, log_size))
         says_as_of(request, now.as_of)
+        await check_namespace(namespace, now.knowledge)
         runs = now.knowledge.run(from_run), now.knowledge.run(to_run)
         return answer(await diff_of_runs(now.knowledge, now.as_of, runs, asked, service.pasts.another_reader))
     if begin is None or from_run is not None or to_run is not None:
@@ -50,4 +53,5 @@ async def get_diff(
     before = await service.pasts.known(end_of_comparison("from", begin, size))
     after = await service.pasts.known(AsOf(as_of, log_size) if end is None else end_of_comparison("to", end, size))
     says_as_of(request, after.as_of)
+    await check_namespace(namespace, before.knowledge, after.knowledge)
     return answer(await diff(before, after, asked, service.pasts.another_reader))

@@ -11,12 +11,13 @@ from headwater.model.times import microseconds
 from headwater.service.access import Known
 from headwater.service.answers import answer
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import OR_DEFAULT, SMALL, WRONG, Limit, NamespaceName, Offset
 from headwater.service.shapes import Events
 from headwater.store.entries import LoggedEvent
 from headwater.store.log_reader import EventsAsked
 
-router = APIRouter(prefix=API, tags=["events"])
+router = APIRouter(prefix=API, tags=["events"], route_class=KnownQuery)
 
 Before = Annotated[datetime | None, OR_DEFAULT, Query(description="Only events before this time.")]
 After = Annotated[datetime | None, OR_DEFAULT, Query(description="Only events at or after this time.")]

@@ -16,7 +16,8 @@ from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
 from headwater.service.node_ids import MAX_READINGS, node_of
 from headwater.service.paths import API
-from headwater.service.routes.parameters import NOT_FOUND, WRONG, Depth, Limit, NodeId, Offset
+from headwater.service.query import KnownQuery
+from headwater.service.routes.parameters import NOT_FOUND, WRONG, At, Depth, Limit, NodeId, Offset
 from headwater.service.views.containment import containment
 from headwater.service.views.control import control_flow
 from headwater.service.views.flow import flow
@@ -24,7 +25,7 @@ from headwater.service.views.identity import identity
 from headwater.service.views.silence import silent_streams
 from headwater.service.views.timeline import is_measured, quality_timeline
 
-router = APIRouter(prefix=API, tags=["evidence"])
+router = APIRouter(prefix=API, tags=["evidence"], route_class=KnownQuery)
 
 NodeT = TypeVar("NodeT", JobId, DatasetId)
 
@@ -77,9 +78,11 @@ async def get_containment(knowledge: Known, node_id: NodeId, limit: Limit = 100,
 
 
 @router.get("/silent-streams", response_model=shapes_evidence.SilentStreams, responses=WRONG)
-async def get_silent_streams(knowledge: Known, now_us: Now, limit: Limit = 100, offset: Offset = 0) -> Response:
+async def get_silent_streams(
+    knowledge: Known, now_us: Now, at: At = None, limit: Limit = 100, offset: Offset = 0
+) -> Response:
     """Runs that have been silent for longer than their job's `emissionPattern` lets pass."""
-    return answer(await silent_streams(knowledge, now_us, limit, offset))
+    return answer(await silent_streams(knowledge, now_us if at is None else at, limit, offset))
 
 
 def _very_name(knowledge: Knowledge, node_id: str | None) -> DatasetId:

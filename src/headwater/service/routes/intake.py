@@ -18,6 +18,7 @@ from headwater.service.batch import NDJSON, batch_answer, events_in
 from headwater.service.body import read_body
 from headwater.service.failures import failed
 from headwater.service.paths import API
+from headwater.service.query import refuse_unknown
 from headwater.service.recording import WhyNot
 from headwater.service.shapes import Failure
 from headwater.service.shapes_batch import BatchAnswer
@@ -135,6 +136,7 @@ async def take_event(request: Request) -> Response:
 async def take_batch(request: Request) -> Response:
     """Store many events, each for itself."""
     service = service_of(request)
+    refuse_unknown(request.query_params.keys(), frozenset({_RECEIPT}))
     body = await _body(service, request)
     events = events_in(body, request.headers.get("content-type", ""))
     taken = await service.intake.take_all(events, _why_not(request))

@@ -12,6 +12,7 @@ from headwater.service.ahead import outcome_in_turns
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import (
     EITHER_CASE,
     NOT_FOUND,
@@ -27,7 +28,7 @@ from headwater.service.views.jobs import job_shapes, job_version_shape, job_vers
 from headwater.service.views.namespaces import job_in
 from headwater.service.views.runs import run_texts
 
-router = APIRouter(prefix=API, tags=["jobs"])
+router = APIRouter(prefix=API, tags=["jobs"], route_class=KnownQuery)
 
 _JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
 

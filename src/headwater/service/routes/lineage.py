@@ -12,12 +12,13 @@ from headwater.service.access import Known, ReadThrough
 from headwater.service.answers import answer, answer_json
 from headwater.service.node_ids import node_of
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Depth, NodeId
 from headwater.service.views.columns import column_lineage
 from headwater.service.views.lineage import lineage
 from headwater.service.views.upstream import upstream_runs
 
-router = APIRouter(prefix=API, tags=["lineage"])
+router = APIRouter(prefix=API, tags=["lineage"], route_class=KnownQuery)
 
 _UNREADABLE: Final = "HTTP 404 Not Found"
 """Of a node id, in Marquez's words."""

@@ -13,9 +13,10 @@ from headwater.service.answers import answer
 from headwater.service.body import read_body
 from headwater.service.cosignatures import NOTE_LIMIT
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, WRONG
 
-router = APIRouter(prefix=f"{API}/log", tags=["log"])
+router = APIRouter(prefix=f"{API}/log", tags=["log"], route_class=KnownQuery)
 
 _TEXT: Final = "text/plain; charset=utf-8"
 _BYTES: Final = "application/octet-stream"

@@ -6,11 +6,12 @@ from headwater.service import shapes
 from headwater.service.access import Grouped
 from headwater.service.answers import answer
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset
 from headwater.service.sight import Sees
 from headwater.service.views.namespaces import namespace, namespaces
 
-router = APIRouter(prefix=API, tags=["namespaces"])
+router = APIRouter(prefix=API, tags=["namespaces"], route_class=KnownQuery)
 
 
 @router.get("/namespaces", response_model=shapes.Namespaces, responses=WRONG)

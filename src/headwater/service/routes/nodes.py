@@ -8,10 +8,11 @@ from headwater.service import shapes_nodes
 from headwater.service.access import Known, Now
 from headwater.service.answers import answer
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset
 from headwater.service.views.nodes import node, nodes
 
-router = APIRouter(prefix=API, tags=["nodes"])
+router = APIRouter(prefix=API, tags=["nodes"], route_class=KnownQuery)
 
 
 @router.get("/nodes", response_model=shapes_nodes.Nodes, responses=WRONG)

@@ -9,10 +9,11 @@ from headwater.service import shapes_overview
 from headwater.service.access import Known, ServiceHere, Summed
 from headwater.service.answers import answer
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import WRONG, Limit, Offset
 from headwater.service.views.counts import quarantine, summary
 
-router = APIRouter(prefix=API, tags=["overview"])
+router = APIRouter(prefix=API, tags=["overview"], route_class=KnownQuery)
 
 
 @router.get("/summary", response_model=shapes_overview.Summary, responses=WRONG)

@@ -3,9 +3,10 @@
 from typing import Annotated, Any, Final
 
 from fastapi import Path, Query
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticUseDefault
 
+from headwater.service.as_of import time_us
 from headwater.service.shapes import Failure
 
 MAX_PAGE: Final = 1_000
@@ -30,6 +31,14 @@ def _or_default(text: object) -> object:
 OR_DEFAULT: Final = BeforeValidator(_or_default)
 Limit = Annotated[int, OR_DEFAULT, Query(ge=0, le=MAX_PAGE, description="How many items at most.")]
 Offset = Annotated[int, OR_DEFAULT, Query(ge=0, le=2**53, description="How many items to pass over.")]
+A_TIME: Final = "a time with its zone, or milliseconds since 1970."
+Time = Annotated[
+    int | None,
+    BeforeValidator(time_us),
+    WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]}),
+]
+"""In microseconds since 1970."""
+At = Annotated[Time, Query(description=f"When silence is measured: {A_TIME} By default `asOf`, else now.")]
 NamespaceName = Annotated[str, Path(description="A namespace, percent-encoded, slashes too.")]
 ResourceName = Annotated[str, Path(description="The name of a job or dataset, percent-encoded, slashes too.")]
 RunId = Annotated[str, Path(description="A run id.")]

@@ -3,35 +3,29 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BeforeValidator, WithJsonSchema
 
+from headwater.errors import InvalidInputError
 from headwater.graph.coverage import GapKind
 from headwater.graph.impact.change import Change
 from headwater.service import shapes_causes, shapes_coverage, shapes_drift, shapes_impact
 from headwater.service.access import Counted, Now, ReadThrough, ServiceHere
 from headwater.service.answers import answer
-from headwater.service.as_of import time_us
 from headwater.service.node_ids import node_of
 from headwater.service.paths import API
-from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NodeId, Offset
+from headwater.service.query import KnownQuery
+from headwater.service.routes.parameters import A_TIME, NOT_FOUND, WRONG, At, Limit, NodeId, Offset, Time
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.coverage import Asked, coverage
 from headwater.service.views.drift import Asked as DriftAsked
 from headwater.service.views.drift import schema_drift
 from headwater.service.views.impact import Page, column_of, impact
+from headwater.service.views.namespaces import check_namespace
 
-router = APIRouter(prefix=API, tags=["questions"])
+router = APIRouter(prefix=API, tags=["questions"], route_class=KnownQuery)
 
 Column = Annotated[str | None, Query(description="A column of the dataset; nested fields are written with dots.")]
-_Time = Annotated[
-    int | None,
-    BeforeValidator(time_us),
-    WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]}),
-]
-_A_TIME = "a time with its zone, or milliseconds since 1970."
-At = Annotated[_Time, Query(description=f"When silence is measured: {_A_TIME} By default `asOf`, else now.")]
-Since = Annotated[_Time, Query(alias="from", description=f"Only what was told of then or later: {_A_TIME}")]
-Until = Annotated[_Time, Query(alias="to", description=f"Only what was told of until then: {_A_TIME}")]
+Since = Annotated[Time, Query(alias="from", description=f"Only what was told of then or later: {A_TIME}")]
+Until = Annotated[Time, Query(alias="to", description=f"Only what was told of until then: {A_TIME}")]
 
 
 @router.get("/impact", response_model=shapes_impact.Impact, responses=NOT_FOUND | WRONG)
@@ -64,7 +58,7 @@ async def get_root_cause(
     return answer(await root_cause(knowledge, Question(node, run, depth)))
 
 
-@router.get("/coverage", response_model=shapes_coverage.Coverage, responses=WRONG)
+@router.get("/coverage", response_model=shapes_coverage.Coverage, responses=NOT_FOUND | WRONG)
 async def get_coverage(
     service: ServiceHere,
     knowledge: Counted,
@@ -94,6 +88,9 @@ async def get_drift(
     offset: Offset = 0,
 ) -> Response:
     """Schemas that changed, the newest change first: who told of it when, which columns, and what hangs on these."""
+    if begin is not None and end is not None and begin > end:
+        raise InvalidInputError("query param from must not be later than query param to")
+    await check_namespace(namespace, knowledge)
     another_reader = service.pasts.another_reader if knowledge is service.knowledge else None
     asked = DriftAsked(node_id, namespace, begin, end, limit, offset)
     return answer(await schema_drift(knowledge, asked, another_reader))

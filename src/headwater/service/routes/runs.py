@@ -9,10 +9,11 @@ from headwater.service.access import Known
 from headwater.service.activity import KnownRun
 from headwater.service.answers import answer
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import NOT_FOUND, SMALL, WRONG, Limit, Offset, RunId
 from headwater.service.views import runs
 
-router = APIRouter(prefix=API, tags=["runs"])
+router = APIRouter(prefix=API, tags=["runs"], route_class=KnownQuery)
 
 _RUN: Final = "/jobs/runs/{run_id:encoded}"
 

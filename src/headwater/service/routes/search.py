@@ -10,11 +10,12 @@ from headwater.service import shapes
 from headwater.service.access import Known
 from headwater.service.answers import answer
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import EITHER_CASE, OR_DEFAULT, WRONG, Limit
 from headwater.service.sight import Sees
 from headwater.service.views import search
 
-router = APIRouter(prefix=API, tags=["search"])
+router = APIRouter(prefix=API, tags=["search"], route_class=KnownQuery)
 
 Kind = Annotated[search.Kind, EITHER_CASE]
 Order = Annotated[search.Order, EITHER_CASE]

@@ -12,10 +12,11 @@ from headwater.service import shapes_overview
 from headwater.service.access import DatasetsCounted, JobsCounted, Known, ServiceHere
 from headwater.service.answers import answer
 from headwater.service.paths import API
+from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import EITHER_CASE, WRONG
 from headwater.service.views import stats
 
-router = APIRouter(prefix=f"{API}/stats", tags=["statistics"])
+router = APIRouter(prefix=f"{API}/stats", tags=["statistics"], route_class=KnownQuery)
 
 _ZONES: Final = available_timezones()
 

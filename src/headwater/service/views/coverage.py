@@ -15,6 +15,7 @@ from headwater.service.gaps import KINDS
 from headwater.service.history import KnownHistory
 from headwater.service.knowledge import Knowledge
 from headwater.service.verdicts import Fared
+from headwater.service.views.namespaces import check_namespace
 from headwater.service.views.nodes import counted
 from headwater.store.log_reader import VerdictsRead
 from headwater.store.reader import Reader
@@ -53,6 +54,9 @@ async def coverage(
 
     What was heard of since the last answer is looked at in slices, between which others have their turn; the log is
     read in another thread, where there is another reader.
+
+    Raises:
+        NotFoundError: there is no such namespace.
     """
     await _read_on(knowledge, another_reader)
     nodes, troubles = await counted(knowledge, asked.at_us)
@@ -64,6 +68,8 @@ async def coverage(
     await in_turns(knowledge.gaps.catch_up())
     fared = [told for told in knowledge.verdicts.counts() if asked.namespace in (None, told[0].namespace)]
     counts = _counted(knowledge, silent, fared, asked.namespace)
+    if asked.namespace not in counts.namespaces:  # a name in quarantine has one that may be nobody else's
+        await check_namespace(asked.namespace, knowledge)
     names = sorted(counts.namespaces if asked.namespace is None else {asked.namespace})
     kinds = KINDS if asked.kind is None else (asked.kind,)
     return shapes.Coverage(

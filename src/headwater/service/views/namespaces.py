@@ -1,6 +1,7 @@
 """Namespaces: those that jobs and datasets are in, under any of their names, and those that were put."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import suppress
 from functools import reduce
 from itertools import chain, islice
 from typing import Final
@@ -10,6 +11,7 @@ from headwater.model.edits import DESCRIBED, described
 from headwater.model.facts import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
+from headwater.service.ahead import in_turns
 from headwater.service.answers import iso
 from headwater.service.knowledge import Knowledge
 from headwater.service.tallies import Nodes
@@ -46,6 +48,25 @@ def namespace(knowledge: Knowledge, name: str) -> shapes.Namespace:
     if not seen:
         raise NotFoundError(f"Namespace '{name}' not found.")
     return _namespace(knowledge, name, reduce(Seen.union, seen))
+
+
+async def check_namespace(name: str | None, *known: Knowledge) -> None:
+    """Let a namespace by that is there, as far as one of these knows; None is none at all.
+
+    Raises:
+        NotFoundError: nothing is in it, and nobody put it.
+    """
+    *others, last = known
+    if name is None:
+        return
+    for each in others:
+        with suppress(NotFoundError):
+            return await _check(each, name)
+    await _check(last, name)
+
+
+async def _check(knowledge: Knowledge, name: str) -> None:
+    await in_turns(_to_be_there(knowledge, name))
 
 
 def namespace_description(knowledge: Knowledge, name: str) -> str | None:
