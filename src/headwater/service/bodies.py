@@ -1,11 +1,14 @@
 """What may be sent to be written, as types: in Marquez's names, and no stricter than Marquez."""
 
 import json
+import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from http import HTTPStatus
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import Request, Response
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
+from starlette.exceptions import HTTPException
 from starlette.types import Message
 
 from headwater.errors import InvalidEventError, InvalidInputError, MalformedJsonError
@@ -16,6 +19,8 @@ from headwater.service.access import service_of
 from headwater.service.body import read_body
 from headwater.service.query import KnownQuery
 
+_JSON: Final = re.compile(r"application/([\w.+-]+\+)?json", re.ASCII)
+_SHOWN: Final = 80
 Described = Annotated[str | None, Field(description="In people's words.")]
 
 
@@ -105,14 +110,17 @@ class RunBody(BaseModel):
 
 
 class StrictBody(KnownQuery):
-    """A route whose body is read as events are: up to the service's limit, packed or not, and in one reading only."""
+    """A route whose body is JSON, read as events are: up to the service's limit, packed or not, in one reading only."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Read the body first, then go on as any route."""
         handle = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
-            raw = _one_reading(await read_body(request, service_of(request).body_limit))
+            raw = await read_body(request, service_of(request).body_limit)
+            if raw:
+                _check_kind(request.headers.get("content-type", ""))
+            raw = _one_reading(raw)
 
             async def replay() -> Message:
                 return {"type": "http.request", "body": raw, "more_body": False}
@@ -120,6 +128,14 @@ class StrictBody(KnownQuery):
             return await handle(Request(request.scope, replay))
 
         return strict
+
+
+def _check_kind(sent: str) -> None:
+    """Let JSON by, also what does not say what it is: some clients of Marquez's do not."""
+    kind = sent.partition(";")[0].strip().lower()
+    if kind and not _JSON.fullmatch(kind):
+        told = f"content-type: {kind[:_SHOWN]!r} is not known here; send application/json"
+        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, told)
 
 
 def _one_reading(raw: bytes) -> bytes:

@@ -47,7 +47,11 @@ STATUS_OF_ERROR: Final = (
 _RETRY_AFTER_S: Final = "1"
 _NUMBERS: Final = {("query", name) for name in ("limit", "offset", "depth")}
 """Those that Marquez has, too."""
+_SMALL: Final = {("query", "kind")}
+"""Those whose words stand in small letters; Marquez lists all of its own in capitals."""
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_A_TIME: Final = "expected a time such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
+_A_TIME_WITH_ZONE: Final = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
 _INDEX: Final = re.compile(r"\.(\d+)")
 _QUOTED: Final = re.compile(r"'([^']*)'")
 
@@ -159,11 +163,16 @@ def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
         case "bool_parsing":
             what = "must be true or false"
         case "literal_error" if place == "query":
-            what = f"must be one of [{', '.join(_QUOTED.findall(bounds['expected'].upper()))}]"
+            words = bounds["expected"] if tuple(fault["loc"]) in _SMALL else bounds["expected"].upper()
+            what = f"must be one of [{', '.join(_QUOTED.findall(words))}]"
         case "literal_error":
             what = f"must be {bounds['expected']}"
         case "date_from_datetime_parsing" if not _DAY.fullmatch(str(fault["input"])):
             what = f'must match "^{_DAY.pattern}$"'
+        case kind if kind.startswith("date_"):
+            what = "cannot be read: expected a day that there is, such as 2026-05-22"
+        case kind if kind.startswith(("datetime_", "timezone_")):
+            what = f"cannot be read: {_A_TIME if place == 'query' else _A_TIME_WITH_ZONE}"
         case "model_attributes_type" | "model_type" | "dict_type" | "mapping_type":
             what = "must be a JSON object"
         case _:

@@ -17,16 +17,15 @@ from headwater.service.shapes import Field
 _RUN: Final = "run:"
 MAX_READINGS: Final = 1_000
 """Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
-_UNREADABLE: Final = (
-    "query param nodeId cannot be read: "
-    "expected dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD, job:NAMESPACE:NAME or run:ID"
+UNREADABLE: Final = (
+    "cannot be read: expected dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD, job:NAMESPACE:NAME or run:ID"
 )
 
 
 def node_of(
     knowledge: Knowledge,
     node_id: str,
-    unreadable: str = _UNREADABLE,
+    unreadable: str = f"query param nodeId {UNREADABLE}",
     *,
     is_also_column: Callable[[ColumnId], bool] = lambda _: False,
 ) -> DatasetId | JobId | ColumnId:

@@ -99,9 +99,10 @@ async def create_run(service: Service, job: JobId, body: bodies.RunBody, by: str
     service.knowledge.job(job)
     run_id = run_id_of(body.id or service.new_id())
     if run_id in service.knowledge.graph.runs:
-        raise InvalidInputError(
-            f"Run '{run_id}' already exists for '{job.name}' under namespace '{job.namespace}'."  # in Marquez's words
-        )
+        owner = service.knowledge.graph.runs[run_id].of_job
+        is_its_own = owner is not None and owner.job == job
+        of_whom = f"'{job.name}' under namespace '{job.namespace}'" if is_its_own else "another job"
+        raise InvalidInputError(f"Run '{run_id}' already exists for {of_whom}.")  # in Marquez's words
     if body.nominalEndTime is not None and body.nominalStartTime is None:
         raise InvalidInputError("nominalStartTime must not be null where there is a nominalEndTime")
     put = declared.RunPut(

@@ -91,7 +91,7 @@ def test_a_source_without_a_namespace_is_a_gap_at_who_named_it(
 ) -> None:
     post(client, sent)
 
-    (gap,) = ask(client, kind="quarantined-name")["gaps"]
+    (gap,) = ask(client, kind="Quarantined-Name")["gaps"]
     (listed,) = get(client, "/api/v1/quarantine")["quarantine"]
 
     assert (gap["nodeId"], gap["words"]) == (subject, "input 'ghost' has no namespace")

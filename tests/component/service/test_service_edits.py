@@ -369,3 +369,18 @@ def test_a_body_beyond_the_limit_is_refused(tmp_path: Path) -> None:
         answer = client.put("/api/v1/tags/t", json={"description": "x" * 100})
 
     assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("kind", [None, "application/json", "Application/JSON; charset=utf-8", "application/ld+json"])
+def test_a_body_that_is_json_is_taken_also_where_it_does_not_say_so(client: TestClient, kind: str | None) -> None:
+    headers = {} if kind is None else {"content-type": kind}
+
+    assert client.put("/api/v1/namespaces/n", content=b'{"ownerName":"ann"}', headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "application/jsonl"])
+def test_a_body_of_another_type_is_told_which_to_send(client: TestClient, kind: str) -> None:
+    answer = client.put("/api/v1/namespaces/n", content=b'{"ownerName":"ann"}', headers={"content-type": kind})
+
+    assert answer.status_code == 415
+    assert answer.json()["message"] == f"content-type: {kind!r} is not known here; send application/json"

@@ -27,6 +27,10 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
+A_TIME = "expected a time such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
+A_TIME_WITH_ZONE = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
+
+
 def assert_is_failure(answer: Answer, status: int) -> None:
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/json"
@@ -71,7 +75,15 @@ def test_what_is_no_route_is_not_found(client: TestClient, method: str, path: st
         ("jobs?offset=-1", "query param offset must be greater than or equal to 0"),
         ("jobs?logSize=x", "query param logSize must be a whole number"),
         ("events/lineage?sortDirection=up", "query param sortDirection must be one of [DESC, ASC]"),
-        ("events/lineage?before=x", "query param before cannot be read: "),
+        ("events/lineage?before=x", f"query param before cannot be read: {A_TIME}"),
+        ("events?after=2026-13-01", f"query param after cannot be read: {A_TIME}"),
+        ("jobs?asOf=x", f"query param asOf cannot be read: {A_TIME_WITH_ZONE}"),
+        ("drift?from=x", f"query param from cannot be read: {A_TIME_WITH_ZONE}"),
+        ("drift?to=2026-01-01", f"query param to cannot be read: {A_TIME_WITH_ZONE}"),
+        ("coverage?at=x", f"query param at cannot be read: {A_TIME_WITH_ZONE}"),
+        ("silent-streams?at=x", f"query param at cannot be read: {A_TIME_WITH_ZONE}"),
+        ("search?q=a&after=2026-02-30", "query param after cannot be read: expected a day that there is, such as "),
+        ("coverage?kind=lost", "query param kind must be one of [quarantined-name, run-without-start, "),
         (
             "jobs?lastRunStates=DONE",
             "query param lastRunStates must be one of [NEW, RUNNING, COMPLETED, ABORTED, FAILED]",

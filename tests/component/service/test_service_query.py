@@ -104,3 +104,23 @@ def test_silence_is_measured_at_the_time_that_is_given(client: TestClient) -> No
     }
 
     assert [*silent.values()] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("impact", "root-cause", "drift", "identity", "quality", "flow", "control-flow", "containment"),
+        "diff?from=log:0",
+        "identity?nodeId=dataset:lake:orders&other",
+    ],
+)
+@pytest.mark.parametrize("node_id", ["foo", "job:x", "dataset"])
+def test_what_is_no_node_id_has_one_answer_on_all_routes_of_ours(client: TestClient, path: str, node_id: str) -> None:
+    parameter = "other" if path.endswith("other") else "nodeId"
+    query = f"={node_id}" if parameter == "other" else f"{'&' if '?' in path else '?'}nodeId={node_id}"
+
+    answer = client.get(f"/api/v1/{path}{query}")
+
+    expected = "dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD, job:NAMESPACE:NAME or run:ID"
+    assert answer.status_code == 404
+    assert answer.json()["message"] == f"query param {parameter} cannot be read: expected {expected}"

@@ -287,5 +287,5 @@ def test_coverage_tells_a_script_the_answer(url: str) -> None:
 
 
 def test_drift_of_a_column_is_refused_since_schemas_change_as_a_whole(url: str) -> None:
-    with pytest.raises(InvalidNameError, match="'flights:arr_delay' is a column; .* name its dataset alone"):
+    with pytest.raises(InvalidNameError, match=r"'flights:arr_delay' is a column; .* name its dataset alone"):
         told("drift", "flights:arr_delay", "--url", url)

@@ -281,3 +281,30 @@ def test_all_that_is_written_is_an_action_also_where_nobody_says_who_it_is(clien
         (None, "put", ["dataset", "team", "t"]),
         (None, "described", ["namespace", "team"]),
     ]
+
+
+def test_a_run_of_another_job_is_not_said_to_be_of_this_one(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    put(client, f"{TEAM}/jobs/k", type="BATCH")
+    create_run(client, "j", id=RUN)
+
+    of_j, of_k = (create_run(client, job, 400, id=RUN)["message"] for job in "jk")
+
+    assert of_j == f"Run '{RUN}' already exists for 'j' under namespace 'team'."
+    assert of_k == f"Run '{RUN}' already exists for another job."
+
+
+@pytest.mark.parametrize("path", [f"jobs/runs/{RUN}/start?at=x", f"jobs/runs/{RUN}/fail?at=2026-13-01T00:00:00Z"])
+def test_a_time_that_cannot_be_read_is_told_what_was_expected(client: TestClient, path: str) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    create_run(client, "j", id=RUN)
+
+    marked = client.post(f"/api/v1/{path}")
+    created = create_run(client, "j", 422, nominalStartTime="x")
+
+    expected = "2026-05-22T14:23:11Z, or milliseconds since 1970"
+    assert (marked.status_code, marked.json()["message"]) == (
+        400,
+        f"query param at cannot be read: expected a time such as {expected}",
+    )
+    assert created["message"] == f"nominalStartTime cannot be read: expected a time with its zone such as {expected}"

@@ -1,7 +1,5 @@
 """Evidence: which names are one and why, quality over time, what waits for what, and who has fallen silent."""
 
-from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Annotated, TypeVar
@@ -14,7 +12,7 @@ from headwater.service import shapes_evidence
 from headwater.service.access import Known, Now, Replay
 from headwater.service.answers import answer
 from headwater.service.knowledge import Knowledge
-from headwater.service.node_ids import MAX_READINGS, node_of
+from headwater.service.node_ids import MAX_READINGS, UNREADABLE, node_of, run_of
 from headwater.service.paths import API
 from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, At, Depth, Limit, NodeId, Offset
@@ -40,10 +38,10 @@ async def get_identity(
     other: Annotated[str | None, Query(description="A node id: the evidence that leads there is `path`.")] = None,
 ) -> Response:
     """Every name of a dataset, and the evidence that they are one; a name in quarantine has no namespace."""
-    asked = _very_name(knowledge, node_id) if name is None else knowledge.named(DatasetId(namespace, name))
+    asked = _very_name(knowledge, node_id, "nodeId") if name is None else knowledge.named(DatasetId(namespace, name))
     if not knowledge.knows_when_called(asked):
         knowledge = await replay()
-    return answer(identity(knowledge, asked, None if other is None else _very_name(knowledge, other)))
+    return answer(identity(knowledge, asked, None if other is None else _very_name(knowledge, other, "other")))
 
 
 @router.get("/quality", response_model=shapes_evidence.QualityTimeline, responses=NOT_FOUND | WRONG)
@@ -85,11 +83,11 @@ async def get_silent_streams(
     return answer(await silent_streams(knowledge, now_us if at is None else at, limit, offset))
 
 
-def _very_name(knowledge: Knowledge, node_id: str | None) -> DatasetId:
+def _very_name(knowledge: Knowledge, node_id: str | None, parameter: str) -> DatasetId:
     """The name that is meant, which need not be the one that the dataset is shown under."""
     if node_id is None:
         raise InvalidNameError("nodeId: give a node id, or namespace and name")
-    for name in _meant(node_id, DatasetId):
+    for name in _meant(node_id, DatasetId, parameter):
         if knowledge.graph.identities.knows(name):
             return name
     raise NotFoundError(f"Dataset '{node_id}' not found.")
@@ -102,17 +100,25 @@ def _job_in_control(knowledge: Knowledge, node_id: str) -> JobId:
             return node
     except NotFoundError:
         graph = knowledge.graph
-        with suppress(InvalidNameError):
-            for job in _meant(node_id, JobId):
-                if graph.named_in_control.get(job) and not graph.hides(job):
-                    return job
+        for job in _meant(node_id, JobId, "nodeId"):
+            if graph.named_in_control.get(job) and not graph.hides(job):
+                return job
     raise NotFoundError(f"Job '{node_id}' not found.")
 
 
-def _meant(node_id: str, kind: type[NodeT]) -> Iterator[NodeT]:
-    """The nodes of a kind that a node id may mean."""
-    nodes = (reading.node for reading in islice(readings(node_id), MAX_READINGS))
-    return (node for node in nodes if isinstance(node, kind))
+def _meant(node_id: str, kind: type[NodeT], parameter: str) -> list[NodeT]:
+    """The nodes of a kind that a node id may mean; none for that of a run.
+
+    Raises:
+        NotFoundError: it is no node id.
+    """
+    if run_of(node_id) is not None:
+        return []
+    try:
+        nodes = [reading.node for reading in islice(readings(node_id), MAX_READINGS)]
+    except InvalidNameError as fault:
+        raise NotFoundError(f"query param {parameter} {UNREADABLE}") from fault
+    return [node for node in nodes if isinstance(node, kind)]
 
 
 def _dataset(knowledge: Knowledge, node_id: str) -> DatasetId:

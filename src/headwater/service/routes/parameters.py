@@ -64,7 +64,10 @@ WRITTEN: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Failure, "description": "A parameter is wrong, or the body is no JSON."},
     403: {"model": Failure, "description": "The service takes signed events only."},
     413: {"model": Failure, "description": "The body is too large."},
-    415: {"model": Failure, "description": "The body is packed in a way that is not known."},
+    415: {
+        "model": Failure,
+        "description": "The body is no JSON by its type, or packed in a way that is not known.",
+    },
     422: {"model": Failure, "description": "A field of the body is wrong; the message names it."},
     503: {"model": Failure, "description": "It could not be stored now; Retry-After says when to try again."},
 }

@@ -13,7 +13,7 @@ from headwater.service.answers import answer
 from headwater.service.node_ids import node_of
 from headwater.service.paths import API
 from headwater.service.query import KnownQuery
-from headwater.service.routes.parameters import A_TIME, NOT_FOUND, WRONG, At, Limit, NodeId, Offset, Time
+from headwater.service.routes.parameters import A_TIME, NOT_FOUND, SMALL, WRONG, At, Limit, NodeId, Offset, Time
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.coverage import Asked, coverage
 from headwater.service.views.drift import Asked as DriftAsked
@@ -64,7 +64,9 @@ async def get_coverage(
     knowledge: Counted,
     now_us: Now,
     namespace: Annotated[str | None, Query(description="Only the gaps of this namespace.")] = None,
-    kind: Annotated[GapKind | None, Query(description="Only gaps of this kind; the numbers stay those of all.")] = None,
+    kind: Annotated[
+        GapKind | None, SMALL, Query(description="Only gaps of this kind; the numbers stay those of all.")
+    ] = None,
     at: At = None,
     limit: Limit = 100,
     offset: Offset = 0,
