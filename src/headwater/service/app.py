@@ -58,6 +58,7 @@ from headwater.service.routes import (
     tags,
     writes,
 )
+from headwater.service.specification import Described
 from headwater.service.views.coverage import look_ahead
 from headwater.service.views.lineage import render_ahead
 from headwater.signing.note import NoteSigner
@@ -112,7 +113,7 @@ def create_app(
     proofs = Proofs(recorder.store.tree, log_key, witnesses or Enrolled())
     service = _service(recorder, proofs, KeyStore(trusted_keys, tokens), body_limit, now_us, kept_mb)
     gate = None if entrance is None else _gate(service, entrance, log_key)
-    app = FastAPI(
+    app = Described(
         title="Headwater",
         version=VERSION,
         summary="Lineage you can prove, from the source.",

@@ -308,3 +308,10 @@ def test_a_time_that_cannot_be_read_is_told_what_was_expected(client: TestClient
         f"query param at cannot be read: expected a time such as {expected}",
     )
     assert created["message"] == f"nominalStartTime cannot be read: expected a time with its zone such as {expected}"
+
+
+def test_a_time_without_an_offset_is_in_utc_for_what_a_run_did(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    create_run(client, "j", id=RUN)
+
+    assert mark(client, "start", "2026-05-23T10:00:00")["startedAt"] == "2026-05-23T10:00:00.000Z"

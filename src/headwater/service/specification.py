@@ -1,0 +1,77 @@
+"""The OpenAPI page, with what stands before all routes: access control, on or off, and the look at parameters."""
+
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI
+
+from headwater.service.paths import API
+
+Json = dict[str, Any]
+
+_SCHEME: Final = "bearer"
+_SCHEMES: Final = {
+    _SCHEME: {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An API key (`hw_…`), or a token of the identity provider. None is needed where the service "
+        "asks nobody who they are, as on loopback by default.",
+    }
+}
+_FAILURE: Final = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
+_WRONG: Final = "A query parameter is not known, or is wrong."
+_UNKNOWN: Final = "Nobody is known to ask: the key or token is missing, unknown, revoked or out of time."
+_FORBIDDEN: Final = "Who asks may not; the message says which role and scope it takes."
+_OF_FASTAPI: Final = "#/components/schemas/HTTPValidationError"
+_SHAPES_OF_FASTAPI: Final = ("HTTPValidationError", "ValidationError")
+
+
+class Described(FastAPI):
+    """An app whose page says what callers must send to be let in, and what else they are told."""
+
+    def openapi(self) -> Json:
+        """The page, put together once."""
+        if self.openapi_schema is None:
+            self.openapi_schema = _with_access(super().openapi())
+        return self.openapi_schema
+
+
+def _with_access(page: Json) -> Json:
+    from headwater.service.rules import OPEN, RULES  # here, not above: rules of Cedar take a third of a second
+
+    for route, operation in _operations(page):
+        _tell_of_parameters(route, operation["responses"])
+        if route not in OPEN:
+            _close(operation, may_be_forbidden=RULES[route].action is not None)
+    components = page["components"]
+    for shape in _SHAPES_OF_FASTAPI:
+        components["schemas"].pop(shape, None)
+    return {**page, "components": {**components, "securitySchemes": _SCHEMES}}
+
+
+def _operations(page: Mapping[str, Any]) -> Iterator[tuple[str, Json]]:
+    """Each operation by its method and path, as `rules.py` has them."""
+    for path, methods in page["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def _close(operation: Json, *, may_be_forbidden: bool) -> None:
+    operation["security"] = [{}, {_SCHEME: []}]
+    responses = operation["responses"]
+    responses[str(HTTPStatus.UNAUTHORIZED.value)] = {"description": _UNKNOWN, "content": _FAILURE}
+    if may_be_forbidden:
+        forbidden = str(HTTPStatus.FORBIDDEN.value)
+        also = responses[forbidden]["description"] if forbidden in responses else ""
+        responses[forbidden] = {"description": f"{also} {_FORBIDDEN}".strip(), "content": _FAILURE}
+
+
+def _tell_of_parameters(route: str, responses: Json) -> None:
+    """A wrong parameter is a 400 in the one error shape, instead of what FastAPI would answer itself."""
+    if f" {API}/" in route:
+        responses.setdefault(str(HTTPStatus.BAD_REQUEST.value), {"description": _WRONG, "content": _FAILURE})
+    for status, response in [*responses.items()]:
+        told = response.get("content", {}).get("application/json", {}).get("schema", {})
+        if told.get("$ref") == _OF_FASTAPI:
+            del responses[status]
