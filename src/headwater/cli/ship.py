@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Annotated
@@ -14,7 +15,7 @@ from headwater.cli.verify import Keys, read_keys, verified
 from headwater.emit.config import HttpConfig
 from headwater.emit.home import headwater_home
 from headwater.emit.http import HttpTransport
-from headwater.emit.shipment import Shipped, Shipping
+from headwater.emit.shipment import Shipped, Shipping, Trouble
 from headwater.emit.shipment import ship as ship_files
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.verify import Verification
@@ -43,7 +44,7 @@ def ship(
 ) -> None:
     """Send events of the file transport to a service: in order, from where the last shipment got to, each verified.
 
-    Exit 0 only if all have arrived. What is not what a trusted key signed is held back, and told.
+    Exit 0 only if all that the files hold have arrived. What is not what a trusted key signed is held back, and told.
 
     Example: headwater ship /media/usb/lineage --to https://lineage.example.org --keys nodes.jwks
     """
@@ -91,10 +92,22 @@ def _as_json(shipped: Shipped) -> dict[str, object]:
         "arrived": shipped.arrived,
         "heldBack": shipped.held_back,
         "refused": shipped.refused,
+        "heldBackBefore": shipped.held_back_before,
+        "refusedBefore": shipped.refused_before,
         "left": shipped.left,
         "why": shipped.why,
         "unfinishedLines": shipped.torn,
-        "troubles": [trouble._asdict() for trouble in shipped.troubles],
+        "troubles": [_trouble(trouble) for trouble in shipped.troubles],
+    }
+
+
+def _trouble(trouble: Trouble) -> dict[str, object]:
+    return {
+        "file": trouble.file,
+        "line": trouble.line,
+        "verdict": trouble.verdict,
+        "reason": trouble.reason,
+        "isFromBefore": trouble.is_from_before,
     }
 
 
@@ -105,11 +118,28 @@ def _to_go_on(why: str | None) -> str:
 
 
 def _in_words(shipped: Shipped) -> str:
-    told = [f"{one.file}:{one.line}  {one.verdict}  {one.reason or ''}".rstrip() for one in shipped.troubles]
     counts = f"{shipped.arrived:,} arrived, {shipped.held_back:,} held back, {shipped.refused:,} refused"
     left = f", {shipped.left:,} left: {shipped.why}; {_to_go_on(shipped.why)}" if shipped.left else ""
+    lines = [*map(_line, shipped.troubles), f"{counts}{left}{_sends_again(shipped)}", *_from_before(shipped)]
+    return "\n".join(line if line.isprintable() else ascii(line) for line in lines)
+
+
+def _line(trouble: Trouble) -> str:
+    before = "(before)  " if trouble.is_from_before else ""
+    return f"{trouble.file}:{trouble.line}  {trouble.verdict}  {before}{trouble.reason or ''}".rstrip()
+
+
+def _sends_again(shipped: Shipped) -> str:
+    """What sends what did not arrive."""
     is_unknown = any(one.verdict == "unknown-key" for one in shipped.troubles)
-    again = "; --from-start sends it once --keys has its key" if is_unknown else ""
-    if shipped.refused:
-        again += "; --from-start sends it once the service would take it"
-    return "\n".join([*(line if line.isprintable() else ascii(line) for line in told), counts + left + again])
+    keys = "; --from-start sends it once --keys has its key" if is_unknown else ""
+    is_refused = shipped.refused or shipped.refused_before
+    return keys + ("; --from-start sends it once the service would take it" if is_refused else "")
+
+
+def _from_before(shipped: Shipped) -> Iterator[str]:
+    if shipped.held_back_before or shipped.refused_before:
+        yield (
+            f"from before: {shipped.held_back_before:,} held back, {shipped.refused_before:,} refused; they are still "
+            "in their files, not sent again, and count until they arrive or their lines are taken out"
+        )

@@ -1,24 +1,19 @@
 """Events from files to a service: what the file transport wrote where there was no network, sent where there is one.
 
-In the order in which they were written, from where the last shipment got to, each verified before it is sent. Where it
-got to is kept beside the files, so a disk may be carried from one machine to the next; a file is known by its first
-line and by the end of what was sent of it, by whatever name rotation or a person gave it.
+In the order in which they were written, from where the last shipment got to, each verified before it is sent. What did
+not arrive stays in its file, and each later shipment tells of it again until it has arrived or is gone from there.
 """
 
-import fcntl
-import hashlib
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import IO, Final, NamedTuple
 
 from headwater.emit.retry import backoff_s
+from headwater.emit.shipment_marks import REFUSED, Behind, Mark, Marks, first_line, marks_of
 from headwater.emit.transport import Outcome, Refused, Transport, Unavailable
 from headwater.errors import SetupError
 from headwater.signing.verify import Verification
@@ -26,8 +21,6 @@ from headwater.signing.verify import Verification
 _PATTERN: Final = "*.jsonl"
 _MOST_TOGETHER: Final = 64
 _MOST_TOLD: Final = 1_000
-_TAIL_BYTES: Final = 4_096
-"""So much of the end of what was sent tells files apart that begin alike; an event's signature and hash are in it."""
 
 
 class Line(NamedTuple):
@@ -45,6 +38,8 @@ class Trouble(NamedTuple):
     line: int
     verdict: str
     reason: str | None
+    is_from_before: bool = False
+    """An earlier shipment told of it, and it is not sent again."""
 
 
 @dataclass(slots=True)
@@ -55,7 +50,9 @@ class Shipped:
         arrived: acknowledged by the service.
         held_back: not sent, since they are not what a trusted key signed.
         refused: that the service will never take.
-        troubles: the first of these.
+        held_back_before: that an earlier shipment held back, and that are still in the files.
+        refused_before: the same of what was refused.
+        troubles: the first of all these, those from before among them.
         left: still to be sent: the service did not take them, for the reason `why`.
         torn: files whose last line is not whole yet.
     """
@@ -63,6 +60,8 @@ class Shipped:
     arrived: int = 0
     held_back: int = 0
     refused: int = 0
+    held_back_before: int = 0
+    refused_before: int = 0
     troubles: list[Trouble] = field(default_factory=list)
     left: int = 0
     why: str | None = None
@@ -71,12 +70,12 @@ class Shipped:
     @property
     def is_whole(self) -> bool:
         """Whether every event that was there has arrived."""
-        return not (self.held_back or self.refused or self.left)
+        return not (self.held_back or self.refused or self.held_back_before or self.refused_before or self.left)
 
-    def tell(self, file: str, line: int, verdict: str, reason: str | None) -> None:
+    def tell(self, file: str, behind: Behind, *, is_from_before: bool = False) -> None:
         """Keep a trouble, unless there are very many already."""
         if len(self.troubles) < _MOST_TOLD:
-            self.troubles.append(Trouble(file, line, verdict, reason))
+            self.troubles.append(Trouble(file, behind.line, behind.verdict, behind.reason, is_from_before))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,23 +105,34 @@ def ship(folder: Path, how: Shipping, *, from_start: bool = False) -> Shipped:
     """
     shipped = Shipped()
     try:
-        with _marks(folder, how.transport.target, from_start) as marks:
+        with marks_of(folder, how.transport.target, from_start=from_start) as marks:
             _ship_files(folder, how, marks, shipped)
     except OSError as fault:
         raise SetupError(f"{folder}: {fault.strerror}: events there cannot be shipped") from fault
     return shipped
 
 
-def _ship_files(folder: Path, how: Shipping, marks: "_Marks", shipped: Shipped) -> None:
+def _ship_files(folder: Path, how: Shipping, marks: Marks, shipped: Shipped) -> None:
     done: set[tuple[int, int]] = set()
+    told: list[Mark] = []
     while (file := _next_file(folder, done)) is not None:
         with file:
             done.add(_inode(file))
             mark = marks.of(file)
+            if not any(mark is other for other in told):  # a copy has the same
+                _tell_of_before(file, mark, shipped)
+            told.append(mark)
             if shipped.why is None:
                 _ship_file(file, mark, how, marks, shipped)
             else:
                 shipped.left += sum(1 for _ in _lines(file, mark.end))
+
+
+def _tell_of_before(file: IO[bytes], mark: Mark, shipped: Shipped) -> None:
+    shipped.held_back_before += mark.held_back
+    shipped.refused_before += mark.refused
+    for behind in mark.behind:
+        shipped.tell(Path(file.name).name, behind, is_from_before=True)
 
 
 def _next_file(folder: Path, done: set[tuple[int, int]]) -> IO[bytes] | None:
@@ -135,7 +145,7 @@ def _next_file(folder: Path, done: set[tuple[int, int]]) -> IO[bytes] | None:
         names = _names(folder)
         for name in names:
             file = (folder / name).open("rb")
-            if _inode(file) not in done and _first_line(file) is not None:
+            if _inode(file) not in done and first_line(file) is not None:
                 if _names(folder) == names:
                     return file
                 file.close()
@@ -156,19 +166,6 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.glob(_PATTERN))
 
 
-def _first_line(file: IO[bytes]) -> str | None:
-    """The digest of the file's first line; None while there is no whole one."""
-    file.seek(0)
-    line = file.readline()
-    return hashlib.sha256(line).hexdigest() if line.endswith(b"\n") else None
-
-
-def _tail(file: IO[bytes], end: int) -> str:
-    """The digest of the last bytes before an offset."""
-    begin = max(end - _TAIL_BYTES, 0)
-    return hashlib.sha256(os.pread(file.fileno(), end - begin, begin)).hexdigest()
-
-
 def _lines(file: IO[bytes], offset: int) -> Iterator[Line]:
     """The whole lines behind an offset that are not empty."""
     file.seek(0)
@@ -179,8 +176,31 @@ def _lines(file: IO[bytes], offset: int) -> Iterator[Line]:
             yield Line(number, line.strip(), end)
 
 
-def _ship_file(file: IO[bytes], mark: "_Mark", how: Shipping, marks: "_Marks", shipped: Shipped) -> None:
-    name = Path(file.name).name
+@dataclass(slots=True)
+class _Course:
+    """One file on its way; `behind` are lines that did not arrive, and the ends of these."""
+
+    file: IO[bytes]
+    mark: Mark
+    marks: Marks
+    shipped: Shipped
+    behind: list[tuple[int, Behind]] = field(default_factory=list)
+
+    def leave_behind(self, line: Line, verdict: str, reason: str | None) -> None:
+        """The line does not arrive."""
+        behind = Behind(line.number, verdict, reason)
+        self.behind.append((line.end, behind))
+        self.shipped.tell(Path(self.file.name).name, behind)
+
+    def reach(self, end: int) -> None:
+        """No line up to here is sent again."""
+        passed = [behind for line_end, behind in self.behind if line_end <= end]
+        self.behind = [(line_end, behind) for line_end, behind in self.behind if line_end > end]
+        self.marks.move(self.mark, self.file, end, passed)
+
+
+def _ship_file(file: IO[bytes], mark: Mark, how: Shipping, marks: Marks, shipped: Shipped) -> None:
+    course = _Course(file, mark, marks, shipped)
     lines = _lines(file, mark.end)
     while chunk := list(islice(lines, _MOST_TOGETHER)):
         good = []
@@ -190,32 +210,29 @@ def _ship_file(file: IO[bytes], mark: "_Mark", how: Shipping, marks: "_Marks", s
                 good.append(line)
             else:
                 shipped.held_back += 1
-                shipped.tell(name, line.number, found.verdict, found.reason)
-        if not _send(good, name, partial(marks.move, mark, file), how, shipped):
+                course.leave_behind(line, found.verdict, found.reason)
+        if not _send(good, course, how):
             shipped.left += sum(1 for _ in lines)
             return
-        marks.move(mark, file, chunk[-1].end)
+        course.reach(chunk[-1].end)
     file.seek(0, os.SEEK_END)
     shipped.torn += file.tell() > mark.end
 
 
-def _send(lines: Sequence[Line], name: str, arrived: Callable[[int], None], how: Shipping, shipped: Shipped) -> bool:
-    """Send lines in their order; False where the service gave out, with `left` and `why` told.
-
-    `arrived` is told the end of the last line that the service will not be sent again.
-    """
-    failures = 0
+def _send(lines: Sequence[Line], course: _Course, how: Shipping) -> bool:
+    """Send lines in their order; False where the service gave out, with `left` and `why` told."""
+    failures, shipped = 0, course.shipped
     while lines:
         outcomes = how.transport.send_some([line.event for line in lines])
         taken = _taken(outcomes)
         for line, outcome in zip(lines, outcomes[:taken], strict=False):
             if isinstance(outcome, Refused):
                 shipped.refused += 1
-                shipped.tell(name, line.number, "refused", outcome.why)
+                course.leave_behind(line, REFUSED, outcome.why)
             else:
                 shipped.arrived += 1
         if taken:
-            arrived(lines[taken - 1].end)
+            course.reach(lines[taken - 1].end)
             lines, failures = lines[taken:], 0
         if taken < len(outcomes):
             failures += 1
@@ -231,61 +248,3 @@ def _send(lines: Sequence[Line], name: str, arrived: Callable[[int], None], how:
 def _taken(outcomes: Sequence[Outcome]) -> int:
     """How many events are settled before the first that must be sent again; what is behind that is sent again too."""
     return next((at for at, outcome in enumerate(outcomes) if isinstance(outcome, Unavailable)), len(outcomes))
-
-
-@dataclass(slots=True)
-class _Mark:
-    """How far a file was sent: its first line's digest, the offset, and the digest of what stands before that."""
-
-    first: str
-    end: int = 0
-    tail: str = ""
-
-
-class _Marks:
-    """How far each file was sent; on the disk at each step."""
-
-    def __init__(self, path: Path, marks: list[_Mark]) -> None:
-        self._path = path
-        self._marks = marks
-
-    def of(self, file: IO[bytes]) -> _Mark:
-        """That of a file with a whole line; a new one where nothing was sent of it.
-
-        Of a file that was cut off and begun anew, or that only begins like another, nothing was.
-        """
-        first = _first_line(file) or ""
-        known = [mark for mark in self._marks if mark.first == first and mark.tail == _tail(file, mark.end)]
-        return max(known, key=lambda mark: mark.end, default=_Mark(first))
-
-    def move(self, mark: _Mark, file: IO[bytes], end: int) -> None:
-        """The file was sent up to here."""
-        if end <= mark.end:
-            return
-        mark.end, mark.tail = end, _tail(file, end)
-        if mark not in self._marks:
-            self._marks.append(mark)
-        unseen = self._path.with_suffix(".new")
-        unseen.write_text(json.dumps([[mark.first, mark.end, mark.tail] for mark in self._marks]))
-        unseen.replace(self._path)
-
-
-@contextmanager
-def _marks(folder: Path, target: str, from_start: bool) -> Iterator[_Marks]:
-    """The marks of a target, ours alone meanwhile."""
-    path = folder / f".shipped-{hashlib.sha256(target.encode()).hexdigest()[:16]}.json"
-    with path.with_suffix(".lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise SetupError(f"{folder}: another shipment to {target} is under way") from None
-        yield _Marks(path, [] if from_start else _read(path))
-
-
-def _read(path: Path) -> list[_Mark]:
-    try:
-        return [_Mark(str(first), int(end), str(tail)) for first, end, tail in json.loads(path.read_text())]
-    except FileNotFoundError:
-        return []
-    except (ValueError, TypeError) as damaged:
-        raise SetupError(f"{path} is damaged: remove it, and all is sent again; nothing is stored twice") from damaged

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from headwater.cli.main import app
 from headwater.cli.ship import _in_words
-from headwater.emit.shipment import Shipped
+from headwater.emit.shipment import Shipped, Trouble
 from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
 from tests.support.app import event
@@ -43,10 +43,38 @@ def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatc
         ),
         (Shipped(left=3, why="503"), "3 left: 503; run it again to go on"),
         (Shipped(refused=2), "2 refused; --from-start sends it once the service would take it"),
+        (
+            Shipped(refused_before=2, troubles=[Trouble("events.jsonl", 4, "refused", "422 run", True)]),
+            "events.jsonl:4  refused  (before)  422 run\n"
+            "0 arrived, 0 held back, 0 refused; --from-start sends it once the service would take it\n"
+            "from before: 0 held back, 2 refused; they are still in their files",
+        ),
     ],
 )
 def test_what_did_not_arrive_is_told_with_what_to_do_next(shipped: Shipped, told: str) -> None:
     assert told in _in_words(shipped)
+
+
+def test_what_did_not_arrive_is_no_success_the_next_time_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
+    (tmp_path / "events.jsonl").write_text(json.dumps(event()) + "\n")
+    command = ["ship", str(tmp_path), "--to", "http://127.0.0.1:9", "--json"]
+
+    first, second = (CliRunner().invoke(app, command) for _ in range(2))
+
+    assert (first.exit_code, second.exit_code) == (1, 1)
+    assert json.loads(second.stdout)["heldBackBefore"] == 1
+    assert json.loads(second.stdout)["troubles"] == [
+        {
+            "file": "events.jsonl",
+            "line": 1,
+            "verdict": "unsigned",
+            "reason": "run.facets.signature: missing",
+            "isFromBefore": True,
+        }
+    ]
 
 
 def test_what_nobody_signed_is_held_back_whatever_the_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,6 +159,65 @@ def test_a_service_that_stays_away_leaves_the_rest_for_the_next_shipment(tmp_pat
     assert (second.arrived, target.got) == (4, [b"a", b"b", b"c", b"d", b"e"])
 
 
+def test_what_did_not_arrive_is_told_again_until_it_has(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\nbad\nb\n")
+    shipped(tmp_path, Target([Acknowledged(), Refused("422 run.runId: no UUID")]))
+    (tmp_path / "events.jsonl").rename(tmp_path / "events-20260522T100000Z-0001.jsonl")
+
+    second, third = shipped(tmp_path, Target()), shipped(tmp_path, Target())
+    again = shipped(tmp_path, Target(), from_start=True)
+    after = shipped(tmp_path, Target())
+
+    assert second == third
+    assert (second.arrived, second.held_back, second.refused, second.is_whole) == (0, 0, 0, False)
+    assert (second.held_back_before, second.refused_before) == (1, 1)
+    assert second.troubles == [
+        Trouble("events-20260522T100000Z-0001.jsonl", 2, "tampered", "changed", is_from_before=True),
+        Trouble("events-20260522T100000Z-0001.jsonl", 3, "refused", "422 run.runId: no UUID", is_from_before=True),
+    ]
+    assert (again.arrived, again.held_back, again.refused_before, again.held_back_before) == (2, 1, 0, 0)
+    assert (after.held_back_before, after.refused_before) == (1, 0)
+
+
+def test_a_line_that_did_not_arrive_and_is_taken_out_counts_no_more(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\nb\n")
+    shipped(tmp_path, Target([Acknowledged(), Refused("422")]))
+    (tmp_path / "events.jsonl").write_bytes(b"a\n")
+
+    assert shipped(tmp_path, Target()).is_whole
+
+
+def test_a_copy_does_not_count_twice_what_did_not_arrive(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"a\nb\n")
+    (tmp_path / "events-copy.jsonl").write_bytes(b"a\nb\n")
+    first = shipped(tmp_path, Target([Acknowledged(), Refused("422")]))
+
+    second = shipped(tmp_path, Target())
+
+    assert (first.refused, first.refused_before) == (1, 0)
+    assert (second.refused, second.refused_before) == (0, 1)
+
+
+def test_what_was_held_back_behind_the_place_where_the_service_gave_out_counts_once(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"bad\na\nb\nbad\n")
+    away: list[Outcome] = [Unavailable("no route")]
+    shipped(tmp_path, Target([Acknowledged()], away, away, away))
+
+    second = shipped(tmp_path, Target())
+
+    assert (second.arrived, second.held_back_before, second.held_back) == (1, 1, 1)
+
+
+def test_of_very_many_that_did_not_arrive_each_counts_and_the_first_are_named(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b"bad\n" * 300)
+    shipped(tmp_path, Target())
+
+    second = shipped(tmp_path, Target())
+
+    assert second.held_back_before == 300
+    assert [trouble.line for trouble in second.troubles] == [*range(1, 101)]
+
+
 def test_from_the_start_means_everything_again(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"a\n")
     shipped(tmp_path, Target())

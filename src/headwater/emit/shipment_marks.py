@@ -1,0 +1,139 @@
+"""How far files of events were sent, and what of them did not arrive; kept beside them, so a disk may be carried on.
+
+A file is known by its first line and by the end of what was sent of it, by whatever name rotation or a person gave it.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple
+
+from headwater.errors import SetupError
+
+REFUSED: Final = "refused"
+"""The verdict of a service; every other is that of who verified the event here."""
+
+_MOST_KEPT: Final = 100
+"""Lines of a file that are kept by name; the others are counted. All is written anew at each step."""
+_TAIL_BYTES: Final = 4_096
+"""So much of the end of what was sent tells files apart that begin alike; an event's signature and hash are in it."""
+
+
+class Behind(NamedTuple):
+    """A line that did not arrive: `refused` by the service, or held back for another verdict."""
+
+    line: int
+    verdict: str
+    reason: str | None
+
+
+@dataclass(slots=True)
+class Mark:
+    """How far a file was sent: its first line's digest, the offset, and the digest of what stands before that.
+
+    Attributes:
+        held_back: lines before the offset that were not sent, since they are not what a trusted key signed.
+        refused: lines before the offset that the service will never take.
+        behind: the first of both.
+    """
+
+    first: str
+    end: int = 0
+    tail: str = ""
+    held_back: int = 0
+    refused: int = 0
+    behind: list[Behind] = field(default_factory=list)
+
+    def leave_behind(self, behind: Behind) -> None:
+        """Count a line that did not arrive, and keep it unless there are very many already."""
+        if behind.verdict == REFUSED:
+            self.refused += 1
+        else:
+            self.held_back += 1
+        if len(self.behind) < _MOST_KEPT:
+            self.behind.append(behind)
+
+
+class Marks:
+    """The marks of all files for one target; on the disk at each step."""
+
+    def __init__(self, path: Path, marks: list[Mark]) -> None:
+        self._path = path
+        self._marks = marks
+
+    def of(self, file: IO[bytes]) -> Mark:
+        """That of a file with a whole line; a new one where nothing was sent of it.
+
+        Of a file that was cut off and begun anew, or that only begins like another, nothing was.
+        """
+        first = first_line(file) or ""
+        known = [mark for mark in self._marks if mark.first == first and mark.tail == _tail(file, mark.end)]
+        return max(known, key=lambda mark: mark.end, default=Mark(first))
+
+    def move(self, mark: Mark, file: IO[bytes], end: int, behind: Sequence[Behind]) -> None:
+        """The file was sent up to here, but for these lines of what came since the mark."""
+        if end <= mark.end:
+            return
+        mark.end, mark.tail = end, _tail(file, end)
+        for each in behind:
+            mark.leave_behind(each)
+        if not any(mark is other for other in self._marks):
+            self._marks.append(mark)
+        unseen = self._path.with_suffix(".new")
+        unseen.write_text(json.dumps([*map(_written, self._marks)]))
+        unseen.replace(self._path)
+
+
+@contextmanager
+def marks_of(folder: Path, target: str, *, from_start: bool) -> Iterator[Marks]:
+    """The marks of a target, ours alone meanwhile; none from the start.
+
+    Raises:
+        SetupError: another shipment to the target is under way, or the marks are damaged.
+    """
+    path = folder / f".shipped-{hashlib.sha256(target.encode()).hexdigest()[:16]}.json"
+    with path.with_suffix(".lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SetupError(f"{folder}: another shipment to {target} is under way") from None
+        yield Marks(path, [] if from_start else _read(path))
+
+
+def first_line(file: IO[bytes]) -> str | None:
+    """The digest of the file's first line; None while there is no whole one."""
+    file.seek(0)
+    line = file.readline()
+    return hashlib.sha256(line).hexdigest() if line.endswith(b"\n") else None
+
+
+def _tail(file: IO[bytes], end: int) -> str:
+    """The digest of the last bytes before an offset."""
+    begin = max(end - _TAIL_BYTES, 0)
+    return hashlib.sha256(os.pread(file.fileno(), end - begin, begin)).hexdigest()
+
+
+def _written(mark: Mark) -> list[Any]:
+    place = [mark.first, mark.end, mark.tail]
+    return [*place, mark.held_back, mark.refused, mark.behind] if mark.behind else place
+
+
+def _read(path: Path) -> list[Mark]:
+    try:
+        return [_mark(each) for each in json.loads(path.read_text())]
+    except FileNotFoundError:
+        return []
+    except (ValueError, TypeError) as damaged:
+        raise SetupError(f"{path} is damaged: remove it, and all is sent again; nothing is stored twice") from damaged
+
+
+def _mark(wire: list[Any]) -> Mark:
+    first, end, tail, *more = wire
+    held_back, refused, behind = more or (0, 0, ())
+    lines = [Behind(int(line), str(verdict), reason and str(reason)) for line, verdict, reason in behind]
+    return Mark(str(first), int(end), str(tail), int(held_back), int(refused), lines)
