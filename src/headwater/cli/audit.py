@@ -6,7 +6,6 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import datetime
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -30,7 +29,7 @@ from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
 from headwater.model.names import DatasetId
 from headwater.model.nodes import Arrival
-from headwater.model.times import microseconds
+from headwater.model.times import microseconds, read_time
 from headwater.service.cosignatures import Cosignatures, enrolled_witnesses
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.note import NoteSigner
@@ -82,6 +81,7 @@ def export(
     database: Annotated[
         str | None, typer.Option(envvar="HEADWATER_DATABASE_URL", metavar="URL", help="As `headwater serve` has it.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there already.")] = False,
     url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Write a part of the log with keys, signed head, proofs and graph into one file; the service may go on meanwhile.
@@ -90,18 +90,15 @@ def export(
 
     Example: headwater audit export --from 2026-05-01T00:00:00Z --to 2026-06-01T00:00:00Z -o may.zip
     """
+    if output.exists() and not force:
+        raise InvalidInputError(f"--output: {output} is there already: name a new file, or replace it with --force")
     home = headwater_home()
     if not (home / "keys" / "log.key").exists():
         raise SetupError(f"there is no log key in {home / 'keys'}: export where the service runs")
     signer = log_key(home, None, socket.gethostname())
     with closing(open_reader(database or home / "headwater.db", home / "segments")) as reader:
-        size = reader.size()
-        first, last = _place(reader, begin), size if end is None else _place(reader, end)
-        if first > size or last < first:
-            wrong = f"--from: the log has {size} entries" if first > size else "--to: expected no earlier than --from"
-            raise InvalidInputError(f"{wrong} (entries {first} to {last})")
         asked = Asked(
-            range(first, last),
+            _places(reader, begin, end),
             None if dataset is None else DatasetId(*dataset),
             None if since is None else read_head(since, "--since"),
             _witnessed(reader, signer, home, witnesses) if head is None else read_head(head, "--head"),
@@ -214,14 +211,31 @@ def _members(report: Report, folded: Folded) -> dict[str, object]:
     }
 
 
-def _place(reader: Reader, when: str) -> int:
+def _places(reader: Reader, begin: str, end: str | None) -> range:
+    """The entries that are meant.
+
+    Raises:
+        InvalidInputError: one end is no time and no place in the log, or they are in the wrong order.
+    """
+    size = reader.size()
+    first = _place(reader, begin, size, "--from")
+    last = size if end is None else _place(reader, end, size, "--to")
+    if last < first:
+        raise InvalidInputError(f"--to: expected no earlier than --from (entries {first} to {last})")
+    return range(first, last)
+
+
+def _place(reader: Reader, when: str, size: int, option: str) -> int:
     """The place in the log that is meant: itself, or that of the first entry that came then or later."""
+    expected = f"expected a time like 2026-05-22T14:00:00Z, or a place from 0 to {size}: the log has {size} entries"
     if when.isascii() and when.isdigit():
-        return int(when)
+        if (place := int(when)) > size:
+            raise InvalidInputError(f"{option}: {when} is beyond the log; {expected}")
+        return place
     try:
-        time = datetime.fromisoformat(when)
+        time = read_time(when)
     except ValueError as fault:
-        raise InvalidInputError(f"--from, --to: {when!r} is no time like 2026-05-22T14:00:00Z, and no place") from fault
+        raise InvalidInputError(f"{option}: {when!r} cannot be read; {expected}") from fault
     return reader.first_received(microseconds(time))
 
 

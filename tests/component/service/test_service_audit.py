@@ -104,7 +104,7 @@ def run(*arguments: str) -> Result:
 
 def bundle_of(home: Path, *arguments: str) -> Path:
     path = home / "bundle.zip"
-    told = run("export", "-o", str(path), *arguments)
+    told = run("export", "-o", str(path), "--force", *arguments)
     assert told.exit_code == 0, told.output
     return path
 
@@ -486,7 +486,12 @@ def test_what_is_withheld_is_told_to_be_unknown_and_holes_only_in_part(home: Pat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--from", "31"), "--from: the log has 30 entries"),
+        (
+            ("--from", "31"),
+            "--from: 31 is beyond the log; expected a time like 2026-05-22T14:00:00Z, or a place from 0",
+        ),
+        (("--to", "1764000000000"), "--to: 1764000000000 is beyond the log; expected a time like 2026-05-22T14:00:00Z"),
+        (("--to", "yesterday-ish"), "--to: 'yesterday-ish' cannot be read; expected a time like"),
         (("--from", "20", "--to", "10"), "--to: expected no earlier than --from (entries 20 to 10)"),
     ],
 )
@@ -618,6 +623,18 @@ def test_what_an_auditor_brings_along_and_cannot_be_read_is_told_as_theirs(home:
     assert option in told.output
     assert "proven" not in told.output
     assert "the bundle cannot be read" not in told.output
+
+
+def test_a_bundle_that_is_there_is_replaced_only_where_that_is_asked_for(home: Path) -> None:
+    (home / "bundle.zip").write_text("of last month")
+
+    told = run("export", "-o", str(home / "bundle.zip"))
+
+    assert str(told.exception) == (
+        f"--output: {home / 'bundle.zip'} is there already: name a new file, or replace it with --force"
+    )
+    assert (home / "bundle.zip").read_text() == "of last month"
+    assert verdict(bundle_of(home, "--force"))["verdict"] == "proven"
 
 
 def test_a_bundle_that_cannot_be_written_is_told_so(home: Path) -> None:
