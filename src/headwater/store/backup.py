@@ -34,18 +34,13 @@ def back_up(source: Path, target: Path, advance: Advance) -> BackedUp:
     """Copy the file as it is now, and its segments, and read the copy; `target` is there only once that is done.
 
     Raises:
-        SetupError: there is no such database, `target` is there already, or the copy is not whole.
+        SetupError: there is no such database, or it is of another version; `target` is there already, or its folder is
+            not; or the copy is not whole. But for the last, nothing was written.
         UnavailableError: a segment is damaged.
         OSError: the disk is full, or may not be written to.
     """
-    if not source.exists():
-        raise SetupError(f"there is no database {source}")
-    if not is_sqlite_store(source):
-        raise SetupError(f"{source} is no store of Headwater's: restore it, or set HEADWATER_HOME to where one is")
-    for taken in (target, segments_of(target)):
-        if taken.exists():
-            raise SetupError(f"{taken} is there already: name a new file")
-    target.parent.mkdir(parents=True, exist_ok=True)
+    _check_source(source)
+    _check_target(target)
     unfinished = target.with_name(f".{target.name}.unfinished")
     try:
         _copy_pages(source, unfinished, advance)
@@ -58,6 +53,22 @@ def back_up(source: Path, target: Path, advance: Advance) -> BackedUp:
     finally:
         _remove(unfinished)
     return held
+
+
+def _check_source(source: Path) -> None:
+    if not source.exists():
+        raise SetupError(f"there is no database {source}")
+    if not is_sqlite_store(source):
+        raise SetupError(f"{source} is no store of Headwater's: restore it, or set HEADWATER_HOME to where one is")
+    open_reader(source, segments_of(source)).close()  # which refuses tables that cannot be read back
+
+
+def _check_target(target: Path) -> None:
+    for taken in (target, segments_of(target)):
+        if taken.exists():
+            raise SetupError(f"{taken} is there already: name a new file")
+    if not target.parent.is_dir():
+        raise SetupError(f"there is no folder {target.parent}: make it, or name a file in one that is there")
 
 
 def _copy_pages(source: Path, target: Path, advance: Advance) -> None:

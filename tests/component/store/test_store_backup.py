@@ -1,6 +1,7 @@
 """A SQLite store is backed up while a service writes to it, and what is backed up is a store like any other."""
 
 import json
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -56,6 +57,8 @@ def test_what_is_no_store_is_not_backed_up(tmp_path: Path, text: bytes) -> None:
 
 
 def test_a_backup_is_the_store_as_it_was(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "away").mkdir()
+
     held = back_up(tmp_path / "headwater.db", tmp_path / "away" / "copy.db", nothing)
     before = digest(store)
     store.add([entry(200)])
@@ -117,9 +120,30 @@ def test_nothing_is_written_over(store: Store, tmp_path: Path, taken: str) -> No
         back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
 
 
+def test_a_folder_that_is_not_there_is_not_made(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=f"there is no folder {tmp_path / 'bakcup'}: make it, or name a file in one"):
+        back_up(tmp_path / "headwater.db", tmp_path / "bakcup" / "copy.db", nothing)
+
+    assert not (tmp_path / "bakcup").exists()
+
+
+def test_a_store_of_another_version_is_refused_before_anything_is_copied(tmp_path: Path) -> None:
+    open_store(tmp_path / "headwater.db").close()
+    with closing(sqlite3.connect(tmp_path / "headwater.db")) as database:
+        database.execute("PRAGMA user_version = 1")
+    begun: list[str] = []
+
+    with pytest.raises(SetupError, match=r"headwater\.db has shape 1, not yet \d+"):
+        back_up(tmp_path / "headwater.db", tmp_path / "copy.db", lambda what, *_: begun.append(what))
+
+    assert begun == []
+    assert not list(tmp_path.glob("*copy*"))
+
+
 def test_a_copy_that_is_not_whole_is_not_left_behind(store: Store, tmp_path: Path) -> None:
     [segment] = (tmp_path / "headwater.db.segments").iterdir()
     segment.write_bytes(segment.read_bytes()[:-3_000])
+    (tmp_path / "away").mkdir()
 
     with pytest.raises(UnavailableError, match="cannot be read"):
         back_up(tmp_path / "headwater.db", tmp_path / "away" / "copy.db", nothing)
