@@ -24,6 +24,7 @@ from headwater.cli.audit_trust import read_head, trust_of
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.export_note import note_export
 from headwater.cli.progress import counted_progress
+from headwater.cli.said import DatabaseOption
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, SetupError
@@ -78,9 +79,7 @@ def export(
         int,
         typer.Option(min=0, help="Prove against the newest head that so many witnesses signed and the service keeps."),
     ] = 0,
-    database: Annotated[
-        str | None, typer.Option(envvar="HEADWATER_DATABASE_URL", metavar="URL", help="As `headwater serve` has it.")
-    ] = None,
+    database: DatabaseOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there already.")] = False,
     url: UrlOption = DEFAULT_URL,
 ) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from headwater.cli.access import operators_token
 from headwater.cli.cosign import cosign
+from headwater.cli.said import DatabaseOption
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 from headwater.emit.home import headwater_home
 from headwater.store.erasing import Erasure
@@ -56,9 +57,7 @@ def redact(
     path: Annotated[str, typer.Argument(help="The facet, as run.facets.owner or inputs.0.facets.schema.")],
     reason: Annotated[str, typer.Option(help="Why; kept in the log.")],
     by: Annotated[str, typer.Option(help="Who; kept in the log.")],
-    database: Annotated[
-        str | None, typer.Option(envvar="HEADWATER_DATABASE_URL", metavar="URL", help="As `headwater serve` has it.")
-    ] = None,
+    database: DatabaseOption = None,
 ) -> None:
     """Erase a facet of an event for good; its commitment stays, so every proof and receipt still holds.
 

@@ -18,6 +18,16 @@ log = logging.getLogger(__name__)
 _ADVICE = "which no reader or witness knows; if there is a backup of the old key, stop, and put it back"
 
 
+def check_log_name(home: Path, name: str | None) -> None:
+    """See to it, before a store is opened, that a key that is there signs under this name.
+
+    Raises:
+        SetupError: it has another, or cannot be read.
+    """
+    if name is not None and log_key_path(home).exists():
+        log_key(home, name, name)
+
+
 def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
     """The key that signs the log's heads from now on; made if there is none. One that is not the last one's is told.
 

@@ -18,7 +18,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from headwater.access.config import read_config
-from headwater.cli.log_key import log_key_of
+from headwater.cli.log_key import check_log_name, log_key_of
+from headwater.cli.said import name_of_key, postgres_url
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.http1 import StaysWithHttp1
@@ -60,6 +61,7 @@ def serve(
         typer.Option(
             envvar="HEADWATER_DATABASE_URL",
             metavar="URL",
+            callback=postgres_url,
             help="postgresql://USER:PASSWORD@HOST/DATABASE, several services may share it; "
             "without it, a SQLite file in HEADWATER_HOME. Rather set the variable: others see a command.",
         ),
@@ -68,6 +70,7 @@ def serve(
         str | None,
         typer.Option(
             envvar="HEADWATER_LOG_NAME",
+            callback=name_of_key,
             help="The name under which the log signs its heads, for good, like lineage.example.org; "
             "by default that of this machine.",
         ),
@@ -101,10 +104,9 @@ def serve(
     Example: headwater serve --port 5001 --require-signed
     """
     home = headwater_home()
-    if database and "://" not in database:
-        raise SetupError("HEADWATER_DATABASE_URL: expected postgresql://…; without it, a SQLite file is used")
     where = database or home / "headwater.db"
     tls = _tls(tls_cert, tls_key)
+    check_log_name(home, log_name)
     with closing(_bound(host, port)) as listener:
         way_in = _entrance(home, is_wanted=access)
         _refuse_strangers(listener, way_in, tls)

@@ -11,6 +11,7 @@ import typer
 
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.progress import counted_progress
+from headwater.cli.said import readable_database
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.store.backup import BackedUp, back_up
@@ -52,8 +53,18 @@ def backup(
 
 @store.command()
 def copy(
-    source: Annotated[str, typer.Argument(metavar="FROM", help="A SQLite file, or postgresql://USER@HOST/DATABASE.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="As FROM; empty, or with the beginning of FROM's log.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FROM", callback=readable_database, help="A SQLite file, or postgresql://USER@HOST/DATABASE."
+        ),
+    ],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TO", callback=readable_database, help="As FROM; empty, or with the beginning of FROM's log."
+        ),
+    ],
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Copy everything from one database to another, and compare the two; exit 0 only if they are the same.

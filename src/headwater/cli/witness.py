@@ -12,6 +12,7 @@ import orjson
 import typer
 
 from headwater.cli.audit_trust import verifier_of
+from headwater.cli.said import name_of_key
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
@@ -29,7 +30,10 @@ def witness(
         str, typer.Option(metavar="NAME+HASH+KEY", help="The log's key, as its operator told it; see /api/v1/log/key.")
     ],
     name: Annotated[
-        str | None, typer.Option(help="The name under which the witness signs, for good; by default this machine's.")
+        str | None,
+        typer.Option(
+            callback=name_of_key, help="The name under which the witness signs, for good; by default this machine's."
+        ),
     ] = None,
     every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 60.0,
     post: Annotated[bool, typer.Option(help="Give the signature to the log's service, which serves it.")] = True,

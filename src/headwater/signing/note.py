@@ -161,9 +161,7 @@ def checked_name(name: str) -> str:
         InvalidInputError: it is empty, or holds white space, a plus sign or what cannot be printed.
     """
     if not name or not name.isprintable() or any(each.isspace() or each == "+" for each in name):
-        raise InvalidInputError(
-            "log name: expected some text without white space and plus signs, like lineage.example.org"
-        )
+        raise InvalidInputError("expected a name without white space or plus signs, like lineage.example.org")
     return name
 
 

@@ -14,7 +14,7 @@ import orjson
 from headwater.errors import InvalidInputError, SetupError
 from headwater.signing.jwks import encoded_public_key
 from headwater.signing.keys import unpadded_base64url
-from headwater.signing.note import COSIGNATURE, ED25519, NoteSigner
+from headwater.signing.note import COSIGNATURE, ED25519, NoteSigner, checked_name
 from headwater.signing.secretfile import create_once, read_own
 
 _SEED_BYTES: Final = 32
@@ -41,9 +41,11 @@ def witness_key(home: Path, name: str | None, default_name: str) -> NoteSigner:
 
 
 def _key(path: Path, name: str | None, default_name: str, kind: int) -> NoteSigner:
+    if name is not None:
+        checked_name(name)
     try:
         if not path.exists():
-            create_once(path, _written(name or default_name, secrets.token_bytes(_SEED_BYTES), kind))
+            create_once(path, _written(default_name if name is None else name, secrets.token_bytes(_SEED_BYTES), kind))
         key = _parsed(read_own(path), kind)
     except OSError as failure:
         raise SetupError(f"cannot make or read the key {path}: {failure.strerror}") from failure

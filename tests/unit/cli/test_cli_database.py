@@ -1,3 +1,5 @@
+"""A database's URL that cannot be read is told by what named it, and never shown."""
+
 import pytest
 from typer.testing import CliRunner
 
@@ -23,6 +25,44 @@ def test_serve_refuses_what_is_no_url_of_postgresql_and_does_not_show_it(
     assert isinstance(result.exception, SetupError)
     assert message in str(result.exception)
     assert "hu5h" not in f"{result.exception} {result.output}"
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        (["serve", "--port", "0", "--database", "mysql://u:hu5h@db/x"], "--database"),
+        (["serve", "--port", "0", "--database", "host=db password=hu5h"], "--database"),
+        (["audit", "export", "-o", "x.zip", "--database", "mysql://u:hu5h@db/x"], "--database"),
+        (
+            ["log", "redact", "1", "run", "--reason", "x", "--by", "x", "--database", "mysql://u:hu5h@db/x"],
+            "--database",
+        ),
+        (["store", "copy", "mysql://u:hu5h@db/x", "x.db"], "FROM"),
+        (["store", "copy", "x.db", "mysql://u:hu5h@db/x"], "TO"),
+    ],
+)
+def test_what_is_wrong_with_a_database_is_told_by_what_named_it(
+    command: list[str], named: str, monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    monkeypatch.delenv("HEADWATER_DATABASE_URL", raising=False)
+
+    result = CliRunner().invoke(app, command)
+
+    assert isinstance(result.exception, SetupError)
+    assert str(result.exception).startswith(f"{named}: ")
+    assert "hu5h" not in f"{result.exception} {result.output}"
+
+
+def test_what_is_wrong_with_a_database_of_the_environment_is_told_by_the_variable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    monkeypatch.setenv("HEADWATER_DATABASE_URL", "mysql://u:hu5h@db/x")
+
+    result = CliRunner().invoke(app, ["audit", "export", "-o", "x.zip"])
+
+    assert str(result.exception).startswith("HEADWATER_DATABASE_URL: ")
 
 
 def test_the_help_of_serve_does_not_show_the_url_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,7 +123,7 @@ def test_a_bent_verifier_key_is_refused(bent: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "a+b", "a\nb", "a\u00a0b"])
 def test_a_name_that_would_break_a_note_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInputError, match="log name"):
+    with pytest.raises(InvalidInputError, match="expected a name"):
         NoteSigner.from_seed(name, bytes(32))
 
 

@@ -28,7 +28,7 @@ def test_a_name_that_is_asked_for_is_taken_and_stays(tmp_path: Path) -> None:
 
 
 def test_a_name_that_would_break_a_note_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="log name"):
+    with pytest.raises(InvalidInputError, match="expected a name"):
         log_key(tmp_path, "a log", "here")
 
 

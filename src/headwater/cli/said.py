@@ -1,0 +1,71 @@
+"""By what a person said a value: the error that is about it names that."""
+
+from typing import Annotated
+
+import typer
+
+from headwater.errors import InvalidInputError, SetupError
+from headwater.signing.note import checked_name
+
+
+def said_by(context: typer.Context, parameter: typer.CallbackParam) -> str:
+    """The option or argument as it is written, or the environment variable, where the value came from that.
+
+    For example `--database`, `FROM` or `HEADWATER_DATABASE_URL`.
+    """
+    source = context.get_parameter_source(parameter.name or "")
+    if source is not None and source.name == "ENVIRONMENT":
+        return str(parameter.envvar)
+    return str(parameter.metavar) if parameter.param_type_name == "argument" else parameter.opts[0]
+
+
+def readable_database(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """The same database, a SQLite file's path or a URL that can be read.
+
+    Raises:
+        SetupError: it is a URL, and none of PostgreSQL; the message shows nothing of it.
+    """
+    if value and "://" in value:
+        from headwater.store.postgres_url import place_of  # here, not above: its driver takes 0.2 s to load
+
+        try:
+            place_of(value)
+        except SetupError as fault:
+            raise SetupError(f"{said_by(context, parameter)}: {fault}") from None
+    return value
+
+
+def postgres_url(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """The same URL of a PostgreSQL database.
+
+    Raises:
+        SetupError: it is none; the message shows nothing of it.
+    """
+    if value and "://" not in value:
+        told = said_by(context, parameter)
+        raise SetupError(f"{told}: expected postgresql://…; without it, a SQLite file in HEADWATER_HOME is used")
+    return readable_database(context, parameter, value)
+
+
+def name_of_key(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """The same name, one under which a log or a witness can sign.
+
+    Raises:
+        InvalidInputError: it is none.
+    """
+    try:
+        return None if value is None else checked_name(value)
+    except InvalidInputError as fault:
+        raise InvalidInputError(f"{said_by(context, parameter)}: {fault}") from None
+
+
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        envvar="HEADWATER_DATABASE_URL",
+        metavar="URL",
+        callback=readable_database,
+        help="As `headwater serve` has it.",
+    ),
+]
