@@ -153,7 +153,7 @@ class KnownHistory:
 
     def _failed(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[FailedCheck]:
         shown = self._graph.shown(name)
-        told = self._knowledge.store.tellings_of_run(run_id, name, [DataQualityAssertionsFacet.key])
+        told = sorted(self._knowledge.store.tellings_of_run(run_id, name, [DataQualityAssertionsFacet.key]))
         if not told or not self._graph.shows(shown):
             return
         events = self._knowledge.store.with_digests([each.stamp.digest for each in told])

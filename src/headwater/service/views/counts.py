@@ -37,7 +37,9 @@ def summary(knowledge: Knowledge, verdicts: Mapping[str, int], refused: int) -> 
 def quarantine(knowledge: Knowledge, limit: int, offset: int) -> shapes_overview.Quarantine:
     """A page of the datasets without a full name that no evidence places, those seen last first."""
     kept = list(unplaced(knowledge.graph))
-    newest_first = sorted(kept, key=lambda each: (-each.seen.last_us, each.subject, each.namespace, each.name))
+    newest_first = sorted(
+        kept, key=lambda each: (-each.seen.last_us, each.subject, each.namespace, each.name, each.direction)
+    )
     return shapes_overview.Quarantine(
         quarantine=[
             shapes_overview.QuarantinedName(
