@@ -37,6 +37,11 @@ def links(path: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
     return [(link["reader"], link["dataset"].split(":")[2], link["writer"], link["by"]) for link in path]
 
 
+def digest_of(body: object) -> str:
+    """The digest of an event as `post` sends it."""
+    return f"sha256:{hashlib.sha256(json.dumps(body).encode()).hexdigest()}"
+
+
 def version(number: int) -> dict[str, Any]:
     return facet(datasetVersion=str(number))
 
@@ -105,8 +110,7 @@ def test_a_column_that_changed_its_type_is_found_where_it_was_written(client: Te
     assert finding["score"] == 0.85
     assert finding["runs"] == ["load-5", "load-4"]
     assert links(finding["path"]) == [("report-5", "stage", "clean-5", "time"), ("clean-5", "raw", "load-5", "time")]
-    digest = hashlib.sha256(json.dumps(changed[1]).encode()).hexdigest()
-    assert f"sha256:{digest}" in [evidence["digest"] for evidence in finding["events"]]
+    assert digest_of(changed[1]) in [evidence["digest"] for evidence in finding["events"]]
 
 
 # What was declared
@@ -256,6 +260,24 @@ def test_a_check_that_failed_before_too_says_less(client: TestClient) -> None:
         post(client, *run("load", day, outputs=[written("raw", dataQualityAssertions=failing())]))
 
     assert ask(client, "dataset:lake:raw")["findings"][0]["score"] == 0.4
+
+
+@pytest.mark.parametrize("seconds", [(10, 20), (20, 10)])
+def test_the_events_of_a_failed_check_stand_in_the_order_of_their_times(
+    client: TestClient, seconds: tuple[int, int]
+) -> None:
+    streaming = {"jobType": facet(processingType="STREAMING", integration="FLINK")}
+    live = {"namespace": "etl", "name": "live", "facets": streaming}
+    checked = [dataset("raw", dataQualityAssertions=failing())]
+    told = {
+        second: event(eventType="RUNNING", eventTime=f"2026-05-22T14:23:{second}Z", job=live, outputs=checked)
+        for second in seconds
+    }
+    post(client, event(eventType="START", eventTime="2026-05-22T14:23:00Z", job=live), *told.values())
+
+    [finding] = ask(client, "dataset:lake:raw")["findings"]
+
+    assert [each["digest"] for each in finding["events"]] == [digest_of(told[second]) for second in (10, 20)]
 
 
 def test_a_check_by_another_job_that_read_the_same_data_is_found(client: TestClient) -> None:

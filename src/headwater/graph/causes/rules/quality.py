@@ -71,7 +71,7 @@ def _failed(
         visit,
         first_us if is_own else told_by.outline.last_us,
         tuple(dict.fromkeys((told_by.outline.run_id, visit.run.run_id))),
-        tuple(sorted({check.event for check in failed})),
+        tuple(dict.fromkeys(check.event for check in failed)),
     )
 
 
