@@ -171,7 +171,7 @@ class Growth(JobEdges, ColumnEvidences):
             self._tell_flow(fact.run_id, between(flow, of_job.job), fact.seen)
 
     def _add_observed_facet(self, fact: ObservedFacet) -> None:
-        if fact.slot != "facets":
+        if not fact.is_of_dataset:
             return  # statistics of one run: read from the store where the run is shown
         dataset = self._dataset(fact.dataset)
         _tell(dataset.facets, dataset.alike_since, fact.name, fact.stamped, fact.stamp.time_us)

@@ -102,9 +102,9 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
                 layout[Element("jobFacet", (job,), name)] = said(name, content(fact.content))
             case Observation(run_id=run_id, direction=direction, dataset=name):
                 _flow(layout, runs[run_id], direction, name_of(name))
-            case ObservedFacet(dataset=name, slot="facets", name="schema"):
+            case ObservedFacet(dataset=name, is_of_dataset=True, name="schema"):
                 _note_schema(schemas, name_of(name), fact.direction, fact.content)
-            case ObservedFacet(dataset=name, slot="facets", name=facet) if facet in OF_DATASET:
+            case ObservedFacet(dataset=name, is_of_dataset=True, name=facet) if facet in OF_DATASET:
                 layout[Element("datasetFacet", (name_of(name),), facet)] = said(facet, content(fact.content))
             case ColumnEvidence(target=target):
                 layout.setdefault(Element("dataset", (name_of(target),)), False)

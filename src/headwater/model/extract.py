@@ -232,7 +232,7 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
                 yield Quarantined(event.job.node_id, direction, *dataset.id, seen)
                 if not dataset.id.name:
                     continue
-            told = [*contents_of(dataset.facets)]
+            told = [*_told_of_end(direction, dataset)]
             declared[f"{direction}s"].append(_declared(dataset.id, told))
             yield DeclaredTimes(dataset.id, seen)
             yield from (content for _, content, _ in told)
@@ -247,6 +247,14 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
     yield content
     yield Declaration(event.job, content.digest, event.stamp)
     yield DeclaredTimes(event.job, seen)
+
+
+def _told_of_end(direction: Direction, dataset: DatasetRef) -> Iterator[FacetContent]:
+    """What a job event tells of a dataset: of an input its `inputFacets`, too, where its `facets` do not say it."""
+    yield from contents_of(dataset.facets)
+    if direction == "input":
+        of_reading = contents_of(dataset.direction_facets)
+        yield from (told for told in of_reading if told[0] not in STRENGTH and told[0] not in dataset.facets)
 
 
 def _declared_end(end: JobId | DatasetId | None) -> list[str] | None:

@@ -285,6 +285,11 @@ class ObservedFacet(LastWriter):
     stamp: Stamp
 
     @property
+    def is_of_dataset(self) -> bool:
+        """Whether it tells of the dataset, and not of one write alone: what a reader met is how the dataset is."""
+        return self.slot == "facets" or self.direction == "input"
+
+    @property
     def stamped(self) -> Stamped:
         """What it says."""
         return Stamped(self.stamp, self.direction == "output", self.content)

@@ -37,7 +37,7 @@ def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
         if isinstance(fact, Observation):
             observed.append(fact)
         elif isinstance(fact, ObservedFacet):
-            if fact.name == _SCHEMA and fact.slot == "facets" and _is_other(graph, fact):
+            if fact.name == _SCHEMA and fact.is_of_dataset and _is_other(graph, fact):
                 schemas.add(fact.dataset)
         elif isinstance(fact, RunOfJob):
             runs.append(fact)

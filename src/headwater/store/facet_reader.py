@@ -13,6 +13,9 @@ from headwater.store.bulk import marks
 from headwater.store.numbers import run_id_of_key
 from headwater.store.packing import content_of_row
 
+OF_DATASET: Final = "(slot = 'facets' OR direction = 'input')"
+"""As `ObservedFacet.is_of_dataset`."""
+
 _ENDS: Final = ("first", "last")
 """The times at which a run told something: the two ends of a row of `telling`."""
 _NAMED_RUN: Final = "JOIN run ON id = run"
@@ -149,8 +152,8 @@ class FacetReader(Bounded):
         """The facets of a dataset as one run saw it, as JSON."""
         sql = (
             "SELECT name, body FROM observed_facet JOIN content ON digest = content "
-            f"WHERE run = {RUN} AND direction = ? AND dataset = {NAME} AND slot = 'facets'{self._if_told} "
-            "ORDER BY name"
+            f"WHERE run = {RUN} AND direction = ? AND dataset = {NAME} AND {OF_DATASET}{self._if_told} "
+            "ORDER BY name, stamp_us, stamp_digest, content"
         )
         self._wait_for_facts()
         rows = self._rows(sql, (self._key(run_id), direction, *dataset, *self._bound))
@@ -161,7 +164,7 @@ class FacetReader(Bounded):
         sql = (
             f"SELECT o.name, stamp_us, stamp_digest, direction, content FROM {runs(run_ids)} r "
             "JOIN observed_facet o ON run = r.id "
-            f"WHERE dataset = {NAME} AND slot = 'facets'{self._if_told}"
+            f"WHERE dataset = {NAME} AND {OF_DATASET}{self._if_told}"
         )
         self._wait_for_facts()
         newest: dict[str, Stamped] = {}

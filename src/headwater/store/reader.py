@@ -24,7 +24,7 @@ from headwater.model.facts import (
 )
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
-from headwater.store.facet_reader import FacetReader
+from headwater.store.facet_reader import OF_DATASET, FacetReader
 from headwater.store.log_reader import LogReader
 from headwater.store.numbers import LookedUpNames, ReadNames
 from headwater.store.packing import content_of_row
@@ -36,7 +36,7 @@ _KEPT_CONTENTS: Final = 1_000
 """Contents that are kept as read; one that lists the sources of 100 columns takes 100 kB in memory."""
 
 _OF_GRAPH: Final[Mapping[type[Fact], str]] = {
-    ObservedFacet: " WHERE slot = 'facets'",
+    ObservedFacet: f" WHERE {OF_DATASET}",
     DeclaredShape: " WHERE dataset IS NULL",  # none: read from here where versions are shown
     Telling: " WHERE dataset IS NULL",
     RunFacet: " WHERE name IN ('" + "', '".join(sorted(TROUBLE)) + "')",

@@ -281,7 +281,7 @@ DELETE FROM telling WHERE (SELECT events FROM folded) = 0;
 
 TABLES_12 = """
 DELETE FROM column_evidence;           -- facets that say nothing of where data comes from had been read as if they said
-DELETE FROM declaration;               -- that it comes from nowhere
+DELETE FROM declaration;               -- that it comes from nowhere, and what job events tell of a read was not
 
 DELETE FROM edit;
 UPDATE folded SET events = 0;

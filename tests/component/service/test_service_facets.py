@@ -70,6 +70,38 @@ def test_a_facet_that_nobody_knows_is_kept_and_given_back(client: TestClient) ->
     assert [facets["acme_x"] for _, facets in places(client, RUN)] == [strange] * 5
 
 
+def test_what_a_reader_met_is_told_with_the_dataset_and_what_a_writer_did_is_not(tmp_path: Path) -> None:
+    met = {"dataQualityMetrics": facet(rowCount=7), "acme_sample": facet(rows=3)}
+    columns = schema("id")
+    read = {**dataset("in", schema=columns), "inputFacets": met}
+    written = {**dataset("out"), "outputFacets": {"outputStatistics": facet(rowCount=7)}}
+    path = tmp_path / "headwater.db"
+    with closing(SqliteStore(path)) as store, serving(store) as client:
+        post(client, event(inputs=[read], outputs=[written]))
+        live = get(client, OF_INPUT)["facets"]
+        version = get(client, f"{OF_INPUT}/versions")["versions"][0]["facets"]
+        past = get(client, f"{OF_INPUT}?asOf=2026-05-22T14:30:00Z")["facets"]
+    with closing(SqliteStore(path)) as store, serving(store) as client:
+        loaded = get(client, OF_INPUT)["facets"]
+        of_writer = get(client, "/api/v1/namespaces/lake/datasets/out")["facets"]
+
+    assert live == {**met, "schema": columns}
+    assert [version, past, loaded] == [live, live, live]
+    assert of_writer == {}
+
+
+def test_what_a_job_is_declared_to_meet_is_told_with_the_dataset(client: TestClient) -> None:
+    both = {"documentation": facet(description="in inputFacets"), "subset": facet(inputCondition={"type": "location"})}
+    read = {**dataset("in", documentation=facet(description="orders")), "inputFacets": both}
+    declared = event(inputs=[read])
+    del declared["run"], declared["eventType"]
+    post(client, declared)
+
+    told = get(client, OF_INPUT)["facets"]
+
+    assert told == {"documentation": facet(description="orders"), "subset": both["subset"]}
+
+
 @pytest.mark.parametrize("entity", ["run", "job", "dataset"])
 def test_a_facet_that_is_deleted_is_gone_until_it_comes_again(client: TestClient, entity: str) -> None:
     name = {"run": "tags", "job": "ownership", "dataset": "schema"}[entity]
