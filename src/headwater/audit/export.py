@@ -87,7 +87,7 @@ def export(
         if asked.dataset is not None and folding.is_empty:
             raise InvalidInputError(
                 f"--dataset: no entry from {places.start} up to {places.stop} is about {' '.join(asked.dataset)}; "
-                "`headwater search` finds names"
+                "the search of the page finds names, as does GET /api/v1/search?q="
             )
         bundle.writestr("tree.json", orjson.dumps(_beside(reader, places, size)))
         bundle.writestr("keys.json", key_set(reader, keys))

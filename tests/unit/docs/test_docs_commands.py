@@ -1,8 +1,10 @@
-"""Commands and options that documentation and help show are there."""
+"""Commands and options that documentation, help, errors and the page show are there."""
 
+import ast
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,10 @@ from tests.unit.docs.test_docs_links import PAGES, ROOT
 SHOWN = re.compile(r"`(?:[A-Z_]+=\S+ )*(headwater [^`]+)`|^    (?:[A-Z_]+=\S+ )*(headwater [a-z].*)$", re.MULTILINE)
 EXAMPLE = re.compile(r"Example: (?:[A-Z_]+=\S+ )?(headwater .+)")
 NO_COMMAND = "headwater record v1"  # the words before what a record's signature covers
+IN_TEXT = re.compile(r"(?<![\w./'@-])(headwater [a-z][^`\n]*)")
+IN_PAGE = re.compile(r"(?:<code>|`)(headwater [a-z][^`<{]*)")
+NO_COMMANDS = ("headwater operator", "headwater segment 1", "headwater names that are not shown")
+"""Beginnings of texts that are no calls: first lines of what is signed or stored, and a name inside the service."""
 DOCS = [page for page in PAGES if page.name != "CHANGELOG.md"]  # it tells of what was
 
 
@@ -54,6 +60,63 @@ def test_every_help_has_an_example_of_its_own_command(path: tuple[str, ...]) -> 
 
     assert example.split()[1 : 1 + len(path)] == [*path]
     assert unknown(example) == []
+
+
+@pytest.fixture
+def parse(monkeypatch: pytest.MonkeyPatch) -> Callable[[tuple[str, ...], str], Any]:
+    """Reads a call as its command does, which raises where it does not take it; what a call names need not be there."""
+
+    def parse(path: tuple[str, ...], line: str) -> Any:  # noqa: ANN401
+        for parameter in COMMANDS[path].params:
+            monkeypatch.setattr(parameter.type_descriptor.parameter_info, "exists", False, raising=False)
+        words = shlex.split(re.sub(r"\$\([^)]*\)", "X", line.partition(" > ")[0]))
+        return COMMANDS[path].make_context("headwater", words[1 + len(path) :])
+
+    return parse
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the examples read is there, in the working folder."""
+    (tmp_path / "lineage").mkdir()
+    for name in ("events.jsonl", "may.zip"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_example_is_a_call_that_its_command_takes(path: tuple[str, ...]) -> None:
+    [example, *_] = EXAMPLE.findall(COMMANDS[path].help or "")
+    call = example.partition(" > ")[0].replace("/media/usb/", "").replace("$(date +%F)", "2026-05-22")
+
+    COMMANDS[path].make_context("headwater", shlex.split(call)[1 + len(path) :])
+
+
+def texts(source: Path) -> Iterator[str]:
+    """The texts of a Python file; X stands for what is put into one."""
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_every_command_that_a_text_of_ours_names_is_there() -> None:
+    sources = sorted((ROOT / "src").rglob("*.py"))
+    named = {(source.name, line) for source in sources for text in texts(source) for line in IN_TEXT.findall(text)}
+    calls = [(name, line) for name, line in sorted(named) if not line.startswith(NO_COMMANDS)]
+
+    assert len(calls) > 100
+    assert [(name, fault) for name, line in calls for fault in unknown(line)] == []
+
+
+def test_every_command_that_the_page_or_a_plugin_names_is_there() -> None:
+    sources = [*(ROOT / "web" / "src").rglob("*.ts*"), *(ROOT / "jvm").glob("*/src/**/*.java")]
+    named = {(source.name, line) for source in sources for line in IN_PAGE.findall(source.read_text())}
+
+    assert len(named) > 5
+    assert [(name, fault) for name, line in sorted(named) for fault in unknown(line)] == []
 
 
 def test_a_command_or_an_option_that_is_not_there_is_found() -> None:
