@@ -54,7 +54,7 @@ def cosign(
 
 def _cosigned(service: str, witness: str) -> int:
     """Have the head of now signed; gives how many entries it is over."""
-    note = got(f"{service}/api/v1/log/checkpoint", {}).text
+    note = got(service, "/api/v1/log/checkpoint", {}).text
     size = parse_checkpoint(parse_note(note).text).size
     answer = _asked(witness, 0, [], note)
     if answer.status_code == httpx.codes.CONFLICT:  # it tells which head it signed last

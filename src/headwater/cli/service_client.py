@@ -72,6 +72,8 @@ def service_at(
 _NOBODY: Final = (
     "no lineage service answers at {url} ({why}); start one with `headwater serve`, or name another with {option}"
 )
+_ELSEWHERE: Final = frozenset({httpx.codes.NOT_FOUND, httpx.codes.METHOD_NOT_ALLOWED, httpx.codes.NOT_IMPLEMENTED})
+"""What a web server answers to a path that it does not know."""
 _IS_NOT_TRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
 _NOT_TRUSTED: Final = (
     "the certificate of {url} is not trusted ({why}); where an authority of your own made it, set SSL_CERT_FILE to "
@@ -83,6 +85,14 @@ def bearer(token: str | None = None) -> dict[str, str]:
     """The header that says who asks; none without a token."""
     token = token or os.environ.get(TOKEN, "").strip()
     return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def no_service_there(url: str, status: int) -> str:
+    """What to say where something answers that is no lineage service."""
+    return (
+        f"there is no lineage service at {url}: what is there answered {status}; name the service's own address, "
+        f"without a path, like {DEFAULT_URL}"
+    )
 
 
 class ServiceClient:
@@ -108,12 +118,14 @@ class ServiceClient:
         self._url = url
         self._client = client
         self._nobody = nobody
+        self._is_known = is_here
+        """Whether what answers is known to be ours."""
 
     def get(self, path: str, params: Mapping[str, str | int | bool] | None = None) -> Any:  # noqa: ANN401
         """The JSON answer to a GET below `/api/v1`.
 
         Raises:
-            UnavailableError: no service answers there, or none whose certificate is trusted.
+            UnavailableError: no service answers there, or none whose certificate is trusted; or another program does.
             UnauthenticatedError: the service asks who calls.
             NotFoundError: the service does not know what was asked for.
             InvalidInputError: it cannot read what was typed.
@@ -136,6 +148,8 @@ class ServiceClient:
             if _IS_NOT_TRUSTED in str(fault):
                 raise UnavailableError(_NOT_TRUSTED.format(url=self._url, why=fault)) from fault
             raise UnavailableError(self._nobody.format(url=self._url, why=type(fault).__name__)) from fault
+        if answer.status_code in _ELSEWHERE and not self._is_ours():
+            raise UnavailableError(no_service_there(self._url, answer.status_code))
         if answer.status_code == httpx.codes.NOT_FOUND:
             raise NotFoundError(_message(answer))
         if answer.status_code == httpx.codes.UNAUTHORIZED:
@@ -150,9 +164,20 @@ class ServiceClient:
                 "lineage service itself"
             )
         try:
-            return answer.json()
+            told = answer.json()
+            self._is_known = True
+            return told
         except ValueError as fault:
             raise HeadwaterError(f"{self._url} answered with no JSON: something else than a lineage service") from fault
+
+    def _is_ours(self) -> bool:
+        """Whether a lineage service is there: one that says its log's key, as all do, to everybody."""
+        if not self._is_known:
+            try:
+                self._is_known = "+" in self._client.get("/log/key").raise_for_status().text
+            except httpx.HTTPError:
+                return False
+        return self._is_known
 
     def _unknown_caller(self, answer: httpx.Response) -> str:
         if "authorization" not in answer.request.headers:

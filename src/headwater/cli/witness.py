@@ -13,6 +13,7 @@ import typer
 
 from headwater.cli.audit_trust import verifier_of
 from headwater.cli.said import name_of_key
+from headwater.cli.service_client import no_service_there
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
@@ -70,16 +71,21 @@ def _look_on(service: str, log_key: str, name: str | None, every: float | None, 
         time.sleep(every)
 
 
-def got(url: str, parameters: dict[str, Any]) -> httpx.Response:
+def got(service: str, path: str, parameters: dict[str, Any]) -> httpx.Response:
     """The log's answer.
 
     Raises:
         UnavailableError: there is none.
     """
     try:
-        return httpx.get(url, params=parameters, timeout=TIMEOUT_S).raise_for_status()
+        answer = httpx.get(f"{service}{path}", params=parameters, timeout=TIMEOUT_S)
     except (httpx.HTTPError, httpx.InvalidURL) as fault:
-        raise UnavailableError(f"the log at {url} does not answer: {fault}") from fault
+        raise UnavailableError(f"the log at {service} does not answer ({type(fault).__name__})") from fault
+    if answer.status_code == httpx.codes.NOT_FOUND:
+        raise UnavailableError(no_service_there(service, answer.status_code))
+    if not answer.is_success:
+        raise UnavailableError(f"the log at {service} answered {answer.status_code}: {answer.reason_phrase}")
+    return answer
 
 
 def consistency_proof(service: str, old: int, new: int) -> list[bytes]:
@@ -88,7 +94,7 @@ def consistency_proof(service: str, old: int, new: int) -> list[bytes]:
     Raises:
         UnavailableError: it gives nothing that can be read.
     """
-    answer = got(f"{service}/api/v1/log/proof/consistency", {"from": old, "to": new})
+    answer = got(service, "/api/v1/log/proof/consistency", {"from": old, "to": new})
     try:
         return [b64decode(each, validate=True) for each in orjson.loads(answer.content)["consistencyProof"]]
     except (ValueError, LookupError, TypeError) as fault:
@@ -98,7 +104,7 @@ def consistency_proof(service: str, old: int, new: int) -> list[bytes]:
 def _look(service: str, log: NoteVerifier, signer: NoteSigner, folder: Path) -> Witnessed:
     """Look at the log once."""
     before = _read(folder / "head.txt", log)
-    note = got(f"{service}/api/v1/log/checkpoint", {}).text
+    note = got(service, "/api/v1/log/checkpoint", {}).text
     head = opened(note, log)
     grew = 0 < before.head.size < head.size
     proof = consistency_proof(service, before.head.size, head.size) if grew else []

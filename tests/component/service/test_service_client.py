@@ -15,6 +15,15 @@ from typer.testing import CliRunner
 from headwater.cli.main import app
 from headwater.errors import HeadwaterError
 from headwater.signing.keyfile import load_or_create
+from headwater.signing.note import ED25519, NoteSigner
+from tests.support.service import running
+
+LOG = str(NoteSigner.from_seed("log.example.org", bytes(32), ED25519).verifier)
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
 
 
 @contextmanager
@@ -69,6 +78,39 @@ def test_what_is_no_lineage_service_is_told_in_a_sentence(
 ) -> None:
     with answering(status, body, location) as url:
         assert f"{url} {words}" in fault(*command, "--url", url)
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(404, b"<html>"), (404, b'{"message": "no route matched"}'), (405, b""), (501, b"<html>")],
+)
+@pytest.mark.parametrize(
+    "command", [("coverage",), ("trace", "orders:id"), ("drift", "--namespace", "sales"), ("access", "key", "list")]
+)
+def test_another_web_server_is_told_as_such(command: tuple[str, ...], status: int, body: bytes) -> None:
+    with answering(status, body) as url:
+        assert fault(*command, "--url", url) == (
+            f"there is no lineage service at {url}: what is there answered {status}; name the service's own address, "
+            "without a path, like http://127.0.0.1:5000"
+        )
+
+
+def test_a_service_s_address_with_a_path_is_told_as_none_of_a_service(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        wrong = [fault("coverage", "--url", f"{service.url}{path}") for path in ("/foo", "/api/v1")]
+        witness = fault("witness", f"{service.url}/foo", "--log-key", LOG, "--once")
+        unknown = fault("node", "describe", "nobody", "--url", service.url)
+
+    assert [told.split(":")[0] for told in wrong] == ["there is no lineage service at http"] * 2
+    assert witness.startswith(f"there is no lineage service at {service.url}/foo: what is there answered 404;")
+    assert "`headwater node list` lists those that have a record" in unknown
+
+
+def test_a_log_that_answers_with_a_fault_is_told_in_a_sentence() -> None:
+    with answering(502, b"<html>") as url:
+        told = fault("witness", url, "--log-key", LOG, "--once")
+
+    assert told == f"the log at {url} answered 502: Bad Gateway"
 
 
 @pytest.mark.parametrize(("token", "words"), [("", "asks who calls: set"), ("old", "does not know who calls: set")])
