@@ -114,6 +114,8 @@ def check_bundle(file: IO[bytes], trust: Trust, look: Look = lambda entry, raw: 
                 raise Refused(f"the bundle's format is {manifest['format']!r}, and this program reads {FORMAT!r}")
             head = _check_heads(bundle, manifest, trust, report)
             _check_entries(bundle, manifest, head, trust, report, look)
+    except zipfile.BadZipFile as fault:
+        raise Refused("this is no zip archive, or a damaged one") from fault
     except Exception as fault:  # whatever a reader can stumble over: anybody may have written the file
         raise Refused(str(fault) if isinstance(fault, Refused) else f"the bundle cannot be read: {fault!r}") from fault
     report.not_known += (

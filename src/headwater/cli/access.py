@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -10,9 +11,11 @@ import orjson
 import typer
 
 from headwater.access.operator import operator_token
+from headwater.cli.said import read_with_zone, said_by
 from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, bearer, service_at
 from headwater.cli.who import who
 from headwater.emit.home import headwater_home
+from headwater.errors import InvalidInputError
 from headwater.signing.notefile import log_key
 
 access = typer.Typer(name="access", help="Who may ask the service what.", no_args_is_help=True)
@@ -20,6 +23,12 @@ key = typer.Typer(name="key", help="API keys.", no_args_is_help=True)
 access.add_typer(key)
 
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _time_to_come(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
+    if value is not None and read_with_zone(value, said_by(context, parameter)) <= datetime.now(UTC):
+        raise InvalidInputError(f"--until: {value} is over, and the key would let nobody in; name a time to come")
+    return value
 
 
 @access.callback()
@@ -38,7 +47,9 @@ def create(
         list[str] | None, typer.Option(help="ingest: only events that this node signed, a pattern; by default any.")
     ] = None,
     restricted: Annotated[bool, typer.Option("--restricted", help="May know the names of restricted columns.")] = False,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="When it ends; by default never.")] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", callback=_time_to_come, help="When it ends; by default never.")
+    ] = None,
     url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Make an API key and print it; it is shown this once, and kept as a hash.

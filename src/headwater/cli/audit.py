@@ -145,7 +145,8 @@ def verify(
         report, folded = _checked(bundle, trust)
     except Refused as fault:
         told = {"verdict": "unreadable", "reason": str(fault)}
-        typer.echo(json.dumps(told) if json_output else f"headwater: {_harmless(str(fault))}", err=not json_output)
+        in_words = f"{bundle}: {fault}; expected a file as `headwater audit export` writes it"
+        typer.echo(json.dumps(told) if json_output else f"headwater: {_harmless(in_words)}", err=not json_output)
         raise typer.Exit(NOT_DONE) from None
     typer.echo(json.dumps(_members(report, folded)) if json_output else "\n".join(_told(report)))
     if not report.is_proven:

@@ -15,6 +15,9 @@ from headwater.errors import InvalidInputError, UntrustedNoteError
 from headwater.signing.checkpoint import parse_checkpoint
 from headwater.signing.note import NoteVerifier, parse_note, parse_verifier
 
+_KEY_SET: Final = "a JSON Web Key Set, as `headwater key show --jwks` writes one"
+_HEAD: Final = "a head of the log, as /api/v1/log/checkpoint of the service gives it"
+
 
 def trust_of(log_key: str | None, keys: Path | None, since: Path | None, witnesses: Sequence[str]) -> Trust:
     """What the options of `headwater audit verify` say.
@@ -24,8 +27,8 @@ def trust_of(log_key: str | None, keys: Path | None, since: Path | None, witness
     """
     return Trust(
         None if log_key is None else str(verifier_of(log_key, "--log-key")),
-        None if keys is None else _read(keys, _key_set, "--keys"),
-        None if since is None else _read(since, _head, "--since"),
+        None if keys is None else _read(keys, _key_set, "--keys", _KEY_SET),
+        None if since is None else _read(since, _head, "--since", _HEAD),
         [str(verifier_of(witness, "--witness")) for witness in witnesses],
         read_json,
         read_signature,
@@ -52,23 +55,17 @@ def read_head(path: Path, option: str) -> str:
     Raises:
         BadParameter: it is none.
     """
-    head: str = _read(path, _head, option)
+    head: str = _read(path, _head, option, _HEAD)
     return head
 
 
-def _read(path: Path, read: Callable[[str], Any], option: str) -> Any:  # noqa: ANN401  whatever `read` makes of it
+def _read(path: Path, read: Callable[[str], Any], option: str, expected: str) -> Any:  # noqa: ANN401  whatever `read` makes of it
     try:
         return read(path.read_text())
-    except (
-        InvalidInputError,
-        UntrustedNoteError,
-        OSError,
-        LookupError,
-        ValueError,
-        TypeError,
-        AttributeError,
-    ) as fault:
-        raise typer.BadParameter(f"{path} cannot be read: {fault}", param_hint=option) from None
+    except OSError as fault:
+        raise typer.BadParameter(f"{path} cannot be read: {fault.strerror}", param_hint=option) from None
+    except (InvalidInputError, UntrustedNoteError, LookupError, ValueError, TypeError, AttributeError):
+        raise typer.BadParameter(f"{path} cannot be read; expected {expected}", param_hint=option) from None
 
 
 def _key_set(text: str) -> Any:  # noqa: ANN401  as the core takes it

@@ -7,9 +7,10 @@ from typing import Annotated, Final
 
 import typer
 
+from headwater.cli.said import read_with_zone
 from headwater.cli.service_client import DEFAULT_URL, service_at
 from headwater.emit.home import headwater_home
-from headwater.errors import HeadwaterError, InvalidInputError
+from headwater.errors import HeadwaterError
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
 from headwater.signing.jwks import encoded_public_key, write_jwks
 from headwater.signing.keyfile import key_path, load_or_create, next_key, replace_key, tokens_path
@@ -108,7 +109,7 @@ def revoke(
     """
     own = load_or_create(headwater_home())
     by = [own] if own.key_id == key_id else []
-    told = revocation(key_id, _time(from_time), reason, str(uuid.uuid4()), datetime.now(UTC), *by)
+    told = revocation(key_id, read_with_zone(from_time, "--from"), reason, str(uuid.uuid4()), datetime.now(UTC), *by)
     _post(to, told, token)
     typer.echo(f"revoked {key_id} from {from_time}")
 
@@ -119,13 +120,3 @@ def _post(url: str, signed: Signed, token: str | None) -> None:
         answer = client.post("/keys", body if token is None else {**body, "token": token})
     if not isinstance(answer, dict) or "keys" not in answer:
         raise HeadwaterError(f"{url} is something else than a lineage service; nothing was changed")
-
-
-def _time(text: str) -> datetime:
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        time = datetime.min
-    if time.tzinfo is None:
-        raise InvalidInputError("--from: expected a time with its zone, such as 2026-05-22T14:00:00Z")
-    return time

@@ -1,10 +1,12 @@
 """By what a person said a value: the error that is about it names that."""
 
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from headwater.errors import InvalidInputError, SetupError
+from headwater.model.times import read_time
 from headwater.signing.note import checked_name
 
 
@@ -57,6 +59,21 @@ def name_of_key(context: typer.Context, parameter: typer.CallbackParam, value: s
         return None if value is None else checked_name(value)
     except InvalidInputError as fault:
         raise InvalidInputError(f"{said_by(context, parameter)}: {fault}") from None
+
+
+def read_with_zone(text: str, said_by: str) -> datetime:
+    """A time, with its zone.
+
+    Raises:
+        InvalidInputError: it is none, or has no zone.
+    """
+    try:
+        time = read_time(text)
+    except ValueError:
+        time = datetime.min
+    if time.tzinfo is None:
+        raise InvalidInputError(f"{said_by}: expected a time with its zone, such as 2026-05-22T14:00:00Z, not {text!r}")
+    return time
 
 
 DatabaseOption = Annotated[

@@ -133,6 +133,9 @@ def _sends_again(shipped: Shipped) -> str:
     """What sends what did not arrive."""
     is_unknown = any(one.verdict == "unknown-key" for one in shipped.troubles)
     keys = "; --from-start sends it once --keys has its key" if is_unknown else ""
+    refusals = [one.reason or "" for one in shipped.troubles if one.verdict == "refused"]
+    if refusals and all(why.startswith("404") for why in refusals):
+        return f"{keys}; what is there takes no events: name the service's own address, without a path"
     is_refused = shipped.refused or shipped.refused_before
     return keys + ("; --from-start sends it once the service would take it" if is_refused else "")
 

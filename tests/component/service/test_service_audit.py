@@ -655,7 +655,13 @@ def test_of_a_dataset_that_no_entry_is_about_there_is_no_bundle(home: Path) -> N
 def test_what_is_no_bundle_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("no zip")
 
-    assert run("verify", str(tmp_path / "x")).exit_code == 2
+    told = run("verify", str(tmp_path / "x"))
+
+    assert told.exit_code == 2
+    assert told.stderr == (
+        f"headwater: {tmp_path / 'x'}: this is no zip archive, or a damaged one; "
+        "expected a file as `headwater audit export` writes it\n"
+    )
 
 
 def test_an_export_is_an_entry_of_the_log_that_the_next_one_holds(home: Path) -> None:

@@ -44,6 +44,10 @@ def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatc
         (Shipped(left=3, why="503"), "3 left: 503; run it again to go on"),
         (Shipped(refused=2), "2 refused; --from-start sends it once the service would take it"),
         (
+            Shipped(refused=1, troubles=[Trouble("events.jsonl", 4, "refused", "404 HTTP 404 Not Found")]),
+            "1 refused; what is there takes no events: name the service's own address, without a path",
+        ),
+        (
             Shipped(refused_before=2, troubles=[Trouble("events.jsonl", 4, "refused", "422 run", True)]),
             "events.jsonl:4  refused  (before)  422 run\n"
             "0 arrived, 0 held back, 0 refused; --from-start sends it once the service would take it\n"
