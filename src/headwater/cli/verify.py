@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from rich.console import Console
 from rich.progress import Progress
 
+from headwater.capture.unread import why_unread
 from headwater.cli.exit_status import IS_BAD
 from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.model.events import parse_event
@@ -119,12 +120,25 @@ def read_keys(source: str) -> Keys:
     try:
         text = _fetched(source) if source.startswith(("http://", "https://")) else Path(source).read_text()
         return Keys(read_jwks(text), read_revocations(text))
-    except (InvalidInputError, OSError, UnicodeDecodeError, httpx.HTTPError, httpx.InvalidURL) as fault:
-        raise typer.BadParameter(f"cannot read the keys in {source}: {fault}", param_hint="--keys") from fault
+    except (InvalidInputError, OSError, UnicodeDecodeError) as fault:
+        why = fault if isinstance(fault, InvalidInputError) else why_unread(fault)
+        told = f"cannot read the keys in {source}: {why}; expected a JSON Web Key Set, as a file or URL"
+        raise typer.BadParameter(told, param_hint="--keys") from fault
 
 
 def _fetched(url: str) -> str:
-    return httpx.get(url, timeout=_KEYS_TIMEOUT_S, follow_redirects=True).raise_for_status().text
+    """What is there.
+
+    Raises:
+        InvalidInputError: nothing is, or no server answers.
+    """
+    try:
+        answer = httpx.get(url, timeout=_KEYS_TIMEOUT_S, follow_redirects=True)
+    except (httpx.HTTPError, httpx.InvalidURL) as fault:
+        raise InvalidInputError(f"nothing answers there ({type(fault).__name__})") from fault
+    if not answer.is_success:
+        raise InvalidInputError(f"what is there answered {answer.status_code}")
+    return answer.text
 
 
 def _json_line(judged: Judged, name_files: bool) -> str:

@@ -55,6 +55,7 @@ def test_a_url_without_keys_is_a_wrong_use(server: str, events: str) -> None:
 
     assert result.exit_code == 2
     assert "cannot read the keys" in result.stderr
+    assert "developer.mozilla.org" not in result.stderr
 
 
 def test_a_server_that_does_not_answer_is_a_wrong_use(events: str) -> None:
@@ -62,3 +63,4 @@ def test_a_server_that_does_not_answer_is_a_wrong_use(events: str) -> None:
 
     assert result.exit_code == 2
     assert "cannot read the keys" in result.stderr
+    assert "developer.mozilla.org" not in result.stderr
