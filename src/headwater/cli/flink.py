@@ -48,7 +48,11 @@ def run(
     batch: Annotated[bool, typer.Option("--batch", help="Run SQL as a batch.")] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the jobs to end.")] = False,
     endpoint: Annotated[
-        str | None, typer.Option(help="Where events are posted; else HEADWATER_ENDPOINT, or a service on this machine.")
+        str | None,
+        typer.Option(
+            help="The OpenLineage endpoint that events are posted to, any backend's, with its path; "
+            "else HEADWATER_ENDPOINT, or a service on this machine."
+        ),
     ] = None,
     token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
     events: Annotated[Path | None, typer.Option("--file", help="Append events to this file.")] = None,

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from headwater.cli.said import read_with_zone
-from headwater.cli.service_client import DEFAULT_URL, service_at
+from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, service_at
 from headwater.emit.home import headwater_home
 from headwater.errors import HeadwaterError
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
@@ -17,7 +17,6 @@ from headwater.signing.keyfile import key_path, load_or_create, next_key, replac
 from headwater.signing.tokens import new_token
 
 _TOKEN_HOURS: Final = 24
-_ToOption = Annotated[str, typer.Option("--to", metavar="URL", envvar="HEADWATER_URL", help="The lineage service.")]
 _Token = Annotated[
     str | None,
     typer.Option(envvar="HEADWATER_KEY_TOKEN", help="A one-time token; rather set the variable: others see a command."),
@@ -70,27 +69,27 @@ def token(
 
 
 @key.command()
-def enrol(to: _ToOption = DEFAULT_URL, token: _Token = None) -> None:
+def enrol(url: UrlOption = DEFAULT_URL, token: _Token = None, to: OldUrlOption = None) -> None:
     """Have a service trust this machine's key.
 
-    Example: HEADWATER_KEY_TOKEN=… headwater key enrol --to http://localhost:5000
+    Example: HEADWATER_KEY_TOKEN=… headwater key enrol --url http://localhost:5000
     """
     node_key = load_or_create(headwater_home())
-    _post(to, enrolment(node_key, str(uuid.uuid4()), datetime.now(UTC)), token)
+    _post(to or url, enrolment(node_key, str(uuid.uuid4()), datetime.now(UTC)), token)
     typer.echo(f"enrolled {node_key.key_id}")
 
 
 @key.command()
-def rotate(to: _ToOption = DEFAULT_URL) -> None:
+def rotate(url: UrlOption = DEFAULT_URL, to: OldUrlOption = None) -> None:
     """Replace this machine's key by a new one that the old one signs; processes that run go on with the old one.
 
     The old key stays trusted, for what waits in spools; revoke it once that is delivered.
 
-    Example: headwater key rotate --to http://localhost:5000
+    Example: headwater key rotate --url http://localhost:5000
     """
     home = headwater_home()
     old, new = load_or_create(home), next_key(home)
-    _post(to, rotation(old, new, str(uuid.uuid4()), datetime.now(UTC)), None)
+    _post(to or url, rotation(old, new, str(uuid.uuid4()), datetime.now(UTC)), None)
     replace_key(home)
     typer.echo(f"{new.key_id} replaces {old.key_id}")
 
@@ -100,8 +99,9 @@ def revoke(
     key_id: Annotated[str, typer.Argument(metavar="KEYID", help="The key's id.", show_default=False)],
     from_time: Annotated[str, typer.Option("--from", metavar="TIME", help="Since when it is not to be trusted.")],
     reason: Annotated[str, typer.Option(help="Why, in people's words; it stands in the log.")],
-    to: _ToOption = DEFAULT_URL,
+    url: UrlOption = DEFAULT_URL,
     token: _Token = None,
+    to: OldUrlOption = None,
 ) -> None:
     """Have a service no longer trust a key: signed by that very key if it is this machine's, else by a one-time token.
 
@@ -110,13 +110,13 @@ def revoke(
     own = load_or_create(headwater_home())
     by = [own] if own.key_id == key_id else []
     told = revocation(key_id, read_with_zone(from_time, "--from"), reason, str(uuid.uuid4()), datetime.now(UTC), *by)
-    _post(to, told, token)
+    _post(to or url, told, token)
     typer.echo(f"revoked {key_id} from {from_time}")
 
 
 def _post(url: str, signed: Signed, token: str | None) -> None:
     body = {"statement": signed.text, "signatures": dict(signed.signatures)}
-    with service_at(url, by="--to") as client:
+    with service_at(url) as client:
         answer = client.post("/keys", body if token is None else {**body, "token": token})
     if not isinstance(answer, dict) or "keys" not in answer:
         raise HeadwaterError(f"{url} is something else than a lineage service; nothing was changed")

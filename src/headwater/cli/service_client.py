@@ -15,8 +15,10 @@ from headwater.errors import HeadwaterError, InvalidInputError, NotFoundError, U
 DEFAULT_URL = "http://127.0.0.1:5000"
 
 UrlOption = Annotated[
-    str, typer.Option("--url", metavar="URL", envvar="HEADWATER_URL", help="The lineage service to ask.")
+    str, typer.Option("--url", metavar="URL", envvar="HEADWATER_URL", help="The lineage service's address.")
 ]
+OldUrlOption = Annotated[str | None, typer.Option("--to", metavar="URL", hidden=True)]
+"""What `--url` was called where a command tells a service something; still taken."""
 AsOfOption = Annotated[
     str | None,
     typer.Option(
@@ -48,13 +50,11 @@ def service_at(
     as_of: str | None = None,
     token: str | None = None,
     options: Mapping[str, str] = _OPTIONS,
-    *,
-    by: str = "--url",
 ) -> Iterator["ServiceClient"]:
     """A client of the lineage service at a URL such as `http://127.0.0.1:5000`; with `as_of` it asks about then.
 
     It says who asks by the token, else by the one in the environment, if there is one. What the service cannot read
-    of the API's parameters is told by the names that `options` give them; `by` is the option that names the service.
+    of the API's parameters is told by the names that `options` give them.
     """
     always = {} if as_of is None else {"asOf": as_of}
     timeout = timeout_s if as_of is None else LONG_S
@@ -66,11 +66,11 @@ def service_at(
     with client:
         if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
             raise InvalidInputError(f"{url!r} is no URL of a web server; expected one like {DEFAULT_URL}")
-        yield ServiceClient(url.rstrip("/"), client, _NOBODY.replace("{option}", by), as_of=as_of, options=options)
+        yield ServiceClient(url.rstrip("/"), client, _NOBODY, as_of=as_of, options=options)
 
 
 _NOBODY: Final = (
-    "no lineage service answers at {url} ({why}); start one with `headwater serve`, or name another with {option}"
+    "no lineage service answers at {url} ({why}); start one with `headwater serve`, or name another with --url"
 )
 _ELSEWHERE: Final = frozenset({httpx.codes.NOT_FOUND, httpx.codes.METHOD_NOT_ALLOWED, httpx.codes.NOT_IMPLEMENTED})
 """What a web server answers to a path that it does not know."""

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from headwater.cli.exit_status import IS_BAD
+from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption
 from headwater.cli.verify import Keys, read_keys, verified
 from headwater.emit.config import HttpConfig
 from headwater.emit.home import headwater_home
@@ -27,7 +28,7 @@ def ship(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="Where the *.jsonl files are.")
     ],
-    to: Annotated[str, typer.Option(metavar="URL", envvar="HEADWATER_URL", help="The lineage service.")],
+    url: UrlOption = DEFAULT_URL,
     keys: Annotated[
         str | None,
         typer.Option(
@@ -41,15 +42,16 @@ def ship(
         bool, typer.Option("--from-start", help="Send again what was sent; a service stores nothing twice.")
     ] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Print what became of the events as JSON.")] = False,
+    to: OldUrlOption = None,
 ) -> None:
     """Send events of the file transport to a service: in order, from where the last shipment got to, each verified.
 
     Exit 0 only if all that the files hold have arrived. What is not what a trusted key signed is held back, and told.
 
-    Example: headwater ship /media/usb/lineage --to https://lineage.example.org --keys nodes.jwks
+    Example: headwater ship /media/usb/lineage --url https://lineage.example.org --keys nodes.jwks
     """
     trusted = Keys(trusted_keys(headwater_home()), {}) if keys is None else read_keys(keys)
-    transport = HttpTransport(HttpConfig(endpoint=_endpoint(to), timeout_s=_TIMEOUT_S, token_env=token_env))
+    transport = HttpTransport(HttpConfig(endpoint=_endpoint(to or url), timeout_s=_TIMEOUT_S, token_env=token_env))
     how = Shipping(
         transport=transport,
         verify=lambda event: _as_may_go(event, verified(event, trusted)),
@@ -76,7 +78,7 @@ def _endpoint(url: str) -> str:
     except ValueError:
         scheme = host = path = ""
     if scheme not in ("http", "https") or not host:
-        raise typer.BadParameter(f"{url!r} is no URL like https://lineage.example.org", param_hint="--to")
+        raise typer.BadParameter(f"{url!r} is no URL like https://lineage.example.org", param_hint="--url")
     return url if path.strip("/") else f"{url.rstrip('/')}/api/v1/lineage"
 
 

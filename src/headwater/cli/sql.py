@@ -46,7 +46,11 @@ def run(
     job: Annotated[str | None, typer.Option(help="The job's name; the file's, or `query`.", show_default=False)] = None,
     namespace: Annotated[str, typer.Option(help="The job's namespace.")] = "duckdb",
     endpoint: Annotated[
-        str | None, typer.Option(help="Where events are posted; else HEADWATER_ENDPOINT, or a service on this machine.")
+        str | None,
+        typer.Option(
+            help="The OpenLineage endpoint that events are posted to, any backend's, with its path; "
+            "else HEADWATER_ENDPOINT, or a service on this machine."
+        ),
     ] = None,
     token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
 ) -> None:

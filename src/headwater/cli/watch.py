@@ -31,7 +31,13 @@ watch = typer.Typer(
 )
 
 _HEARTBEAT_S: Final = 300.0
-EndpointOption = Annotated[str, typer.Option(envvar="HEADWATER_ENDPOINT", help="Where events are posted.")]
+EndpointOption = Annotated[
+    str,
+    typer.Option(
+        envvar="HEADWATER_ENDPOINT",
+        help="The OpenLineage endpoint that events are posted to, any backend's, with its path.",
+    ),
+]
 
 
 @watch.callback()

@@ -55,9 +55,9 @@ def test_what_an_edge_wrote_to_files_arrives_whole_and_once_and_what_was_changed
         file.write(event(999) + b"\n")
 
     with running(centre, "--require-signed") as service:
-        first_status, first = ship(lineage, edge, "--to", service.url)
-        second_status, second = ship(lineage, edge, "--to", service.url)
-        _, again = ship(lineage, edge, "--to", service.url, "--from-start")
+        first_status, first = ship(lineage, edge, "--url", service.url)
+        second_status, second = ship(lineage, edge, "--url", service.url)
+        _, again = ship(lineage, edge, "--url", service.url, "--from-start")
         events = httpx.get(f"{service.url}/api/v1/events/lineage", params={"limit": 500}).json()
         (node,) = httpx.get(f"{service.url}/api/v1/nodes").json()["nodes"]
 

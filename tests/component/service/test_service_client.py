@@ -142,7 +142,7 @@ def test_a_key_is_replaced_only_once_a_lineage_service_took_the_new_one(
     before = load_or_create(tmp_path).key_id
 
     with answering(200, body) as url:
-        assert "nothing was changed" in fault("key", "rotate", "--to", url)
+        assert "nothing was changed" in fault("key", "rotate", "--url", url)
 
     assert load_or_create(tmp_path).key_id == before
 

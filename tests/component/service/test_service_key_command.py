@@ -37,12 +37,12 @@ def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monk
         (first,) = read_jwks(headwater(node, "show", "--jwks"))
         before = sent()
         token = headwater(home, "token", "--hours", "1")
-        enrolled = headwater(node, "enrol", "--to", service.url, HEADWATER_KEY_TOKEN=token)
+        enrolled = headwater(node, "enrol", "--url", service.url, HEADWATER_KEY_TOKEN=token)
         after = sent()
-        replaced = headwater(node, "rotate", "--to", service.url)
+        replaced = headwater(node, "rotate", "--url", service.url)
         rotated = sent()
         second = load_or_create(node).key_id
-        reason = ("--from", "2026-05-22T14:00:00Z", "--reason", "laptop lost", "--to", service.url)
+        reason = ("--from", "2026-05-22T14:00:00Z", "--reason", "laptop lost", "--url", service.url)
         own = headwater(node, "revoke", second, *reason)
         stranger = headwater(home, "revoke", first, *reason, HEADWATER_KEY_TOKEN=headwater(home, "token"))
         revoked = sent()
@@ -70,9 +70,9 @@ def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monk
             "--from: expected a time with its zone",
         ),
         (
-            ["enrol", "--to", "http://127.0.0.1:9"],
+            ["enrol", "--url", "http://127.0.0.1:9"],
             "no lineage service answers at http://127.0.0.1:9 (ConnectError); start one with `headwater serve`, or "
-            "name another with --to",
+            "name another with --url",
         ),
     ],
 )

@@ -16,10 +16,10 @@ from tests.support.app import event
 
 @pytest.mark.parametrize("url", ["http://[::1", "lineage.example.org", "ftp://lineage.example.org", "http://", ""])
 def test_nothing_is_shipped_to_what_is_no_url(tmp_path: Path, url: str) -> None:
-    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--to", url], env={"COLUMNS": "200"})
+    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", url], env={"COLUMNS": "200"})
 
     assert told.exit_code == 2
-    assert f"--to: {url!r} is no URL like https://lineage.example.org" in told.output
+    assert f"--url: {url!r} is no URL like https://lineage.example.org" in told.output
 
 
 def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,7 +28,7 @@ def test_what_is_held_back_is_told_with_what_sends_it(tmp_path: Path, monkeypatc
     signed = sign_event(json.dumps(event()).encode(), stranger)
     (tmp_path / "events.jsonl").write_bytes(signed + b"\n")
 
-    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--to", "http://127.0.0.1:9"])
+    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", "http://127.0.0.1:9"])
 
     assert told.exit_code == 1
     assert "0 arrived, 1 held back, 0 refused; --from-start sends it once --keys has its key" in told.stdout
@@ -64,7 +64,7 @@ def test_what_did_not_arrive_is_no_success_the_next_time_either(
 ) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
     (tmp_path / "events.jsonl").write_text(json.dumps(event()) + "\n")
-    command = ["ship", str(tmp_path), "--to", "http://127.0.0.1:9", "--json"]
+    command = ["ship", str(tmp_path), "--url", "http://127.0.0.1:9", "--json"]
 
     first, second = (CliRunner().invoke(app, command) for _ in range(2))
 
@@ -85,7 +85,7 @@ def test_what_nobody_signed_is_held_back_whatever_the_keys(tmp_path: Path, monke
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path / "home"))
     (tmp_path / "events.jsonl").write_text(json.dumps(event()) + "\n")
 
-    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--to", "http://127.0.0.1:9"])
+    told = CliRunner().invoke(app, ["ship", str(tmp_path), "--url", "http://127.0.0.1:9"])
 
     assert told.stdout.endswith("0 arrived, 1 held back, 0 refused\n")
 
