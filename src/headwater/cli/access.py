@@ -11,6 +11,7 @@ import orjson
 import typer
 
 from headwater.access.operator import operator_token
+from headwater.cli.json_output import JsonOption, tell
 from headwater.cli.said import read_with_zone, said_by
 from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, bearer, service_at
 from headwater.cli.who import who
@@ -51,6 +52,7 @@ def create(
         str | None, typer.Option(metavar="TIME", callback=_time_to_come, help="When it ends; by default never.")
     ] = None,
     url: UrlOption = DEFAULT_URL,
+    json_output: JsonOption = False,
 ) -> None:
     """Make an API key and print it; it is shown this once, and kept as a hash.
 
@@ -68,7 +70,7 @@ def create(
     }
     with _as_admin(url) as client:
         made = client.post("/access/keys", body)
-    typer.echo(made["secret"])
+    tell(made["secret"], made, json_output=json_output)
     typer.echo("this is the only time it is shown; give it to its owner as HEADWATER_TOKEN", err=True)
 
 
@@ -87,6 +89,7 @@ def list_keys(json_output: _Json = False, url: UrlOption = DEFAULT_URL) -> None:
 def revoke(
     name: Annotated[str, typer.Argument(metavar="NAME|ID", help="Which key.", show_default=False)],
     url: UrlOption = DEFAULT_URL,
+    json_output: JsonOption = False,
 ) -> None:
     """Revoke an API key; from then on it lets nobody in.
 
@@ -94,7 +97,7 @@ def revoke(
     """
     with _as_admin(url) as client:
         gone = client.delete(f"/access/keys/{quote(name, safe='')}")
-    typer.echo(f"revoked {gone['name']} ({gone['id']})")
+    tell(f"revoked {gone['name']} ({gone['id']})", gone, json_output=json_output)
 
 
 def operators_token() -> str | None:

@@ -4,13 +4,13 @@ import gc
 import json
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -23,6 +23,7 @@ from headwater.audit.graph import Folded, Folding, check_graph
 from headwater.cli.audit_trust import read_head, trust_of
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.export_note import note_export
+from headwater.cli.json_output import JsonOption, tell
 from headwater.cli.progress import counted_progress
 from headwater.cli.said import DatabaseOption
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
@@ -39,6 +40,10 @@ from headwater.store.opening import open_reader
 from headwater.store.reader import Reader
 
 audit = typer.Typer(name="audit", help="Prove what the log holds, to one who trusts nobody.", no_args_is_help=True)
+
+
+_TOLD: Final = ("from", "to", "size", "logKey", "dataset", "names")
+"""Of a bundle's manifest."""
 
 
 @audit.callback()
@@ -82,6 +87,7 @@ def export(
     database: DatabaseOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there already.")] = False,
     url: UrlOption = DEFAULT_URL,
+    json_output: JsonOption = False,
 ) -> None:
     """Write a part of the log with keys, signed head, proofs and graph into one file; the service may go on meanwhile.
 
@@ -111,11 +117,8 @@ def export(
         beyond = [*beyond, f"no entry came then: {output} shows none of the {manifest['size']:,} that the log has"]
     for told in beyond:
         typer.echo(f"warning: {told}", err=True)
-    typer.echo(f"entries {manifest['from']:,} to {manifest['to']:,} of {manifest['size']:,} are in {output}")
-    if dataset is not None:
-        names = [" ".join(each.values()).strip() for each in manifest["names"]]
-        typer.echo(f"shown is what is about it by any name that it has: {', '.join(names)}")
-    typer.echo(f"tell the auditor the log's key by another way: {manifest['logKey']}")
+    members = {"file": str(output), **{key: manifest[key] for key in _TOLD}, "warnings": beyond}
+    tell("\n".join(_exported_in_words(output, manifest)), members, json_output=json_output)
 
 
 @audit.command()
@@ -134,7 +137,7 @@ def verify(
     witness: Annotated[
         list[str] | None, typer.Option(metavar="NAME+HASH+KEY", help="A witness who must have signed the head.")
     ] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json_output: JsonOption = False,
 ) -> None:
     """Check a bundle, offline; exit 0 if all is proven, 1 if something is wrong, 2 if it cannot be read.
 
@@ -151,6 +154,14 @@ def verify(
     typer.echo(json.dumps(_members(report, folded)) if json_output else "\n".join(_told(report)))
     if not report.is_proven:
         raise typer.Exit(IS_BAD)
+
+
+def _exported_in_words(output: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    yield f"entries {manifest['from']:,} to {manifest['to']:,} of {manifest['size']:,} are in {output}"
+    if manifest["dataset"] is not None:
+        names = [" ".join(each.values()).strip() for each in manifest["names"]]
+        yield f"shown is what is about it by any name that it has: {', '.join(names)}"
+    yield f"tell the auditor the log's key by another way: {manifest['logKey']}"
 
 
 def _witnessed(reader: Reader, signer: NoteSigner, home: Path, witnesses: int) -> str | None:

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 import httpx
 import typer
 
+from headwater.cli.json_output import tell
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
 from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
@@ -29,6 +30,7 @@ def cosign(
         float | None, typer.Option(min=1, help="Ask again after so many seconds, for ever; by default once.")
     ] = None,
     url: UrlOption = DEFAULT_URL,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object each time.")] = False,
 ) -> None:
     """Ask a witness that speaks C2SP tlog-witness to sign the log's head, and have the service keep that.
 
@@ -46,7 +48,7 @@ def cosign(
                 raise
             typer.echo(f"warning: {fault}", err=True)
         else:
-            typer.echo(f"{size:,} entries, signed")
+            tell(f"{size:,} entries, signed", {"size": size, "witness": witness}, json_output=json_output)
         if every is None:
             return
         time.sleep(every)

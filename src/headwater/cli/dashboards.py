@@ -1,5 +1,6 @@
 """`headwater dashboards …`: declare dashboards, their owners, and the queries or tables that they rest on."""
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ dashboards = typer.Typer(
 )
 _SETTLE_S = 30.0
 
+_JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON array, an object a query.")]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The dashboards, in YAML.", show_default=False)]
 
 
@@ -33,7 +35,7 @@ def _group() -> None:
 
 
 @dashboards.command()
-def lint(file: FileArgument) -> None:
+def lint(file: FileArgument, json_output: _JsonOption = False) -> None:
     """Check a file of dashboards, and that each query can be read; no service is asked.
 
     Exit status: 0 all is well, 1 a query cannot be read, 2 the file cannot.
@@ -41,13 +43,12 @@ def lint(file: FileArgument) -> None:
     Example: headwater dashboards lint dashboards.yaml
     """
     read = read_dashboards(file)
-    faults = [
-        f"{file}:{each.query.line}: {_name(each)}: {each.fault}"
-        for each in asked(read, lambda _: ())
-        if each.told is None
-    ]
-    for fault in faults:
-        typer.echo(fault)
+    faults = [each for each in asked(read, lambda _: ()) if each.told is None]
+    if json_output:
+        typer.echo(json.dumps([*map(_fault, faults)]))
+    else:
+        for each in faults:
+            typer.echo(f"{file}:{each.query.line}: {_name(each)}: {each.fault}")
     raise typer.Exit(IS_BAD if faults else 0)
 
 
@@ -56,6 +57,7 @@ def push(
     file: FileArgument,
     url: UrlOption = DEFAULT_URL,
     token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    json_output: _JsonOption = False,
 ) -> None:
     """Tell the service of each dashboard, and of the columns that its queries read, as signed events.
 
@@ -73,8 +75,30 @@ def push(
             emitter.put(event)
         if not emitter.settle(_SETTLE_S):
             raise UnavailableError(f"the events wait in the spool, since {endpoint} takes none")
+    if json_output:
+        typer.echo(json.dumps([*(_query(read, each) for each in found), *_rests(read)]))
+        return
     for line in _told(read, found):
         typer.echo(line)
+
+
+def _fault(each: Asked) -> dict[str, object]:
+    return {"line": each.query.line, "dashboard": each.dashboard.name, "query": each.query.name, "message": each.fault}
+
+
+def _query(file: Dashboards, each: Asked) -> dict[str, object]:
+    named = {"dashboard": each.dashboard.name, "query": each.query.name}
+    if each.told is None:
+        return {**named, "reads": [], "columns": [], "gaps": [], "fault": each.fault}
+    reads = [dataset(file, table)._asdict() for table in each.told.reads]
+    return {**named, "reads": reads, "columns": [*each.told.columns], "gaps": [*each.told.gaps], "fault": None}
+
+
+def _rests(file: Dashboards) -> Iterator[dict[str, object]]:
+    for dashboard in file.dashboards:
+        if dashboard.tables:
+            reads = [dataset(file, rest.table)._asdict() for rest in dashboard.tables]
+            yield {"dashboard": dashboard.name, "query": None, "reads": reads, "columns": [], "gaps": [], "fault": None}
 
 
 def _columns_at(client: ServiceClient) -> Columns:

@@ -7,16 +7,22 @@ from typing import Annotated, Final
 
 import typer
 
+from headwater.cli.json_output import JsonOption, tell
 from headwater.cli.said import read_with_zone
 from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, service_at
 from headwater.emit.home import headwater_home
 from headwater.errors import HeadwaterError
+from headwater.model.times import time_at, timestamp
 from headwater.signing.directory import Signed, enrolment, revocation, rotation
 from headwater.signing.jwks import encoded_public_key, write_jwks
 from headwater.signing.keyfile import key_path, load_or_create, next_key, replace_key, tokens_path
 from headwater.signing.tokens import new_token
 
 _TOKEN_HOURS: Final = 24
+_KEY_IN_WORDS: Final = """\
+node        {nodeId}
+key id      {keyId}
+public key  {publicKey}  (Ed25519, base64url)"""
 _Token = Annotated[
     str | None,
     typer.Option(envvar="HEADWATER_KEY_TOKEN", help="A one-time token; rather set the variable: others see a command."),
@@ -35,6 +41,7 @@ def show(
     jwks: Annotated[
         bool, typer.Option("--jwks", help="Print a JSON Web Key Set, which `headwater verify --keys` reads.")
     ] = False,
+    json_output: JsonOption = False,
 ) -> None:
     """Show the public key, never the private one; the first use makes the key.
 
@@ -48,9 +55,9 @@ def show(
     if jwks:
         typer.echo(write_jwks({node_key.key_id: node_key.public_key}))
         return
-    typer.echo(f"node        {node_key.node_id}")
-    typer.echo(f"key id      {node_key.key_id}")
-    typer.echo(f"public key  {encoded_public_key(node_key.public_key)}  (Ed25519, base64url)")
+    public_key = encoded_public_key(node_key.public_key)
+    told = {"nodeId": node_key.node_id, "keyId": node_key.key_id, "publicKey": public_key}
+    tell(_KEY_IN_WORDS.format(**told), told, json_output=json_output)
 
 
 @key.command()
@@ -59,28 +66,32 @@ def token(
         str | None, typer.Option(help="The node that it is for; by default any that has no key yet.")
     ] = None,
     hours: Annotated[float, typer.Option(min=0.01, help="How long it holds.")] = _TOKEN_HOURS,
+    json_output: JsonOption = False,
 ) -> None:
     """Make a one-time token, on the service's machine, by which a node enrols its key; it is shown this once.
 
     Example: headwater key token
     """
     until_us = time.time_ns() // 1_000 + round(hours * 3_600_000_000)
-    typer.echo(new_token(tokens_path(headwater_home()), until_us, node))
+    made = new_token(tokens_path(headwater_home()), until_us, node)
+    tell(made, {"token": made, "nodeId": node, "until": timestamp(time_at(until_us))}, json_output=json_output)
 
 
 @key.command()
-def enrol(url: UrlOption = DEFAULT_URL, token: _Token = None, to: OldUrlOption = None) -> None:
+def enrol(
+    token: _Token = None, url: UrlOption = DEFAULT_URL, to: OldUrlOption = None, json_output: JsonOption = False
+) -> None:
     """Have a service trust this machine's key.
 
     Example: HEADWATER_KEY_TOKEN=… headwater key enrol --url http://localhost:5000
     """
     node_key = load_or_create(headwater_home())
     _post(to or url, enrolment(node_key, str(uuid.uuid4()), datetime.now(UTC)), token)
-    typer.echo(f"enrolled {node_key.key_id}")
+    tell(f"enrolled {node_key.key_id}", {"keyId": node_key.key_id}, json_output=json_output)
 
 
 @key.command()
-def rotate(url: UrlOption = DEFAULT_URL, to: OldUrlOption = None) -> None:
+def rotate(url: UrlOption = DEFAULT_URL, to: OldUrlOption = None, json_output: JsonOption = False) -> None:
     """Replace this machine's key by a new one that the old one signs; processes that run go on with the old one.
 
     The old key stays trusted, for what waits in spools; revoke it once that is delivered.
@@ -91,7 +102,8 @@ def rotate(url: UrlOption = DEFAULT_URL, to: OldUrlOption = None) -> None:
     old, new = load_or_create(home), next_key(home)
     _post(to or url, rotation(old, new, str(uuid.uuid4()), datetime.now(UTC)), None)
     replace_key(home)
-    typer.echo(f"{new.key_id} replaces {old.key_id}")
+    told = {"keyId": new.key_id, "replaces": old.key_id}
+    tell(f"{new.key_id} replaces {old.key_id}", told, json_output=json_output)
 
 
 @key.command()
@@ -99,9 +111,10 @@ def revoke(
     key_id: Annotated[str, typer.Argument(metavar="KEYID", help="The key's id.", show_default=False)],
     from_time: Annotated[str, typer.Option("--from", metavar="TIME", help="Since when it is not to be trusted.")],
     reason: Annotated[str, typer.Option(help="Why, in people's words; it stands in the log.")],
-    url: UrlOption = DEFAULT_URL,
     token: _Token = None,
+    url: UrlOption = DEFAULT_URL,
     to: OldUrlOption = None,
+    json_output: JsonOption = False,
 ) -> None:
     """Have a service no longer trust a key: signed by that very key if it is this machine's, else by a one-time token.
 
@@ -111,7 +124,8 @@ def revoke(
     by = [own] if own.key_id == key_id else []
     told = revocation(key_id, read_with_zone(from_time, "--from"), reason, str(uuid.uuid4()), datetime.now(UTC), *by)
     _post(to or url, told, token)
-    typer.echo(f"revoked {key_id} from {from_time}")
+    members = {"keyId": key_id, "from": from_time, "reason": reason}
+    tell(f"revoked {key_id} from {from_time}", members, json_output=json_output)
 
 
 def _post(url: str, signed: Signed, token: str | None) -> None:

@@ -20,6 +20,7 @@ lab = typer.Typer(
     name="lab", help="Real components on this machine: Kafka and what goes with it, Flink, Trino.", no_args_is_help=True
 )
 _MIB = 1 << 20
+_JsonOption = Annotated[bool, typer.Option("--json", help="Print a JSON array, one object a part.")]
 
 
 @lab.callback()
@@ -37,6 +38,7 @@ def up(
     port: Annotated[
         list[str] | None, typer.Option("--port", metavar="PART=PORT", help="Where a part is to listen.")
     ] = None,
+    json_output: _JsonOption = False,
 ) -> None:
     """Start a lab, all of it on 127.0.0.1.
 
@@ -50,7 +52,8 @@ def up(
     started = _lab(name, _ports(port or []))
     since = time.monotonic()
     started.up(parts or [], lambda line: typer.echo(line, err=True))
-    _show(started.status(), time.monotonic() - since)
+    took_s = time.monotonic() - since
+    _tell(started.status(), took_s, json_output=json_output)
 
 
 @lab.command()
@@ -65,19 +68,13 @@ def fetch(
 
 
 @lab.command()
-def status(
-    json_output: Annotated[bool, typer.Option("--json", help="Print a JSON array, one object a part.")] = False,
-) -> None:
+def status(json_output: _JsonOption = False) -> None:
     """Show each part: whether it is up, where, how much memory it has and how long it took to start.
 
     Example: headwater lab status --json
     """
     found = list({part.name: part for one in _labs() for part in one.status()}.values())  # S3 is in two labs
-    if json_output:
-        sys.stdout.buffer.write(orjson.dumps([asdict(one) for one in found]) + b"\n")
-        sys.stdout.flush()
-    else:
-        _show(found)
+    _tell(found, json_output=json_output)
 
 
 @lab.command()
@@ -130,6 +127,14 @@ def _ports(settings: list[str]) -> dict[str, int]:
     if any(not (part and port.isdecimal() and 0 < int(port) < 65_535) for part, _, port in pairs):
         raise typer.BadParameter("--port: expected PART=PORT, such as broker=19092")
     return {part: int(port) for part, _, port in pairs}
+
+
+def _tell(found: "list[PartStatus]", took_s: float | None = None, *, json_output: bool) -> None:
+    if json_output:
+        sys.stdout.buffer.write(orjson.dumps([asdict(one) for one in found]) + b"\n")
+        sys.stdout.flush()
+    else:
+        _show(found, took_s)
 
 
 def _show(found: "list[PartStatus]", took_s: float | None = None) -> None:

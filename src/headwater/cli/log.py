@@ -10,6 +10,7 @@ import typer
 
 from headwater.cli.access import operators_token
 from headwater.cli.cosign import cosign
+from headwater.cli.json_output import JsonOption, tell
 from headwater.cli.said import DatabaseOption
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 from headwater.emit.home import headwater_home
@@ -58,6 +59,7 @@ def redact(
     reason: Annotated[str, typer.Option(help="Why; kept in the log.")],
     by: Annotated[str, typer.Option(help="Who; kept in the log.")],
     database: DatabaseOption = None,
+    json_output: JsonOption = False,
 ) -> None:
     """Erase a facet of an event for good; its commitment stays, so every proof and receipt still holds.
 
@@ -70,4 +72,5 @@ def redact(
     with closing(open_existing(database or home / "headwater.db", home / "segments")) as store:
         told = Erasure(index, path, reason, by, str(uuid4()), time.time_ns() // 1_000)
         gone, entry = erased(store, told)
-    typer.echo(f"erased from entry {index}: {', '.join(gone)}; entry {entry} says so")
+    in_words = f"erased from entry {index}: {', '.join(gone)}; entry {entry} says so"
+    tell(in_words, {"index": index, "erased": gone, "saidBy": entry}, json_output=json_output)

@@ -10,6 +10,7 @@ import orjson
 import typer
 
 from headwater.cli.exit_status import IS_BAD
+from headwater.cli.json_output import JsonOption
 from headwater.cli.progress import counted_progress
 from headwater.cli.said import readable_database
 from headwater.emit.home import headwater_home
@@ -32,7 +33,7 @@ def _group() -> None:
 @store.command()
 def backup(
     target: Annotated[Path, typer.Argument(metavar="TO", help="The file to make; TO.segments, if there are segments.")],
-    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json_output: JsonOption = False,
 ) -> None:
     """Copy this machine's SQLite store as it is now, with its segments, and read the copy whole.
 
@@ -65,7 +66,7 @@ def copy(
             metavar="TO", callback=readable_database, help="As FROM; empty, or with the beginning of FROM's log."
         ),
     ],
-    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json_output: JsonOption = False,
 ) -> None:
     """Copy everything from one database to another, and compare the two; exit 0 only if they are the same.
 

@@ -4,6 +4,7 @@ import hashlib
 import socket
 import time
 from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -12,6 +13,7 @@ import orjson
 import typer
 
 from headwater.cli.audit_trust import verifier_of
+from headwater.cli.json_output import tell
 from headwater.cli.said import name_of_key
 from headwater.cli.service_client import no_service_there
 from headwater.emit.home import headwater_home
@@ -39,6 +41,7 @@ def witness(
     every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 60.0,
     post: Annotated[bool, typer.Option(help="Give the signature to the log's service, which serves it.")] = True,
     once: Annotated[bool, typer.Option("--once", help="Look once, and print the head with both signatures.")] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object a look.")] = False,
 ) -> None:
     """Sign a log's head while it only grows; exit 1, with both heads kept, once it does not, 2 if it cannot be seen.
 
@@ -46,14 +49,23 @@ def witness(
 
     Example: headwater witness https://lineage.example.org --log-key lineage.example.org+f0a1b2c3+AX…
     """
-    _look_on(service.rstrip("/"), log_key, name, None if once else every, post=post)
-
-
-def _look_on(service: str, log_key: str, name: str | None, every: float | None, *, post: bool) -> None:
-    """Look at the log again and again, or once."""
     log, home = verifier_of(log_key, "--log-key"), headwater_home()
     signer = witness_key(home, name, f"{socket.gethostname()}/headwater-witness")
-    folder = home / "witness" / hashlib.sha256(str(log).encode()).hexdigest()[:16]
+    for seen in _looks(service.rstrip("/"), log, signer, None if once else every, post=post):
+        in_words = seen.note if once else f"{seen.head.size:,} entries, signed"
+        tell(in_words, _members(seen, signer), json_output=json_output)
+
+
+def _members(seen: Witnessed, signer: NoteSigner) -> dict[str, object]:
+    head = {"origin": seen.head.origin, "size": seen.head.size, "root": seen.head.root.hex()}
+    return {**head, "witnessKey": str(signer.verifier), "note": seen.note}
+
+
+def _looks(
+    service: str, log: NoteVerifier, signer: NoteSigner, every: float | None, *, post: bool
+) -> Iterator[Witnessed]:
+    """Look at the log again and again, or once; what was seen and signed each time."""
+    folder = headwater_home() / "witness" / hashlib.sha256(str(log).encode()).hexdigest()[:16]
     typer.echo(f"witness key {signer.verifier}; what it signed last is in {folder / 'head.txt'}", err=True)
     while True:
         try:
@@ -65,7 +77,7 @@ def _look_on(service: str, log_key: str, name: str | None, every: float | None, 
         else:
             if post:
                 _post(service, seen.note)
-            typer.echo(seen.note if every is None else f"{seen.head.size:,} entries, signed")
+            yield seen
         if every is None:
             return
         time.sleep(every)

@@ -67,6 +67,10 @@ def test_a_key_is_made_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypa
 
     with serving_by_tls(home, tls) as url:
         key = headwater("access", "key", "create", "ci", "--role", "read", "--scope", "sales*", "--url", url).strip()
+        other = json.loads(
+            headwater("access", "key", "create", "cd", "--role", "read", "--scope", "*", "--url", url, "--json")
+        )
+        gone = json.loads(headwater("access", "key", "revoke", other["id"], "--url", url, "--json"))
         with httpx.Client(verify=True, headers={"authorization": f"Bearer {key}"}) as client:
             me = client.get(f"{url}/api/v1/access/me").json()
         with pytest.raises(UnauthenticatedError, match="set HEADWATER_TOKEN to an API key"):
@@ -82,7 +86,9 @@ def test_a_key_is_made_used_listed_and_revoked_over_tls(tmp_path: Path, monkeypa
     assert url.startswith("https://")
     assert (me["name"], me["roles"], me["scopes"]) == ("key:ci", ["read"], ["sales*"])
     assert revoked.startswith("revoked ci ")
-    assert [(each["name"], each["isRevoked"]) for each in listed] == [("ci", True)]
+    assert sorted((each["name"], each["isRevoked"]) for each in listed) == [("cd", True), ("ci", True)]
+    assert other["secret"].startswith("hw_")
+    assert (gone["name"], gone["isRevoked"]) == ("cd", True)
     assert after == 401
 
 

@@ -637,6 +637,22 @@ def test_a_bundle_that_is_there_is_replaced_only_where_that_is_asked_for(home: P
     assert verdict(bundle_of(home, "--force"))["verdict"] == "proven"
 
 
+def test_what_is_in_a_bundle_is_told_as_json(home: Path) -> None:
+    told = json.loads(run("export", "-o", str(home / "bundle.zip"), "--from", "3", "--to", "19", "--json").stdout)
+
+    key = str(log_key(home, LOG_NAME, "").verifier)
+    assert told == {
+        "file": str(home / "bundle.zip"),
+        "from": 3,
+        "to": 19,
+        "size": 30,
+        "logKey": key,
+        "dataset": None,
+        "names": None,
+        "warnings": [],
+    }
+
+
 def test_a_bundle_that_cannot_be_written_is_told_so(home: Path) -> None:
     told = run("export", "-o", str(home / "none" / "bundle.zip"))
 
@@ -811,6 +827,18 @@ def test_what_was_erased_is_gone_everywhere_and_everything_is_still_proven(home:
         assert store.folded() == 33  # 30, the two exports, the erasure
     again = CliRunner().invoke(app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", "x", "--by", "ann"])
     assert "'run.facets.nominalTime' of the entry was erased before" in str(again.exception)
+
+
+def test_what_was_erased_is_told_as_json(home: Path) -> None:
+    told = CliRunner().invoke(
+        app, ["log", "redact", "4", "run.facets.nominalTime", "--reason", "asked for", "--by", "ann", "--json"]
+    )
+
+    assert json.loads(told.stdout) == {
+        "index": 4,
+        "erased": ["run.facets.nominalTime", "run.facets.signature"],
+        "saidBy": 30,
+    }
 
 
 def test_nothing_of_what_was_erased_is_left_in_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

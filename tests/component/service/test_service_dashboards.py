@@ -119,8 +119,15 @@ def test_who_asks_for_impact_finds_the_dashboard_with_its_owner(tmp_path: Path) 
         pushed = CliRunner(env={"HEADWATER_HOME": str(tmp_path / "node")}).invoke(
             app, ["dashboards", "push", str(file), "--url", service.url], catch_exceptions=False
         )
+        again = CliRunner(env={"HEADWATER_HOME": str(tmp_path / "node")}).invoke(
+            app, ["dashboards", "push", str(file), "--url", service.url, "--json"], catch_exceptions=False
+        )
         asked = CliRunner().invoke(app, ["impact", "sales.db/orders:price", "--change", "drop", "--url", service.url])
 
     assert pushed.stdout == "revenue.by_supplier: 2 columns from lake.sales.stats\n"
+    (query,) = json.loads(again.stdout)
+    assert (query["dashboard"], query["query"], query["fault"], query["gaps"]) == ("revenue", "by_supplier", None, [])
+    assert query["reads"] == [{"namespace": TRINO, "name": "lake.sales.stats"}]
+    assert len(query["columns"]) == 2
     assert "revenue:by_supplier.total_price" in asked.stdout
     assert "team:finance" in asked.stdout

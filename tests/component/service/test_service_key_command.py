@@ -46,6 +46,7 @@ def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monk
         own = headwater(node, "revoke", second, *reason)
         stranger = headwater(home, "revoke", first, *reason, HEADWATER_KEY_TOKEN=headwater(home, "token"))
         revoked = sent()
+        once_more = headwater(node, "revoke", second, *reason, "--json")
         keys = {each["keyId"]: each for each in httpx.get(f"{service.url}/api/v1/keys").json()["keys"]}
 
     assert first in shown
@@ -53,6 +54,7 @@ def test_a_node_s_key_is_made_enrolled_replaced_and_revoked(tmp_path: Path, monk
     assert enrolled == f"enrolled {first}"
     assert replaced == f"{second} replaces {first}"
     assert own == f"revoked {second} from 2026-05-22T14:00:00Z"
+    assert json.loads(once_more) == {"keyId": second, "from": "2026-05-22T14:00:00Z", "reason": "laptop lost"}
     assert stranger == f"revoked {first} from 2026-05-22T14:00:00Z"
     assert keys[first]["replacedBy"] == second
     assert {keys[each]["revokedBecause"] for each in (first, second)} == {"laptop lost"}

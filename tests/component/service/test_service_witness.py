@@ -38,6 +38,11 @@ def test_a_witness_signs_what_grew_and_finds_what_was_rewritten(
         status, note = look(service.url)
         assert (status, "lineage.example.org\n5\n" in note) == (0, True)
         assert httpx.get(f"{service.url}/api/v1/log/checkpoint?witnesses=1").text == note
+        seen = json.loads(
+            CliRunner().invoke(app, ["witness", service.url, "--log-key", key, "--once", "--json"]).stdout
+        )
+        assert (seen["origin"], seen["size"], seen["witnessKey"]) == ("lineage.example.org", 5, own)
+        assert seen["note"].startswith("lineage.example.org\n5\n")
 
     audit(home, note, key, own, monkeypatch)
     for path in home.glob("headwater.db*"):
@@ -84,6 +89,8 @@ def test_a_witness_of_others_is_asked_and_the_log_keeps_what_it_signed(tmp_path:
             assert cosigned(service.url, other) == (0, "5 entries, signed\n")
             newest = httpx.get(f"{service.url}/api/v1/log/checkpoint?witnesses=1").text
             assert ("lineage.example.org\n5\n" in newest, OTHER.verifier.name in newest) == (True, True)
+            in_json = CliRunner().invoke(app, ["log", "cosign", other, "--url", service.url, "--json"]).stdout
+            assert json.loads(in_json) == {"size": 5, "witness": other}
         for path in tmp_path.glob("headwater.db*"):
             path.unlink()
         with running(tmp_path) as service:

@@ -1,0 +1,85 @@
+"""Every command that tells what a script would read takes `--json`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
+from headwater.signing.keyfile import load_or_create
+from tests.unit.docs.test_docs_commands import COMMANDS
+
+WITHOUT = {
+    "goes on until it is stopped, and says one line once it is ready": {
+        ("serve",),
+        ("agent",),
+        ("demo",),
+        ("watch", "connect"),
+        ("watch", "flink"),
+        ("watch", "registry"),
+        ("watch", "trino"),
+    },
+    "prints a log, line by line, as a program wrote it": {("job", "logs"), ("lab", "logs")},
+    "prints rows, as CSV": {("sql", "run")},
+    "tells nothing but how far it is, on standard error": {("lab", "fetch"), ("lab", "down")},
+}
+
+FILE = """
+engine: trino://trino:8080
+dashboards:
+  - name: revenue
+    queries:
+      - {name: good, sql: SELECT a FROM c.s.t}
+      - {name: bad, sql: SELECT FROM WHERE}
+"""
+
+
+def told(*arguments: str) -> object:
+    done = CliRunner().invoke(app, [*arguments, "--json"])
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_every_command_takes_json_but_those_that_have_a_reason() -> None:
+    without = {path for path, command in COMMANDS.items() if not any("--json" in each.opts for each in command.params)}
+
+    assert without == set().union(*WITHOUT.values())
+
+
+def test_the_key_is_told_as_json(home: Path) -> None:
+    shown = told("key", "show")
+
+    key = load_or_create(home)
+    assert isinstance(shown, dict)
+    assert (shown["nodeId"], shown["keyId"]) == (key.node_id, key.key_id)
+    assert [*shown] == ["nodeId", "keyId", "publicKey"]
+
+
+def test_a_token_is_told_as_json_with_when_it_ends() -> None:
+    made = told("key", "token", "--node", "edge-1")
+
+    assert isinstance(made, dict)
+    assert len(made["token"]) == 43
+    assert made["nodeId"] == "edge-1"
+    assert made["until"].endswith("Z")
+
+
+def test_queries_that_cannot_be_read_are_told_as_json(tmp_path: Path) -> None:
+    (file := tmp_path / "dashboards.yaml").write_text(FILE)
+
+    (fault,) = told("dashboards", "lint", str(file))  # type: ignore[misc]
+
+    assert (fault["line"], fault["dashboard"], fault["query"]) == (7, "revenue", "bad")
+    assert fault["message"]
+
+
+def test_where_every_query_can_be_read_the_list_is_empty(tmp_path: Path) -> None:
+    (file := tmp_path / "dashboards.yaml").write_text(FILE.replace("SELECT FROM WHERE", "SELECT 1"))
+
+    assert told("dashboards", "lint", str(file)) == []
