@@ -3,7 +3,7 @@
 import ast
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,19 +60,6 @@ def test_every_help_has_an_example_of_its_own_command(path: tuple[str, ...]) -> 
 
     assert example.split()[1 : 1 + len(path)] == [*path]
     assert unknown(example) == []
-
-
-@pytest.fixture
-def parse(monkeypatch: pytest.MonkeyPatch) -> Callable[[tuple[str, ...], str], Any]:
-    """Reads a call as its command does, which raises where it does not take it; what a call names need not be there."""
-
-    def parse(path: tuple[str, ...], line: str) -> Any:  # noqa: ANN401
-        for parameter in COMMANDS[path].params:
-            monkeypatch.setattr(parameter.type_descriptor.parameter_info, "exists", False, raising=False)
-        words = shlex.split(re.sub(r"\$\([^)]*\)", "X", line.partition(" > ")[0]))
-        return COMMANDS[path].make_context("headwater", words[1 + len(path) :])
-
-    return parse
 
 
 @pytest.fixture
