@@ -1,6 +1,7 @@
 """Where the commands send their events that send any, and what they call the service that they ask or tell."""
 
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -31,7 +32,7 @@ def test_every_command_calls_the_service_s_address_url() -> None:
     assert [path for path, options in named.items() if options != ["--url"]] == []
 
 
-@pytest.mark.parametrize(
+TELLING = pytest.mark.parametrize(
     "command",
     [
         ["ship", "."],
@@ -41,6 +42,9 @@ def test_every_command_calls_the_service_s_address_url() -> None:
     ],
     ids=" ".join,
 )
+
+
+@TELLING
 @pytest.mark.parametrize("option", ["--url", "--to"])
 def test_a_command_that_tells_a_service_something_still_takes_the_older_name_for_its_address(
     command: list[str], option: str, tmp_path: object, monkeypatch: pytest.MonkeyPatch
@@ -54,3 +58,17 @@ def test_a_command_that_tells_a_service_something_still_takes_the_older_name_for
     assert "no address" in f"{told.exception} {told.output}"
     assert "--url" in shown
     assert not re.search(r"--to\b", shown)
+
+
+@TELLING
+@pytest.mark.parametrize("option", ["--url", "--to"])
+def test_an_empty_address_is_refused_rather_than_another_told(
+    command: list[str], option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    monkeypatch.setenv("HEADWATER_URL", "http://127.0.0.1:8")
+
+    told = CliRunner().invoke(app, [*command, option, ""])
+
+    assert "'' is no URL" in f"{told.exception} {told.output}"

@@ -51,7 +51,9 @@ def ship(
     Example: headwater ship /media/usb/lineage --url https://lineage.example.org --keys nodes.jwks
     """
     trusted = Keys(trusted_keys(headwater_home()), {}) if keys is None else read_keys(keys)
-    transport = HttpTransport(HttpConfig(endpoint=_endpoint(to or url), timeout_s=_TIMEOUT_S, token_env=token_env))
+    transport = HttpTransport(
+        HttpConfig(endpoint=_endpoint(url if to is None else to), timeout_s=_TIMEOUT_S, token_env=token_env)
+    )
     how = Shipping(
         transport=transport,
         verify=lambda event: _as_may_go(event, verified(event, trusted)),
