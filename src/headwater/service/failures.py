@@ -102,7 +102,7 @@ async def _of_http(_: Request, error: Exception) -> Response:
 async def _of_parameters(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101  registered for nothing else
     faults = error.errors()
-    wrong = [_wording(fault) for fault in faults]
+    wrong = [*dict.fromkeys(map(_wording, faults))]  # a parameter that two parts of a route read has a fault in each
     status = _status_of_faults(faults)
     message = _phrase(status) if status == HTTPStatus.NOT_FOUND else "; ".join(wrong)
     return answer(Failure(code=status, message=message, errors=wrong), status)

@@ -106,6 +106,19 @@ def test_a_service_s_address_with_a_path_is_told_as_none_of_a_service(tmp_path: 
     assert "`headwater node list` lists those that have a record" in unknown
 
 
+@pytest.mark.parametrize(
+    "command", [("coverage",), ("trace", "orders"), ("impact", "orders"), ("root-cause", "orders")]
+)
+def test_a_time_that_cannot_be_read_is_told_once_by_its_option(command: tuple[str, ...], tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        told = fault(*command, "--as-of", "yesterday-ish", "--url", service.url)
+
+    assert told == (
+        "--as-of: 'yesterday-ish' cannot be read: expected a time with its zone such as 2026-05-22T14:23:11Z, or "
+        "milliseconds since 1970"
+    )
+
+
 def test_a_log_that_answers_with_a_fault_is_told_in_a_sentence() -> None:
     with answering(502, b"<html>") as url:
         told = fault("witness", url, "--log-key", LOG, "--once")
