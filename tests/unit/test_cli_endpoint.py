@@ -72,3 +72,15 @@ def test_an_empty_address_is_refused_rather_than_another_told(
     told = CliRunner().invoke(app, [*command, option, ""])
 
     assert "'' is no URL" in f"{told.exception} {told.output}"
+
+
+def test_credentials_in_an_endpoint_are_refused_with_the_option_that_takes_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    watch = ["watch", "registry", "--url", "http://127.0.0.1:9", "--bootstrap", "127.0.0.1:9", "--once"]
+
+    told = CliRunner().invoke(app, [*watch, "--endpoint", "http://ann:secret@127.0.0.1:8/api/v1/lineage"])
+
+    assert "--token-env" in str(told.exception)
+    assert "secret" not in str(told.exception)

@@ -32,8 +32,8 @@ class HttpConfig:
         """Refuse what must not be shown."""
         if "@" in urlsplit(self.endpoint).netloc:
             raise InvalidInputError(
-                "the endpoint for events holds credentials; name the variable with a token in their place: --token-env, "
-                "or lineage.http.auth.token_env of a pipeline file"
+                "the endpoint for events holds credentials; name the variable with a token in their place: "
+                "--token-env, or lineage.http.auth.token_env of a pipeline file"
             )
 
 
