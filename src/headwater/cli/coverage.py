@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from headwater.cli.json_output import AnswerOption
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 from headwater.cli.trace import unbroken_console
@@ -45,7 +46,6 @@ _KindOption = Annotated[
     GapKind | None, typer.Option("--kind", metavar="KIND", help=f"Only gaps of this kind: {', '.join(_HEADINGS)}.")
 ]
 _LimitOption = Annotated[int, typer.Option("--limit", min=0, max=_PAGE, help="How many gaps to list at most.")]
-_JsonOption = Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")]
 
 
 def coverage(
@@ -54,7 +54,7 @@ def coverage(
     limit: _LimitOption = 50,
     as_of: AsOfOption = None,
     url: UrlOption = DEFAULT_URL,
-    json_output: _JsonOption = False,
+    json_output: AnswerOption = False,
 ) -> None:
     """Show the gaps that are known: what events should have told and did not, or what could not be taken as told.
 

@@ -1,11 +1,11 @@
 """`headwater dashboards …`: declare dashboards, their owners, and the queries or tables that they rest on."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 from urllib.parse import quote
 
 import typer
@@ -14,6 +14,7 @@ from headwater.capture.dashboards.events import events_of
 from headwater.capture.dashboards.reading import read_dashboards
 from headwater.capture.dashboards.resolved import Asked, Columns, asked, dataset
 from headwater.capture.dashboards.spec import Dashboards
+from headwater.cli.events_to import TokenEnvOption
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, service_at
 from headwater.emission import opened_emitter
@@ -24,7 +25,8 @@ dashboards = typer.Typer(
     name="dashboards", help="Declare dashboards, their owners and what they rest on.", no_args_is_help=True
 )
 _SETTLE_S = 30.0
-
+_NOTHING: Final[Mapping[str, object]] = {"reads": (), "columns": (), "gaps": (), "fault": None}
+"""What is told of a query, where it is not told otherwise."""
 _JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON array, an object a query.")]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The dashboards, in YAML.", show_default=False)]
 
@@ -56,7 +58,7 @@ def lint(file: FileArgument, json_output: _JsonOption = False) -> None:
 def push(
     file: FileArgument,
     url: UrlOption = DEFAULT_URL,
-    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    token_env: TokenEnvOption = None,
     json_output: _JsonOption = False,
 ) -> None:
     """Tell the service of each dashboard, and of the columns that its queries read, as signed events.
@@ -87,18 +89,18 @@ def _fault(each: Asked) -> dict[str, object]:
 
 
 def _query(file: Dashboards, each: Asked) -> dict[str, object]:
-    named = {"dashboard": each.dashboard.name, "query": each.query.name}
+    named: dict[str, object] = {"dashboard": each.dashboard.name, "query": each.query.name}
     if each.told is None:
-        return {**named, "reads": [], "columns": [], "gaps": [], "fault": each.fault}
+        return {**named, **_NOTHING, "fault": each.fault}
     reads = [dataset(file, table)._asdict() for table in each.told.reads]
-    return {**named, "reads": reads, "columns": [*each.told.columns], "gaps": [*each.told.gaps], "fault": None}
+    return {**named, **_NOTHING, "reads": reads, "columns": [*each.told.columns], "gaps": [*each.told.gaps]}
 
 
 def _rests(file: Dashboards) -> Iterator[dict[str, object]]:
     for dashboard in file.dashboards:
         if dashboard.tables:
             reads = [dataset(file, rest.table)._asdict() for rest in dashboard.tables]
-            yield {"dashboard": dashboard.name, "query": None, "reads": reads, "columns": [], "gaps": [], "fault": None}
+            yield {"dashboard": dashboard.name, "query": None, **_NOTHING, "reads": reads}
 
 
 def _columns_at(client: ServiceClient) -> Columns:

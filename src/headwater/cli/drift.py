@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from headwater.cli.json_output import AnswerOption
 from headwater.cli.lineage_walk import find
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
@@ -32,7 +33,6 @@ _FromOption = Annotated[
 ]
 _ToOption = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only what was told of until then.")]
 _LimitOption = Annotated[int, typer.Option("--limit", min=0, max=_PAGE, help="How many changes to list at most.")]
-_JsonOption = Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")]
 
 
 def drift(
@@ -43,7 +43,7 @@ def drift(
     limit: _LimitOption = 20,
     as_of: AsOfOption = None,
     url: UrlOption = DEFAULT_URL,
-    json_output: _JsonOption = False,
+    json_output: AnswerOption = False,
 ) -> None:
     """Show schemas that changed, the newest change first: who told of it, which columns, and what hangs on these.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import orjson
 import typer
 
+from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption
 from headwater.cli.progress import shown_progress
 from headwater.errors import InvalidInputError, SetupError
 
@@ -47,14 +48,8 @@ def run(
     ] = None,
     batch: Annotated[bool, typer.Option("--batch", help="Run SQL as a batch.")] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the jobs to end.")] = False,
-    endpoint: Annotated[
-        str | None,
-        typer.Option(
-            help="The OpenLineage endpoint that events are posted to, any backend's, with its path; "
-            "else HEADWATER_ENDPOINT, or a service on this machine."
-        ),
-    ] = None,
-    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    endpoint: OptionalEndpointOption = None,
+    token_env: TokenEnvOption = None,
     events: Annotated[Path | None, typer.Option("--file", help="Append events to this file.")] = None,
     python: Annotated[
         Path | None,

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+AnswerOption = Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")]
 
 
 def tell(words: str, members: object, *, json_output: bool) -> None:

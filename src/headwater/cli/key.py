@@ -9,7 +9,7 @@ import typer
 
 from headwater.cli.json_output import JsonOption, tell
 from headwater.cli.said import read_with_zone
-from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, service_at
+from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address, service_at
 from headwater.emit.home import headwater_home
 from headwater.errors import HeadwaterError
 from headwater.model.times import time_at, timestamp
@@ -86,7 +86,7 @@ def enrol(
     Example: HEADWATER_KEY_TOKEN=… headwater key enrol --url http://localhost:5000
     """
     node_key = load_or_create(headwater_home())
-    _post(url if to is None else to, enrolment(node_key, str(uuid.uuid4()), datetime.now(UTC)), token)
+    _post(address(url, to), enrolment(node_key, str(uuid.uuid4()), datetime.now(UTC)), token)
     tell(f"enrolled {node_key.key_id}", {"keyId": node_key.key_id}, json_output=json_output)
 
 
@@ -100,7 +100,7 @@ def rotate(url: UrlOption = DEFAULT_URL, to: OldUrlOption = None, json_output: J
     """
     home = headwater_home()
     old, new = load_or_create(home), next_key(home)
-    _post(url if to is None else to, rotation(old, new, str(uuid.uuid4()), datetime.now(UTC)), None)
+    _post(address(url, to), rotation(old, new, str(uuid.uuid4()), datetime.now(UTC)), None)
     replace_key(home)
     told = {"keyId": new.key_id, "replaces": old.key_id}
     tell(f"{new.key_id} replaces {old.key_id}", told, json_output=json_output)
@@ -123,7 +123,7 @@ def revoke(
     own = load_or_create(headwater_home())
     by = [own] if own.key_id == key_id else []
     told = revocation(key_id, read_with_zone(from_time, "--from"), reason, str(uuid.uuid4()), datetime.now(UTC), *by)
-    _post(url if to is None else to, told, token)
+    _post(address(url, to), told, token)
     members = {"keyId": key_id, "from": from_time, "reason": reason}
     tell(f"revoked {key_id} from {from_time}", members, json_output=json_output)
 

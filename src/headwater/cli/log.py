@@ -10,7 +10,7 @@ import typer
 
 from headwater.cli.access import operators_token
 from headwater.cli.cosign import cosign
-from headwater.cli.json_output import JsonOption, tell
+from headwater.cli.json_output import AnswerOption, JsonOption, tell
 from headwater.cli.said import DatabaseOption
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 from headwater.emit.home import headwater_home
@@ -32,7 +32,7 @@ def _group() -> None:
 @log.command()
 def actions(
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many at most.")] = 50,
-    json_output: Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")] = False,
+    json_output: AnswerOption = False,
     url: UrlOption = DEFAULT_URL,
 ) -> None:
     """List who wrote, deleted, granted, erased and exported what, the newest first.

@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from headwater.cli.agent_client import agent_here
+from headwater.cli.json_output import AnswerOption
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 from headwater.cli.trace import unbroken_console
 from headwater.errors import NotFoundError
@@ -25,7 +26,6 @@ _WORDS: Final = {
     "silentEpochs": "silent",
     "clockAhead": "clock ahead",
 }
-_JsonOption = Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")]
 
 
 @node.callback()
@@ -34,7 +34,7 @@ def _group() -> None:
 
 
 @node.command("list")
-def list_nodes(url: UrlOption = DEFAULT_URL, json_output: _JsonOption = False) -> None:
+def list_nodes(url: UrlOption = DEFAULT_URL, json_output: AnswerOption = False) -> None:
     """List the nodes, with what is missing from their records, stands twice or does not fit.
 
     Example: headwater node list
@@ -57,7 +57,7 @@ def describe(
         typer.Argument(metavar="[NODE]", help="The node's id; without it, this machine's agent.", show_default=False),
     ] = None,
     url: UrlOption = DEFAULT_URL,
-    json_output: _JsonOption = False,
+    json_output: AnswerOption = False,
 ) -> None:
     """Show one node: its epochs, and what does not fit in its record; or the agent that runs on this machine.
 

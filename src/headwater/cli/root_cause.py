@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from headwater.cli.json_output import AnswerOption
 from headwater.cli.lineage_walk import find
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 from headwater.cli.trace import TargetArgument, unbroken_console
@@ -22,7 +23,6 @@ _RunOption = Annotated[
     str | None, typer.Option("--run", metavar="ID", help="The run that wrote the bad data; else the last one.")
 ]
 _DepthOption = Annotated[int, typer.Option("--depth", min=0, max=100, help="How many datasets to go up at most.")]
-_JsonOption = Annotated[bool, typer.Option("--json", help="Print the service's answer as JSON.")]
 
 
 def root_cause(
@@ -31,7 +31,7 @@ def root_cause(
     depth: _DepthOption = 20,
     as_of: AsOfOption = None,
     url: UrlOption = DEFAULT_URL,
-    json_output: _JsonOption = False,
+    json_output: AnswerOption = False,
 ) -> None:
     """Show what changed or went wrong in the runs that made a dataset or column, likeliest cause first.
 

@@ -61,7 +61,7 @@ def name_of_key(context: typer.Context, parameter: typer.CallbackParam, value: s
         raise InvalidInputError(f"{said_by(context, parameter)}: {fault}") from None
 
 
-def read_with_zone(text: str, said_by: str) -> datetime:
+def read_with_zone(text: str, by: str) -> datetime:
     """A time, with its zone.
 
     Raises:
@@ -72,7 +72,7 @@ def read_with_zone(text: str, said_by: str) -> datetime:
     except ValueError:
         time = datetime.min
     if time.tzinfo is None:
-        raise InvalidInputError(f"{said_by}: expected a time with its zone, such as 2026-05-22T14:00:00Z, not {text!r}")
+        raise InvalidInputError(f"{by}: expected a time with its zone, such as 2026-05-22T14:00:00Z, not {text!r}")
     return time
 
 

@@ -18,7 +18,7 @@ UrlOption = Annotated[
     str, typer.Option("--url", metavar="URL", envvar="HEADWATER_URL", help="The lineage service's address.")
 ]
 OldUrlOption = Annotated[str | None, typer.Option("--to", metavar="URL", hidden=True)]
-"""What `--url` was called where a command tells a service something; still taken."""
+"""What `--url` was called where a command tells a service something; still taken, see `address`."""
 AsOfOption = Annotated[
     str | None,
     typer.Option(
@@ -41,6 +41,11 @@ _OPTIONS: Final[Mapping[str, str]] = {"asOf": "--as-of", "from": "--from", "to":
 """What people write who call a command, by what the API calls it."""
 _PARAMETER: Final = re.compile(r"query param (?P<name>\w+)(?P<unread> cannot be read)?:|^(?P<bare>change):")
 """As the service names what it cannot read."""
+
+
+def address(url: str, older: str | None) -> str:
+    """What a person named the service by, where a command takes it under its older name, too."""
+    return url if older is None else older
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from headwater.cli.exit_status import IS_BAD
-from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption
+from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address
 from headwater.cli.verify import Keys, read_keys, verified
 from headwater.emit.config import HttpConfig
 from headwater.emit.home import headwater_home
@@ -52,7 +52,7 @@ def ship(
     """
     trusted = Keys(trusted_keys(headwater_home()), {}) if keys is None else read_keys(keys)
     transport = HttpTransport(
-        HttpConfig(endpoint=_endpoint(url if to is None else to), timeout_s=_TIMEOUT_S, token_env=token_env)
+        HttpConfig(endpoint=_endpoint(address(url, to)), timeout_s=_TIMEOUT_S, token_env=token_env)
     )
     how = Shipping(
         transport=transport,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headwater.capture.unread import why_unread
+from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption
 from headwater.emission import new_run_id, opened_emitter
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError, NotFoundError, SetupError, UnavailableError
@@ -45,14 +46,8 @@ def run(
     dialect: Annotated[str, typer.Option(help="Whose SQL it is.")] = "trino",
     job: Annotated[str | None, typer.Option(help="The job's name; the file's, or `query`.", show_default=False)] = None,
     namespace: Annotated[str, typer.Option(help="The job's namespace.")] = "duckdb",
-    endpoint: Annotated[
-        str | None,
-        typer.Option(
-            help="The OpenLineage endpoint that events are posted to, any backend's, with its path; "
-            "else HEADWATER_ENDPOINT, or a service on this machine."
-        ),
-    ] = None,
-    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    endpoint: OptionalEndpointOption = None,
+    token_env: TokenEnvOption = None,
 ) -> None:
     """Run one query over Iceberg tables, print its answer as CSV, and tell the run with its columns.
 

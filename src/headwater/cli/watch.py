@@ -13,6 +13,7 @@ import typer
 
 from headwater.capture.outlet import Outlet
 from headwater.capture.schemas import Registry
+from headwater.cli.events_to import EndpointOption, TokenEnvOption
 from headwater.emit.config import DEFAULT_ENDPOINT, EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
@@ -31,13 +32,6 @@ watch = typer.Typer(
 )
 
 _HEARTBEAT_S: Final = 300.0
-EndpointOption = Annotated[
-    str,
-    typer.Option(
-        envvar="HEADWATER_ENDPOINT",
-        help="The OpenLineage endpoint that events are posted to, any backend's, with its path.",
-    ),
-]
 
 
 @watch.callback()
@@ -49,7 +43,7 @@ def _watch() -> None:
 def connect(
     bootstrap: Annotated[str, typer.Option(help="The Kafka that Connect keeps its topics in, host:port.")],
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
-    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    token_env: TokenEnvOption = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
     namespace: Annotated[str, typer.Option(help="The namespace of the connectors' jobs.")] = "kafka-connect",
     registry: Annotated[str | None, typer.Option(help="A schema registry's URL, for the fields of topics.")] = None,
@@ -103,7 +97,7 @@ def flink(
         list[str], typer.Option(help="Flink's REST API; several JobManagers of one cluster: once for each.")
     ],
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
-    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    token_env: TokenEnvOption = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
     namespace: Annotated[
         str | None,
@@ -145,7 +139,7 @@ def registry(
     ],
     bootstrap: Annotated[str, typer.Option(help="The Kafka of the topics, host:port: they are named by it.")],
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
-    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    token_env: TokenEnvOption = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
     interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 5,
     once: Annotated[bool, typer.Option("--once", help="Look once, then end.")] = False,
@@ -176,7 +170,7 @@ def trino(
         str | None, typer.Option(help="The coordinator's address; as its OpenLineage listener has it, if it has one.")
     ] = None,
     endpoint: EndpointOption = DEFAULT_ENDPOINT,
-    token_env: Annotated[str | None, typer.Option(help="The environment variable with the bearer token.")] = None,
+    token_env: TokenEnvOption = None,
     file: Annotated[Path | None, typer.Option(help="Append events to this file too.")] = None,
     interval: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 30,
     once: Annotated[bool, typer.Option("--once", help="Look once, then end.")] = False,

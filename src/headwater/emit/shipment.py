@@ -75,7 +75,7 @@ class Shipped:
     def tell(self, file: str, behind: Behind, *, is_from_before: bool = False) -> None:
         """Keep a trouble, unless there are very many already."""
         if len(self.troubles) < _MOST_TOLD:
-            self.troubles.append(Trouble(file, behind.line, behind.verdict, behind.reason, is_from_before))
+            self.troubles.append(Trouble(file, *behind, is_from_before))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from headwater.service.answers import iso
 _MILLISECONDS: Final = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 _LOST_PLUS: Final = re.compile(r" (?=\d\d:?\d\d$)", re.ASCII)
 """In a query `+` stands for a space, and few remember to write the offset as `%2B02:00`."""
-_EXPECTED: Final = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
+EXPECTED: Final = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
 
 
 class AsOf(NamedTuple):
@@ -53,7 +53,7 @@ def time_us(text: object) -> object:
             return microseconds(time)
     except (ValueError, OverflowError):
         pass
-    raise PydanticCustomError("time", _EXPECTED)
+    raise PydanticCustomError("time", EXPECTED)
 
 
 def written(time_us: int) -> str:
@@ -103,6 +103,6 @@ def end_of_comparison(name: str, text: str, log_size: int) -> AsOf:
     try:
         read = time_us(text)
     except PydanticCustomError as fault:
-        raise InvalidInputError(f"query param {name} cannot be read: {_EXPECTED}, or log:N") from fault
+        raise InvalidInputError(f"query param {name} cannot be read: {EXPECTED}, or log:N") from fault
     assert isinstance(read, int)  # noqa: S101  as it does for every text
     return AsOf(read)

@@ -26,6 +26,7 @@ from headwater.errors import (
     UntrustedNoteError,
 )
 from headwater.service.answers import answer
+from headwater.service.as_of import EXPECTED
 from headwater.service.shapes import Failure
 
 log = logging.getLogger(__name__)
@@ -51,7 +52,6 @@ _SMALL: Final = {("query", "kind")}
 """Those whose words stand in small letters; Marquez lists all of its own in capitals."""
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _A_TIME: Final = "expected a time such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
-_A_TIME_WITH_ZONE: Final = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
 _INDEX: Final = re.compile(r"\.(\d+)")
 _QUOTED: Final = re.compile(r"'([^']*)'")
 
@@ -172,7 +172,7 @@ def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
         case kind if kind.startswith("date_"):
             what = "cannot be read: expected a day that there is, such as 2026-05-22"
         case kind if kind.startswith(("datetime_", "timezone_")):
-            what = f"cannot be read: {_A_TIME if place == 'query' else _A_TIME_WITH_ZONE}"
+            what = f"cannot be read: {_A_TIME if place == 'query' else EXPECTED}"
         case "model_attributes_type" | "model_type" | "dict_type" | "mapping_type":
             what = "must be a JSON object"
         case _:
