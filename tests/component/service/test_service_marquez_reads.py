@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import dataset, event, get, post
+from tests.support.app import dataset, event, facet, get, post
 
 LOAD, MART, REPORT, OTHER = (f"0198f7d0-0000-7000-8000-00000000000{n}" for n in range(1, 5))
 
@@ -109,6 +109,29 @@ def test_a_job_that_an_event_declared_has_the_version_it_was_declared_with(clien
     after = get(client, f"{job}/versions")["versions"]
     assert [each["latestRun"]["id"] for each in after] == [OTHER, MART]
     assert (after[1]["version"], get(client, job)["currentVersion"]) == (current, after[0]["version"])
+
+
+STREAM = {"facets": {"jobType": facet(processingType="STREAMING", integration="FLINK")}}
+
+
+def test_a_stream_has_a_version_while_it_runs(client: TestClient) -> None:
+    job = "/api/v1/namespaces/etl/jobs/mart"
+    stream = {"namespace": "etl", "name": "mart", **STREAM}
+    post(client, run(LOAD, "mart", 10, "RUNNING", inputs=[dataset("orders")]))
+    assert get(client, job)["currentVersion"] is None
+
+    post(client, run(MART, "mart", 20, "START") | {"job": stream})
+    (version,) = get(client, f"{job}/versions")["versions"]
+    assert (version["latestRun"]["id"], get(client, job)["currentVersion"]) == (LOAD, version["version"])
+
+    post(client, run(MART, "mart", 30, "RUNNING", inputs=[dataset("orders")], outputs=[dataset("mart")]))
+    newest, before = get(client, f"{job}/versions")["versions"]
+    assert (newest["latestRun"]["id"], newest["latestRun"]["state"]) == (MART, "RUNNING")
+    assert [each["name"] for each in (*newest["inputs"], *newest["outputs"])] == ["orders", "mart"]
+    assert get(client, job)["currentVersion"] == newest["version"]
+    assert before == version
+    then = get(client, f"{job}?asOf=2026-05-22T14:25:00Z")
+    assert then["currentVersion"] == version["version"]
 
 
 def test_a_declared_version_stays_when_runs_do_something_else(client: TestClient) -> None:

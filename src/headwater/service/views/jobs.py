@@ -1,6 +1,6 @@
 """Jobs: what they read and write, and their newest runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
@@ -93,32 +93,50 @@ def _type(kind: JobTypeFacet | None, declared: DeclaredFacet | None) -> str:
     return (declared and declared.type) or "BATCH"
 
 
+def _is_stream(knowledge: Knowledge, job: JobId) -> bool:
+    return _type(_told(knowledge, job, JobTypeFacet), _told(knowledge, job, DeclaredFacet)) == "STREAM"
+
+
 def _simple_name(job: JobId, parent: JobId | None) -> str:
     return job.name if parent is None else job.name.removeprefix(f"{parent.name}.") or job.name
 
 
 def _current_version(knowledge: Knowledge, job: JobId) -> str | None:
-    """That of the newest run that has ended; None where none has, unless an event declared the job.
+    """That of the newest run which gave it one; None where none did, unless an event declared the job.
 
     A job that was put has none until then, as in Marquez.
     """
-    ended = knowledge.activity(job).ended_run
-    if ended is not None:
-        return str(job_version(knowledge.graph, job, knowledge.graph.runs[ended].observed))
+    if _is_stream(knowledge, job):
+        newest = next((run.run_id for run in _giving_version(knowledge, job)), None)
+    else:
+        newest = knowledge.activity(job).ended_run
+    if newest is not None:
+        return str(job_version(knowledge.graph, job, knowledge.graph.runs[newest].observed))
     declared = declared_version(knowledge, job)
     return None if declared is None else str(declared.uuid)
 
 
+def _giving_version(knowledge: Knowledge, job: JobId) -> Iterator[KnownRun]:
+    """The runs that give the job a version, newest first: those that have ended.
+
+    That of a stream may never end; it gives one with the first that it reads or writes.
+    """
+    is_stream, records = _is_stream(knowledge, job), knowledge.graph.runs
+    for run in map(knowledge.run, knowledge.activity(job).runs):
+        if run.ended_us is not None or (is_stream and run.has_events and records[run.run_id].observed):
+            yield run
+
+
 class _Version(NamedTuple):
     newest: KnownRun | None
-    """None where no run that has ended gave the job this version, but an event that declared it."""
+    """None where no run gave the job this version, but an event that declared it."""
     since_us: int
     declared: Sequence[tuple[Direction, DatasetId]] = ()
     """What the job reads and writes by that event."""
 
 
 def job_versions(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> shapes.JobVersions:
-    """A page of the versions that runs which have ended gave the job, newest first; then the declared one."""
+    """A page of the versions that runs gave the job, newest first; then the declared one."""
     versions = _versions(knowledge, job)
     page = dict(islice(versions.items(), offset, offset + limit))
     return shapes.JobVersions(versions=_version_shapes(knowledge, job, page), totalCount=len(versions))
@@ -128,7 +146,7 @@ def job_version_shape(knowledge: Knowledge, job: JobId, uuid: str) -> shapes.Job
     """The version of the job with that UUID.
 
     Raises:
-        NotFoundError: no run that has ended gave it that version, and it was not declared so.
+        NotFoundError: no run gave it that version, and it was not declared so.
     """
     found = _versions(knowledge, job).get(uuid.lower())
     if found is None:
@@ -139,11 +157,10 @@ def job_version_shape(knowledge: Knowledge, job: JobId, uuid: str) -> shapes.Job
 def _versions(knowledge: Knowledge, job: JobId) -> dict[str, _Version]:
     graph = knowledge.graph
     versions: dict[str, _Version] = {}
-    for run in map(knowledge.run, knowledge.activity(job).runs):
-        if run.ended_us is not None:
-            uuid = str(job_version(graph, job, graph.runs[run.run_id].observed))
-            known = versions.get(uuid)
-            versions[uuid] = _Version(run if known is None else known.newest, run.seen.first_us)
+    for run in _giving_version(knowledge, job):
+        uuid = str(job_version(graph, job, graph.runs[run.run_id].observed))
+        known = versions.get(uuid)
+        versions[uuid] = _Version(run if known is None else known.newest, run.seen.first_us)
     declared = declared_version(knowledge, job)
     if declared is not None:
         version = versions.setdefault(str(declared.uuid), _Version(None, declared.since_us, declared.ends))
