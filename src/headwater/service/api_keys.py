@@ -40,7 +40,7 @@ async def create(service: Service, body: shapes.ApiKeyBody, by: str | None) -> s
     """Make a key; when this returns, it is in the log and lets its owner in. Its secret is in the answer only.
 
     Raises:
-        InvalidInputError: the name is taken, or a role, scope or end is none.
+        InvalidInputError: the name is taken, a role or scope is none, or the end is over.
     """
     made, key = _made(service, body)
     await _log(service, by, key.key_id, _GRANTED, told(key))
@@ -69,9 +69,11 @@ def _made(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]:
         raise InvalidInputError("name: a key of this name holds; revoke it first, or take another name")
     if not body.scopes and roles != {"admin"}:
         raise InvalidInputError("scopes: expected patterns of namespaces; * stands for all")
+    until_us = None if body.until is None else microseconds(body.until)
+    if until_us is not None and until_us <= service.now_us():
+        raise InvalidInputError("until: is over, and the key would let nobody in; name a time to come")
     made = new_key()
     grant = Grant(roles, tuple(body.scopes), tuple(body.nodes or (EVERYTHING,)), body.knowsRestricted)
-    until_us = None if body.until is None else microseconds(body.until)
     return made, ApiKey(made.key_id, body.name, made.sha256, grant, until_us)
 
 

@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
@@ -255,9 +256,23 @@ def test_a_revoked_key_lets_nobody_in_and_its_history_is_in_the_log(admin: Asker
 
 
 def test_a_key_ends_at_its_time(admin: Asker) -> None:
-    holder = asker(admin, "read", until="2026-05-22T14:00:00Z")  # the app's clock begins after that
+    asker(admin, "read")
+    made_at = datetime.fromisoformat(admin("GET", "/api/v1/actions").json()["actions"][0]["at"])
+    holder = asker(admin, "read", until=(made_at + timedelta(milliseconds=50)).isoformat())
 
-    assert holder("GET", "/api/v1/jobs").status_code == 401
+    before, *later = (holder("GET", "/api/v1/jobs").status_code for _ in range(60))  # the clock goes on with each
+
+    assert (before, later[-1]) == (200, 401)
+    assert later == sorted(later)
+
+
+def test_a_key_that_has_ended_is_not_made(admin: Asker) -> None:
+    body = {"name": "late", "roles": ["read"], "scopes": ["lake"], "until": "2026-05-22T14:00:00Z"}
+
+    answer = admin("POST", "/api/v1/access/keys", json=body)
+
+    assert (answer.status_code, answer.json()["message"].partition(":")[0]) == (400, "until")
+    assert all(key["name"] != "late" for key in admin("GET", "/api/v1/access/keys").json()["keys"])
 
 
 @pytest.mark.parametrize(
