@@ -60,7 +60,7 @@ class Element(NamedTuple):
     kind: Kind
     ends: tuple[Node, ...]
     what: str = ""
-    """The name of the facet or tag; of an edge whether the job `reads` or `writes`: its ends may be equal as pairs."""
+    """The name of the facet or tag; of an edge whether the job `reads`, `writes` or `feeds`: its ends may be alike."""
 
 
 Layout = dict[Element, Any]
@@ -203,10 +203,10 @@ class GraphDiff:
         was_known, is_known = (_has_job(graph, job) for graph in (was, now))
         if was_known:
             before[Element("job", (job,))] = None
-            before.update(flow(job, map(self.name, was.reads(job)), map(self.name, was.writes(job))))
+            before.update(flow(job, map(self.name, was.reads(job)), map(self.name, was.writes(job)), _fed(was, job)))
         if is_known:
             after[Element("job", (job,))] = None
-            after.update(flow(job, now.reads(job), now.writes(job)))
+            after.update(flow(job, now.reads(job), now.writes(job), _fed(now, job)))
         if was_known and is_known:
             sides = (before, self._before, was.job_digests(job)), (after, self._after, now.job_digests(job))
             _lay_out_facets(sides, "jobFacet", job, None)
@@ -280,11 +280,16 @@ def _names(graph: Graph, names: Iterable[DatasetId]) -> tuple[DatasetId, ...]:
     return tuple(sorted({member for name in names for member in graph.members(name)}))
 
 
-def flow(job: JobId, reads: Iterable[DatasetId], writes: Iterable[DatasetId]) -> Layout:
-    """The edges of a job."""
+def flow(job: JobId, reads: Iterable[DatasetId], writes: Iterable[DatasetId], feeds: Iterable[JobId] = ()) -> Layout:
+    """The edges of a job: from and to datasets, and to the jobs that it hands data to without one between."""
     layout: Layout = {Element("edge", (name, job), "reads"): None for name in reads}
     layout.update({Element("edge", (job, name), "writes"): None for name in writes})
+    layout.update({Element("edge", (job, name), "feeds"): None for name in feeds})
     return layout
+
+
+def _fed(graph: Graph, job: JobId) -> Iterator[JobId]:
+    return (other for other in graph.jobs[job].feeds if _has_job(graph, other))
 
 
 def _told(side: Side, names: Sequence[DatasetId]) -> dict[str, bytes]:

@@ -21,6 +21,7 @@ from headwater.graph.diff import (
     said,
 )
 from headwater.graph.fold import FactKey
+from headwater.graph.records import Teller
 from headwater.model.edits import tag_of
 from headwater.model.events import Direction
 from headwater.model.facts import (
@@ -59,6 +60,8 @@ class Known(NamedTuple):
     """Whether somebody used this very name."""
     declares: AbstractSet[tuple[FactKey, DatasetId, str]] = frozenset()
     """By declaration the facets of datasets that it has."""
+    handed_over: Callable[[JobId, JobId], AbstractSet[Teller]] = lambda *_: frozenset()
+    """The runs and declarations by which one job hands data to another."""
 
 
 class Told(NamedTuple):
@@ -158,13 +161,15 @@ def _flow(layout: Layout, job: JobId, direction: Direction, dataset: DatasetId) 
 
 
 def _job_flow(layout: Layout, ends: tuple[JobId | DatasetId, JobId | DatasetId], name_of: NameOf) -> None:
-    """Add what others say of jobs; data that goes from job to job without a dataset between is no edge of these."""
+    """Add what others say of jobs."""
     layout.update({Element("job", (end,)): None for end in ends if isinstance(end, JobId)})
     match ends:
         case DatasetId() as name, JobId() as job:
             _flow(layout, job, "input", name_of(name))
         case JobId() as job, DatasetId() as name:
             _flow(layout, job, "output", name_of(name))
+        case JobId() as job, JobId() as other:
+            layout.update(flow(job, [], [], [other]))
 
 
 def _columns(layout: Layout, target: DatasetId, facet: Mapping[str, Any], name_of: NameOf) -> None:
@@ -262,7 +267,7 @@ def did(change: Change, events: Sequence[Told], known_before: Known, known_after
                 found = event.log_index
             case False:
                 found = None
-    if found is None and change.way == "came" and change.element.kind == "edge":
+    if found is None and change.way == "came" and change.element.what in _DIRECTIONS:
         found = _completed(change.element, events, known_after)
     return _named(change, events, known_before) if found is None else found
 
@@ -313,6 +318,9 @@ def _verdict(change: Change, event: Told, known_before: Known) -> bool | None:
     if change.way == "went" and any(node.node_id in event.deleted for end in element.ends for node in _whole(end)):
         return True
     match element.kind:
+        case "edge" if element.what == "feeds" and change.way == "went":
+            tellers = known_before.handed_over(*(end for end in element.ends if isinstance(end, JobId)))
+            return event.declaration in tellers or not tellers.isdisjoint(event.runs) or None
         case "job" | "edge" if change.way == "went":
             job = next(end for end in element.ends if isinstance(end, JobId))
             lost = (run_id for run_id, of_job in event.runs.items() if of_job != job)

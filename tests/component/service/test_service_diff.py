@@ -134,6 +134,32 @@ def test_an_edge_that_a_new_declaration_leaves_out_went_by_it(client: TestClient
     assert answer["changes"][1]["event"]["eventType"] == "JOB"
 
 
+def handed_over(*others: str) -> dict[str, Any]:
+    """What a job says that takes data from other jobs, without a dataset between."""
+    inputs = [{"namespace": "etl", "name": name, "type": "JOB"} for name in others]
+    return {"lineage": facet(entries=[{"type": "JOB", "inputs": inputs}])}
+
+
+def test_data_that_jobs_hand_to_jobs_is_an_edge_by_who_told_it(client: TestClient) -> None:
+    load = {"namespace": "etl", "name": "load"}
+    run = event(eventTime=f"{MONDAY}T10:00:00Z", job={**load, "facets": handed_over("fetch")})
+    declared = {key: value for key, value in event().items() if key not in ("run", "eventType")}
+    with_other = {**declared, "eventTime": f"{MONDAY}T11:00:00Z", "job": {**load, "facets": handed_over("ask")}}
+    post(client, run, with_other, {**declared, "eventTime": f"{TUESDAY}T10:00:00Z"})
+
+    came = get(client, "/api/v1/diff?from=log:0&to=log:2")
+    assert [each for each in changes_of(came) if each[1] == "edge"] == [
+        ("came", "edge", "job:etl:ask > job:etl:load"),
+        ("came", "edge", "job:etl:fetch > job:etl:load"),
+    ]
+    assert [each["event"]["index"] for each in came["changes"] if each["kind"] == "edge"] == [1, 0]
+
+    went = get(client, f"/api/v1/diff?from={MONDAY}T23:00:00Z")
+    assert changes_of(went)[-1] == ("went", "edge", "job:etl:ask > job:etl:load")
+    assert went["changes"][-1]["event"]["index"] == 2
+    assert len(changes_of(went)) == 2, "the job that nobody names any more went, too"
+
+
 def test_a_dataset_that_got_another_name_is_one_change_and_its_edges_none(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("b")]))
     alias = facet(identifiers=[{"namespace": "glue", "name": "a", "type": "TABLE"}])

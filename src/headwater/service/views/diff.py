@@ -93,6 +93,7 @@ def _known(graph: Graph, names: Mapping[DatasetId, DatasetId]) -> Known:
             for declaration, declared in dataset.declared.items()
             for facet in declared.facets
         },
+        lambda job, other: graph.jobs[job].feeds.get(other, {}).keys() if job in graph.jobs else frozenset(),
     )
 
 

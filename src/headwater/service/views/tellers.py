@@ -28,7 +28,8 @@ def _of_job(graph: Graph, job_id: JobId) -> Iterator[str]:
     if job is not None:
         yield from job.runs
         yield from job.children
-        yield from (teller for tellers_of in job.told.values() for teller in tellers_of if isinstance(teller, str))
+        told = (tellers_of for side in (job.told, job.feeds, job.fed_by) for tellers_of in side.values())
+        yield from (teller for tellers_of in told for teller in tellers_of if isinstance(teller, str))
 
 
 def _of_dataset(graph: Graph, name: DatasetId) -> Iterator[str]:
