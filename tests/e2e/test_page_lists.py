@@ -15,9 +15,9 @@ from tests.support.service import running
 pytestmark = pytest.mark.browser
 
 CROWD = 1_000
-"""The page begins with no more nodes than about these."""
+"""With as many nodes the page has enough."""
 HOPS = 20
-"""So many jobs away from where it begins it looks at most."""
+"""So many jobs away from the newest one it looks at most: what is read there is drawn, who reads it is not."""
 READERS = 60
 
 
@@ -25,9 +25,10 @@ READERS = 60
 def page(tmp_path: Path) -> Iterator[Page]:
     chain = [completed(f"step-{at:02}", [f"table-{at:02}"], [f"table-{at + 1:02}"]) for at in range(HOPS)]
     readers = [completed(f"reader-{at:02}", [f"table-{HOPS:02}"], []) for at in range(READERS)]
-    crowd = [completed(f"crowd-{at:03}", ["table-00"], [], minute=1) for at in range(CROWD)]
+    crowd = [completed(f"crowd-{at:03}", ["table-00"], []) for at in range(CROWD)]
+    newest = completed("load", [], ["table-00"], minute=1)
     with running(tmp_path) as service:
-        body = b"\n".join(json.dumps(event).encode() for event in chain + readers + crowd)
+        body = b"\n".join(json.dumps(event).encode() for event in (*chain, *readers, *crowd, newest))
         headers = {"content-type": "application/x-ndjson"}
         httpx.post(f"{service.url}/api/v1/lineage/batch", content=body, headers=headers).raise_for_status()
         with opened(service.url) as page:
@@ -48,6 +49,7 @@ def completed(job: str, reads: list[str], writes: list[str], minute: int = 0) ->
 
 
 def test_readers_that_are_not_drawn_are_listed_counted_and_lead_on(page: Page) -> None:
+    expect(page.get_by_test_id("pile")).to_contain_text("more jobs")
     page.get_by_role("searchbox").fill(f"table-{HOPS}")
     page.get_by_role("option").first.click()
     details = page.get_by_role("complementary", name="Details")
