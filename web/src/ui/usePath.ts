@@ -9,14 +9,12 @@ import { useSlowly } from './useSlowly'
 
 /** Who moves on sooner has not asked for anything. */
 const SETTLED_MS = 60
-/** So long an answer may be behind the graph. */
-const REASKED_MS = 2_000
 
 /** The path of a node, asked for once it has been chosen for a moment; kept until the graph changes. */
 export function usePath(node: NodeId | undefined): Loadable<Path> {
   const { client, revision } = usePage()
   const [kept] = useState(() => new Kept<Path>())
-  const asked = useSlowly(revision, REASKED_MS)
+  const asked = useSlowly(revision)
   const known = node && kept.get(node, asked)
   const loaded = useLoaded(known ? undefined : node, asked, async (signal) => {
     if (node === undefined) throw new Error('there is no node to ask for')

@@ -92,9 +92,9 @@ describe('the path of a dataset', () => {
     service.jobs = JOBS
     listener().onChange({ jobs: [AGGREGATE], datasets: [FLIGHTS, DELAYS, REPORT] })
 
-    expect(await screen.findByText('0 datasets upstream, 3 downstream', {}, { timeout: 4_000 })).toBeTruthy()
+    expect(await screen.findByText('0 datasets upstream, 3 downstream', {}, { timeout: 8_000 })).toBeTruthy()
     expect(service.times).toEqual(new Set(['2026-01-02T00:00:00Z']))
-  })
+  }, 15_000)
 })
 
 describe('the graph', () => {

@@ -37,7 +37,7 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
       <Neighbours of={id} way="upstream" type="DATASET" title="Made from" />
       <Neighbours of={id} way="upstream" type="JOB" title="Written by" none="No job is known to write it." />
       <Neighbours of={id} way="downstream" type="JOB" title="Read by" none="No job is known to read it." />
-      <Neighbours of={id} way="downstream" type="DATASET" title="Goes into" />
+      <Neighbours of={id} way="downstream" type="DATASET" title="Made into" />
       <Questions key={column ?? ''} dataset={id} column={column} />
       {loaded.state === 'failed' && <p role="alert">{loaded.message}</p>}
       <Schema dataset={id} fields={dataset.fields} chosen={column} />
