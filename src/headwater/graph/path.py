@@ -87,7 +87,7 @@ class _Data:
         for source in made_from.sources:
             carriers = self._carriers(source, node)
             yield from (Step(source, job, source) for job in carriers)
-            if not carriers:
+            if not carriers and source != node:
                 yield Step(source, node, source)
 
     def downstream(self, start: Node, node: Node) -> Iterator[Step | None]:
@@ -109,7 +109,7 @@ class _Data:
             if node in self._made_from(target).sources:
                 carriers = self._carriers(node, target)
                 yield from (Step(job, target, target) for job in carriers)
-                if not carriers:
+                if not carriers and target != node:
                     yield Step(node, target, target)
 
     def _carriers(self, source: DatasetId, target: DatasetId) -> list[JobId]:

@@ -1,14 +1,27 @@
 """What lies on the path of a job or dataset, and what is next to it: over the API, now and then."""
 
+import json
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
+from hypothesis import given, settings
 from starlette.testclient import TestClient
 
+from headwater.graph.lineage import Graph
+from headwater.service.knowledge import Knowledge
+from headwater.service.views.lineage import lineage
+from headwater.service.views.path import path as path_of
+from headwater.store.sqlite import SqliteStore
+from tests.component.service.test_service_kept_answers import finished, fresh, learn, nodes
 from tests.support.app import Body, dataset, event, facet, get, post
+from tests.support.logs import logs
 
 PAIR = {"in0": "out0", "in1": "out1"}
+MANY = 1_000
 HOUR_BEFORE = "2026-05-22T13:23:11Z"
 
 
@@ -121,3 +134,18 @@ def test_who_does_not_say_which_neighbours_is_told_what_to_say(client: TestClien
 
     assert answer.status_code == 400
     assert "way" in answer.text or "type" in answer.text
+
+
+@given(logs)
+@settings(deadline=None, max_examples=40)
+def test_each_edge_of_a_path_is_an_edge_of_the_lineage_around_its_start(log: list[bytes]) -> None:
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        learn(store, Knowledge(store, Graph(store.content)), log)
+        knowledge = fresh(store)
+        for node in nodes(knowledge):
+            around = json.loads(finished(lineage(knowledge, node, MANY)))["graph"]
+            edges = {(edge["origin"], edge["destination"]) for each in around for edge in each["inEdges"]}
+
+            found = finished(path_of(knowledge, node, MANY, MANY))["edges"]
+
+            assert {(edge["origin"], edge["destination"]) for edge in found} <= edges

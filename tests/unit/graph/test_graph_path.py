@@ -73,6 +73,13 @@ def test_a_source_without_a_job_leads_on() -> None:
     assert edges(graph(PAIRED, view), "in0") == {"in0>pair", "pair>out0", "out0>view"}
 
 
+def test_a_dataset_that_is_told_to_be_made_from_itself_leads_nowhere() -> None:
+    itself = {"fields": {"x": {"inputFields": [{**source("t"), "field": "x"}]}}}
+    told = {"eventTime": "2026-05-22T14:23:00Z", "producer": "p", "dataset": lake("t", columnLineage=itself)}
+
+    assert edges(graph(told), "t") == set()
+
+
 @pytest.mark.parametrize(("fed", "reached"), [(None, {"take>mine"}), ("in9", set[str]())])
 def test_what_a_job_hands_to_another_goes_into_what_that_one_tells_no_sources_of(
     fed: str | None, reached: set[str]
