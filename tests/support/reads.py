@@ -152,6 +152,10 @@ class _Reader:
     def _questions(self, node_id: str) -> None:
         self.get(f"{_API}/impact", nodeId=node_id)
         self.get(f"{_API}/root-cause", nodeId=node_id)
+        self.get(f"{_API}/path", nodeId=node_id)
+        for way in ("upstream", "downstream"):
+            self.get(f"{_API}/neighbours", nodeId=node_id, way=way, type="JOB")
+            self.get(f"{_API}/neighbours", nodeId=node_id, way=way, type="DATASET")
         if node_id.startswith("dataset:"):
             self.get(f"{_API}/impact", nodeId=node_id, change="drop")
             for question in ("identity", "quality", "flow"):

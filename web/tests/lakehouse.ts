@@ -5,15 +5,19 @@ import type { Fetch } from '../src/api/client'
 import type {
   InputField,
   Named,
+  Neighbour,
   Run,
   Transformation,
   Verdict,
+  Way,
   WireColumn,
   WireEdge,
   WireNode,
 } from '../src/api/types'
 import { EMPTY_GRAPH, merge } from '../src/core/graph'
 import { datasetId, jobId, type NodeId, type RunId } from '../src/core/ids'
+import { neighboursIn } from '../src/core/neighbours'
+import { litAtMost } from '../src/core/path'
 
 export const CSV = datasetId('file', '/data/flights.csv')
 export const FLIGHTS = datasetId('file', '/lake/raw/flights')
@@ -290,6 +294,12 @@ export interface Service {
   jobs: Readonly<Record<NodeId, JobPlan>>
   /** If set, every request is answered with this status. */
   broken: number | undefined
+  /** If set, what is asked for by this path is answered with a failure. */
+  failing: string | undefined
+  /** Readers that lie far from all else. */
+  beyond: Readonly<Record<NodeId, readonly Neighbour[]>>
+  /** What is not on a path though a job reads it or writes it: who tells of columns puts the one into the other only. */
+  apart: readonly NodeId[]
   /** Datasets that are shown under another name. */
   aliases: Readonly<Record<NodeId, NodeId>>
   /** What every question why is answered with. */
@@ -309,6 +319,9 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
   const service: Service = {
     jobs,
     broken: undefined,
+    failing: undefined,
+    beyond: {},
+    apart: [],
     aliases: {},
     rootCause: ROOT_CAUSE,
     checkpoint: 'lineage.example.org\n20\ncm9vdA==\n\n— lineage.example.org AAAA\n',
@@ -323,6 +336,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
       const since = searchParams.get('from')
       if (since !== null) service.since.add(since)
       if (service.broken) return json({ code: service.broken, message: 'The disk is full.' }, service.broken)
+      if (service.failing && pathname.endsWith(`/${service.failing}`)) return json({ message: 'No.' }, 500)
       if (pathname.endsWith('/log/checkpoint')) return head(service, searchParams.has('witnesses'))
       const body = answer(service, decodeSegments(pathname), searchParams)
       return body === undefined ? json({ code: 404, message: 'Nothing by that name.' }, 404) : json(body, 200)
@@ -340,7 +354,7 @@ function head({ checkpoint, witnessed }: Service, isWitnessed: boolean): Respons
 type Answer = Readonly<Record<string, unknown>> | undefined
 
 function answer(
-  { jobs, aliases, rootCause }: Service,
+  { jobs, apart, beyond, aliases, rootCause }: Service,
   path: readonly string[],
   query: URLSearchParams,
 ): Answer {
@@ -354,8 +368,12 @@ function answer(
       return SILENT
     case 'lineage':
       return node ? lineage(jobs, aliases[node] ?? node) : undefined
+    case 'path':
+      return node ? pathOf(jobs, node, apart) : undefined
+    case 'neighbours':
+      return node ? neighbours(jobs, node, beyond[node] ?? [], query) : undefined
     case 'containment':
-      return node ? containment(jobs, node) : undefined
+      return node ? containment(jobs, node, query) : undefined
     case 'identity':
       return node ? identity(aliases[node]) : undefined
     case 'column-lineage':
@@ -404,6 +422,39 @@ function lineage(jobs: Service['jobs'], start: NodeId): Answer {
       ids.add(origin).add(destination)
   }
   return { graph: found }
+}
+
+function pathOf(jobs: Service['jobs'], start: NodeId, apart: readonly NodeId[]): Answer {
+  const { edges } = litAtMost(merge(EMPTY_GRAPH, allNodes(jobs)), start)
+  return {
+    edges: edges.filter(
+      ({ origin, destination }) => ![origin, destination].some((end) => apart.includes(end)),
+    ),
+    isCut: false,
+  }
+}
+
+function neighbours(
+  jobs: Service['jobs'],
+  node: NodeId,
+  beyond: readonly Neighbour[],
+  query: URLSearchParams,
+): Answer {
+  const [way, type] = [query.get('way') as Way, query.get('type') as WireNode['type']]
+  const known = neighboursIn(merge(EMPTY_GRAPH, allNodes(jobs)), node, way, type)
+  const more = way === 'downstream' && type === 'JOB' ? beyond : []
+  return page('neighbours', [...known, ...more], query)
+}
+
+function allNodes(jobs: Service['jobs']): WireNode[] {
+  const ids = Object.keys(jobs) as NodeId[]
+  const datasets = new Set(ids.flatMap((id) => [...(jobs[id]?.reads ?? []), ...(jobs[id]?.writes ?? [])]))
+  return [...ids.map((id) => jobNode(id, jobs)), ...[...datasets].map((id) => datasetNode(id, jobs))]
+}
+
+function page(name: string, items: readonly unknown[], query: URLSearchParams): Record<string, unknown> {
+  const [offset, limit] = [Number(query.get('offset')), Number(query.get('limit'))]
+  return { [name]: items.slice(offset, offset + limit), totalCount: items.length }
 }
 
 function jobsIn(jobs: Service['jobs'], query: URLSearchParams): Answer {
@@ -501,14 +552,17 @@ const SILENCES = {
   'run-without-end': { gaps: [silence('stuck', 'run-11', 'told no end')], totalCount: 1 },
 }
 
-function containment(jobs: Service['jobs'], id: NodeId): Answer {
+function containment(jobs: Service['jobs'], id: NodeId, query: URLSearchParams): Answer {
   const named = (name: string) => ({ namespace: 'demo', name })
   const whole = jobs[id]?.partOf
   const parts = (Object.keys(jobs) as NodeId[]).filter((job) => jobId('demo', jobs[job]?.partOf ?? '') === id)
   return {
     partOf: whole === undefined ? null : named(whole),
-    parts: parts.map((job) => named(job.slice('job:demo:'.length))),
-    totalCount: parts.length,
+    ...page(
+      'parts',
+      parts.map((job) => named(job.slice('job:demo:'.length))),
+      query,
+    ),
   }
 }
 

@@ -188,5 +188,9 @@ class Derivations:
     def beside(self, name: DatasetId) -> Iterator[DatasetId]:
         """What it is made from, and what is made from it."""
         yield from self.sources(name)
+        yield from self.targets(name)
+
+    def targets(self, name: DatasetId) -> Iterator[DatasetId]:
+        """What is made from the dataset, by its shown name; deleted ones are left out."""
         if not self._graph.hides(name):
             yield from (target for target in self._targets.get(name, ()) if not self._graph.hides(target))

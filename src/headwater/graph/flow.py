@@ -18,6 +18,7 @@ DERIVATION: Final[Mapping[int, Derivation]] = {
     STRENGTH["lineage"]: "lineage",
     STRENGTH["columnLineage"]: "columnLineage",
 }
+INFERRED: Final = "inputs and outputs"
 
 
 class Source(NamedTuple):
@@ -53,6 +54,21 @@ def sources_told_by(graph: Graph, run_id: str, name: DatasetId) -> set[DatasetId
     return {graph.shown(source) for each in by for source in graph.column_edges.sources(*each)}
 
 
+def sources_through(graph: Graph, job: JobId, name: DatasetId) -> set[DatasetId]:
+    """What the job makes the dataset from, as its own runs tell, or its declaration without evidence."""
+    members = graph.members(name)
+    sources: set[DatasetId] = set()
+    for run_id in graph.jobs[job].runs:
+        told = sources_told_by(graph, run_id, name)
+        observed = graph.runs[run_id].observed
+        if told is None and any(("output", member) in observed for member in members):
+            told = {graph.shown(source) for way, source in observed if way == "input"}
+        sources |= told or set()
+    for member in filter(graph.datasets.__contains__, members):
+        sources |= {source.dataset for source, _ in _declared(graph, job, member, members)}
+    return sources
+
+
 def _told(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
     dataset = graph.datasets.get(target)
     for (strength, digest), edge in dataset.evidence.items() if dataset else ():
@@ -72,7 +88,7 @@ def _multiplied(graph: Graph, target: DatasetId, members: Sequence[DatasetId]) -
             if ("output", target) in run.observed and run.evidence.keys().isdisjoint(members):
                 for (way, source), seen in run.observed.items():
                     if way == "input":
-                        yield Source(graph.shown(source), "inputs and outputs"), Edge(seen, 1)
+                        yield Source(graph.shown(source), INFERRED), Edge(seen, 1)
         yield from _declared(graph, job, target, members)
 
 
@@ -90,4 +106,4 @@ def _declared(
         seen = Seen(declared.stamp.time_us, declared.stamp.time_us)
         for source in job.reads:
             if by in graph.datasets[source].declared:
-                yield Source(graph.shown(source), "inputs and outputs"), Edge(seen, 0)
+                yield Source(graph.shown(source), INFERRED), Edge(seen, 0)

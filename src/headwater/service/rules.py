@@ -84,7 +84,7 @@ RULES: Final[Mapping[str, Rule]] = {
         f"GET /api/v1/{name}": _NAMED
         for name in (
             *("lineage", "column-lineage", "runlineage/upstream", "impact", "root-cause", "coverage", "drift"),
-            *("diff", "identity", "quality", "flow", "control-flow", "containment"),
+            *("diff", "identity", "quality", "flow", "control-flow", "containment", "path", "neighbours"),
         )
     },
     # About everything at once

@@ -5,7 +5,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
-from headwater.service.shapes import DatasetCore, InputField, JobCore, RunState
+from headwater.service.shapes import DatasetCore, InputField, JobCore, Name, RunState
 
 
 class Edge(TypedDict):
@@ -53,6 +53,27 @@ class Lineage(TypedDict):
     """Jobs and datasets around a node, by node id."""
 
     graph: Sequence[DatasetNode | JobNode]
+
+
+class Path(TypedDict):
+    """The edges of what a job or dataset is made from and of what is made from it; `isCut`: there are more beyond."""
+
+    edges: Sequence[Edge]
+    isCut: bool
+
+
+class Neighbour(Name):
+    """A job or dataset next to another; a dataset with its other names."""
+
+    nodeId: str
+    symlinks: NotRequired[Sequence[Name]]
+
+
+class Neighbours(TypedDict):
+    """A page of the jobs, or of the datasets, next to a node on one side, by name."""
+
+    neighbours: Sequence[Neighbour]
+    totalCount: int
 
 
 class InputFieldOfVersion(InputField):

@@ -403,6 +403,13 @@ def test_lineage_stays_connected_through_what_is_not_named(admin: Asker) -> None
     hidden = [node for node in graph if ":redacted:" in node["id"]]
     assert len(hidden) == sum(node["data"]["namespace"] not in ("etl", "lake") for node in whole) > 3
     assert all(node["data"]["name"].startswith("redacted-") for node in hidden)
+    path = holder("GET", "/api/v1/path?nodeId=dataset:lake:customers").json()["edges"]
+    assert {(edge["origin"], edge["destination"]) for edge in path} == {
+        (edge["origin"], edge["destination"]) for edge in edges
+    }
+    asked = "/api/v1/neighbours?nodeId=job:etl:load&way=upstream&type=DATASET"
+    (people,) = holder("GET", asked).json()["neighbours"]
+    assert people["nodeId"] in {node["id"] for node in hidden}
 
 
 PARAMETERS = {

@@ -109,7 +109,8 @@ def test_silence_is_measured_at_the_time_that_is_given(client: TestClient) -> No
 @pytest.mark.parametrize(
     "path",
     [
-        *("impact", "root-cause", "drift", "identity", "quality", "flow", "control-flow", "containment"),
+        *("impact", "root-cause", "drift", "identity", "quality", "flow", "control-flow", "containment", "path"),
+        "neighbours?way=upstream&type=JOB",
         "diff?from=log:0",
         "identity?nodeId=dataset:lake:orders&other",
     ],

@@ -16,7 +16,20 @@ import type {
   SchemaDrift,
   SilentStream,
 } from './answers'
-import type { Dataset, Job, Named, Run, RunEvent, SearchResult, WireColumn, WireNode } from './types'
+import { type Page, paged } from './paged'
+import type {
+  Dataset,
+  Job,
+  Named,
+  Neighbour,
+  Path,
+  Run,
+  RunEvent,
+  SearchResult,
+  Way,
+  WireColumn,
+  WireNode,
+} from './types'
 
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
@@ -30,11 +43,6 @@ export class ServiceError extends Error {
 }
 
 export type Fetch = (url: string, init?: { signal?: AbortSignal }) => Promise<Response>
-
-export interface Page<Item> {
-  readonly items: readonly Item[]
-  readonly totalCount: number
-}
 
 /** More hops than any lineage shown here has. */
 const DEPTH = 20
@@ -76,6 +84,20 @@ export class Client {
     return (await this.#get<{ graph: WireNode[] }>(`lineage?${query({ nodeId: node, depth: DEPTH })}`)).graph
   }
 
+  /** What a job or dataset is made from and what is made from it. */
+  async path(node: NodeId, signal: AbortSignal): Promise<Path> {
+    return this.#get(`path?${query({ nodeId: node, depth: DEPTH })}`, signal)
+  }
+
+  /** The first `count` jobs, or datasets, next to a node on one side, by name. */
+  async neighbours(node: NodeId, way: Way, type: WireNode['type'], count: number): Promise<Page<Neighbour>> {
+    return paged(count, async (limit, offset) => {
+      const path = `neighbours?${query({ nodeId: node, way, type, limit, offset })}`
+      const answer = await this.#get<{ neighbours: Neighbour[]; totalCount: number }>(path)
+      return { items: answer.neighbours, totalCount: answer.totalCount }
+    })
+  }
+
   /** The id under which a node is shown; its own if nothing is known by it. */
   async shownAs(node: NodeId): Promise<NodeId> {
     const asked = this.#get<{ shown: Named }>(`identity?${query({ nodeId: node })}`)
@@ -102,9 +124,15 @@ export class Client {
     return { items: answer.runs, totalCount: answer.totalCount }
   }
 
-  /** The job that a job is a part of, and its first `limit` parts, by name. */
-  async containment(job: NodeId, limit: number): Promise<Containment> {
-    return this.#get(`containment?${query({ nodeId: job, limit })}`)
+  /** The job that a job is a part of, and its first `count` parts, by name. */
+  async containment(job: NodeId, count: number): Promise<Containment> {
+    let partOf: Containment['partOf'] = null
+    const { items, totalCount } = await paged(count, async (limit, offset) => {
+      const found = await this.#get<Containment>(`containment?${query({ nodeId: job, limit, offset })}`)
+      partOf = found.partOf
+      return { items: found.parts, totalCount: found.totalCount }
+    })
+    return { partOf, parts: items, totalCount }
   }
 
   async runEvents(run: RunId): Promise<readonly RunEvent[]> {

@@ -107,8 +107,11 @@ export class Feed {
   async #loadAll(): Promise<void> {
     const { items, totalCount } = await this.#client.jobs(JOBS_LISTED)
     const jobs = items.map(({ namespace, name }) => jobId(namespace, name))
-    const wanted = this.#included === undefined ? jobs : [this.#included, ...jobs]
-    const answer = await neighbourhoods(this.#client, wanted)
+    const included = this.#included
+    const answer = await neighbourhoods(this.#client, included === undefined ? jobs : [included, ...jobs])
+    if (this.#included !== undefined && this.#included !== included)
+      // by who chose another one meanwhile
+      answer.push(...(await neighbourhoods(this.#client, [this.#included])))
     const graph = merge(EMPTY_GRAPH, answer) // anew: what is no more, is not in the answer
     this.#set({ graph: ready(graph), unlisted: Math.max(0, totalCount - jobsOf(graph).length) })
   }

@@ -72,6 +72,23 @@ export interface WireEdge {
   readonly destination: NodeId
 }
 
+/** What a job or dataset is made from and what is made from it. Source: `/path` */
+export interface Path {
+  readonly edges: readonly WireEdge[]
+  /** There are more beyond. */
+  readonly isCut: boolean
+}
+
+/** On which side of a node. */
+export type Way = 'upstream' | 'downstream'
+
+/** A job or dataset next to another. */
+export interface Neighbour extends Named {
+  readonly nodeId: NodeId
+  /** The other names of a dataset. */
+  readonly symlinks?: readonly Named[]
+}
+
 interface Edges {
   readonly id: NodeId
   readonly inEdges: readonly WireEdge[]

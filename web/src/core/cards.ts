@@ -11,7 +11,7 @@ import type { Shape } from './shape'
 
 export interface Row {
   readonly field: Field
-  /** Undefined where no path is lit. */
+  /** Undefined where no column's path is lit. */
   readonly glow: Glow | 'dim' | undefined
 }
 
@@ -70,11 +70,12 @@ function cardOf(node: DrawnNode, { unfolded, lit }: Choices): Card {
 
 /** All columns of an unfolded dataset; of a folded one those that are lit. */
 function rowsOf({ fields }: Dataset, open: boolean, lit: Lit | undefined, id: NodeId): Row[] {
-  const glows = lit?.columns.get(id)
+  const column = lit?.kind === 'column' ? lit : undefined
+  const glows = column?.columns.get(id)
   const known = new Set(fields.map(({ name }) => name))
   const unknown = [...(glows?.keys() ?? [])].filter((name) => !known.has(name))
   const all = [...fields, ...unknown.map((name) => ({ name, type: null, description: null }))]
-  const rows = all.map((field) => ({ field, glow: lit && (glows?.get(field.name) ?? ('dim' as const)) }))
+  const rows = all.map((field) => ({ field, glow: column && (glows?.get(field.name) ?? ('dim' as const)) }))
   return open ? rows : rows.filter(isGlowing)
 }
 

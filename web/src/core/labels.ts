@@ -1,8 +1,8 @@
 /** Short names for people; the full name stays in the panel and the tooltip. */
 
-import type { Dataset, Job, Named } from '../api/types'
+import type { Named, Neighbour } from '../api/types'
 import type { GraphNode, LineageGraph } from './graph'
-import type { NodeId } from './ids'
+import { isJobId, type NodeId } from './ids'
 import type { DrawnNode, Pile } from './piles'
 import { counted } from './wording'
 
@@ -16,8 +16,10 @@ export interface Label {
 export const JOB_ROOM = 15
 
 /** A table's name where the dataset goes by one, the most qualified; else the last two segments of its own. */
-export function datasetLabel(dataset: Dataset): Label {
-  const [best] = [dataset, ...dataset.symlinks].sort((one, other) => qualified(other) - qualified(one))
+export function datasetLabel(dataset: Named & Pick<Neighbour, 'symlinks'>): Label {
+  const [best] = [dataset, ...(dataset.symlinks ?? [])].sort(
+    (one, other) => qualified(other) - qualified(one),
+  )
   return splitName((best ?? dataset).name)
 }
 
@@ -27,7 +29,7 @@ function qualified({ name }: Named): number {
 }
 
 /** As many of the last segments as a card has room for: tasks of one pipeline begin alike. */
-export function jobLabel({ name }: Job): Label {
+export function jobLabel({ name }: Named): Label {
   if (name.length <= JOB_ROOM) return { path: '', name }
   const cuts = [...name.matchAll(/[./](?=.)/g)].map(({ index }) => index + 1)
   const cut = cuts.find((place) => name.length - place <= JOB_ROOM) ?? cuts.at(-1) ?? 0
@@ -49,6 +51,11 @@ export function labelApart(node: DrawnNode): Label {
 
 export function labelText({ path, name }: Label): string {
   return path + name
+}
+
+/** The label of what the graph may not hold, by its names. */
+export function neighbourLabel(neighbour: Neighbour): Label {
+  return isJobId(neighbour.nodeId) ? jobLabel(neighbour) : datasetLabel(neighbour)
 }
 
 /** The label of a node; of one that the graph does not hold, what its id says of its name. */

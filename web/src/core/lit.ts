@@ -1,8 +1,10 @@
-/** The lit path of a column over the graph of jobs and datasets. */
+/** The lit path: of a column over the graph of jobs and datasets, or of a job or dataset as a whole. */
 
 import type { ColumnEdge, ColumnGraph } from './columns'
 import type { LineageGraph } from './graph'
 import { type ColumnKey, type ColumnRef, columnKey, type NodeId } from './ids'
+import { type NodeLit, pathOver } from './path'
+import { edgeKey } from './shape'
 import { type ColumnPath, columnPath, type Strength } from './walk'
 
 export type Glow = 'start' | Strength
@@ -21,7 +23,10 @@ export interface Segment {
   readonly strength: Strength
 }
 
-export interface Lit {
+export type Lit = ColumnLit | NodeLit
+
+export interface ColumnLit {
+  readonly kind: 'column'
   readonly path: ColumnPath
   readonly columns: ReadonlyMap<NodeId, ReadonlyMap<string, Glow>>
   /** And piles that hold a part of the path. */
@@ -30,16 +35,19 @@ export interface Lit {
   readonly segments: readonly Segment[]
 }
 
+/** `whole` is the path of the dataset: of several jobs between two datasets those on it take the column along. */
 export function lightUp(
   graph: LineageGraph,
   columns: ColumnGraph,
   start: ColumnRef,
   withIndirect: boolean,
-): Lit {
+  whole?: NodeLit,
+): ColumnLit {
   const path = columnPath(columns, columnKey(start), withIndirect)
-  const segments = segmentsOf(graph, columns, path)
+  const segments = segmentsOf(columns, path, jobsBetween(graph, whole))
   const jobs = segments.flatMap(({ from, to }) => [from, to]).filter(({ column }) => column === undefined)
   return {
+    kind: 'column',
     path,
     columns: glowing(columns, path, start),
     jobs: new Set(jobs.map(({ node }) => node)),
@@ -48,11 +56,15 @@ export function lightUp(
 }
 
 export function isLit(lit: Lit, node: NodeId): boolean {
-  return lit.columns.has(node) || lit.jobs.has(node)
+  return lit.kind === 'node' ? lit.nodes.has(node) : lit.columns.has(node) || lit.jobs.has(node)
 }
 
 /** The path over what is drawn in the place of its nodes. */
 export function litOver(lit: Lit, drawnAs: (node: NodeId) => NodeId): Lit {
+  return lit.kind === 'node' ? pathOver(lit, drawnAs) : columnOver(lit, drawnAs)
+}
+
+export function columnOver(lit: ColumnLit, drawnAs: (node: NodeId) => NodeId): ColumnLit {
   const isDrawn = (node: NodeId) => drawnAs(node) === node
   const end = (at: End): End => (isDrawn(at.node) ? at : { node: drawnAs(at.node), column: undefined })
   const segments = lit.segments.map((each) => ({ ...each, from: end(each.from), to: end(each.to) }))
@@ -87,12 +99,14 @@ function glowing(
   return byDataset
 }
 
-function segmentsOf(graph: LineageGraph, { columns }: ColumnGraph, path: ColumnPath): Segment[] {
+type JobsBetween = (from: NodeId, to: NodeId) => readonly NodeId[]
+
+function segmentsOf({ columns }: ColumnGraph, path: ColumnPath, between: JobsBetween): Segment[] {
   const found = edgesOf(path).flatMap(({ edge, strength }): Segment[] => {
     const [source, target] = [columns.get(edge.from), columns.get(edge.to)]
     if (!source || !target) return []
     const kind = edge.direct ? 'direct' : 'indirect'
-    const jobs = jobsBetween(graph, source.dataset, target.dataset).map((node) => ({
+    const jobs = between(source.dataset, target.dataset).map((node) => ({
       node,
       column: undefined,
     }))
@@ -140,7 +154,14 @@ function endAt({ dataset, column }: ColumnRef): End {
   return { node: dataset, column }
 }
 
-function jobsBetween({ sources, targets }: LineageGraph, from: NodeId, to: NodeId): NodeId[] {
-  const writers = new Set(sources.get(to))
-  return (targets.get(from) ?? []).filter((reader) => writers.has(reader))
+/** Those on the path; where none is, all that read the one dataset and write the other. */
+function jobsBetween({ sources, targets }: LineageGraph, path: NodeLit | undefined): JobsBetween {
+  const onPath = new Set(path?.edges.map(edgeKey))
+  const isOnPath = (origin: NodeId, destination: NodeId) => onPath.has(edgeKey({ origin, destination }))
+  return (from, to) => {
+    const writers = new Set(sources.get(to))
+    const all = (targets.get(from) ?? []).filter((reader) => writers.has(reader))
+    const taking = all.filter((job) => isOnPath(from, job) && isOnPath(job, to))
+    return taking.length > 0 ? taking : all
+  }
 }

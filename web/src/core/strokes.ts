@@ -5,7 +5,7 @@ import { type Card, HEAD_HEIGHT, ROW_HEIGHT, sizeOf } from './cards'
 import type { Box, Point } from './geometry'
 import { edgesOf } from './graph'
 import type { NodeId } from './ids'
-import type { End, Lit, Segment } from './lit'
+import type { ColumnLit, End, Lit, Segment } from './lit'
 import type { DrawnGraph } from './piles'
 import { edgeKey, type Layout } from './shape'
 import type { Strength } from './walk'
@@ -36,23 +36,20 @@ export function meanwhile(old: Drawing, news: ReadonlyMap<NodeId, Card>): Drawin
   return { ...old, cards }
 }
 
-/** Table-level edges; those between two `related` nodes stand out, and all step back while a path is lit. */
-export function flowStrokes(
-  { graph, layout }: Drawing,
-  related: ReadonlySet<NodeId>,
-  lit: Lit | undefined,
-): Stroke[] {
-  return edgesOf(graph).flatMap((edge) => {
+/** Table-level edges; while a path is lit, those on it stand out, on top, and the others step back. */
+export function flowStrokes({ graph, layout }: Drawing, lit: Lit | undefined): Stroke[] {
+  const onPath = new Set(lit?.kind === 'node' ? lit.edges.map(edgeKey) : [])
+  const strokes = edgesOf(graph).flatMap((edge): Stroke[] => {
     const [from, to] = [layout.boxes.get(edge.origin), layout.boxes.get(edge.destination)]
     if (!from || !to) return []
-    const isRelated = related.has(edge.origin) && related.has(edge.destination)
-    const tone = lit ? 'dim' : isRelated ? 'related' : 'plain'
-    const d = curve(rightOf(from), wayOf(layout, edge), leftOf(to))
-    return [{ key: edgeKey(edge), d, kind: 'flow', tone }]
+    const key = edgeKey(edge)
+    const tone = onPath.has(key) ? 'related' : lit ? 'dim' : 'plain'
+    return [{ key, d: curve(rightOf(from), wayOf(layout, edge), leftOf(to)), kind: 'flow', tone }]
   })
+  return strokes.sort((a, b) => Number(a.tone === 'related') - Number(b.tone === 'related'))
 }
 
-export function columnStrokes(drawing: Drawing, lit: Lit): Stroke[] {
+export function columnStrokes(drawing: Drawing, lit: ColumnLit): Stroke[] {
   const strokes = lit.segments.flatMap((segment) => segmentStroke(drawing, segment))
   // What people follow is drawn last, on top.
   const weight = ({ kind, tone }: Stroke) => Number(kind === 'direct') + Number(tone === 'plain')

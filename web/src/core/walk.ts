@@ -1,8 +1,7 @@
 /** Walks over the two graphs. Cycles are fine: each node is visited once. */
 
 import type { ColumnEdge, ColumnGraph } from './columns'
-import type { Flow } from './graph'
-import type { ColumnKey, NodeId } from './ids'
+import type { ColumnKey } from './ids'
 
 /** Everything that `neighbours` leads to from `start`, nearest first, with `start` itself. */
 export function reachable<Node>(start: Node, neighbours: (node: Node) => Iterable<Node>): Set<Node> {
@@ -10,13 +9,6 @@ export function reachable<Node>(start: Node, neighbours: (node: Node) => Iterabl
   // A Set also visits what is added to it during the walk, so this is a breadth-first search.
   for (const node of reached) for (const next of neighbours(node)) reached.add(next)
   return reached
-}
-
-/** What `start` is made from and what is made from it, with `start` itself. */
-export function relatives(graph: Flow<unknown>, start: NodeId): Set<NodeId> {
-  const upstream = reachable(start, (node) => graph.sources.get(node) ?? [])
-  const downstream = reachable(start, (node) => graph.targets.get(node) ?? [])
-  return new Set([...upstream, ...downstream])
 }
 
 /** How a column hangs together with the chosen one: only over direct edges, or over an indirect one. */

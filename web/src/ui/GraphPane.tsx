@@ -11,7 +11,8 @@ import { Legend } from './graph/Legend'
 import type { FindLayout } from './layoutEngine'
 import { LoadingNotice } from './Notices'
 import { useDrawing } from './useDrawing'
-import { useLit } from './useLit'
+import { useLitColumn, useLitNode } from './useLit'
+import { usePath } from './usePath'
 
 interface GraphPaneProps {
   readonly graph: LineageGraph
@@ -28,9 +29,13 @@ export function GraphPane(props: GraphPaneProps) {
   const { graph, columns, route, unfolded, spread, anchor, findLayout } = props
   const open = route.node
   const [withIndirect, setWithIndirect] = useState(true)
-  const path = useLit(graph, columns, route, withIndirect)
-  const piles = useMemo(() => piled(graph, { open, lit: path, spread }), [graph, open, path, spread])
-  const lit = useMemo(() => path && litOver(path, piles.drawnAs), [path, piles])
+  const path = usePath(open)
+  const column = useLitColumn(graph, columns, path, route, withIndirect)
+  const node = useLitNode(graph, path, route)
+  // The path of a node is shown over what is drawn: else all would move once more when it is here.
+  const piles = useMemo(() => piled(graph, { open, lit: column, spread }), [graph, open, column, spread])
+  const whole = route.column === undefined ? node : column
+  const lit = useMemo(() => whole && litOver(whole, piles.drawnAs), [whole, piles])
   const choices = useMemo(() => ({ unfolded, lit }), [unfolded, lit])
   const drawing = useDrawing(piles.graph, choices, findLayout)
   if (!drawing) return <LoadingNotice />

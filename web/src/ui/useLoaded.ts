@@ -5,12 +5,12 @@ import { failed, LOADING, type Loadable, ready } from '../core/loadable'
 /**
  * What `load` gives for `subject`, loaded anew with each `revision`; the old value stays until the new one is here, and
  * while the service is away: the header says so, and all is asked again once it is back.
- * Without a subject nothing is loaded.
+ * Without a subject nothing is loaded; `signal` ends what nobody waits for any more.
  */
 export function useLoaded<T>(
   subject: string | undefined,
   revision: number,
-  load: () => Promise<T>,
+  load: (signal: AbortSignal) => Promise<T>,
 ): Loadable<T> {
   const [loaded, setLoaded] = useState<{ subject: string; value: Loadable<T> }>()
   const fetchNow = useEffectEvent(load)
@@ -25,12 +25,14 @@ export function useLoaded<T>(
         isLastResort && last?.subject === subject && last.value.state === 'ready' ? last : { subject, value },
       )
     }
-    fetchNow().then(
+    const unwanted = new AbortController()
+    fetchNow(unwanted.signal).then(
       (value) => settle(ready(value)),
       (error: unknown) => settle(failed(error), isAway(error)),
     )
     return () => {
       isWanted = false
+      unwanted.abort()
     }
   }, [subject, revision])
 

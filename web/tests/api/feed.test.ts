@@ -97,6 +97,24 @@ describe('the feed', () => {
     ])
   })
 
+  test('holds what was chosen while it loaded all anew', async () => {
+    const lone = Array.from({ length: 101 }, (_, n) => jobId('demo', `lone-${n}`))
+    const far = lone[100] as NodeId
+    const plan = { reads: [], writes: [], runs: [] }
+    const { service, feed, tell, graph } = feeding(Object.fromEntries(lone.map((job) => [job, plan])))
+    await settle()
+    expect(graph().nodes.has(far)).toBe(false)
+
+    tell(undefined)
+    vi.advanceTimersByTime(200)
+    const asked = service.asked.length
+    while (!service.asked.slice(asked).some((path) => path.includes('/lineage'))) await Promise.resolve()
+    await feed.include(far)
+    await settle()
+
+    expect(graph().nodes.has(far)).toBe(true)
+  })
+
   test.each([
     ['that it is told of', { jobs: [INGEST], datasets: [] }],
     ['when it asks for all', undefined],

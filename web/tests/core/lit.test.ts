@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { columnGraph } from '../../src/core/columns'
 import { EMPTY_GRAPH, merge } from '../../src/core/graph'
+import { jobId } from '../../src/core/ids'
 import { lightUp } from '../../src/core/lit'
+import { litPath } from '../../src/core/path'
 import {
   AGGREGATE,
   CSV,
@@ -11,6 +13,8 @@ import {
   FLIGHTS,
   GRAPH,
   INGEST,
+  JOBS,
+  jobNode,
   REPORT,
 } from '../lakehouse'
 
@@ -67,6 +71,23 @@ describe('lighting up a column', () => {
       [FLIGHTS, DELAYS],
       [CSV, FLIGHTS],
     ])
+  })
+
+  test('of several jobs between two datasets lights those on the path of the dataset', () => {
+    const other = jobId('demo', 'other')
+    const jobs = { ...JOBS, [other]: { reads: [FLIGHTS], writes: [DELAYS], runs: [] } }
+    const ids = [CSV, FLIGHTS, DELAYS, REPORT]
+    const nodes = [...ids.map((id) => datasetNode(id, jobs)), jobNode(AGGREGATE, jobs), jobNode(other, jobs)]
+    const graph = merge(EMPTY_GRAPH, nodes)
+    const edges = [
+      { origin: FLIGHTS, destination: AGGREGATE },
+      { origin: AGGREGATE, destination: DELAYS },
+    ]
+
+    const whole = litPath(DELAYS, { edges, isCut: false })
+
+    expect(lightUp(graph, COLUMNS, START, true, whole).jobs).toEqual(new Set([AGGREGATE]))
+    expect(lightUp(graph, COLUMNS, START, true).jobs).toEqual(new Set([AGGREGATE, other]))
   })
 
   test('lights at least the column itself, if nothing is known about it', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { columnGraph } from '../../src/core/columns'
 import { EMPTY_GRAPH, edgesOf, type LineageGraph, merge } from '../../src/core/graph'
 import { datasetId, jobId, type NodeId } from '../../src/core/ids'
-import { lightUp, litOver } from '../../src/core/lit'
+import { columnOver, lightUp } from '../../src/core/lit'
 import { type Pile, piled } from '../../src/core/piles'
 import { datasetNode, type JobPlan, jobNode, run } from '../lakehouse'
 
@@ -111,7 +111,7 @@ describe('a node with very many neighbours', () => {
     const path = lightUp(graph, columns, { dataset: HUB, column: 'a' }, true)
 
     const drawn = piled(graph, { ...LOOK, lit: path })
-    const lit = litOver(path, drawn.drawnAs)
+    const lit = columnOver(path, drawn.drawnAs)
 
     const pile = drawn.drawnAs(job(0))
     expect([...lit.jobs].sort()).toEqual([...Array.from({ length: 20 }, (_, n) => job(n + 60)), pile].sort())

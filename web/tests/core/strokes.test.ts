@@ -3,6 +3,7 @@ import { cardsOf, HEAD_HEIGHT, ROW_HEIGHT, shapeOf } from '../../src/core/cards'
 import { columnGraph } from '../../src/core/columns'
 import { layout } from '../../src/core/layout'
 import { lightUp } from '../../src/core/lit'
+import { litPath } from '../../src/core/path'
 import { columnStrokes, type Drawing, flowStrokes, meanwhile } from '../../src/core/strokes'
 import { CSV, columnAnswer, DELAYS, FLIGHTS, GRAPH, INGEST, REPORT } from '../lakehouse'
 
@@ -14,14 +15,23 @@ function drawing(lit?: typeof LIT): Drawing {
 }
 
 describe('the lines between tables', () => {
-  test('stand out between relatives of the open node', () => {
-    const tones = flowStrokes(drawing(), new Set([CSV, INGEST, FLIGHTS]), undefined).map(({ tone }) => tone)
+  test('stand out on the path of the open node, and on top', () => {
+    const path = litPath(FLIGHTS, {
+      edges: [
+        { origin: CSV, destination: INGEST },
+        { origin: INGEST, destination: FLIGHTS },
+      ],
+      isCut: false,
+    })
 
-    expect(tones.sort()).toEqual(['plain', 'plain', 'plain', 'related', 'related'])
+    const tones = flowStrokes(drawing(), path).map(({ tone }) => tone)
+
+    expect(tones).toEqual(['dim', 'dim', 'dim', 'related', 'related'])
+    expect(new Set(flowStrokes(drawing(), undefined).map(({ tone }) => tone))).toEqual(new Set(['plain']))
   })
 
   test('step back while a column is lit', () => {
-    const strokes = flowStrokes(drawing(LIT), new Set(), LIT)
+    const strokes = flowStrokes(drawing(LIT), LIT)
 
     expect(new Set(strokes.map(({ tone }) => tone))).toEqual(new Set(['dim']))
   })
@@ -39,7 +49,7 @@ test('a line back to what its job reads runs beneath both boxes', () => {
   ])
   const given = { ...drawing(), graph: { ...GRAPH, targets }, layout: { boxes, bends: new Map() } }
 
-  const [there, back] = flowStrokes(given, new Set(), undefined).map(({ d }) => d)
+  const [there, back] = flowStrokes(given, undefined).map(({ d }) => d)
 
   expect(there).not.toContain(' 57')
   expect(back).toMatch(/^M240 \S+C260 \S+ 260 57 240 57C120 57 120 57 0 57C-20 57 -20 \S+ 0 \S+$/)

@@ -61,12 +61,37 @@ describe('the details of a dataset', () => {
     const { user } = openPage({ service, hash: at(DELAYS) })
     const panel = within(await details())
     const names = () => panel.getAllByRole('button', { name: /^r\d/ }).map(({ textContent }) => textContent)
-    await waitFor(() => expect(names()).toHaveLength(50))
-    expect(names()[0]).toBe('r00')
+    await waitFor(() => expect(panel.getByRole('heading', { name: 'Read by 60' })).toBeTruthy())
+    expect(names()).toEqual(Array.from({ length: 10 }, (_, place) => `r0${place}`))
 
+    await user.click(panel.getByRole('button', { name: 'Show the first 50' }))
+    await waitFor(() => expect(names()).toHaveLength(50))
     await user.click(panel.getByRole('button', { name: 'Show all 60' }))
 
-    expect(names()).toHaveLength(60)
+    await waitFor(() => expect(names()).toHaveLength(60))
+    expect(panel.queryByRole('button', { name: /^Show/ })).toBeNull()
+  })
+
+  test('list readers that the graph does not hold, by their short names', async () => {
+    const service = lakehouse()
+    const far = { nodeId: jobId('far', 'away'), namespace: 'far', name: 'away' }
+    service.beyond = { [DELAYS]: [far] }
+
+    openPage({ service, hash: at(DELAYS) })
+
+    const readers = await screen.findByRole('list', { name: 'Read by' })
+    expect(within(readers).getByRole('button', { name: 'away' })).toBeTruthy()
+  })
+
+  test('list the readers that are in the graph where the service does not answer for all', async () => {
+    const service = lakehouse()
+    service.failing = 'neighbours'
+
+    openPage({ service, hash: at(DELAYS) })
+
+    const panel = within(await details())
+    expect(await panel.findByRole('button', { name: 'aggregate' })).toBeTruthy()
+    expect(panel.queryByRole('alert')).toBeNull()
   })
 
   test('say in words where a column comes from and what it reaches', async () => {
@@ -152,7 +177,7 @@ describe('the details of a job', () => {
 
     const title = await panel.findByRole('heading', { name: 'Parts 101' })
 
-    expect(within(title.parentElement as HTMLElement).getByText('Show all 101')).toBeTruthy()
+    expect(within(title.parentElement as HTMLElement).getByText('Show the first 50')).toBeTruthy()
   })
 
   test('tell why a run failed, and that its events are not to be trusted', async () => {

@@ -1,9 +1,20 @@
 // @vitest-environment happy-dom
 
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { jobId, type NodeId } from '../../src/core/ids'
-import { CSV, DELAYS, FLIGHTS, INGEST, JOBS, type JobPlan, lakehouse, REPORT, run } from '../lakehouse'
+import {
+  AGGREGATE,
+  CSV,
+  DELAYS,
+  FLIGHTS,
+  INGEST,
+  JOBS,
+  type JobPlan,
+  lakehouse,
+  REPORT,
+  run,
+} from '../lakehouse'
 import { openPage } from './openPage'
 
 function nodeOf(id: string): HTMLElement | undefined {
@@ -22,6 +33,69 @@ function litColumns(): string[] {
   const lit = screen.getAllByTestId('column').filter(({ dataset }) => dataset.lit === 'true')
   return lit.map(({ dataset }) => `${dataset.nodeId} ${dataset.column}`).sort()
 }
+
+/** What is not dimmed, by id; nothing while all is. */
+function litNodes(): (string | undefined)[] {
+  const nodes = screen.queryAllByTestId('node')
+  const lit = nodes.filter(({ dataset }) => dataset.dim === 'false')
+  return lit.length === nodes.length ? [] : lit.map(({ dataset }) => dataset.nodeId).sort()
+}
+
+describe('the path of a dataset', () => {
+  const hash = `#node=${encodeURIComponent(REPORT)}`
+
+  test('is lit as far as the service says that data goes', async () => {
+    const service = lakehouse()
+    service.apart = [FLIGHTS, INGEST, CSV]
+    openPage({ service, hash })
+
+    expect(await screen.findByText('0 datasets upstream, 0 downstream')).toBeTruthy()
+    await waitFor(() => expect(litNodes()).toEqual([REPORT, AGGREGATE].sort()))
+  })
+
+  test('is lit as far as data may go where the service does not say it', async () => {
+    const service = lakehouse()
+    service.failing = 'path'
+    openPage({ service, hash })
+
+    await waitFor(() => expect(litNodes()).toEqual([CSV, INGEST, FLIGHTS, AGGREGATE, REPORT].sort()))
+    expect(screen.queryByText(/upstream/)).toBeNull()
+    expect(screen.queryByRole('alert')).toBeNull()
+  })
+
+  test('is asked for once while the graph does not change, and not of what is passed over', async () => {
+    const service = lakehouse()
+    const paths = () => service.asked.filter((path) => path.includes('/path'))
+    openPage({ service, hash })
+    await screen.findByText('2 datasets upstream, 0 downstream')
+    const go = (node: NodeId) => act(() => void window.location.assign(`#node=${encodeURIComponent(node)}`))
+
+    go(CSV)
+    go(DELAYS)
+    go(FLIGHTS)
+    await screen.findByText('1 dataset upstream, 2 downstream')
+    go(REPORT)
+    await screen.findByText('2 datasets upstream, 0 downstream')
+
+    expect(paths()).toEqual([`/api/v1/path${REPORT}`, `/api/v1/path${FLIGHTS}`])
+  })
+
+  test('grows with the graph, and is as of the time that is shown', async () => {
+    const service = lakehouse({ [INGEST]: JOBS[INGEST] as JobPlan })
+    const { listener } = openPage({
+      service,
+      hash: `#node=${encodeURIComponent(CSV)}`,
+      asOf: '2026-01-02T00:00:00Z',
+    })
+    await screen.findByText('0 datasets upstream, 1 downstream')
+
+    service.jobs = JOBS
+    listener().onChange({ jobs: [AGGREGATE], datasets: [FLIGHTS, DELAYS, REPORT] })
+
+    expect(await screen.findByText('0 datasets upstream, 3 downstream', {}, { timeout: 8_000 })).toBeTruthy()
+    expect(service.times).toEqual(new Set(['2026-01-02T00:00:00Z']))
+  }, 15_000)
+})
 
 describe('the graph', () => {
   test('shows every job and dataset by its short name', async () => {

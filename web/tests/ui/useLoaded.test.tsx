@@ -56,3 +56,20 @@ test('of what was never known nothing is shown while the service is away', async
     state: 'failed',
   })
 })
+
+test('what nobody waits for any more is ended', () => {
+  const signals: AbortSignal[] = []
+  const load = (signal: AbortSignal) => {
+    signals.push(signal)
+    return new Promise<string>(() => undefined)
+  }
+  const { rerender, unmount } = renderHook(({ subject }) => useLoaded(subject, 1, load), {
+    initialProps: { subject: 'a' },
+  })
+
+  rerender({ subject: 'b' })
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+  unmount()
+
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
+})

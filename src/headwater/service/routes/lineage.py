@@ -6,16 +6,29 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BeforeValidator
 
 from headwater.errors import InvalidInputError
-from headwater.model.names import is_uuid
+from headwater.graph.walk import Way
+from headwater.model.names import ColumnId, DatasetId, JobId, is_uuid
 from headwater.service import shapes_lineage
 from headwater.service.access import Known, ReadThrough
 from headwater.service.answers import answer, answer_json
 from headwater.service.node_ids import node_of
 from headwater.service.paths import API
 from headwater.service.query import KnownQuery
-from headwater.service.routes.parameters import NOT_FOUND, WRONG, Depth, NodeId
+from headwater.service.routes.parameters import (
+    EITHER_CASE,
+    MAX_PAGE,
+    NOT_FOUND,
+    OR_DEFAULT,
+    WRONG,
+    Depth,
+    Limit,
+    NodeId,
+    Offset,
+)
 from headwater.service.views.columns import column_lineage
 from headwater.service.views.lineage import lineage
+from headwater.service.views.neighbours import Kind, neighbours
+from headwater.service.views.path import path
 from headwater.service.views.upstream import upstream_runs
 
 router = APIRouter(prefix=API, tags=["lineage"], route_class=KnownQuery)
@@ -28,6 +41,36 @@ _UNREADABLE: Final = "HTTP 404 Not Found"
 async def get_lineage(knowledge: Known, node_id: NodeId, depth: Depth = 20) -> Response:
     """Jobs within `depth` jobs of the node, both ways, with everything they read and write."""
     return answer_json(await lineage(knowledge, node_of(knowledge, node_id, _UNREADABLE), depth))
+
+
+@router.get("/path", response_model=shapes_lineage.Path, responses=NOT_FOUND | WRONG)
+async def get_path(
+    knowledge: ReadThrough,
+    node_id: NodeId,
+    depth: Depth = 20,
+    limit: Annotated[
+        int, OR_DEFAULT, Query(ge=1, le=MAX_PAGE, description="From how many nodes each way it goes on at most.")
+    ] = MAX_PAGE,
+) -> Response:
+    """What a job or dataset is made from and what is made from it, within `depth` jobs, edge by edge.
+
+    Of all that a job reads and writes only what events say goes from the one to the other, by the strongest of what
+    they say, as in `/flow`. A column stands for its dataset.
+    """
+    return answer(await path(knowledge, _owner(node_of(knowledge, node_id)), depth, limit))
+
+
+@router.get("/neighbours", response_model=shapes_lineage.Neighbours, responses=NOT_FOUND | WRONG)
+async def get_neighbours(
+    knowledge: Known,
+    node_id: NodeId,
+    way: Annotated[Way, Query(description="On which side.")],
+    kind: Annotated[Kind, EITHER_CASE, Query(alias="type", description="Of which type.")],
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """A page of the jobs, or of the datasets, that an edge of `/lineage` leads from or to, by name."""
+    return answer(await neighbours(knowledge, _owner(node_of(knowledge, node_id)), way, kind, limit, offset))
 
 
 @router.get("/column-lineage", response_model=shapes_lineage.ColumnLineage, responses=NOT_FOUND | WRONG)
@@ -56,3 +99,7 @@ async def get_upstream_runs(
 ) -> Response:
     """The run, the runs that had written what it read when it read it, and so on, up to `depth` runs away."""
     return answer(upstream_runs(knowledge, knowledge.run(run_id), depth))
+
+
+def _owner(node: DatasetId | JobId | ColumnId) -> DatasetId | JobId:
+    return node.dataset if isinstance(node, ColumnId) else node

@@ -1,5 +1,5 @@
 import type { KnownGap, SilentStream } from '../../api/answers'
-import type { Page } from '../../api/client'
+import type { Page } from '../../api/paged'
 import type { Job } from '../../api/types'
 import { runError } from '../../core/facets'
 import { formatCount, formatDuration } from '../../core/format'

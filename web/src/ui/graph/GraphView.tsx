@@ -4,7 +4,6 @@ import { useMemo } from 'react'
 import type { NodeId } from '../../core/ids'
 import type { Lit } from '../../core/lit'
 import { columnStrokes, type Drawing, flowStrokes } from '../../core/strokes'
-import { relatives } from '../../core/walk'
 import { usePage } from '../page'
 import { DatasetNode } from './DatasetNode'
 import { flowNodes } from './flow'
@@ -40,10 +39,9 @@ function Canvas({ drawing: newest, open, lit, anchor }: GraphViewProps) {
   const [drawing, press] = useStill(newest)
   const nodes = useMemo(() => flowNodes(drawing, open), [drawing, open])
   const strokes = useMemo(() => {
-    const related = open && !lit ? relatives(drawing.graph, open) : new Set<NodeId>()
-    return [...flowStrokes(drawing, related, lit), ...(lit ? columnStrokes(drawing, lit) : [])]
-  }, [drawing, open, lit])
-  const camera = useCamera(drawing, { open, lit, anchor })
+    return [...flowStrokes(drawing, lit), ...(lit?.kind === 'column' ? columnStrokes(drawing, lit) : [])]
+  }, [drawing, lit])
+  const camera = useCamera(drawing, { open, lit: lit?.kind === 'column' ? lit : undefined, anchor })
   return (
     <ReactFlow
       nodes={nodes}

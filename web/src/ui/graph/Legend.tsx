@@ -1,4 +1,6 @@
-import type { Lit } from '../../core/lit'
+import { formatCount } from '../../core/format'
+import type { ColumnLit, Lit } from '../../core/lit'
+import type { Reach } from '../../core/path'
 import { counted } from '../../core/wording'
 
 interface LegendProps {
@@ -7,8 +9,25 @@ interface LegendProps {
   readonly onChange: (withIndirect: boolean) => void
 }
 
-/** Explains the lit lines, and lets the reader leave out the indirect ones. */
-export function Legend({ lit: { path }, withIndirect, onChange }: LegendProps) {
+/** How far the lit path reaches; of a column's also what its lines mean. */
+export function Legend({ lit, ...choice }: LegendProps) {
+  if (lit.kind === 'column') return <ColumnLegend lit={lit} {...choice} />
+  return lit.reach ? <NodeLegend reach={lit.reach} /> : null
+}
+
+function NodeLegend({ reach: { upstream, downstream, isCut } }: { reach: Reach }) {
+  return (
+    <div className="legend">
+      <span className="legend-count" role="status">
+        {counted(upstream, 'dataset')} upstream, {formatCount(downstream)} downstream
+        {isCut && ', and more beyond'}
+      </span>
+    </div>
+  )
+}
+
+/** Lets the reader leave out the indirect lines. */
+function ColumnLegend({ lit: { path }, withIndirect, onChange }: LegendProps & { lit: ColumnLit }) {
   const [up, down] = [path.upstream.columns.size, path.downstream.columns.size]
   return (
     <div className="legend">

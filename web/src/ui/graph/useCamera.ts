@@ -13,7 +13,7 @@ import {
 import type { Box, Size } from '../../core/geometry'
 import { boundsOf } from '../../core/geometry'
 import type { NodeId } from '../../core/ids'
-import { isLit, type Lit } from '../../core/lit'
+import { type ColumnLit, isLit } from '../../core/lit'
 import type { Layout } from '../../core/shape'
 import type { Drawing } from '../../core/strokes'
 
@@ -26,7 +26,7 @@ interface Camera {
 
 interface Wish {
   readonly open: NodeId | undefined
-  readonly lit: Lit | undefined
+  readonly lit: ColumnLit | undefined
   /** The node that the reader last acted on: it must not move on the screen. */
   readonly anchor: NodeId | undefined
 }

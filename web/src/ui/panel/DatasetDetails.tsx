@@ -5,7 +5,7 @@ import type { Loadable } from '../../core/loadable'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
 import { ColumnStory } from './ColumnStory'
-import { NodeLinks } from './NodeLinks'
+import { Neighbours } from './Neighbours'
 import { Quality } from './Quality'
 import { Questions } from './Questions'
 import { Schema } from './Schema'
@@ -19,7 +19,7 @@ interface DatasetDetailsProps {
 }
 
 export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsProps) {
-  const { client, graph, revisionOf } = usePage()
+  const { client, revisionOf } = usePage()
   const loaded = useLoaded(id, revisionOf(id), () => client.dataset(summary))
   const dataset = loaded.state === 'ready' ? loaded.value : summary
   return (
@@ -34,8 +34,10 @@ export function DatasetDetails({ id, summary, column, columns }: DatasetDetailsP
       {dataset.description && <p>{dataset.description}</p>}
       <Quality of={id} />
       <Aliases names={dataset.symlinks} />
-      <NodeLinks title="Written by" nodes={graph.sources.get(id)} none="No job is known to write it." />
-      <NodeLinks title="Read by" nodes={graph.targets.get(id)} none="No job is known to read it." />
+      <Neighbours of={id} way="upstream" type="DATASET" title="Made from" />
+      <Neighbours of={id} way="upstream" type="JOB" title="Written by" none="No job is known to write it." />
+      <Neighbours of={id} way="downstream" type="JOB" title="Read by" none="No job is known to read it." />
+      <Neighbours of={id} way="downstream" type="DATASET" title="Made into" />
       <Questions key={column ?? ''} dataset={id} column={column} />
       {loaded.state === 'failed' && <p role="alert">{loaded.message}</p>}
       <Schema dataset={id} fields={dataset.fields} chosen={column} />

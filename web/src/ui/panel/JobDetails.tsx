@@ -1,11 +1,14 @@
 import { useState } from 'react'
-import type { Job } from '../../api/types'
+import type { Job, Named } from '../../api/types'
 import { formatCount } from '../../core/format'
 import { jobId, type NodeId } from '../../core/ids'
+import { jobLabel, labelText } from '../../core/labels'
 import { usePage } from '../page'
 import { useLoaded } from '../useLoaded'
+import { useMore } from '../useMore'
 import { useNow } from '../useNow'
 import { ChangesAnswer } from './ChangesAnswer'
+import { Neighbours } from './Neighbours'
 import { NodeLinks } from './NodeLinks'
 import { Quality } from './Quality'
 import { Question } from './Question'
@@ -14,16 +17,28 @@ import { RunCard } from './RunCard'
 const RUNS_SHOWN = 25
 /** The service tells no more at once. */
 const MOST_RUNS = 1_000
-const MOST_PARTS = 1_000
 
 export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
-  const { graph } = usePage()
   return (
     <>
       {job.description && <p>{job.description}</p>}
       <Containment id={id} />
-      <NodeLinks title="Reads" nodes={graph.sources.get(id)} none="It is not known to read anything." />
-      <NodeLinks title="Writes" nodes={graph.targets.get(id)} none="It is not known to write anything." />
+      <Neighbours of={id} way="upstream" type="JOB" title="Takes data from" />
+      <Neighbours
+        of={id}
+        way="upstream"
+        type="DATASET"
+        title="Reads"
+        none="It is not known to read any dataset."
+      />
+      <Neighbours
+        of={id}
+        way="downstream"
+        type="DATASET"
+        title="Writes"
+        none="It is not known to write any dataset."
+      />
+      <Neighbours of={id} way="downstream" type="JOB" title="Hands data to" />
       <section className="questions" aria-label="Questions">
         <Question of="changes" words="What changed?">
           <ChangesAnswer node={id} />
@@ -38,22 +53,23 @@ export function JobDetails({ id, job }: { id: NodeId; job: Job }) {
 /** The job around it and those within it, also where the graph does not hold them. */
 function Containment({ id }: { id: NodeId }) {
   const { client, revisionOf } = usePage()
-  const found = useLoaded(id, revisionOf(id), () => client.containment(id, MOST_PARTS))
+  const more = useMore()
+  const found = useLoaded(id, revisionOf(id) + more.count, () => client.containment(id, more.count))
   if (found.state === 'loading') return null
   if (found.state === 'failed') return <p role="alert">{found.message}</p>
   const { partOf, parts, totalCount } = found.value
   return (
     <>
-      {partOf && <NodeLinks title="Part of" nodes={[jobId(partOf.namespace, partOf.name)]} />}
+      {partOf && <NodeLinks title="Part of" nodes={[linked(partOf)]} />}
       {totalCount > 0 && (
-        <NodeLinks
-          title="Parts"
-          nodes={parts.map(({ namespace, name }) => jobId(namespace, name))}
-          totalCount={totalCount}
-        />
+        <NodeLinks title="Parts" nodes={parts.map(linked)} totalCount={totalCount} more={more} />
       )}
     </>
   )
+}
+
+function linked({ namespace, name }: Named) {
+  return { id: jobId(namespace, name), name: labelText(jobLabel({ namespace, name })) }
 }
 
 function Runs({ id, job }: { id: NodeId; job: Job }) {

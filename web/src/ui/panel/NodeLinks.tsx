@@ -1,30 +1,31 @@
-import { useMemo, useState } from 'react'
 import { formatCount } from '../../core/format'
 import { isJobId, type NodeId } from '../../core/ids'
 import { labelOf } from '../../core/labels'
-import { byText } from '../../core/order'
 import { JobIcon, TableIcon } from '../icons'
 import { Name } from '../Name'
 import { usePage } from '../page'
+import type { More } from '../useMore'
+
+interface Linked {
+  readonly id: NodeId
+  /** What it is called where the graph does not hold it. */
+  readonly name: string
+}
 
 interface NodeLinksProps {
   readonly title: string
-  readonly nodes: readonly NodeId[] | undefined
+  readonly nodes: readonly Linked[]
   /** How many there are, if that is more than `nodes`. */
   readonly totalCount?: number
   /** What to say if there are none. */
-  readonly none?: string
+  readonly none?: string | undefined
+  readonly more?: More
 }
 
-/** So many are looked through; more are asked for. */
-const MOST = 50
-
-/** By name; the first of many, until the reader wants all. */
-export function NodeLinks({ title, nodes = [], totalCount = nodes.length, none }: NodeLinksProps) {
-  const { graph } = usePage()
-  const [isWhole, setIsWhole] = useState(false)
-  const sorted = useMemo(() => [...nodes].sort(byText((node) => labelOf(graph, node))), [graph, nodes])
-  const shown = isWhole ? sorted : sorted.slice(0, MOST)
+/** The first of them, and a way to the others. */
+export function NodeLinks({ title, nodes, totalCount = nodes.length, none, more }: NodeLinksProps) {
+  // Those that were asked for may be on their way.
+  const wanted = more && (nodes.length < more.count ? more.count : more.next)
   return (
     <section>
       <h3>
@@ -33,26 +34,27 @@ export function NodeLinks({ title, nodes = [], totalCount = nodes.length, none }
       {nodes.length === 0 ? (
         <p className="muted">{none}</p>
       ) : (
-        <ul className="links">
-          {shown.map((node) => (
-            <li key={node}>
-              <NodeLink node={node} />
+        <ul className="links" aria-label={title}>
+          {nodes.map(({ id, name }) => (
+            <li key={id}>
+              <NodeLink node={id} name={name} />
             </li>
           ))}
         </ul>
       )}
-      {shown.length < nodes.length && (
-        <button type="button" className="link" onClick={() => setIsWhole(true)}>
-          Show {nodes.length < totalCount ? 'the first' : 'all'} {formatCount(nodes.length)}
+      {more && wanted && nodes.length < totalCount && (
+        <button type="button" className="link" onClick={more.show}>
+          Show {wanted < totalCount ? 'the first' : 'all'} {formatCount(Math.min(wanted, totalCount))}
         </button>
       )}
     </section>
   )
 }
 
-export function NodeLink({ node }: { node: NodeId }) {
+/** `name`: what it is called where the graph does not hold it. */
+export function NodeLink({ node, name }: { node: NodeId; name?: string }) {
   const { graph, openNode } = usePage()
-  const label = labelOf(graph, node)
+  const label = name !== undefined && !graph.nodes.has(node) ? name : labelOf(graph, node)
   return (
     <button type="button" className="link" aria-label={label} onClick={() => openNode(node)}>
       {isJobId(node) ? <JobIcon /> : <TableIcon />}

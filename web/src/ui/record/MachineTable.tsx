@@ -1,5 +1,5 @@
 import type { Machine } from '../../api/answers'
-import type { Page } from '../../api/client'
+import type { Page } from '../../api/paged'
 import { formatCount } from '../../core/format'
 import { remarks } from '../../core/record'
 import { Awaited } from '../Awaited'

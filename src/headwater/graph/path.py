@@ -1,0 +1,141 @@
+"""The way of the data through a job or dataset: what that is made from and what is made from it, edge by edge.
+
+Of all that a job reads and writes only that counts which events say goes from the one to the other (`sources_of`). What
+a job hands to another without a dataset may go into whatever nobody tells the sources of.
+"""
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from functools import cache, partial
+from typing import NamedTuple
+
+from headwater.graph.flow import INFERRED, sources_of, sources_through
+from headwater.graph.lineage import Graph
+from headwater.model.names import DatasetId, JobId
+
+Node = DatasetId | JobId
+
+
+class Step(NamedTuple):
+    """An edge in the direction of the data, and the node beyond it that the walk goes on from, if it does."""
+
+    origin: Node
+    destination: Node
+    onward: Node | None = None
+
+
+class Path(NamedTuple):
+    """The edges, by their ends; `is_cut`: there are more further away."""
+
+    edges: list[tuple[Node, Node]]
+    is_cut: bool
+
+
+def path(graph: Graph, start: Node, max_hops: int, most: int) -> Generator[None, None, Path]:
+    """Everything within so many jobs upstream and downstream; each way it goes on from so many nodes, the nearest.
+
+    Between two of its steps others may have their turn.
+    """
+    data, edges = _Data(graph), dict[tuple[str, str], tuple[Node, Node]]()
+    is_cut = False
+    for steps_from in (data.upstream, partial(data.downstream, start)):
+        hops = {_key(start): 0}
+        queue = deque([start])
+        while queue:
+            node = queue.popleft()
+            for step in steps_from(node):
+                yield
+                if step is None:
+                    continue
+                edges[step.origin.node_id, step.destination.node_id] = step.origin, step.destination
+                if step.onward is None or (key := _key(step.onward)) in hops:
+                    continue
+                if len(hops) < most and hops[_key(node)] < max_hops:
+                    hops[key] = hops[_key(node)] + 1
+                    queue.append(step.onward)
+                else:
+                    is_cut = True
+    return Path([edges[key] for key in sorted(edges)], is_cut)
+
+
+def _key(node: Node) -> tuple[type[Node], Node]:
+    """A job and a dataset of one name are not the same."""
+    return type(node), node
+
+
+class _Data:
+    """How data goes through one state of the graph; what a dataset is made from is found out once."""
+
+    def __init__(self, graph: Graph) -> None:
+        # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
+        self._graph = graph
+        self._made_from = cache(partial(_made_from, graph))
+        self._through = cache(partial(sources_through, graph))
+
+    def upstream(self, node: Node) -> Iterator[Step]:
+        """The steps that lead to a node."""
+        graph = self._graph
+        if isinstance(node, JobId):
+            yield from (Step(source, node, source) for source in self._shown(graph.reads(node)))
+            yield from (Step(giver, node, giver) for giver in self._known(graph.jobs[node].fed_by))
+            return
+        made_from = self._made_from(node)
+        for job in self._known(graph.writers(node)):
+            yield Step(job, node)
+            for giver in self._known(graph.jobs[job].fed_by) if not made_from.is_told else ():
+                yield Step(giver, job, giver)
+        for source in made_from.sources:
+            carriers = self._carriers(source, node)
+            yield from (Step(source, job, source) for job in carriers)
+            if not carriers and source != node:
+                yield Step(source, node, source)
+
+    def downstream(self, start: Node, node: Node) -> Iterator[Step | None]:
+        """The steps that lead from a node, None for what led nowhere; whatever the start writes is of it."""
+        graph = self._graph
+        if isinstance(node, JobId):
+            for target in self._shown(graph.writes(node)):
+                if _key(node) == _key(start) or not self._made_from(target).is_told:
+                    yield Step(node, target, target)
+            yield from (Step(node, taker, taker) for taker in self._known(graph.jobs[node].feeds))
+            return
+        readers = self._known(graph.readers(node))
+        for job in readers:
+            yield Step(node, job)
+            yield from (Step(job, taker, taker) for taker in self._known(graph.jobs[job].feeds))
+        written = {graph.shown(target) for job in readers for target in graph.jobs[job].writes}
+        for target in self._shown(written | graph.fed_by(node)):
+            yield None
+            if node in self._made_from(target).sources:
+                carriers = self._carriers(node, target)
+                yield from (Step(job, target, target) for job in carriers)
+                if not carriers and target != node:
+                    yield Step(node, target, target)
+
+    def _carriers(self, source: DatasetId, target: DatasetId) -> list[JobId]:
+        """The jobs that take data from the one to the other; where events do not tell, all that may."""
+        jobs = self._known(self._graph.readers(source) & self._graph.writers(target))
+        if len(jobs) < 2:
+            return jobs
+        return [job for job in jobs if source in self._through(job, target)] or jobs
+
+    def _known(self, jobs: Iterable[JobId]) -> list[JobId]:
+        graph = self._graph
+        return sorted(job for job in jobs if graph.jobs[job].is_known and not graph.hides(job))
+
+    def _shown(self, names: Iterable[DatasetId]) -> list[DatasetId]:
+        return sorted(filter(self._graph.shows, names))
+
+
+class _MadeFrom(NamedTuple):
+    """What a dataset is made from, in order; `is_told`: all of that is told, be it that there is nothing."""
+
+    sources: dict[DatasetId, None]
+    is_told: bool
+
+
+def _made_from(graph: Graph, name: DatasetId) -> _MadeFrom:
+    found = sources_of(graph, name)
+    known = (graph.datasets[member] for member in graph.members(name) if member in graph.datasets)
+    is_told = any(dataset.evidence for dataset in known) and all(each.derivation != INFERRED for each in found)
+    return _MadeFrom(dict.fromkeys(sorted(each.dataset for each in found)), is_told)

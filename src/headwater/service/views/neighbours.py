@@ -1,0 +1,51 @@
+"""What is next to a job or dataset."""
+
+from typing import Literal
+
+from headwater.graph.walk import Way
+from headwater.model.names import DatasetId, JobId
+from headwater.service import shapes_lineage as shapes
+from headwater.service.ahead import in_turns
+from headwater.service.knowledge import Knowledge
+from headwater.service.views.names import other_names
+
+Kind = Literal["JOB", "DATASET"]
+
+
+async def neighbours(
+    knowledge: Knowledge, node: DatasetId | JobId, way: Way, kind: Kind, limit: int, offset: int
+) -> shapes.Neighbours:
+    """A page of the jobs, or of the datasets, that an edge leads from or to, by name.
+
+    Others have their turn meanwhile.
+    """
+    found: list[DatasetId | JobId] = []
+    found.extend(_jobs(knowledge, node, way) if kind == "JOB" else _datasets(knowledge, node, way))
+    found.sort(key=lambda each: (each.name, each.namespace))
+    page = await in_turns(_neighbour(knowledge, each) for each in found[offset : offset + limit])
+    return shapes.Neighbours(neighbours=page, totalCount=len(found))
+
+
+def _jobs(knowledge: Knowledge, node: DatasetId | JobId, way: Way) -> list[JobId]:
+    graph = knowledge.graph
+    if isinstance(node, DatasetId):
+        jobs = graph.writers(node) if way == "upstream" else graph.readers(node)
+    else:
+        jobs = (graph.jobs[node].fed_by if way == "upstream" else graph.jobs[node].feeds).keys()
+    return [job for job in jobs if knowledge.is_job(job)]
+
+
+def _datasets(knowledge: Knowledge, node: DatasetId | JobId, way: Way) -> list[DatasetId]:
+    graph = knowledge.graph
+    if isinstance(node, JobId):
+        return [*filter(graph.shows, graph.reads(node) if way == "upstream" else graph.writes(node))]
+    knowledge.catch_up_derivations()
+    derivations = knowledge.derivations
+    return [*(derivations.sources(node) if way == "upstream" else derivations.targets(node))]
+
+
+def _neighbour(knowledge: Knowledge, node: DatasetId | JobId) -> shapes.Neighbour:
+    shape = shapes.Neighbour(nodeId=node.node_id, namespace=node.namespace, name=node.name)
+    if isinstance(node, DatasetId):
+        shape["symlinks"] = other_names(knowledge, node)
+    return shape

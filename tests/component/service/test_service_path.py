@@ -1,0 +1,151 @@
+"""What lies on the path of a job or dataset, and what is next to it: over the API, now and then."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import urlencode
+from uuid import NAMESPACE_URL, uuid5
+
+import pytest
+from hypothesis import given, settings
+from starlette.testclient import TestClient
+
+from headwater.graph.lineage import Graph
+from headwater.service.knowledge import Knowledge
+from headwater.service.views.lineage import lineage
+from headwater.service.views.path import path as path_of
+from headwater.store.sqlite import SqliteStore
+from tests.component.service.test_service_kept_answers import finished, fresh, learn, nodes
+from tests.support.app import Body, dataset, event, facet, get, post
+from tests.support.logs import logs
+
+PAIR = {"in0": "out0", "in1": "out1"}
+MANY = 1_000
+HOUR_BEFORE = "2026-05-22T13:23:11Z"
+
+
+def ran(job: str, reads: list[str], writes: list[Body], **changes: object) -> Body:
+    inputs = [dataset(name) for name in reads]
+    return event(
+        eventType="COMPLETE",
+        run={"runId": str(uuid5(NAMESPACE_URL, job))},
+        job={"namespace": "etl", "name": job},
+        inputs=inputs,
+        outputs=writes,
+        **changes,
+    )
+
+
+def made_from(name: str, source: str) -> Body:
+    fields = {"x": {"inputFields": [{"namespace": "lake", "name": source, "field": "x"}]}}
+    return dataset(name, columnLineage=facet(fields=fields))
+
+
+PAIRED = ran("pair", [*PAIR], [made_from(target, source) for source, target in PAIR.items()])
+UNPAIRED = ran("pair", [*PAIR], [dataset(target) for target in PAIR.values()], eventTime=HOUR_BEFORE)
+
+
+def path(client: TestClient, node_id: str, **query: object) -> set[tuple[str, str]]:
+    answer = get(client, f"/api/v1/path?{urlencode({'nodeId': node_id, **query})}")
+    return {(edge["origin"].rpartition(":")[2], edge["destination"].rpartition(":")[2]) for edge in answer["edges"]}
+
+
+def neighbours(client: TestClient, node_id: str, way: str, kind: str, **query: object) -> Body:
+    return get(client, f"/api/v1/neighbours?{urlencode({'nodeId': node_id, 'way': way, 'type': kind, **query})}")
+
+
+def test_the_path_leads_only_to_what_events_say_the_data_goes_to(client: TestClient) -> None:
+    post(client, PAIRED)
+
+    assert path(client, "dataset:lake:out0") == {("in0", "pair"), ("pair", "out0")}
+    assert path(client, "datasetField:lake:in1:x") == {("in1", "pair"), ("pair", "out1")}
+    assert path(client, "job:etl:pair") == {
+        *((name, "pair") for name in PAIR),
+        *(("pair", name) for name in PAIR.values()),
+    }
+
+
+def test_the_path_is_as_it_was_known_at_that_time(client: TestClient) -> None:
+    post(client, UNPAIRED)
+    both = {("in0", "pair"), ("in1", "pair"), ("pair", "out0")}
+    assert path(client, "dataset:lake:out0") == both
+    post(client, PAIRED)
+
+    assert path(client, "dataset:lake:out0") == {("in0", "pair"), ("pair", "out0")}
+    assert path(client, "dataset:lake:out0", asOf=HOUR_BEFORE) == both
+
+
+def test_an_answer_says_that_it_does_not_hold_the_whole_path(client: TestClient) -> None:
+    post(client, ran("first", ["a"], [dataset("b")]), ran("second", ["b"], [dataset("c")]))
+
+    answers = [get(client, f"/api/v1/path?nodeId=dataset:lake:a{more}") for more in ("", "&limit=1", "&depth=0")]
+
+    assert [answer["isCut"] for answer in answers] == [False, True, True]
+    assert [len(answer["edges"]) for answer in answers] == [4, 2, 2]
+
+
+def test_neighbours_come_by_name_a_page_at_a_time_with_their_number(client: TestClient) -> None:
+    post(client, *(ran(f"reader-{at}", ["hub"], []) for at in range(5)), ran("load", [], [dataset("hub")]))
+
+    page = neighbours(client, "dataset:lake:hub", "downstream", "JOB", limit=2, offset=2)
+
+    assert page["totalCount"] == 5
+    assert page["neighbours"] == [
+        {"nodeId": f"job:etl:reader-{at}", "namespace": "etl", "name": f"reader-{at}"} for at in (2, 3)
+    ]
+    assert [each["name"] for each in neighbours(client, "dataset:lake:hub", "upstream", "job")["neighbours"]] == [
+        "load"
+    ]
+
+
+def test_neighbours_are_datasets_of_a_job_and_of_a_dataset_where_no_job_is_known_between(client: TestClient) -> None:
+    aliased = dataset("t", symlinks=facet(identifiers=[{"namespace": "glue", "name": "db.t", "type": "TABLE"}]))
+    view = dataset("view", lineage=facet(inputs=[{"namespace": "lake", "name": "t", "type": "DATASET"}]))
+    declared = {"eventTime": "2026-05-22T14:23:11Z", "producer": "p", "dataset": view}
+    post(client, ran("load", ["raw"], [aliased]), declared)
+
+    ((table,), (raw,)) = (
+        neighbours(client, "job:etl:load", way, "DATASET")["neighbours"] for way in ("downstream", "upstream")
+    )
+
+    assert {each["name"] for each in (table, *table["symlinks"])} == {"t", "db.t"}
+    assert (raw["nodeId"], raw["symlinks"]) == ("dataset:lake:raw", [])
+    for node_id, way, other in (
+        (table["nodeId"], "downstream", "view"),
+        ("dataset:lake:view", "upstream", table["name"]),
+    ):
+        assert [each["name"] for each in neighbours(client, node_id, way, "DATASET")["neighbours"]] == [other]
+        assert neighbours(client, node_id, way, "JOB")["totalCount"] == 0
+
+
+def test_what_is_deleted_is_nobodys_neighbour(client: TestClient) -> None:
+    post(client, PAIRED)
+    client.delete("/api/v1/namespaces/lake/datasets/out1").raise_for_status()
+
+    assert neighbours(client, "job:etl:pair", "downstream", "DATASET")["totalCount"] == 1
+
+
+@pytest.mark.parametrize("query", ["", "&way=up&type=JOB", "&way=upstream&type=RUN"])
+def test_who_does_not_say_which_neighbours_is_told_what_to_say(client: TestClient, query: str) -> None:
+    post(client, PAIRED)
+
+    answer = client.get(f"/api/v1/neighbours?nodeId=job:etl:pair{query}")
+
+    assert answer.status_code == 400
+    assert "way" in answer.text or "type" in answer.text
+
+
+@given(logs)
+@settings(deadline=None, max_examples=40)
+def test_each_edge_of_a_path_is_an_edge_of_the_lineage_around_its_start(log: list[bytes]) -> None:
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        learn(store, Knowledge(store, Graph(store.content)), log)
+        knowledge = fresh(store)
+        for node in nodes(knowledge):
+            around = json.loads(finished(lineage(knowledge, node, MANY)))["graph"]
+            edges = {(edge["origin"], edge["destination"]) for each in around for edge in each["inEdges"]}
+
+            found = finished(path_of(knowledge, node, MANY, MANY))["edges"]
+
+            assert {(edge["origin"], edge["destination"]) for edge in found} <= edges

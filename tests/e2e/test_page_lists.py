@@ -1,0 +1,66 @@
+"""What the details list of a node, in a real browser: all that is next to it, however little of the graph is drawn."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import opened
+from tests.support.service import running
+
+pytestmark = pytest.mark.browser
+
+CROWD = 1_000
+"""With as many nodes the page has enough."""
+HOPS = 20
+"""So many jobs away from the newest one it looks at most: what is read there is drawn, who reads it is not."""
+READERS = 60
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    chain = [completed(f"step-{at:02}", [f"table-{at:02}"], [f"table-{at + 1:02}"]) for at in range(HOPS)]
+    readers = [completed(f"reader-{at:02}", [f"table-{HOPS:02}"], []) for at in range(READERS)]
+    crowd = [completed(f"crowd-{at:03}", ["table-00"], []) for at in range(CROWD)]
+    newest = completed("load", [], ["table-00"], minute=1)
+    with running(tmp_path) as service:
+        body = b"\n".join(json.dumps(event).encode() for event in (*chain, *readers, *crowd, newest))
+        headers = {"content-type": "application/x-ndjson"}
+        httpx.post(f"{service.url}/api/v1/lineage/batch", content=body, headers=headers).raise_for_status()
+        with opened(service.url) as page:
+            yield page
+
+
+def completed(job: str, reads: list[str], writes: list[str], minute: int = 0) -> dict[str, Any]:
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": f"2026-05-01T08:{minute:02}:00Z",
+        "producer": "https://example.org/lists",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": f"run-of-{job}"},
+        "job": {"namespace": "plant", "name": job},
+        "inputs": [{"namespace": "lake", "name": name} for name in reads],
+        "outputs": [{"namespace": "lake", "name": name} for name in writes],
+    }
+
+
+def test_readers_that_are_not_drawn_are_listed_counted_and_lead_on(page: Page) -> None:
+    expect(page.get_by_test_id("pile")).to_contain_text("more jobs")
+    page.get_by_role("searchbox").fill(f"table-{HOPS}")
+    page.get_by_role("option").first.click()
+    details = page.get_by_role("complementary", name="Details")
+    readers = details.get_by_role("list", name="Read by")
+
+    expect(details.get_by_role("heading", name=f"Read by {READERS}")).to_be_visible()
+    expect(readers.get_by_role("listitem")).to_have_count(10)
+    details.get_by_role("button", name="Show the first 50").click()
+    details.get_by_role("button", name=f"Show all {READERS}").click()
+    expect(readers.get_by_role("listitem")).to_have_count(READERS)
+
+    readers.get_by_role("button", name="reader-59").click()
+    expect(details.get_by_role("heading", name="reader-59")).to_be_visible()
+    expect(details.get_by_role("list", name="Reads").get_by_role("button")).to_have_text(f"table-{HOPS}")

@@ -1,0 +1,98 @@
+"""What is lit of a graph, in a real browser: no more than events say hangs together with the dataset or job."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import opened
+from tests.support.service import running
+
+pytestmark = pytest.mark.browser
+
+PAIRS = {"in0": "out0", "in1": "out1"}
+
+
+def paired(**changes: object) -> dict[str, Any]:
+    """A run that reads both inputs, and tells by columns that each output is made from its own one alone."""
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-05-01T08:00:00Z",
+        "producer": "https://example.org/pairs",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": "01890000-0000-7000-8000-000000000001"},
+        "job": {"namespace": "plant", "name": "pair"},
+        "inputs": [lake(source) for source in PAIRS],
+        "outputs": [lake(target, columnLineage=columns_of(source)) for source, target in PAIRS.items()],
+        **changes,
+    }
+
+
+def lake(name: str, **facets: object) -> dict[str, Any]:
+    return {"namespace": "lake", "name": name, "facets": facets}
+
+
+def columns_of(source: str) -> dict[str, Any]:
+    fields = {"x": {"inputFields": [{"namespace": "lake", "name": source, "field": "x"}]}}
+    return {"_producer": "https://example.org/pairs", "_schemaURL": "https://example.org/c.json", "fields": fields}
+
+
+def post(url: str, event: dict[str, Any]) -> None:
+    httpx.post(f"{url}/api/v1/lineage", content=json.dumps(event)).raise_for_status()
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    with running(tmp_path) as service:
+        post(service.url, paired())
+        yield service.url
+
+
+def expect_lit(page: Page, *names: str) -> None:
+    """These are lit, and no others of what is drawn."""
+    for name in ("job:plant:pair", *(f"dataset:lake:{each}" for pair in PAIRS.items() for each in pair)):
+        is_dim = "false" if name.rpartition(":")[2] in names else "true"
+        expect(page.locator(f'[data-testid="node"][data-node-id="{name}"]')).to_have_attribute("data-dim", is_dim)
+
+
+def test_only_what_the_dataset_is_made_from_is_lit_and_not_all_that_its_job_reads(url: str) -> None:
+    with opened(url) as page:
+        page.get_by_role("button", name="Dataset out0").click()
+
+        expect(page.get_by_text("1 dataset upstream, 0 downstream")).to_be_visible()
+        expect_lit(page, "out0", "pair", "in0")
+        expect(page.locator('.stroke[data-tone="related"]')).to_have_count(2)
+
+        page.get_by_role("button", name="Dataset in1").click()
+        expect_lit(page, "in1", "pair", "out1")
+
+        page.get_by_role("button", name="Job pair").click()
+        expect_lit(page, "pair", *PAIRS, *PAIRS.values())
+
+
+def test_what_is_lit_follows_what_comes_and_is_as_of_the_time_that_is_shown(url: str) -> None:
+    with opened(url) as page:
+        page.get_by_role("button", name="Dataset out0").click()
+        expect_lit(page, "out0", "pair", "in0")
+
+        untold = [lake(target) for target in PAIRS.values()]
+        run = {"runId": "01890000-0000-7000-8000-000000000002"}
+        post(url, paired(eventTime="2026-05-02T08:00:00Z", run=run, outputs=untold))
+        expect_lit(page, "out0", "pair", "in0", "in1")
+
+        page.goto(f"{url}/?asOf=2026-05-01T09:00:00Z#node=dataset:lake:out0")
+        expect_lit(page, "out0", "pair", "in0")
+
+
+def test_where_the_path_cannot_be_asked_for_all_that_may_be_on_it_is_lit(url: str) -> None:
+    with opened(url) as page:
+        page.route("**/api/v1/path?*", lambda route: route.abort())
+
+        page.get_by_role("button", name="Dataset out0").click()
+
+        expect_lit(page, "out0", "pair", *PAIRS)
+        expect(page.get_by_role("alert")).to_have_count(0)

@@ -1,0 +1,20 @@
+import { useState } from 'react'
+
+/** As many are looked through at once; each time more are asked for, there are so many times as many. */
+const FIRST = 10
+const TIMES_MORE = 5
+
+export interface More {
+  /** How many are shown now. */
+  readonly count: number
+  /** How many are shown once `show` is called. */
+  readonly next: number
+  readonly show: () => void
+}
+
+/** How many of a long list are shown, as the reader wants more of it. */
+export function useMore(): More {
+  const [count, setCount] = useState(FIRST)
+  const next = count * TIMES_MORE
+  return { count, next, show: () => setCount(next) }
+}
