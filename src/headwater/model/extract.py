@@ -54,6 +54,8 @@ from headwater.model.nodes import Arrival, chain_link, is_of_node
 from headwater.model.sources import nameless_in, tells_sources
 from headwater.model.trino import as_meant
 
+_OLDER_PARENT: Final = "parentRun"
+"""What OpenLineage's own integrations for Airflow and Great Expectations called the facet `parent`."""
 _NO_RUN: Final = "dataset event"
 _WITHOUT_NAMESPACE: Final = b'"namespace":""'
 
@@ -203,7 +205,8 @@ def _nameless_among(subject: str, told: Iterable[FacetContent], seen: Seen) -> I
 
 def _part_of(event: RunEvent) -> tuple[ParentRun | None, ParentRun | None]:
     """The parent that the event names, and the root."""
-    facet = standing(event.run_facets, "parent") or {}
+    facets = event.run_facets
+    facet = standing(facets, "parent") or standing(facets, _OLDER_PARENT) or {}
     parent = _parent(facet)
     root = None if parent is None else _parent(facet.get("root"))
     return parent, parent if root == parent else root  # one object, as it is for most runs

@@ -23,13 +23,13 @@ def test_a_run_has_as_children_just_those_that_name_it_in_the_end(log: list[byte
     assert {parent: claims for parent, claims in graph.child_runs.items() if claims} == named
 
 
-def child(second: int, parent: str, root: str | None = None, job: str = "load") -> bytes:
+def child(second: int, parent: str, root: str | None = None, job: str = "load", key: str = "parent") -> bytes:
     facet: dict[str, Any] = whole(parent, "dag") | ({"root": whole(root, "trigger")} if root else {})
     body = {
         "eventType": "RUNNING",
         "eventTime": f"2026-05-22T14:23:0{second}Z",
         "producer": "https://example.org",
-        "run": {"runId": "child", "facets": {"parent": facet}},
+        "run": {"runId": "child", "facets": {key: facet}},
         "job": {"namespace": "etl", "name": job},
     }
     return json.dumps(body).encode()
@@ -37,6 +37,24 @@ def child(second: int, parent: str, root: str | None = None, job: str = "load") 
 
 def whole(run: str, job: str) -> dict[str, Any]:
     return {"run": {"runId": run}, "job": {"namespace": "etl", "name": job}}
+
+
+def test_a_parent_is_known_by_the_older_name_of_its_facet_too() -> None:
+    graph = graph_of(facts_of([child(1, "p", key="parentRun")]))
+
+    part = known_run(graph, "child")
+    assert part is not None
+    assert part.parent is not None
+    assert (part.parent.run_id, activity(graph, part.job).parent) == ("p", JobId("etl", "dag"))
+
+
+def test_the_newer_name_of_the_facet_beats_the_older_one() -> None:
+    both = json.loads(child(1, "new"))
+    both["run"]["facets"]["parentRun"] = whole("old", "dag.load")
+
+    graph = graph_of(facts_of([json.dumps(both).encode()]))
+
+    assert graph.child_runs == {"new": {JobId("etl", "dag"): {"child"}}}
 
 
 def test_a_child_that_names_another_parent_later_leaves_the_first() -> None:

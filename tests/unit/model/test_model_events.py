@@ -128,6 +128,18 @@ def test_a_dataset_without_a_namespace_is_quarantined_and_the_rest_of_the_event_
     assert any(isinstance(fact, RunOfJob) for fact in found)
 
 
+def test_null_in_the_place_of_a_facet_counts_as_absent_and_the_others_are_kept() -> None:
+    run = {"runId": RUN_ID, "facets": {"nominalTime": None, "x": {"kept": 1}}}
+    job = {"namespace": "production", "name": "orders", "facets": {"sql": None}}
+    output = {"namespace": "n", "name": "d", "facets": {"schema": None, "x": {}}, "outputFacets": {"s": None}}
+
+    parsed = read(event(run=run, job=job, outputs=[output]))
+
+    assert isinstance(parsed, RunEvent)
+    assert (parsed.run_facets, parsed.job_facets) == ({"x": {"kept": 1}}, {})
+    assert (parsed.outputs[0].facets, parsed.outputs[0].direction_facets) == ({"x": {}}, {})
+
+
 @given(st.binary())
 def test_any_bytes_give_an_event_or_an_invalid_event_error(raw: bytes) -> None:
     with contextlib.suppress(InvalidEventError):
