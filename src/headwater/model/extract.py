@@ -88,15 +88,16 @@ def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
         case RunEvent():
             link = None if arrival is None else chain_link(event, arrival)
             if link is None:
-                return tuple(_run_facts(_mended(event)))
-            return (link,) if is_of_node(event, link) else (*_run_facts(_mended(event), link), link)
+                return tuple(_run_facts(mended(event)))
+            return (link,) if is_of_node(event, link) else (*_run_facts(mended(event), link), link)
         case JobEvent():
             return tuple(_job_facts(event))
         case DatasetEvent():
             return tuple(_dataset_facts(event))
 
 
-def _mended(event: RunEvent) -> RunEvent:
+def mended(event: RunEvent) -> RunEvent:
+    """The event as `facts` takes it: for who reads more in it than facts tell."""
     return without_metadata_columns(as_meant(event))
 
 
