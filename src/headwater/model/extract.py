@@ -17,6 +17,7 @@ from headwater.model.events import (
     Stamp,
     standing,
 )
+from headwater.model.expectations import with_assertions
 from headwater.model.facet_texts import FacetTexts, sorted_json
 from headwater.model.facets.own import ChainFacet, HeadwaterRunFacet
 from headwater.model.facts import (
@@ -98,7 +99,7 @@ def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
 
 def mended(event: RunEvent) -> RunEvent:
     """The event as `facts` takes it: for who reads more in it than facts tell."""
-    return without_metadata_columns(as_meant(event))
+    return with_assertions(without_metadata_columns(as_meant(event)))
 
 
 def job_facets(event: RunEvent) -> Iterator[JobFacet]:
