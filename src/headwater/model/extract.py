@@ -211,7 +211,9 @@ def _part_of(event: RunEvent) -> tuple[ParentRun | None, ParentRun | None]:
     facet = standing(facets, "parent") or standing(facets, _OLDER_PARENT) or {}
     parent = _parent(facet)
     root = None if parent is None else _parent(facet.get("root"))
-    return parent, parent if root == parent else root  # one object, as it is for most runs
+    if parent is not None and root is not None and root.run_id == parent.run_id:
+        root = parent  # one object, as it is for most runs; Spark's agent spells the application in two ways
+    return parent, root
 
 
 def _parent(named: object) -> ParentRun | None:
@@ -221,8 +223,9 @@ def _parent(named: object) -> ParentRun | None:
     if not isinstance(run, dict) or not isinstance(job, dict):
         return None
     run_id, namespace, name = run.get("runId"), job.get("namespace"), job.get("name")
-    if isinstance(run_id, str) and isinstance(namespace, str) and isinstance(name, str) and namespace and name:
-        return ParentRun(run_id_of(run_id), JobId(namespace, name))
+    match run_id, namespace, name:
+        case str(), str(), str() if run_id and namespace and name:
+            return ParentRun(run_id_of(run_id), JobId(namespace, name))
     return None
 
 

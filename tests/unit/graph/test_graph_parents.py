@@ -76,11 +76,29 @@ def test_a_root_that_only_a_part_names_is_a_run_of_its_job_and_the_root_of_what_
     assert not any(known.reads or known.writes or known.feeds or known.fed_by for known in graph.jobs.values())
 
 
+def test_a_root_that_is_the_parents_own_run_is_of_the_parents_job_however_it_is_called() -> None:
+    event = json.loads(child(1, "app"))
+    event["run"]["facets"]["parent"]["root"] = whole("app", "Daily DAG")
+
+    graph = graph_of(facts_of([json.dumps(event).encode()]))
+
+    part = known_run(graph, "child")
+    assert part is not None
+    assert part.root == part.parent
+    assert {job.name for job, known in graph.jobs.items() if known.is_known} == {"load", "dag"}
+
+
 def test_an_event_that_names_the_parent_alone_does_not_take_the_root_away() -> None:
     graph = graph_of(facts_of([child(1, "p", "r"), child(2, "p"), child(3, "p", job="ghost")]))
 
     assert graph.child_runs["r"] == {JobId("etl", "trigger"): {"child"}}
     assert {job.name for job, known in graph.jobs.items() if known.is_known} == {"load", "dag", "trigger"}
+
+
+def test_a_parent_without_a_run_id_is_none() -> None:
+    graph = graph_of(facts_of([child(1, "")]))
+
+    assert graph.child_runs == {}
 
 
 def test_a_run_is_no_part_of_itself() -> None:
