@@ -43,7 +43,7 @@ _PORTS: Final = {
 }
 """The port that the client of each takes where none is given."""
 _ON_HOSTS: Final = _PORTS.keys() | {"kafka"}
-"""Where the namespace is a host, whose name has no case."""
+"""Where the namespace is a host, whose name has no case; who signs in there makes no difference."""
 _SNOWFLAKE_HOST: Final = ".snowflakecomputing.com"
 """Behind an account's name: its address, which OpenLineage's agent for Spark tells."""
 _IN_FOLDERS: Final = frozenset({"s3", "gs", "hdfs", "abfs", "wasb", "file", "dbfs"})
@@ -87,7 +87,7 @@ def _normal_namespace(namespace: str) -> tuple[str, str]:
     rest = uri["rest"].rstrip("/")
     if scheme in _ON_HOSTS:
         host, slash, path = rest.partition("/")
-        rest = f"{_normal_host(scheme, host.lower())}{slash}{path}"
+        rest = f"{_normal_host(scheme, host.rpartition('@')[2].lower())}{slash}{path}"
     return f"{scheme}://{rest}", scheme
 
 
