@@ -103,7 +103,7 @@ def parse_event(raw: bytes) -> Event:
     """Read an event from UTF-8 JSON.
 
     An event with a run is a run event, else one with a job a job event, else a dataset event. `null` in the place of
-    an optional member, or of a facet, counts as absent.
+    an optional member counts as absent.
 
     Raises:
         MalformedJsonError: the bytes are no JSON document.
@@ -178,8 +178,8 @@ def _run_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> RunEvent:
         event_type=body.get("eventType") or "OTHER",
         run_id=run_id_of(run["runId"]),
         job=JobId(job["namespace"], job["name"]),
-        run_facets=_facets(run),
-        job_facets=_facets(job),
+        run_facets=run.get("facets") or NO_FACETS,
+        job_facets=job.get("facets") or NO_FACETS,
         inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
         outputs=tuple([_ref(dataset) for dataset in body.get("outputs") or ()]),
     )
@@ -191,7 +191,7 @@ def _job_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> JobEvent:
         raw=raw,
         stamp=stamp,
         job=JobId(job["namespace"], job["name"]),
-        job_facets=_facets(job),
+        job_facets=job.get("facets") or NO_FACETS,
         inputs=tuple([_ref(dataset) for dataset in body.get("inputs") or ()]),
         outputs=tuple([_ref(dataset) for dataset in body.get("outputs") or ()]),
         tells_state=body.get("eventType") is not None,
@@ -199,12 +199,10 @@ def _job_event(raw: bytes, stamp: Stamp, body: Mapping[str, Any]) -> JobEvent:
 
 
 def _ref(dataset: Mapping[str, Any]) -> DatasetRef:
-    of_direction = _facets(dataset, "inputFacets") or _facets(dataset, "outputFacets")
-    return DatasetRef(DatasetId(dataset["namespace"], dataset["name"]), _facets(dataset), of_direction)
-
-
-def _facets(holder: Mapping[str, Any], slot: str = "facets") -> Facets:
-    return {name: facet for name, facet in (holder.get(slot) or NO_FACETS).items() if facet is not None}
+    of_direction = dataset.get("inputFacets") or dataset.get("outputFacets") or NO_FACETS
+    return DatasetRef(
+        DatasetId(dataset["namespace"], dataset["name"]), dataset.get("facets") or NO_FACETS, of_direction
+    )
 
 
 def _stamp(time: datetime, raw: bytes) -> Stamp:

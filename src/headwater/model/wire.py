@@ -33,7 +33,7 @@ _Name = Annotated[
 ]
 _DatasetName = Annotated[str, BeforeValidator(lambda v: _no_nul(v) if isinstance(v, str) else v)]
 _RunId = _Name  # a UUID says the standard, but its own examples have others; they are kept as they are
-_Facets = dict[str, dict[str, Any] | None]
+_Facets = dict[str, dict[str, Any]]
 
 
 class _Wire(BaseModel):

@@ -136,18 +136,6 @@ def test_a_time_that_also_says_what_its_zone_is_called_is_read_by_its_offset() -
     assert named.stamp.time_us == read(event()).stamp.time_us
 
 
-def test_null_in_the_place_of_a_facet_counts_as_absent_and_the_others_are_kept() -> None:
-    run = {"runId": RUN_ID, "facets": {"nominalTime": None, "x": {"kept": 1}}}
-    job = {"namespace": "production", "name": "orders", "facets": {"sql": None}}
-    output = {"namespace": "n", "name": "d", "facets": {"schema": None, "x": {}}, "outputFacets": {"s": None}}
-
-    parsed = read(event(run=run, job=job, outputs=[output]))
-
-    assert isinstance(parsed, RunEvent)
-    assert (parsed.run_facets, parsed.job_facets) == ({"x": {"kept": 1}}, {})
-    assert (parsed.outputs[0].facets, parsed.outputs[0].direction_facets) == ({"x": {}}, {})
-
-
 @given(st.binary())
 def test_any_bytes_give_an_event_or_an_invalid_event_error(raw: bytes) -> None:
     with contextlib.suppress(InvalidEventError):
