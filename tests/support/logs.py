@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 BASE = "https://example.org/producer"
 RUN_IDS = [f"0198f7d0-0000-7000-8000-00000000000{n}" for n in range(3)] + ["a run id that is no UUID"]
 INCOMPLETE = [{"namespace": "", "name": "nowhere"}, {"namespace": "", "name": "ice.s.t1"}]
-SPELLINGS = [{"namespace": "s3://lake", "name": "s/t1"}, {"namespace": "s3a://lake", "name": "s/t1/"}]
+SPELLINGS = [{"namespace": "s3://lake", "name": "s/t1"}, {"namespace": "s3a://lake", "name": "/s/t1/"}]
 IN_ENGINE = {"namespace": "lake", "name": "t0.s.t1"}
 """A table of the catalog `t0`, if that is one."""
+IN_MEMORY = {"namespace": "lake", "name": "default_catalog.default_database.t"}
+"""A table that each program of Flink may call so."""
 DATASETS = [*({"namespace": "lake", "name": f"t{n}"} for n in range(4)), *INCOMPLETE, *SPELLINGS, IN_ENGINE]
 JOBS = ["load", "mart", "ghost"]
 COLUMNS = ["a", "b"]
@@ -57,7 +59,7 @@ _dataset_facets = st.fixed_dictionaries(
         | _gone,
         "lineage": st.lists(_explicit | _named_job, max_size=2).map(lambda inputs: _facet(inputs=inputs))
         | st.just(_facet()),
-        "symlinks": st.sampled_from([*DATASETS[:4], *INCOMPLETE, *_TABLES]).map(
+        "symlinks": st.sampled_from([*DATASETS[:4], *INCOMPLETE, *_TABLES, IN_MEMORY]).map(
             lambda alias: _facet(identifiers=[{"type": "OTHER", **alias}])
         ),
         "catalog": _catalog,

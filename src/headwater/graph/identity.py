@@ -5,8 +5,8 @@ which a union-find keeps. Two rules can take a class apart again; they are worke
 
 - Names that people parted stay apart. Within their component, links join in a fixed order, the strongest first, and a
   link that would bring parted names together is passed over.
-- An incomplete name (one without a namespace) belongs to the class that alone claims it. Where several classes do,
-  nobody can tell, and it belongs to none.
+- A loose name belongs to the class that alone claims it. Where several classes do, nobody can tell, and it belongs to
+  none. Loose is one that is incomplete (without a namespace), and that of a table in Flink's catalog in memory.
 """
 
 from collections import defaultdict, deque
@@ -20,6 +20,9 @@ from headwater.model.facts import Alias, CatalogEntry, EngineCatalog, Seen, wide
 from headwater.model.names import DatasetId
 
 Reason = Literal["symlinks", "rename", "catalog", "configuration", "spelling", "catalog name"]
+
+_IN_MEMORY: Final = "default_catalog."
+"""Begins the names of Flink's tables that are in no catalog but in its memory: each program has its own."""
 
 STRENGTH: Final[Mapping[Reason, int]] = {
     "spelling": 0,
@@ -59,7 +62,7 @@ class Identities:
         self._spellings: dict[DatasetId, dict[DatasetId, None]] = defaultdict(dict)
         self._catalogs = Catalogs()
         self._claims: dict[DatasetId, dict[tuple[DatasetId, Reason], Seen]] = defaultdict(dict)
-        self._incomplete: set[DatasetId] = set()
+        self._loose: set[DatasetId] = set()
         self._apart: dict[DatasetId, set[DatasetId]] = defaultdict(set)
         self.changes = 0
         """Goes up whenever a class may have become another."""
@@ -74,8 +77,8 @@ class Identities:
             return
         self._known.add(name)
         self._names.setdefault(name)
-        if not name.is_complete:
-            self._incomplete.add(name)
+        if _is_loose(name):
+            self._loose.add(name)
             self._work_out_anew()
             return
         spellings = self._spellings[normal(name)]
@@ -94,19 +97,21 @@ class Identities:
         if name not in self._known or name in self._lasting:
             return
         self._known.discard(name)
-        self._incomplete.discard(name)
+        self._loose.discard(name)
         self._spellings[normal(name)].pop(name, None)
         self._members.get(self._root(name), set()).discard(name)
         self._work_out_anew()
 
     def add_alias(self, fact: Alias) -> None:
-        """Two names that an event calls one; an incomplete one is but claimed, for elsewhere it may mean another."""
+        """Two names that an event calls one; a loose one is but claimed, for elsewhere it may mean another."""
         self._note_for_good(fact.name, fact.alias)
-        if fact.name.is_complete and fact.alias.is_complete:
-            self._link(fact.name, fact.alias, fact.evidence, fact.seen)
-        else:
-            claimed, by = (fact.alias, fact.name) if fact.name.is_complete else (fact.name, fact.alias)
-            self._claim(claimed, by, fact.evidence, fact.seen)
+        match _is_loose(fact.name), _is_loose(fact.alias):
+            case False, False:
+                self._link(fact.name, fact.alias, fact.evidence, fact.seen)
+            case False, True:
+                self._claim(fact.alias, fact.name, fact.evidence, fact.seen)
+            case True, False:
+                self._claim(fact.name, fact.alias, fact.evidence, fact.seen)
 
     def add_catalog_entry(self, fact: CatalogEntry) -> None:
         """A dataset that is a table of a catalog: whoever is the same table, is the same dataset."""
@@ -144,7 +149,7 @@ class Identities:
 
     def _claim(self, claimed: DatasetId, by: DatasetId, reason: Reason, seen: Seen) -> None:
         claims = self._claims[claimed]
-        if (by, reason) not in claims and claimed in self._incomplete:
+        if (by, reason) not in claims and claimed in self._loose:
             self._work_out_anew()
         claims[by, reason] = widened(claims.get((by, reason)), seen)
 
@@ -154,7 +159,7 @@ class Identities:
 
     def _join(self, name: DatasetId, other: DatasetId) -> None:
         one, two = self._root(name), self._root(other)
-        if self._apart or (self._incomplete and one != two):
+        if self._apart or (self._loose and one != two):
             self._work_out_anew()  # where names are parted, also a further link within a component may matter
         if one == two:
             return
@@ -181,9 +186,9 @@ class Identities:
         return self._catalogs.has_engines
 
     @property
-    def incomplete(self) -> Collection[DatasetId]:
-        """The names without a namespace that are used now."""
-        return self._incomplete
+    def loose(self) -> Collection[DatasetId]:
+        """The loose names that are used now."""
+        return self._loose
 
     def joined(self) -> Iterator[DatasetId]:
         """The names that evidence ever joined with others."""
@@ -217,11 +222,11 @@ class Identities:
     @property
     def only_joins(self) -> bool:
         """Whether evidence only joins the classes of the names that it is about: no rule takes others apart."""
-        return not (self._apart or self._incomplete)
+        return not (self._apart or self._loose)
 
-    def claimants(self, incomplete: DatasetId) -> list[DatasetId]:
-        """The names that an incomplete name may mean, one a dataset, in order."""
-        return sorted({min(self.members(by)) for by, _ in self._claims.get(incomplete, {}) if by.is_complete})
+    def claimants(self, loose: DatasetId) -> list[DatasetId]:
+        """The names that a loose name may mean, one a dataset, in order."""
+        return sorted({min(self.members(by)) for by, _ in self._claims.get(loose, {}) if by.is_complete})
 
     def links(self, name: DatasetId) -> list[Link]:
         """The evidence that makes the names of the dataset one, strongest first."""
@@ -263,11 +268,11 @@ class Identities:
             for together in self._parted(self._members.get(root, {root})):
                 exceptions |= dict.fromkeys(together, together)
         adopted: dict[Class, set[DatasetId]] = defaultdict(set)
-        for incomplete in self._incomplete:
-            classes = {self._class(by, exceptions) for by, _ in self._claims.get(incomplete, {})}
-            fitting = [each for each in classes if not self._apart.get(incomplete, set()) & each]
+        for loose in self._loose:
+            classes = {self._class(by, exceptions) for by, _ in self._claims.get(loose, {})}
+            fitting = [each for each in classes if not self._apart.get(loose, set()) & each]
             if len(fitting) == 1:
-                adopted[fitting[0]].add(incomplete)
+                adopted[fitting[0]].add(loose)
         for own, others in adopted.items():
             exceptions |= dict.fromkeys(own | others, own | others)
         return exceptions
@@ -294,6 +299,10 @@ class Identities:
             for other, way, seen_both in self._catalogs.links(name):
                 if name < other in names:
                     yield Link(name, other, way, seen_both)
+
+
+def _is_loose(name: DatasetId) -> bool:
+    return not name.is_complete or name.name.startswith(_IN_MEMORY)
 
 
 def _link_order(link: Link) -> tuple[int, DatasetId, DatasetId]:

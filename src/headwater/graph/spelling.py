@@ -1,4 +1,4 @@
-"""Spellings of one name that mean the same: schemes, default ports, slashes at the end.
+"""Spellings of one name that mean the same: schemes, default ports, slashes at either end, the case of hosts.
 
 Only what the systems themselves take for the same is here; nothing is guessed from names that look alike.
 """
@@ -10,19 +10,25 @@ from typing import Final
 from headwater.model.names import DatasetId
 
 _URI: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<rest>.*)", re.IGNORECASE)
-_PORT: Final = re.compile(r":(?P<port>\d+)(?=/|$)")
+_PORT: Final = re.compile(r":(?P<port>\d+|none)$")
+"""Python's word for no port, too: OpenLineage's integration for Airflow wrote it into names."""
 _FILE: Final = re.compile(r"file:/*")
+_DBFS: Final = re.compile(r"dbfs(:/*)?")
+_GLUE: Final = re.compile(r"(?:arn:)?(?P<account>aws[a-z-]*:glue:[^:/]+:[^:/]+)")
+_GLUE_TABLE: Final = re.compile(r"table/(?P<database>[^/.]+)/(?P<table>[^/.]+)")
 
 _SCHEMES: Final = {
     "s3a": "s3",
     "s3n": "s3",
+    "gcs": "gs",
     "postgresql": "postgres",
     "sqlserver": "mssql",
     "wasbs": "wasb",
     "abfss": "abfs",
 }
-"""Hadoop's clients of one store, with and without TLS; the two schemes that PostgreSQL's own library takes; and SQL
-Server as its JDBC driver calls it, which OpenLineage's Java client keeps, and as the naming rules do."""
+"""Hadoop's clients of one store, with and without TLS; Python's of Google's; the two schemes that PostgreSQL's own
+library takes; and SQL Server as its JDBC driver calls it, which OpenLineage's Java client keeps, and as the naming
+rules do."""
 _PORTS: Final = {
     "postgres": "5432",
     "mysql": "3306",
@@ -32,32 +38,63 @@ _PORTS: Final = {
     "cassandra": "9042",
     "mongodb": "27017",
     "hive": "10000",
+    "hdfs": "8020",
+    "snowflake": "443",
 }
 """The port that the client of each takes where none is given."""
-_OF_FILES: Final = frozenset({"s3", "gs", "hdfs", "abfs", "wasb", "file", "dbfs"})
+_ON_HOSTS: Final = _PORTS.keys() | {"kafka"}
+"""Where the namespace is a host, whose name has no case; who signs in there makes no difference."""
+_SNOWFLAKE_HOST: Final = ".snowflakecomputing.com"
+"""Behind an account's name: its address, which OpenLineage's agent for Spark tells."""
+_IN_FOLDERS: Final = frozenset({"s3", "gs", "hdfs", "abfs", "wasb", "file", "dbfs"})
+_ROOTED: Final = _IN_FOLDERS - {"file"}
+"""Where a path has no beginning but the root, so that its slash may be left out. The naming rules once had it in the
+names of objects and now leave it out, and OpenLineage's agent for Spark does both, in one event."""
 
 
 @lru_cache(maxsize=100_000)
 def normal(name: DatasetId) -> DatasetId:
     """The form that all spellings of the name have in common; for comparing, not for showing.
 
-    >>> normal(DatasetId("s3a://lake/", "raw/orders/"))
+    >>> normal(DatasetId("s3a://lake/", "/raw/orders/"))
     DatasetId(namespace='s3://lake', name='raw/orders')
     >>> normal(DatasetId("postgresql://db:5432", "shop.public.orders"))
     DatasetId(namespace='postgres://db', name='shop.public.orders')
     """
-    if _FILE.fullmatch(name.namespace):
-        return DatasetId("file", name.name.rstrip("/") or name.name)
-    uri = _URI.fullmatch(name.namespace)
+    namespace, scheme = _normal_namespace(name.namespace)
+    if scheme == "glue":
+        return DatasetId(namespace, _GLUE_TABLE.sub(r"\g<database>.\g<table>", name.name))
+    within = name.name
+    if scheme in _IN_FOLDERS:
+        within = within.rstrip("/")
+        within = within.removeprefix("/") if scheme in _ROOTED else within
+    return DatasetId(namespace, within or name.name)
+
+
+def _normal_namespace(namespace: str) -> tuple[str, str]:
+    """The namespace in that form, and its scheme, which is empty where it has none that is known."""
+    if namespace == "file" or _FILE.fullmatch(namespace):
+        return "file", "file"
+    if _DBFS.fullmatch(namespace):
+        return "dbfs", "dbfs"
+    if (glue := _GLUE.fullmatch(namespace)) is not None:
+        return f"arn:{glue['account']}", "glue"
+    uri = _URI.fullmatch(namespace)
     if uri is None:
-        return DatasetId(name.namespace, name.name.rstrip("/") or name.name) if name.namespace == "file" else name
+        return namespace, ""
     scheme = uri["scheme"].lower()
     scheme = _SCHEMES.get(scheme, scheme)
     rest = uri["rest"].rstrip("/")
+    if scheme in _ON_HOSTS:
+        host, slash, path = rest.partition("/")
+        rest = f"{_normal_host(scheme, host.rpartition('@')[2].lower())}{slash}{path}"
+    return f"{scheme}://{rest}", scheme
+
+
+def _normal_host(scheme: str, host: str) -> str:
     if scheme in _PORTS:
-        rest = _PORT.sub(lambda found: "" if found["port"] == _PORTS[scheme] else found[0], rest, count=1)
-    name_part = name.name.rstrip("/") if scheme in _OF_FILES else name.name
-    return DatasetId(f"{scheme}://{rest}", name_part or name.name)
+        host = _PORT.sub(lambda found: "" if found["port"] in ("none", _PORTS[scheme]) else found[0], host)
+    return host.removesuffix(_SNOWFLAKE_HOST) if scheme == "snowflake" else host
 
 
 def normal_uri(uri: str) -> str:

@@ -17,6 +17,7 @@ from headwater.model.events import (
     Stamp,
     standing,
 )
+from headwater.model.expectations import with_assertions
 from headwater.model.facet_texts import FacetTexts, sorted_json
 from headwater.model.facets.own import ChainFacet, HeadwaterRunFacet
 from headwater.model.facts import (
@@ -54,6 +55,8 @@ from headwater.model.nodes import Arrival, chain_link, is_of_node
 from headwater.model.sources import nameless_in, tells_sources
 from headwater.model.trino import as_meant
 
+_OLDER_PARENT: Final = "parentRun"
+"""What OpenLineage's own integrations for Airflow and Great Expectations called the facet `parent`."""
 _NO_RUN: Final = "dataset event"
 _WITHOUT_NAMESPACE: Final = b'"namespace":""'
 
@@ -86,16 +89,17 @@ def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
         case RunEvent():
             link = None if arrival is None else chain_link(event, arrival)
             if link is None:
-                return tuple(_run_facts(_mended(event)))
-            return (link,) if is_of_node(event, link) else (*_run_facts(_mended(event), link), link)
+                return tuple(_run_facts(mended(event)))
+            return (link,) if is_of_node(event, link) else (*_run_facts(mended(event), link), link)
         case JobEvent():
             return tuple(_job_facts(event))
         case DatasetEvent():
             return tuple(_dataset_facts(event))
 
 
-def _mended(event: RunEvent) -> RunEvent:
-    return without_metadata_columns(as_meant(event))
+def mended(event: RunEvent) -> RunEvent:
+    """The event as `facts` takes it: for who reads more in it than facts tell."""
+    return with_assertions(without_metadata_columns(as_meant(event)))
 
 
 def job_facets(event: RunEvent) -> Iterator[JobFacet]:
@@ -203,10 +207,13 @@ def _nameless_among(subject: str, told: Iterable[FacetContent], seen: Seen) -> I
 
 def _part_of(event: RunEvent) -> tuple[ParentRun | None, ParentRun | None]:
     """The parent that the event names, and the root."""
-    facet = standing(event.run_facets, "parent") or {}
+    facets = event.run_facets
+    facet = standing(facets, "parent") or standing(facets, _OLDER_PARENT) or {}
     parent = _parent(facet)
     root = None if parent is None else _parent(facet.get("root"))
-    return parent, parent if root == parent else root  # one object, as it is for most runs
+    if parent is not None and root is not None and root.run_id == parent.run_id:
+        root = parent  # one object, as it is for most runs; Spark's agent spells the application in two ways
+    return parent, root
 
 
 def _parent(named: object) -> ParentRun | None:
@@ -216,8 +223,9 @@ def _parent(named: object) -> ParentRun | None:
     if not isinstance(run, dict) or not isinstance(job, dict):
         return None
     run_id, namespace, name = run.get("runId"), job.get("namespace"), job.get("name")
-    if isinstance(run_id, str) and isinstance(namespace, str) and isinstance(name, str) and namespace and name:
-        return ParentRun(run_id_of(run_id), JobId(namespace, name))
+    match run_id, namespace, name:
+        case str(), str(), str() if run_id and namespace and name:
+            return ParentRun(run_id_of(run_id), JobId(namespace, name))
     return None
 
 

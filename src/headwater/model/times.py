@@ -9,6 +9,8 @@ from headwater.errors import InvalidEventError
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SIXTIETH: Final = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d):60((?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d))", re.ASCII)
 
+_ZONE_NAMES: Final = re.compile(r"(?:\[!?[A-Za-z0-9_.+/=-]+\])+")
+
 
 def read_time(text: str) -> datetime:
     """The time, with its offset from UTC where the text has one.
@@ -26,9 +28,21 @@ def read_time(text: str) -> datetime:
 
     Source: RFC 3339, 5.6, lets `t` and `z` stand, of which Python reads no `z`.
     """
-    upper = text.upper()
+    upper = without_zone_name(text).upper()
     leap = _SIXTIETH.fullmatch(upper)
     return datetime.fromisoformat(upper) if leap is None else _after_leap(leap[1], leap[2])
+
+
+def without_zone_name(text: str) -> str:
+    """The time without what its zone is called, which Java's own form of it has behind the offset.
+
+    >>> without_zone_name("2025-03-01T11:00:00Z[Europe/London]")
+    '2025-03-01T11:00:00Z'
+
+    Source: RFC 9557, 4.1
+    """
+    time, bracket, names = text.partition("[")
+    return time if _ZONE_NAMES.fullmatch(bracket + names) else text
 
 
 def is_leap(text: str) -> bool:

@@ -27,6 +27,7 @@ from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.flow import sources_told_by
 from headwater.graph.structs import Nesting
 from headwater.model.events import DatasetEvent, Direction, RunEvent, parse_event
+from headwater.model.extract import mended
 from headwater.model.facets.dataset import SchemaFacet, VersionFacet
 from headwater.model.facets.input_output import IcebergCommitReportFacet
 from headwater.model.facets.job import JobTypeFacet
@@ -239,7 +240,7 @@ class KnownHistory:
         for logged in self._logged(run_id, until_us):
             event = parse_event(logged.raw)
             if isinstance(event, RunEvent):
-                yield Told(event, _ref(logged))
+                yield Told(mended(event), _ref(logged))
 
     def _logged(self, run_id: str, until_us: int | None) -> list[LoggedEvent]:
         store = self._knowledge.store

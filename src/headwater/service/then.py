@@ -332,7 +332,7 @@ class KnowledgeThen(Knowledge):
         """The same of datasets, and those that may have been shown by names then that they are not shown by now."""
         yield from self._cut.again.datasets
         yield from self._cut.identities.joined()
-        yield from map(self._cut.shown, self._cut.identities.incomplete)  # others may have claimed them since
+        yield from map(self._cut.shown, self._cut.identities.loose)  # others may have claimed them since
         yield from self._now.graph.identities.joined()
         for name in self._doubtful_names():
             yield name

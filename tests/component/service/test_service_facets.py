@@ -448,3 +448,32 @@ def test_what_was_told_before_a_restart_is_told_after_it(tmp_path: Path) -> None
     assert before == after
     assert before[0]["state"] == "FAILED"
     assert [each["rule"] for each in before[0]["mended"]] == ["completed-after-failing"]
+
+
+def test_what_great_expectations_asserted_is_in_the_timeline_of_the_table_and_a_possible_cause(
+    client: TestClient,
+) -> None:
+    found = facet(
+        assertions=[
+            {"expectationType": "expect_table_row_count_to_be_between", "success": True},
+            {"expectationType": "expect_column_values_to_not_be_null", "success": False, "column": "id"},
+        ]
+    )
+    checked = {**dataset("orders"), "inputFacets": {"greatExpectations_assertions": found}}
+    load = {"eventType": "COMPLETE", "run": {"runId": "load"}, "outputs": [dataset("orders")]}
+    check = {"eventType": "COMPLETE", "run": {"runId": "check"}, "job": {"namespace": "etl", "name": "suite"}}
+
+    post(client, event(**load), event(**check, eventTime="2026-05-22T14:30:00Z", inputs=[checked]))
+
+    (point,) = get(client, "/api/v1/quality?nodeId=dataset:lake:orders")["timeline"]
+    (cause,) = get(client, "/api/v1/root-cause?nodeId=dataset:lake:orders")["findings"]
+    (version,) = get(client, "/api/v1/jobs/runs/check")["inputDatasetVersions"]
+    assert (point["passed"], point["assertions"]) == (
+        False,
+        [
+            {"assertion": "expect_table_row_count_to_be_between", "success": True},
+            {"assertion": "expect_column_values_to_not_be_null", "success": False, "column": "id"},
+        ],
+    )
+    assert cause["kind"] == "failed-check"
+    assert version["facets"]["greatExpectations_assertions"] == found

@@ -63,6 +63,42 @@ def test_a_rename_keeps_the_dataset_under_both_names(client: TestClient) -> None
     assert [node["id"] for node in writers] == ["dataset:lake:new", "job:etl:r", "job:etl:w"]
 
 
+def test_columns_told_to_come_from_an_object_with_a_slash_before_its_key_come_from_the_object_that_was_read(
+    client: TestClient,
+) -> None:
+    source = {"namespace": "s3a://b", "name": "/raw/orders", "field": "id"}
+    columns = facet(fields={"id": {"inputFields": [source]}})
+    read, written = dataset("raw/orders", "s3a://b"), dataset("marts/orders", "s3a://b", columnLineage=columns)
+
+    post(client, ran("spark", 1, inputs=[read], outputs=[written]))
+
+    around = get(client, "/api/v1/lineage?nodeId=job:etl:spark")["graph"]
+    fed = get(client, "/api/v1/column-lineage?nodeId=datasetField:s3a://b:marts/orders:id")["graph"]
+    assert [node["id"] for node in around] == [
+        "dataset:s3a://b:marts/orders",
+        "dataset:s3a://b:raw/orders",
+        "job:etl:spark",
+    ]
+    assert [node["id"] for node in fed] == [
+        "datasetField:s3a://b:marts/orders:id",
+        "datasetField:s3a://b:raw/orders:id",
+    ]
+
+
+def test_topics_that_programs_of_flink_call_alike_in_their_memory_are_two_datasets(client: TestClient) -> None:
+    def topic(name: str) -> dict[str, Any]:
+        in_memory = {"namespace": "kafka://k:9092", "name": "default_catalog.default_database.source", "type": "TABLE"}
+        return dataset(name, "kafka://k:9092", symlinks=facet(identifiers=[in_memory]))
+
+    post(client, ran("first", 1, inputs=[topic("clicks")]), ran("second", 2, inputs=[topic("orders")]))
+
+    found = get(client, "/api/v1/identity?namespace=kafka://k:9092&name=clicks")
+    assert [each["name"] for each in found["names"]] == ["clicks"]
+    assert get(client, "/api/v1/namespaces/etl/jobs/second")["inputs"] == [
+        {"namespace": "kafka://k:9092", "name": "orders"}
+    ]
+
+
 def test_names_that_people_part_are_two_datasets_until_they_take_it_back(client: TestClient) -> None:
     post(client, ran("reader", 1, inputs=[dataset("sales.orders", "glue")]), linked("w1", 5))
 

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.support.app import Body, dataset, event, facet, get, post, served
-from tests.support.days import at, days, read, run, schema, written
+from tests.support.days import COLUMNS, Events, at, days, read, run, schema, written
 
 MART = "dataset:lake:mart"
 
@@ -111,6 +111,25 @@ def test_a_column_that_changed_its_type_is_found_where_it_was_written(client: Te
     assert finding["runs"] == ["load-5", "load-4"]
     assert links(finding["path"]) == [("report-5", "stage", "clean-5", "time"), ("clean-5", "raw", "load-5", "time")]
     assert digest_of(changed[1]) in [evidence["digest"] for evidence in finding["events"]]
+
+
+def test_columns_that_icebergs_format_adds_are_no_change(client: TestClient) -> None:
+    listed = COLUMNS | {"_file": "string", "_pos": "long"}
+    storage = facet(storageLayer="iceberg", fileFormat="parquet")
+    post(client, *run("load", 5, outputs=[written("raw", columns=listed, storage=storage)]))
+    post(client, *run("clean", 5, inputs=[read("raw", columns=listed, storage=storage)]), *run("report", 5))
+
+    assert ask(client)["findings"] == []
+
+
+def test_columns_that_a_query_of_trino_did_not_read_are_not_lost(client: TestClient) -> None:
+    def of_trino(day: int, columns: dict[str, str]) -> Events:
+        sent_by = {"producer": "https://github.com/trinodb/trino/plugin/trino-openlineage"}
+        return [each | sent_by for each in run("trino", day, inputs=[read("raw", columns=columns)])]
+
+    post(client, *of_trino(3, COLUMNS), *of_trino(4, {"id": "int"}))
+
+    assert ask(client, "job:etl:trino")["findings"] == []
 
 
 # What was declared

@@ -57,6 +57,15 @@ def test_a_parent_known_by_name_only_runs_from_its_earliest_child_on(client: Tes
     assert child_job["latestRun"]["args"] == {"run_id": "the-dag-run", "name": "dag", "namespace": "etl"}
 
 
+def test_a_job_that_names_itself_as_its_parent_has_none(client: TestClient) -> None:
+    itself = facet(run={"runId": "scheduled__2026-05-22T00:00:00+00:00"}, job=job("dag.task"))
+    post(client, event(run={"runId": "part", "facets": {"parentRun": itself}}, job=job("dag.task")))
+
+    found = get(client, "/api/v1/namespaces/etl/jobs/dag.task")
+
+    assert (found["parentJobName"], found["parentJobUuid"], found["simpleName"]) == (None, None, "dag.task")
+
+
 def test_a_root_known_by_name_only_is_a_run_of_a_job_and_no_end_of_data(client: TestClient) -> None:
     root = {"run": {"runId": "the-trigger-run"}, "job": job("trigger")}
     parent = facet(run={"runId": "the-dag-run"}, job=job("dag"), root=root)

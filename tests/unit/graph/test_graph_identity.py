@@ -23,6 +23,8 @@ NAMES = [
     DatasetId("c", "x"),
 ]
 INCOMPLETE = DatasetId("", "ice.s.t")
+IN_MEMORY = DatasetId("kafka://k:9092", "default_catalog.default_database.orders")
+LOOSE = [INCOMPLETE, IN_MEMORY]
 Step = Callable[[Identities], None]
 
 
@@ -48,10 +50,10 @@ def identities_of(steps: Iterable[Step], apart: Iterable[tuple[DatasetId, Datase
 
 
 def classes(identities: Identities) -> set[frozenset[DatasetId]]:
-    return {frozenset(identities.members(name)) for name in (*NAMES, INCOMPLETE)}
+    return {frozenset(identities.members(name)) for name in (*NAMES, *LOOSE)}
 
 
-_names = st.sampled_from([*NAMES, INCOMPLETE])
+_names = st.sampled_from([*NAMES, *LOOSE])
 _steps = st.lists(
     st.builds(aliased, _names, _names)
     | st.builds(entered, st.sampled_from(NAMES), st.sampled_from(["", "s3://l", "s3://m"]))
@@ -156,6 +158,21 @@ def test_claimants_that_turn_out_to_be_one_dataset_are_no_doubt() -> None:
     assert set(identities_of(steps).members(INCOMPLETE)) == {INCOMPLETE, one, other}
 
 
+def test_a_table_in_the_memory_of_flink_is_the_topic_that_alone_goes_by_its_name() -> None:
+    one = DatasetId("kafka://k:9092", "orders-eu")
+
+    assert set(identities_of([aliased(one, IN_MEMORY)]).members(IN_MEMORY)) == {one, IN_MEMORY}
+
+
+def test_topics_that_programs_of_flink_call_by_one_name_in_memory_are_not_one() -> None:
+    one, other = DatasetId("kafka://k:9092", "orders-eu"), DatasetId("kafka://k:9092", "orders-us")
+
+    identities = identities_of([aliased(one, IN_MEMORY), aliased(other, IN_MEMORY)])
+
+    assert [set(identities.members(name)) for name in (one, other, IN_MEMORY)] == [{one}, {other}, {IN_MEMORY}]
+    assert identities.claimants(IN_MEMORY) == [one, other]
+
+
 def test_symlinks_of_an_incomplete_name_do_not_join_what_it_means_elsewhere() -> None:
     one, other = DatasetId("kafka://a", "orders"), DatasetId("kafka://b", "orders")
     identities = identities_of([aliased(INCOMPLETE, one), aliased(INCOMPLETE, other)])
@@ -184,6 +201,17 @@ def test_one_table_of_one_catalog_is_one_dataset_and_a_catalog_without_address_i
         (("sqlserver://h/inst", "d.s.t"), ("mssql://h/inst", "d.s.t")),
         (("file:///", "/a/b/"), ("file", "/a/b")),
         (("hdfs://nn:8020", "/a/"), ("hdfs://nn:8020", "/a")),
+        (("hdfs://nn:8020", "/a"), ("hdfs://NN", "/a")),
+        (("s3://b", "/k/l"), ("s3a://b", "k/l")),
+        (("gs://b", "/k"), ("gcs://b", "k")),
+        (("abfss://c@a.dfs.core.windows.net", "/t"), ("abfs://c@a.dfs.core.windows.net", "t")),
+        (("dbfs", "/mnt/a/"), ("dbfs:/", "/mnt/a")),
+        (("postgres://h:None", "d.s.t"), ("postgres://h:5432", "d.s.t")),
+        (("postgres://ann:s3cret@h:5432", "d.s.t"), ("postgres://h", "d.s.t")),
+        (("mysql://DB.example.org", "d.t"), ("mysql://db.example.org:3306", "d.t")),
+        (("kafka://Broker:9092", "t"), ("kafka://broker:9092", "t")),
+        (("snowflake://ORG-ACC.snowflakecomputing.com:443", "D.S.T"), ("snowflake://org-acc", "D.S.T")),
+        (("aws:glue:us-east-1:123456789012", "db.t"), ("arn:aws:glue:us-east-1:123456789012", "table/db/t")),
     ],
 )
 def test_spellings_that_systems_do_not_tell_apart_are_one(one: tuple[str, str], other: tuple[str, str]) -> None:
@@ -199,6 +227,15 @@ def test_spellings_that_systems_do_not_tell_apart_are_one(one: tuple[str, str], 
         (("trino://h:8080", "lake.sales.o"), ("s3://warehouse", "sales.db/o")),
         (("s3://b", "k"), ("s3://b", "K")),
         (("kafka://h", "t/"), ("kafka://h", "t")),
+        (("s3://b", "//k"), ("s3://b", "k")),
+        (("file", "/a"), ("file", "a")),
+        (("s3://B", "k"), ("s3://b", "k")),
+        (("abfss://one@a.dfs.core.windows.net", "t"), ("abfss://two@a.dfs.core.windows.net", "t")),
+        (("mysql://h", "d.T"), ("mysql://h", "d.t")),
+        (("kafka://h:None", "t"), ("kafka://h", "t")),
+        (("app://Team", "t"), ("app://team", "t")),
+        (("arn:aws:glue:us-east-1:1", "table/a.b/c"), ("arn:aws:glue:us-east-1:1", "table/a/b.c")),
+        (("arn:aws:glue:us-east-1:1", "table/a/b"), ("arn:aws:glue:us-east-2:1", "table/a/b")),
     ],
 )
 def test_names_that_only_look_alike_are_not_one(one: tuple[str, str], other: tuple[str, str]) -> None:

@@ -23,13 +23,13 @@ def test_a_run_has_as_children_just_those_that_name_it_in_the_end(log: list[byte
     assert {parent: claims for parent, claims in graph.child_runs.items() if claims} == named
 
 
-def child(second: int, parent: str, root: str | None = None, job: str = "load") -> bytes:
+def child(second: int, parent: str, root: str | None = None, job: str = "load", key: str = "parent") -> bytes:
     facet: dict[str, Any] = whole(parent, "dag") | ({"root": whole(root, "trigger")} if root else {})
     body = {
         "eventType": "RUNNING",
         "eventTime": f"2026-05-22T14:23:0{second}Z",
         "producer": "https://example.org",
-        "run": {"runId": "child", "facets": {"parent": facet}},
+        "run": {"runId": "child", "facets": {key: facet}},
         "job": {"namespace": "etl", "name": job},
     }
     return json.dumps(body).encode()
@@ -37,6 +37,24 @@ def child(second: int, parent: str, root: str | None = None, job: str = "load") 
 
 def whole(run: str, job: str) -> dict[str, Any]:
     return {"run": {"runId": run}, "job": {"namespace": "etl", "name": job}}
+
+
+def test_a_parent_is_known_by_the_older_name_of_its_facet_too() -> None:
+    graph = graph_of(facts_of([child(1, "p", key="parentRun")]))
+
+    part = known_run(graph, "child")
+    assert part is not None
+    assert part.parent is not None
+    assert (part.parent.run_id, activity(graph, part.job).parent) == ("p", JobId("etl", "dag"))
+
+
+def test_the_newer_name_of_the_facet_beats_the_older_one() -> None:
+    both = json.loads(child(1, "new"))
+    both["run"]["facets"]["parentRun"] = whole("old", "dag.load")
+
+    graph = graph_of(facts_of([json.dumps(both).encode()]))
+
+    assert graph.child_runs == {"new": {JobId("etl", "dag"): {"child"}}}
 
 
 def test_a_child_that_names_another_parent_later_leaves_the_first() -> None:
@@ -58,11 +76,29 @@ def test_a_root_that_only_a_part_names_is_a_run_of_its_job_and_the_root_of_what_
     assert not any(known.reads or known.writes or known.feeds or known.fed_by for known in graph.jobs.values())
 
 
+def test_a_root_that_is_the_parents_own_run_is_of_the_parents_job_however_it_is_called() -> None:
+    event = json.loads(child(1, "app"))
+    event["run"]["facets"]["parent"]["root"] = whole("app", "Daily DAG")
+
+    graph = graph_of(facts_of([json.dumps(event).encode()]))
+
+    part = known_run(graph, "child")
+    assert part is not None
+    assert part.root == part.parent
+    assert {job.name for job, known in graph.jobs.items() if known.is_known} == {"load", "dag"}
+
+
 def test_an_event_that_names_the_parent_alone_does_not_take_the_root_away() -> None:
     graph = graph_of(facts_of([child(1, "p", "r"), child(2, "p"), child(3, "p", job="ghost")]))
 
     assert graph.child_runs["r"] == {JobId("etl", "trigger"): {"child"}}
     assert {job.name for job, known in graph.jobs.items() if known.is_known} == {"load", "dag", "trigger"}
+
+
+def test_a_parent_without_a_run_id_is_none() -> None:
+    graph = graph_of(facts_of([child(1, "")]))
+
+    assert graph.child_runs == {}
 
 
 def test_a_run_is_no_part_of_itself() -> None:

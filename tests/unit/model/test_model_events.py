@@ -69,6 +69,8 @@ def test_an_event_without_run_is_a_job_event_and_without_job_a_dataset_event() -
         ({"eventTime": "yesterday"}, r"^eventTime: "),
         ({"eventTime": 1779459791}, r"^eventTime: expected an RFC 3339 date-time string"),
         ({"eventTime": "2026-05-22T14:23:11"}, r"^eventTime: expected a time with its offset from UTC"),
+        ({"eventTime": "2026-05-22T14:23:11[Europe/London]"}, r"^eventTime: expected a time with its offset from UTC"),
+        ({"eventTime": "2026-05-22T14:23:11Z[Europe/London"}, r"^eventTime: "),
         ({"eventTime": None}, r"^eventTime: "),
         ({"producer": 7}, r"^producer: expected a string"),
         ({"run": {}}, r"^run\.runId: is required"),
@@ -126,6 +128,12 @@ def test_a_dataset_without_a_namespace_is_quarantined_and_the_rest_of_the_event_
 
     assert next(fact for fact in found if isinstance(fact, Quarantined)).name == "ice.db.orders"
     assert any(isinstance(fact, RunOfJob) for fact in found)
+
+
+def test_a_time_that_also_says_what_its_zone_is_called_is_read_by_its_offset() -> None:
+    named = read(event(eventTime="2026-05-22T16:23:11.123456789+02:00[Europe/Berlin]"))
+
+    assert named.stamp.time_us == read(event()).stamp.time_us
 
 
 @given(st.binary())

@@ -16,6 +16,13 @@ def test_a_time_is_read_in_every_spelling_of_rfc_3339(text: str) -> None:
     assert read_time(text) == datetime(2025, 3, 1, 11, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    "text", ["2025-03-01T11:00:00Z[Europe/London]", "2025-03-01T12:00:00+01:00[!Europe/Paris][u-ca=hebrew]"]
+)
+def test_what_the_zone_is_called_adds_nothing_to_the_offset(text: str) -> None:
+    assert read_time(text) == datetime(2025, 3, 1, 11, tzinfo=UTC)
+
+
 def test_a_time_without_an_offset_is_in_utc() -> None:
     assert microseconds(datetime(1970, 1, 1, 0, 0, 1)) == 1_000_000
 

@@ -51,13 +51,14 @@ def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> sha
     documentation = _told(knowledge, job, DocumentationFacet)
     location = _told(knowledge, job, SourceCodeLocationFacet)
     done = knowledge.activity(job)
+    parent = done.parent if done.parent != job else None  # it may be a part of another run of its own
     return shapes.JobCore(
         id=name_of(job),
         type=_type(_told(knowledge, job, JobTypeFacet), _told(knowledge, job, DeclaredFacet)),
         name=job.name,
-        simpleName=_simple_name(job, done.parent),
-        parentJobName=None if done.parent is None else done.parent.name,
-        parentJobUuid=None if done.parent is None else str(job_uuid(done.parent)),
+        simpleName=_simple_name(job, parent),
+        parentJobName=None if parent is None else parent.name,
+        parentJobUuid=None if parent is None else str(job_uuid(parent)),
         createdAt=iso(done.seen.first_us),
         updatedAt=iso(done.seen.last_us),
         namespace=job.namespace,
