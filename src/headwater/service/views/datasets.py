@@ -97,6 +97,11 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
     return core
 
 
+def description_of(knowledge: Knowledge, name: DatasetId) -> str | None:
+    """What was said last that a dataset is, also of a deleted one; None where nobody said it."""
+    return _description(knowledge, knowledge.graph.digests_among(name, {DocumentationFacet.key}))
+
+
 def _mended(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> Iterator[Mended]:
     yield from mended_names(name, knowledge.graph.identities)
     listed = knowledge.facets.view(MetadataColumnsFacet, digests)
