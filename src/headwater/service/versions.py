@@ -40,6 +40,8 @@ class DatasetVersion(NamedTuple):
     since_us: int
     told_by: tuple[str, Direction, DatasetId] | None
     """Run, direction and the name it used, where a run told of the change."""
+    declared_by: tuple[bytes, DatasetId] | None = None
+    """The digest of the event and the name it used, where one without a run told of the change."""
 
 
 @lru_cache(maxsize=20_000)  # a version stands in the answer of each run that met it
@@ -125,6 +127,7 @@ def _told_last(knowledge: Knowledge, name: DatasetId, part: ShapePart, time_us: 
 class _Change(NamedTuple):
     told: Stamped
     name: ShapePart
+    dataset: DatasetId
     told_by: tuple[str, Direction, DatasetId] | None
 
 
@@ -140,8 +143,9 @@ def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetV
         before, shape = shape, told.after(changes)
         if shape != before:
             told_by = next((change.told_by for change in changes if isinstance(change, _Change)), None)
+            declared_by = None if told_by is not None else (stamp.digest, changes[0].dataset)
             is_known = True
-            yield DatasetVersion(shape, stamp.time_us, told_by)
+            yield DatasetVersion(shape, stamp.time_us, told_by, declared_by)
     if not is_known and current_shape(knowledge.graph, name) is not None:
         yield DatasetVersion(shape, knowledge.seen(name).first_us, None)
 
@@ -232,7 +236,7 @@ def _order(change: _Change | DeclaredShape) -> tuple[tuple[Stamp, bool], str, by
 
 def _told(change: ShapeChange) -> _Change:
     told = Stamped(change.stamp, change.direction == "output", change.content)
-    return _Change(told, change.name, (change.run_id, change.direction, change.dataset))
+    return _Change(told, change.name, change.dataset, (change.run_id, change.direction, change.dataset))
 
 
 def _declared_by_jobs(graph: Graph, name: DatasetId) -> Iterator[_Change]:
@@ -241,4 +245,4 @@ def _declared_by_jobs(graph: Graph, name: DatasetId) -> Iterator[_Change]:
         for by, declared in dataset.declared.items() if dataset else ():
             for part in SHAPE_PARTS:
                 if part in declared.facets and not isinstance(by, DatasetId):
-                    yield _Change(declared.facets[part], part, None)
+                    yield _Change(declared.facets[part], part, member, None)
