@@ -79,6 +79,15 @@ async def _replay(request: Request, as_of: AsOfTime = None, log_size: LogSize = 
     return replayed
 
 
+async def _until(request: Request, log_size: LogSize = None) -> Callable[[int], Replaying]:
+    async def known_until(time_us: int) -> Knowledge:
+        past = await service_of(request).pasts.known(AsOf(time_us, log_size))
+        says_as_of(request, past.as_of)
+        return await _read_through(past.knowledge)
+
+    return known_until
+
+
 def says_as_of(request: Request, as_of: AsOf) -> None:
     """Let the answer say which events it counts."""
     request.scope[_SAID] = as_of
@@ -93,6 +102,8 @@ Known = Annotated[Knowledge, Depends(_knowledge)]
 """What is known now, or was as of the read's `asOf` and `logSize`."""
 Replay = Annotated[Callable[[], Replaying], Depends(_replay)]
 """Gives the same once more, replayed: for where `Known` does not know when names were last called one by then."""
+Until = Annotated[Callable[[int], Replaying], Depends(_until)]
+"""Gives what was known as of a time (microseconds since 1970) and the read's `logSize`, read through."""
 Now = Annotated[int, Depends(_now)]
 """The time that the read is for: its `asOf`, or now. Microseconds since 1970, UTC."""
 

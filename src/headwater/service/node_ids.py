@@ -10,11 +10,13 @@ from typing import Final
 
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.structs import lies_in
-from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, readings
+from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, is_uuid, readings
 from headwater.service.knowledge import SCHEMA, Knowledge
 from headwater.service.shapes import Field
 
 _RUN: Final = "run:"
+_VERSION: Final = "#"
+"""Behind it a version may follow, as in Marquez's ids."""
 MAX_READINGS: Final = 1_000
 """Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
 UNREADABLE: Final = (
@@ -56,7 +58,18 @@ def node_of(
 
 def run_of(node_id: str) -> str | None:
     """The run that a node id such as `run:0198f7d0-…#…` means; None where it means none."""
-    return node_id.removeprefix(_RUN).partition("#")[0] if node_id.startswith(_RUN) else None
+    return node_id.removeprefix(_RUN).partition(_VERSION)[0] if node_id.startswith(_RUN) else None
+
+
+def version_of(node_id: str) -> str | None:
+    """The version, a UUID in lower case, that a node id such as `job:etl:load#…` names; None where it names none."""
+    _, _, version = node_id.rpartition(_VERSION)
+    return version.lower() if is_uuid(version) and version != node_id else None
+
+
+def versioned(node_id: str, version: str | None) -> str:
+    """The node id with the version that it has, if any."""
+    return node_id if version is None else f"{node_id}{_VERSION}{version}"
 
 
 def _known(
@@ -89,7 +102,7 @@ def fields_to(knowledge: Knowledge, dataset: DatasetId, column: str) -> tuple[Fi
 
 def _readings(node_id: str) -> Iterator[NodeReading]:
     yield from readings(node_id)
-    whole, sharp, _ = node_id.rpartition("#")  # a version may follow, as in Marquez's ids
+    whole, sharp, _ = node_id.rpartition(_VERSION)
     if sharp:
         with suppress(InvalidNameError):  # it is the sharp of a name then
             yield from readings(whole)

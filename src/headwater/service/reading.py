@@ -9,7 +9,7 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from headwater.errors import InvalidEventError, MalformedJsonError, UntrustedEventError
+from headwater.errors import InvalidEventError, UntrustedEventError
 from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, parse_event
 from headwater.model.heartbeat import NODES
 from headwater.service.mistrust import remedy
@@ -56,7 +56,7 @@ def read(posted: Posted, trust: Trust) -> Entry | Refusal:
 
 def _parsed(raw: bytes) -> Event:
     if not raw or raw.isspace():
-        raise MalformedJsonError("event: the body is empty")
+        raise InvalidEventError("event: the body is empty", ("body",))
     event = parse_event(raw)
     if isinstance(event, JobEvent) and event.tells_state:
         raise InvalidEventError("run: is required", ("run",))

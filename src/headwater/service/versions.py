@@ -4,7 +4,7 @@ A version has no state of its own. Its id is a UUID over its content, so the sam
 whenever it is computed, and a late event just falls into its place.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -12,6 +12,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 import orjson
 
+from headwater.errors import NotFoundError
 from headwater.graph.declared import dataset_of, references
 from headwater.graph.lineage import Graph
 from headwater.model.events import Direction, Stamp
@@ -39,6 +40,8 @@ class DatasetVersion(NamedTuple):
     since_us: int
     told_by: tuple[str, Direction, DatasetId] | None
     """Run, direction and the name it used, where a run told of the change."""
+    declared_by: tuple[bytes, DatasetId] | None = None
+    """The digest of the event and the name it used, where one without a run told of the change."""
 
 
 @lru_cache(maxsize=20_000)  # a version stands in the answer of each run that met it
@@ -124,6 +127,7 @@ def _told_last(knowledge: Knowledge, name: DatasetId, part: ShapePart, time_us: 
 class _Change(NamedTuple):
     told: Stamped
     name: ShapePart
+    dataset: DatasetId
     told_by: tuple[str, Direction, DatasetId] | None
 
 
@@ -139,10 +143,54 @@ def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetV
         before, shape = shape, told.after(changes)
         if shape != before:
             told_by = next((change.told_by for change in changes if isinstance(change, _Change)), None)
+            declared_by = None if told_by is not None else (stamp.digest, changes[0].dataset)
             is_known = True
-            yield DatasetVersion(shape, stamp.time_us, told_by)
+            yield DatasetVersion(shape, stamp.time_us, told_by, declared_by)
     if not is_known and current_shape(knowledge.graph, name) is not None:
         yield DatasetVersion(shape, knowledge.seen(name).first_us, None)
+
+
+def last_had(knowledge: Knowledge, node: DatasetId | JobId, uuid: str) -> Generator[None, None, int | None]:
+    """When a dataset or job last had the version with that UUID, in microseconds since 1970; None: it has it now.
+
+    Some of the work in each step.
+
+    Raises:
+        NotFoundError: it never had it.
+    """
+    if isinstance(node, JobId):
+        return (yield from _job_had(knowledge, node, uuid))
+    return (yield from _dataset_had(knowledge, node, uuid))
+
+
+def _dataset_had(knowledge: Knowledge, name: DatasetId, uuid: str) -> Generator[None, None, int | None]:
+    last_us: int | None = None
+    has_it = False
+    for version in dataset_versions(knowledge, name):
+        if has_it:
+            last_us = version.since_us - 1
+        has_it = str(shape_uuid(knowledge.graph, name, version.shape)) == uuid
+        yield
+    if last_us is None and not has_it:
+        raise NotFoundError(f"Dataset version '{uuid}' not found.")
+    return None if has_it else last_us
+
+
+def _job_had(knowledge: Knowledge, job: JobId, uuid: str) -> Generator[None, None, int | None]:
+    activity = knowledge.activity(job)
+    for run_id in activity.runs:
+        run = knowledge.run(run_id)
+        if run.ended_us is not None and _is_of_version(knowledge.graph, job, run_id, uuid):
+            return None if run_id == activity.ended_run else run.seen.last_us
+        yield
+    declared = declared_version(knowledge, job)
+    if declared is None or str(declared.uuid) != uuid:
+        raise NotFoundError(f"Job version '{uuid}' not found.")
+    return None
+
+
+def _is_of_version(graph: Graph, job: JobId, run_id: str, uuid: str) -> bool:
+    return str(job_version(graph, job, graph.runs[run_id].observed)) == uuid
 
 
 class _ToldSoFar:
@@ -188,7 +236,7 @@ def _order(change: _Change | DeclaredShape) -> tuple[tuple[Stamp, bool], str, by
 
 def _told(change: ShapeChange) -> _Change:
     told = Stamped(change.stamp, change.direction == "output", change.content)
-    return _Change(told, change.name, (change.run_id, change.direction, change.dataset))
+    return _Change(told, change.name, change.dataset, (change.run_id, change.direction, change.dataset))
 
 
 def _declared_by_jobs(graph: Graph, name: DatasetId) -> Iterator[_Change]:
@@ -197,4 +245,4 @@ def _declared_by_jobs(graph: Graph, name: DatasetId) -> Iterator[_Change]:
         for by, declared in dataset.declared.items() if dataset else ():
             for part in SHAPE_PARTS:
                 if part in declared.facets and not isinstance(by, DatasetId):
-                    yield _Change(declared.facets[part], part, None)
+                    yield _Change(declared.facets[part], part, member, None)

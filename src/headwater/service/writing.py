@@ -22,7 +22,7 @@ from headwater.service.activity import KnownRun
 from headwater.service.knowledge import Knowledge
 from headwater.service.node_ids import has_column
 from headwater.service.tally import DEFAULT_SOURCE
-from headwater.service.views.datasets import dataset_core
+from headwater.service.views.datasets import description_of
 from headwater.service.views.namespaces import namespace, namespace_description
 from headwater.service.views.sources import source
 from headwater.service.views.tags import tag_shape
@@ -53,13 +53,9 @@ def _dataset_put(knowledge: Knowledge, name: DatasetId, body: bodies.DatasetBody
         source_name=body.sourceName,
         source_uri=None if is_default else source(knowledge, body.sourceName)["connectionUrl"],
         columns=[declared.Column(each.name, each.type, each.description) for each in body.fields or ()],
-        description=_description(knowledge, name) if body.description is None else body.description,
+        description=description_of(knowledge, name) if body.description is None else body.description,
         schema_location=body.schemaLocation,
     )
-
-
-def _description(knowledge: Knowledge, name: DatasetId) -> str | None:
-    return dataset_core(knowledge, name)["description"] if knowledge.is_dataset(name) else None
 
 
 def _tags_of_body(name: DatasetId, body: bodies.DatasetBody) -> Iterator[Saying]:

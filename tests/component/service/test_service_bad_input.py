@@ -48,8 +48,8 @@ def with_job_facets(**facets: object) -> bytes:
 
 
 REFUSED = {
-    "empty body": (b"", 400, "event: the body is empty"),
-    "white space": (b" \n", 400, "event: the body is empty"),
+    "empty body": (b"", 422, "event: the body is empty"),
+    "white space": (b" \n", 422, "event: the body is empty"),
     "no JSON": (b"{", 400, "event: not JSON at line 1"),
     "open brackets": (b"[" * 200_000, 400, "event: more than"),
     "open objects": (b'{"a":' * 200_000, 400, "event: more than"),

@@ -174,6 +174,33 @@ def test_a_declared_dataset_has_the_version_that_was_declared(client: TestClient
     assert (shown["description"], shown["currentVersion"]) == ("declared", version["version"])
 
 
+def test_a_version_that_was_declared_has_all_that_its_event_said_of_the_dataset(client: TestClient) -> None:
+    def declared(second: int, **members: object) -> Body:
+        return {"eventTime": f"2026-05-22T14:23:1{second}Z", "producer": "p", **members}
+
+    def table(change: str, *columns: str) -> Body:
+        done = facet(lifecycleStateChange=change)
+        return dataset("t", schema=schema(*columns), lifecycleStateChange=done, documentation=facet(description=change))
+
+    by_a_job = {"job": job("load"), "inputs": [dataset("other")], "outputs": [table("ALTER", "a", "b", "c")]}
+    post(
+        client,
+        declared(1, dataset=table("CREATE", "a")),
+        declared(2, dataset=table("OVERWRITE", "a", "b")),
+        declared(3, **by_a_job),
+    )
+
+    versions = get(client, f"{LAKE}/t/versions")["versions"]
+
+    assert [(len(each["fields"]), each["lifecycleState"]) for each in versions] == [
+        (3, "ALTER"),
+        (2, "OVERWRITE"),
+        (1, "CREATE"),
+    ]
+    assert [each["facets"]["documentation"]["description"] for each in versions] == ["ALTER", "OVERWRITE", "CREATE"]
+    assert [each["createdByRun"] for each in versions] == [None] * 3
+
+
 @pytest.mark.parametrize(("change", "deleted"), [("CREATE", False), ("DROP", True)])
 def test_a_dropped_dataset_is_shown_as_deleted(client: TestClient, change: str, deleted: bool) -> None:
     written = dataset("t", lifecycleStateChange=facet(lifecycleStateChange=change))

@@ -144,16 +144,17 @@ def events_and_columns(client: Asked, url: str) -> None:
         assert answer.status == 201
     assert client.list_events(limit=1)["events"] == [sent]
     assert client.list_events("etl")["events"] == [sent]
-    version = client.get_dataset("lake", "mart")["currentVersion"]
+    made, read = (client.get_dataset("lake", name)["currentVersion"] for name in ("mart", "raw"))
+    now, then = ["datasetField:lake:mart:id", "datasetField:lake:raw:id"], [made, read]
     ids = [
         [node["id"] for node in graph["graph"]]
         for graph in (
-            client.get_column_lineage_by_dataset("lake", "mart", depth=5, version=version),
             client.get_column_lineage_by_dataset_field("lake", "raw", "id", with_downstream=True),
             client.get_column_lineage_by_job("etl", "load"),
+            client.get_column_lineage_by_dataset("lake", "mart", depth=5, version=made),
         )
     ]
-    assert ids == [["datasetField:lake:mart:id", "datasetField:lake:raw:id"]] * 3
+    assert ids == [now, now, [f"{field}#{version}" for field, version in zip(now, then, strict=True)]]
 
 
 def test_what_is_not_there_is_the_clients_own_error(service: Service) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import dataset, event, facet, get, post
+from tests.support.app import dataset, event, facet, get, post, schema
 
 LOAD, MART, REPORT, OTHER = (f"0198f7d0-0000-7000-8000-00000000000{n}" for n in range(1, 5))
 
@@ -41,7 +41,7 @@ def test_upstream_runs_are_those_that_had_written_what_was_read_when_it_was_read
     assert (runs[2]["job"]["namespace"], runs[2]["job"]["name"], runs[2]["inputs"]) == ("etl", "load", [])
     assert runs[2]["run"] == {
         "id": LOAD,
-        "start": "2026-05-22T14:10:00.000Z",
+        "start": None,
         "end": "2026-05-22T14:10:00.000Z",
         "status": "COMPLETED",
     }
@@ -144,6 +144,72 @@ def test_a_declared_version_stays_when_runs_do_something_else(client: TestClient
     of_run, by_event = get(client, f"{job}/versions")["versions"]
     assert [each["inputs"][0]["name"] for each in (of_run, by_event)] == ["rates", "orders"]
     assert by_event["latestRun"] is None
+
+
+def made_of(source: str, *columns: str) -> dict[str, Any]:
+    """The mart with these columns, of which `total` is made from one of orders."""
+    inputs = [{"namespace": "lake", "name": "orders", "field": source}]
+    return dataset("mart", schema=schema(*columns), columnLineage=facet(fields={"total": {"inputFields": inputs}}))
+
+
+@pytest.fixture
+def two_versions(client: TestClient) -> list[str]:
+    """The mart is made of the price, then of the amount as well, with a column more; its versions, newest first."""
+    orders = dataset("orders", schema=schema("price", "amount"))
+    post(
+        client,
+        run(LOAD, "mart", 10, inputs=[orders], outputs=[made_of("price", "total")]),
+        run(MART, "mart", 20, inputs=[orders], outputs=[made_of("amount", "total", "day"), dataset("log")]),
+    )
+    return [each["version"] for each in get(client, "/api/v1/namespaces/lake/datasets/mart/versions")["versions"]]
+
+
+@pytest.mark.parametrize("node_id", ["dataset:lake:mart", "datasetField:lake:mart:total"])
+def test_columns_of_a_version_are_those_it_had_and_name_their_versions(
+    client: TestClient, two_versions: list[str], node_id: str
+) -> None:
+    orders = get(client, "/api/v1/namespaces/lake/datasets/orders")["currentVersion"]
+
+    graphs = [
+        get(client, f"/api/v1/column-lineage?nodeId={node_id}%23{version.upper()}")["graph"] for version in two_versions
+    ]
+
+    for graph, version, sources in zip(graphs, two_versions, (["amount", "price"], ["price"]), strict=True):
+        total = f"datasetField:lake:mart:total#{version}"
+        (column,) = (node for node in graph if node["id"] == total)
+        fed_by = [f"datasetField:lake:orders:{source}#{orders}" for source in sources]
+        assert column["inEdges"] == [{"origin": total, "destination": source} for source in fed_by]
+        assert [
+            node["id"] for node in graph if node["outEdges"] == [{"origin": node["id"], "destination": total}]
+        ] == fed_by
+        assert column["data"]["datasetVersion"] == version
+
+
+def test_a_column_is_found_in_the_versions_that_had_it(client: TestClient, two_versions: list[str]) -> None:
+    new, old = two_versions
+    post(
+        client,
+        run(OTHER, "mart", 30, outputs=[dataset("mart", schema=schema("total"), version=facet(datasetVersion="3"))]),
+    )
+    of_day = "/api/v1/column-lineage?nodeId=datasetField:lake:mart:day"
+
+    statuses = [client.get(f"{of_day}{version and f'%23{version}'}").status_code for version in ("", new, old)]
+
+    assert statuses == [404, 200, 404]
+
+
+def test_columns_of_a_version_of_a_job_are_those_that_its_runs_wrote(
+    client: TestClient, two_versions: list[str]
+) -> None:
+    new, old = (each["version"] for each in get(client, "/api/v1/namespaces/etl/jobs/mart/versions")["versions"])
+
+    graphs = [get(client, f"/api/v1/column-lineage?nodeId=job:etl:mart%23{version}")["graph"] for version in (new, old)]
+
+    columns = [{node["id"] for node in graph if ":mart:" in node["id"]} for graph in graphs]
+    assert columns == [
+        {f"datasetField:lake:mart:{column}#{two_versions[0]}" for column in ("day", "total")},
+        {f"datasetField:lake:mart:total#{two_versions[1]}"},
+    ]
 
 
 def test_a_run_as_a_node_stands_for_its_job(client: TestClient) -> None:

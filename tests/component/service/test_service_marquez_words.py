@@ -103,13 +103,24 @@ def test_a_run_that_is_there_cannot_be_created_again(client: TestClient) -> None
 
 
 def test_column_lineage_downstream_is_that_of_no_version(client: TestClient) -> None:
-    of_version = f"/api/v1/column-lineage?nodeId=dataset:lake:raw%23{VERSION}"
+    version = get(client, "/api/v1/namespaces/lake/datasets/raw")["currentVersion"]
+    of_version = f"/api/v1/column-lineage?nodeId=dataset:lake:raw%23{version}"
 
     answer = client.get(f"{of_version}&withDownstream=true")
 
     message = "Node version cannot be specified when withDownstream is true"
     assert (answer.status_code, answer.json()) == (400, {"code": 400, "message": message})
     assert client.get(of_version).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("node_id", "kind"),
+    [("dataset:lake:raw", "Dataset"), ("datasetField:lake:raw:x", "Dataset"), ("job:etl:load", "Job")],
+)
+def test_columns_of_a_version_that_never_was_are_not_found(client: TestClient, node_id: str, kind: str) -> None:
+    answer = client.get(f"/api/v1/column-lineage?nodeId={node_id}%23{VERSION}")
+
+    assert (answer.status_code, answer.json()["message"]) == (404, f"{kind} version '{VERSION}' not found.")
 
 
 @pytest.mark.parametrize(

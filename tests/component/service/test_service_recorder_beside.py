@@ -132,7 +132,7 @@ def test_beside_comes_out_what_comes_out_here(
     with closing(SqliteStore(tmp_path / "headwater.db", lock=os.open(tmp_path, os.O_RDONLY))) as after:
         assert {fact.key: fact for fact in after.facts()} == facts_here
     kinds = [type(each) for each in answers_beside]
-    assert kinds.count(InvalidEventError) == 1
+    assert kinds.count(InvalidEventError) == 2
     assert kinds.count(UntrustedEventError) == (41 if is_required else 0)
 
 

@@ -41,6 +41,39 @@ def test_a_run_lasts_from_its_first_event_to_the_one_that_ended_it(client: TestC
     assert run["updatedAt"] == "2026-05-22T14:23:14.000Z"
 
 
+@pytest.mark.parametrize(("seconds", "started"), [((12, 12), 12), ((12, 13), 12), ((12,), None)])
+def test_nobody_knows_when_a_run_began_of_which_only_the_end_was_told(
+    client: TestClient, seconds: tuple[int, ...], started: int | None
+) -> None:
+    post(client, *(run_event(RUN, kind, second) for kind, second in zip(("COMPLETE", "START"), seconds, strict=False)))
+
+    run = get(client, f"/api/v1/jobs/runs/{RUN}")
+
+    assert run["startedAt"] == (started and f"2026-05-22T14:23:{started}.000Z")
+    assert run["durationMs"] == (started and 0)
+
+
+@pytest.mark.parametrize(
+    ("told", "argument"),
+    [
+        ("2026-05-22T00:00:00.000Z", "2026-05-22T00:00Z"),
+        ("2026-05-22T00:00:00+00:00", "2026-05-22T00:00Z"),
+        ("2026-05-22T02:00:05+02:00", "2026-05-22T02:00:05+02:00"),
+        ("2026-05-22T00:00:00.5Z", "2026-05-22T00:00:00.500Z"),
+        ("2026-05-22T00:00:00.000001Z", "2026-05-22T00:00:00.000001Z"),
+        ("2026-05-22T00:00:00", "2026-05-22T00:00Z"),
+    ],
+)
+def test_a_nominal_time_is_an_argument_as_java_writes_it(client: TestClient, told: str, argument: str) -> None:
+    """Source: Java's `ZonedDateTime.toString` and `LocalTime.toString`, by which Marquez writes it."""
+    nominal = facet(nominalStartTime=told, nominalEndTime=told)
+    post(client, event(run={"runId": RUN, "facets": {"nominalTime": nominal}}))
+
+    args = get(client, f"/api/v1/jobs/runs/{RUN}")["args"]
+
+    assert args == {"nominal_start_time": argument, "nominal_end_time": argument}
+
+
 def test_a_parent_known_by_name_only_runs_from_its_earliest_child_on(client: TestClient) -> None:
     parent = facet(run={"runId": "the-dag-run"}, job=job("dag"))
     for second, child in enumerate(("child-1", "child-2"), start=10):
@@ -93,7 +126,7 @@ def test_a_parent_that_speaks_itself_is_what_it_says(client: TestClient) -> None
 
     run = get(client, "/api/v1/jobs/runs/the-dag-run")
 
-    assert (run["state"], run["startedAt"]) == ("FAILED", "2026-05-22T14:23:30.000Z")
+    assert (run["state"], run["startedAt"], run["endedAt"]) == ("FAILED", None, "2026-05-22T14:23:30.000Z")
 
 
 def test_a_run_that_turns_out_to_be_of_another_job_leaves_the_first(client: TestClient) -> None:

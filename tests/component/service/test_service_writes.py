@@ -89,6 +89,15 @@ def test_a_description_holds_until_there_is_another(client: TestClient) -> None:
     assert put(client, path, **TABLE, description="")["description"] == ""
 
 
+def test_a_description_holds_also_for_a_dataset_that_was_deleted_meanwhile(client: TestClient) -> None:
+    put(client, f"{TEAM}/datasets/t", **TABLE, description="x", tags=["A"])
+    client.delete(f"{TEAM}/datasets/t").raise_for_status()
+
+    again = put(client, f"{TEAM}/datasets/t", **TABLE)
+
+    assert (again["description"], again["tags"]) == ("x", ["A"])
+
+
 def test_what_is_put_again_was_created_when_it_was_put_first(client: TestClient) -> None:
     put(client, f"{TEAM}/datasets/t", **TABLE)
     ends = {"outputs": [{"namespace": "team", "name": "t"}]}
@@ -181,6 +190,17 @@ def test_a_run_may_end_otherwise(client: TestClient, what: str, state: str) -> N
     run_id = create_run(client, "j")["id"]
 
     assert mark(client, what, run_id=run_id)["state"] == state
+
+
+def test_a_run_of_which_only_the_end_is_told_has_no_start(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+    create_run(client, "j", id=RUN)
+
+    ended = mark(client, "complete", "2026-05-23T08:00:07Z")
+    started_late = mark(client, "start", "2026-05-23T08:00:09Z")
+
+    assert (ended["startedAt"], ended["endedAt"], ended["durationMs"]) == (None, "2026-05-23T08:00:07.000Z", None)
+    assert (started_late["startedAt"], started_late["durationMs"]) == (ended["endedAt"], 0)
 
 
 def test_a_run_that_ended_stays_ended(client: TestClient) -> None:

@@ -7,11 +7,12 @@ from pydantic import BeforeValidator
 
 from headwater.errors import InvalidInputError
 from headwater.graph.walk import Way
-from headwater.model.names import ColumnId, DatasetId, JobId, is_uuid
+from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes_lineage
-from headwater.service.access import Known, ReadThrough
+from headwater.service.access import Known, ReadThrough, Until
+from headwater.service.ahead import outcome_in_turns
 from headwater.service.answers import answer, answer_json
-from headwater.service.node_ids import node_of
+from headwater.service.node_ids import node_of, version_of
 from headwater.service.paths import API
 from headwater.service.query import KnownQuery
 from headwater.service.routes.parameters import (
@@ -25,7 +26,8 @@ from headwater.service.routes.parameters import (
     NodeId,
     Offset,
 )
-from headwater.service.views.columns import column_lineage
+from headwater.service.versions import last_had
+from headwater.service.views.columns import Wanted, column_lineage
 from headwater.service.views.lineage import lineage
 from headwater.service.views.neighbours import Kind, neighbours
 from headwater.service.views.path import path
@@ -76,6 +78,7 @@ async def get_neighbours(
 @router.get("/column-lineage", response_model=shapes_lineage.ColumnLineage, responses=NOT_FOUND | WRONG)
 async def get_column_lineage(
     knowledge: ReadThrough,
+    until: Until,
     node_id: NodeId,
     depth: Depth = 20,
     with_downstream: Annotated[
@@ -85,10 +88,17 @@ async def get_column_lineage(
     ] = False,
 ) -> Response:
     """Columns within `depth` hops, at least one, of a column, of a dataset's columns, or of those that a job writes."""
-    if with_downstream and is_uuid(node_id.rpartition("#")[2]):
+    version = version_of(node_id)
+    if with_downstream and version is not None:
         raise InvalidInputError("Node version cannot be specified when withDownstream is true")  # in Marquez's words
+    if version is not None:
+        named = node_of(knowledge, node_id, _UNREADABLE, is_also_column=lambda _: True)  # it may have had it then
+        of_whom = named.dataset if isinstance(named, ColumnId) else named
+        last_us = await outcome_in_turns(last_had(knowledge, of_whom, version))
+        knowledge = knowledge if last_us is None else await until(last_us)
     node = node_of(knowledge, node_id, _UNREADABLE)
-    return answer(await column_lineage(knowledge, node, max(1, depth), with_downstream=with_downstream))
+    wanted = Wanted(max(1, depth), with_downstream, version is not None)
+    return answer(await column_lineage(knowledge, node, wanted))
 
 
 @router.get("/runlineage/upstream", response_model=shapes_lineage.UpstreamRuns, responses=NOT_FOUND | WRONG)

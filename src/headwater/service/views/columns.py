@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from typing import NamedTuple
 
 from headwater.graph.column_edges import Said
 from headwater.graph.walk import ColumnStep, ColumnWalk, Way
@@ -9,6 +10,7 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes, shapes_lineage
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.knowledge import Knowledge
+from headwater.service.node_ids import versioned
 from headwater.service.versions import current_shape, shape_uuid
 
 COLUMN_LINEAGE = "columnLineage"
@@ -32,22 +34,33 @@ def column_sources(knowledge: Knowledge, name: DatasetId) -> list[shapes.ColumnS
     ]
 
 
+class Wanted(NamedTuple):
+    """What is asked of the columns around a node."""
+
+    max_hops: int
+    with_downstream: bool = False
+    """Also what they feed."""
+    with_versions: bool = False
+    """Each column's id names the version of its dataset, too."""
+
+
 async def column_lineage(
-    knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int, *, with_downstream: bool
+    knowledge: Knowledge, node: DatasetId | JobId | ColumnId, wanted: Wanted
 ) -> shapes_lineage.ColumnLineage:
     """The columns that feed a column, a dataset's columns or those that a job writes; on demand also what they feed.
 
     Others have their turn meanwhile.
     """
-    return await outcome_in_turns(_column_lineage(knowledge, node, max_hops, with_downstream=with_downstream))
+    return await outcome_in_turns(_column_lineage(knowledge, node, wanted))
 
 
 def _column_lineage(
-    knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int, *, with_downstream: bool
+    knowledge: Knowledge, node: DatasetId | JobId | ColumnId, wanted: Wanted
 ) -> Generator[None, None, shapes_lineage.ColumnLineage]:
+    max_hops = wanted.max_hops
     walk = ColumnWalk(knowledge.graph, knowledge.columns)
     start = list(_columns_of(knowledge, node))
-    ways: tuple[Way, ...] = ("upstream", "downstream") if with_downstream else ("upstream",)
+    ways: tuple[Way, ...] = ("upstream", "downstream") if wanted.with_downstream else ("upstream",)
     reached: set[ColumnId] = set()
     for way in ways:
         there = yield from walk.walked(start, way, max_hops)
@@ -58,7 +71,7 @@ def _column_lineage(
     for column in reached:
         steps[column] = [step for step in _steps_into(walk, column) if step.source in reached]
         yield
-    return shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps)))
+    return shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps, wanted)))
 
 
 def _columns_of(knowledge: Knowledge, node: DatasetId | JobId | ColumnId) -> Iterable[ColumnId]:
@@ -83,9 +96,12 @@ def _order(step: ColumnStep) -> tuple[ColumnId, str, str, str, bool]:
 
 
 def _nodes(
-    knowledge: Knowledge, steps: Mapping[ColumnId, Sequence[ColumnStep]]
+    knowledge: Knowledge, steps: Mapping[ColumnId, Sequence[ColumnStep]], wanted: Wanted
 ) -> Generator[None, None, list[shapes_lineage.ColumnNode]]:
+    version_of = cache(partial(_version, knowledge))
     ids = {column: column.node_id for column in steps}
+    if wanted.with_versions:
+        ids = {column: versioned(node_id, version_of(column.dataset)) for column, node_id in ids.items()}
     out: dict[ColumnId, list[shapes_lineage.Edge]] = {column: [] for column in steps}
     into: dict[ColumnId, list[shapes_lineage.Edge]] = {column: [] for column in steps}
     for target in sorted(steps):
@@ -95,7 +111,6 @@ def _nodes(
             out[source].append(shapes_lineage.Edge(origin=ids[source], destination=ids[target]))
         yield
     wording_of = cache(partial(_Wording, knowledge))
-    version_of = cache(partial(_version, knowledge))
     nodes: list[shapes_lineage.ColumnNode] = []
     for column in sorted(steps, key=ids.__getitem__):
         data = _data(column, steps[column], wording_of(column.dataset), version_of)

@@ -1,14 +1,17 @@
 """Datasets: their columns, their newest facets, and the versions they had."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Final
 from uuid import UUID
 
 import orjson
 
-from headwater.errors import NotFoundError
+from headwater.errors import InvalidEventError, NotFoundError, UnavailableError
 from headwater.graph.mending import Mended, listed_metadata, mended_names
+from headwater.model.events import DatasetEvent, DatasetRef, JobEvent, parse_event
+from headwater.model.extract import contents_of
 from headwater.model.facets.about import DatasetTagsFacet, DocumentationFacet
 from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet, MetadataColumnsFacet
@@ -95,6 +98,11 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
     if kind is not None:
         core["datasetType"] = kind.dataset_type
     return core
+
+
+def description_of(knowledge: Knowledge, name: DatasetId) -> str | None:
+    """What was said last that a dataset is, also of a deleted one; None where nobody said it."""
+    return _description(knowledge, knowledge.graph.digests_among(name, {DocumentationFacet.key}))
 
 
 def _mended(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes]) -> Iterator[Mended]:
@@ -195,11 +203,27 @@ def _writer(version: DatasetVersion) -> str | None:
 
 
 def _facets_then(knowledge: Knowledge, version: DatasetVersion) -> dict[str, bytes]:
-    """What makes it a version, and all else that the run said of the dataset that told of it, as it said it last."""
+    """What makes it a version, and all else that who told of it said of the dataset, a run as it said it last."""
     digests = {part: digest for part, digest in version.shape._asdict().items() if digest is not None}
     bodies = knowledge.store.bodies(list(digests.values()))
     shape = {part: bodies[digest] for part, digest in digests.items()}
     if version.told_by is None:
-        return shape
+        return _declared_with(knowledge, version) | shape
     said = knowledge.store.dataset_facets(*version.told_by)
     return said | {part: body for part, body in shape.items() if part in said}
+
+
+def _declared_with(knowledge: Knowledge, version: DatasetVersion) -> dict[str, bytes]:
+    """What the event that told of the version, without a run, says of the dataset; nothing if it cannot be read.
+
+    It is read from the log: facts keep only what the last such event says.
+    """
+    named: tuple[DatasetRef, ...] = ()
+    digest, name = version.declared_by or (b"", None)
+    with suppress(InvalidEventError, UnavailableError):  # it was taken once, and would not be today; or is in a segment
+        match parse_event(knowledge.store.raw(digest) or b""):
+            case DatasetEvent(dataset=ref):
+                named = (ref,)
+            case JobEvent(inputs=inputs, outputs=outputs):
+                named = (*inputs, *outputs)
+    return {facet: content.body for ref in named if ref.id == name for facet, content, _ in contents_of(ref.facets)}

@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, NamedTuple, TypeVar, cast
 
 import orjson
@@ -88,8 +89,7 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
     read = {name: json.loads(bodies[name]) for name in _READ_FACETS if name in bodies}
     facet = NominalTimeFacet.read(read)
     nominal = facet if isinstance(facet, NominalTimeFacet) else None
-    if DeclaredFacet.key in read and run.started_us is not None:
-        run = run._replace(started_us=knowledge.store.started_us(run.run_id))  # it was created before it started
+    run = run._replace(started_us=_started_us(knowledge, run, was_created=DeclaredFacet.key in read))
     return shapes.Run(
         id=run.run_id,
         createdAt=iso(run.seen.first_us),
@@ -115,6 +115,20 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
         tags=_tags(read),
         mended=[mended_shape(each) for each in _mended(knowledge, run)],
     )
+
+
+def _started_us(knowledge: Knowledge, run: KnownRun, *, was_created: bool) -> int | None:
+    """When it was under way first, at its end at the latest; None where nobody told that it ever was.
+
+    A run that was created over the API was heard of before it started; of another the first event tells, unless that is
+    its end.
+    """
+    if run.started_us is None or not (was_created or run.started_us == run.ended_us):
+        return run.started_us
+    told_us = knowledge.store.started_us(run.run_id)
+    if told_us is None or run.ended_us is None:
+        return told_us
+    return min(told_us, run.ended_us)
 
 
 def _part_of(whole: ParentRun | None) -> shapes.RunOfParent | None:
@@ -172,12 +186,29 @@ def _args(run: KnownRun, nominal: NominalTimeFacet | None) -> dict[str, str]:
     """What Marquez calls the arguments of a run: its nominal time, and the parent."""
     args: dict[str, str] = {}
     if nominal is not None:
-        args["nominal_start_time"] = nominal.nominal_start_time
-        if nominal.nominal_end_time is not None:
-            args["nominal_end_time"] = nominal.nominal_end_time
+        args["nominal_start_time"] = _as_java_writes(nominal.start)
+        if nominal.end is not None:
+            args["nominal_end_time"] = _as_java_writes(nominal.end)
     if run.parent is not None:
         args |= {"run_id": run.parent.run_id, "name": run.parent.job.name, "namespace": run.parent.job.namespace}
     return args
+
+
+def _as_java_writes(time: datetime) -> str:
+    """A time without what is zero at its end, as it stands in Marquez's arguments.
+
+    >>> _as_java_writes(moment("2026-05-22T00:00:00.000Z"))
+    '2026-05-22T00:00Z'
+
+    Source: Java's `ZonedDateTime.toString`
+    """
+    if time.microsecond % 1000:
+        least = "microseconds"
+    elif time.microsecond:
+        least = "milliseconds"
+    else:
+        least = "seconds" if time.second else "minutes"
+    return time.isoformat(timespec=least).replace("+00:00", "Z")
 
 
 def _arguments(read: Mapping[str, object]) -> dict[str, str]:
