@@ -93,8 +93,7 @@ async def get_column_lineage(
         raise InvalidInputError("Node version cannot be specified when withDownstream is true")  # in Marquez's words
     if version is not None:
         named = node_of(knowledge, node_id, _UNREADABLE, is_also_column=lambda _: True)  # it may have had it then
-        of_whom = named.dataset if isinstance(named, ColumnId) else named
-        last_us = await outcome_in_turns(last_had(knowledge, of_whom, version))
+        last_us = await outcome_in_turns(last_had(knowledge, _owner(named), version))
         knowledge = knowledge if last_us is None else await until(last_us)
     node = node_of(knowledge, node_id, _UNREADABLE)
     wanted = Wanted(max(1, depth), with_downstream, version is not None)
