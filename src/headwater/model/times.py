@@ -9,6 +9,7 @@ from headwater.errors import InvalidEventError
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SIXTIETH: Final = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d):60((?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d))", re.ASCII)
 
+_NO_ZONE: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?", re.ASCII | re.IGNORECASE)
 _ZONE_NAMES: Final = re.compile(r"(?:\[!?[A-Za-z0-9_.+/=-]+\])+")
 
 
@@ -43,6 +44,17 @@ def without_zone_name(text: str) -> str:
     """
     time, bracket, names = text.partition("[")
     return time if _ZONE_NAMES.fullmatch(bracket + names) else text
+
+
+def with_offset(text: str) -> str:
+    """The time in UTC, where nothing says its zone; else as it is.
+
+    >>> with_offset("2025-03-01T11:00:00.5")
+    '2025-03-01T11:00:00.5Z'
+
+    Source: Marquez takes it so; Airflow's integration (of tasks that failed), dbt's and Great Expectations' wrote it so
+    """
+    return f"{text}Z" if _NO_ZONE.fullmatch(text) else text
 
 
 def is_leap(text: str) -> bool:

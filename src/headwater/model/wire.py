@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from pydantic_core import ErrorDetails
 
 from headwater.errors import InvalidEventError
-from headwater.model.times import is_leap, read_time, without_zone_name
+from headwater.model.times import is_leap, read_time, with_offset, without_zone_name
 
 EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
 
@@ -16,8 +16,8 @@ EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
 def _only_text(value: object) -> object:
     if not isinstance(value, str):
         raise ValueError("expected an RFC 3339 date-time string")
-    value = without_zone_name(value)
-    return read_time(value) if is_leap(value) else value
+    time = without_zone_name(with_offset(value))
+    return read_time(time) if is_leap(time) else time
 
 
 def _no_nul(value: str) -> str:

@@ -67,7 +67,7 @@ REFUSED = {
     ),
     "unknown eventType": (json.dumps(event(eventType="STARTED")).encode(), 422, "eventType: "),
     "no time": (json.dumps(event(eventTime=None)).encode(), 422, "eventTime: "),
-    "a time without offset": (json.dumps(event(eventTime="2026-05-22T14:23:11")).encode(), 422, "eventTime: "),
+    "a day for a time": (json.dumps(event(eventTime="2026-05-22")).encode(), 422, "eventTime: "),
     "empty run id": (json.dumps(event(run={"runId": ""})).encode(), 422, "run.runId: must not be empty"),
     "empty job name": (json.dumps(event(job={"namespace": "etl", "name": ""})).encode(), 422, "job.name: "),
     "NUL in a job name": (json.dumps(event(job={"namespace": "etl", "name": "a\0"})).encode(), 422, "job.name: "),
