@@ -81,7 +81,7 @@ def _copy_pages(source: Path, target: Path, advance: Advance) -> None:
             here.backup(there, pages=_PAGES, progress=lambda _, left, all_: advance("copying pages", all_ - left, all_))
             [(state,)] = there.execute("PRAGMA quick_check(1)").fetchall()
     except sqlite3.Error as fault:
-        raise SetupError(f"{source} cannot be backed up: {fault}") from fault
+        raise SetupError(f"{source} cannot be copied to {target.parent}: {fault}; is there room, in both?") from fault
     if state != "ok":
         raise SetupError(f"{source} is damaged: {state}")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from headwater.errors import SetupError
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
-from headwater.store.sqlite import SqliteConnection, SqliteStore, is_sqlite_store, segments_of
+from headwater.store.sqlite import SqliteStore, is_sqlite_store, open_to_read, segments_of
 from headwater.store.store import Known, Loan, Store
 
 
@@ -77,15 +77,13 @@ def open_reader(where: str | Path, segments: Path) -> Reader:
     """Open a store to read from it only, beside a service that may use it; the caller closes it.
 
     Raises:
-        SetupError: there is none, or a Headwater of another version uses it.
+        SetupError: there is none, it cannot be opened, or a Headwater of another version uses it.
     """
     if isinstance(where, Path) or "://" not in where:
         path = Path(where)
         if not path.exists():
             raise SetupError(f"there is no database {path}")
-        connection = SqliteConnection(path).only_reads()
-        connection.expect_newest(f"the database {path}")
-        return Reader(connection, Segments(segments_of(path)))
+        return Reader(open_to_read(path), Segments(segments_of(path)))
     from headwater.store.postgres import open_postgres_reader
 
     return open_postgres_reader(where, segments)
