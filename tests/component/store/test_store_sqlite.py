@@ -1,7 +1,6 @@
 """What only the SQLite store has: a file, and one process at a time."""
 
 import os
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -22,6 +21,7 @@ from headwater.store.connection import Row
 from headwater.store.opening import open_existing, open_reader
 from headwater.store.sqlite import SqliteConnection, SqliteStore
 from tests.component.store.test_store import entry, event
+from tests.support.disk import full_disk
 
 
 def test_facts_that_a_crash_took_are_folded_again_from_the_log(tmp_path: Path) -> None:
@@ -128,17 +128,6 @@ def test_a_damaged_database_asks_for_a_backup(tmp_path: Path) -> None:
         SqliteStore(path)
 
 
-@contextmanager
-def on_a_full_disk() -> Iterator[None]:
-    """Have no room to write to any file beyond its first bytes."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (16, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 def test_a_disk_that_has_no_room_for_facts_that_a_crash_took_is_told_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     with closing(SqliteStore(path)) as store:
@@ -146,7 +135,7 @@ def test_a_disk_that_has_no_room_for_facts_that_a_crash_took_is_told_with_what_t
     with closing(sqlite3.connect(path, isolation_level=None)) as database:  # its files beside the file stay there
         database.execute("UPDATE folded SET events = 0")
 
-        with on_a_full_disk(), pytest.raises(SetupError) as refused:
+        with full_disk(), pytest.raises(SetupError) as refused:
             SqliteStore(path)
 
     assert str(refused.value).startswith(f"cannot open the database {path}: disk I/O error; look whether its disk")
