@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from headwater.model.events import parse_event
 from headwater.store.copying import copy, digest
 from headwater.store.entries import Entry, entry_of
 from headwater.store.opening import open_store
+from headwater.store.packing import packed
 from headwater.store.store import Store
 from tests.component.store.test_store import entry, event
 from tests.support.app import event as app_event
@@ -76,6 +78,17 @@ def test_a_copy_holds_the_same_log_and_facts(way: tuple[Database, Database]) -> 
         assert [row[:3] for row in sorted(target.verdicts().rows, key=str)] == [
             row[:3] for row in sorted(source.verdicts().rows, key=str)
         ]
+
+
+def test_an_event_that_would_be_refused_today_is_of_its_run_in_the_copy_too(way: tuple[Database, Database]) -> None:
+    raw = event(1, 2).replace(b'"load"', b'"lo\\u0000ad"')
+    taken = entry(event(1, 2))
+    fill(way[0], [taken._replace(digest=sha256(raw).digest(), frame=packed(raw), facts=(), named=())])
+
+    with closing(open_store(way[0])) as source, closing(open_store(way[1])) as target:
+        assert copy(source, target, nothing).is_same
+
+        assert [logged.raw for logged in target.run_events(taken.run_id or "")] == [raw]
 
 
 def test_a_copy_that_was_broken_off_goes_on(way: tuple[Database, Database]) -> None:
