@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from headwater.errors import SetupError
-from headwater.store.opening import open_reader
+from headwater.store.opening import WHERE_ONE_IS, open_reader
 from headwater.store.sqlite import is_sqlite_store, segments_of
 
 _PAGES: Final = 256
@@ -57,7 +57,7 @@ def back_up(source: Path, target: Path, advance: Advance) -> BackedUp:
 
 def _check_source(source: Path) -> None:
     if not source.exists():
-        raise SetupError(f"there is no database {source}")
+        raise SetupError(f"there is no database {source}: {WHERE_ONE_IS}")
     if not is_sqlite_store(source):
         raise SetupError(f"{source} is no store of Headwater's: restore it, or set HEADWATER_HOME to where one is")
     open_reader(source, segments_of(source)).close()  # which refuses tables that cannot be read back

@@ -151,6 +151,8 @@ _REMEDIES: Final = {
 
 def _cannot_open(path: Path, fault: BaseException | None) -> SetupError:
     """What is told where the file does not open, with what to do."""
+    if path.is_dir():
+        return SetupError(f"{path} is a folder: name a file")
     remedy = _REMEDIES.get(_code(fault), "is it a Headwater database?")
     return SetupError(f"cannot open the database {path}: {fault}; {remedy}")
 
@@ -222,7 +224,7 @@ def open_to_read(path: Path) -> SqliteConnection:
 
 def is_sqlite_store(path: Path) -> bool:
     """Whether the file is a store, of any version; one that cannot be read now may be, as opening it tells."""
-    if not path.exists():
+    if not path.exists() or path.is_dir():
         return False
     try:
         with closing(sqlite3.connect(path)) as db:

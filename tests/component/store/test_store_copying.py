@@ -201,3 +201,21 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 
     assert isinstance(result.exception, SetupError)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "told"),
+    [
+        ("from.db", "from.db", "FROM and TO are one database"),
+        ("folder/../from.db", "from.db", "FROM and TO are one database"),
+        ("from.db", "folder", "folder is a folder: name a file"),
+        ("folder", "to.db", "folder is no store of Headwater's"),
+    ],
+)
+def test_what_cannot_be_copied_is_told_in_words(tmp_path: Path, source: str, target: str, told: str) -> None:
+    fill(tmp_path / "from.db", list(entries())[:1])
+    (tmp_path / "folder").mkdir()
+
+    result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / source), str(tmp_path / target)])
+
+    assert (type(result.exception), told in str(result.exception)) == (SetupError, True)
