@@ -74,6 +74,8 @@ def copy(
 
     Example: headwater store copy ~/.headwater/headwater.db postgresql://headwater@db.example.org/lineage
     """
+    if source == target or _is_same_file(source, target):
+        raise SetupError("FROM and TO are one database: name another TO")
     segments = headwater_home() / "segments"
     with (
         closing(open_existing(source, segments)) as here,
@@ -84,6 +86,10 @@ def copy(
     typer.echo(orjson.dumps(_members(result)) if json_output else _sentence(result))
     if not result.is_same:
         raise typer.Exit(IS_BAD)
+
+
+def _is_same_file(source: str, target: str) -> bool:
+    return all(Path(each).exists() for each in (source, target)) and Path(source).samefile(target)
 
 
 def _backed_up(target: Path, held: BackedUp) -> str:

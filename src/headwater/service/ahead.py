@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
 from itertools import islice
 from typing import Final, TypeVar
 
+from headwater.errors import UnavailableError
+
 log = logging.getLogger(__name__)
 
 ThingT = TypeVar("ThingT")
@@ -88,5 +90,7 @@ class Ahead:
                     await (asyncio.sleep(0) if step is None else step)
                     if self._quiet_s and self._news.is_set():
                         break
+            except UnavailableError as fault:
+                log.warning("work ahead of time waits", extra={"fault": str(fault)})
             except Exception:  # whoever asks for what is missing meets the fault, and is told
                 log.warning("work ahead of time failed", exc_info=True)

@@ -25,6 +25,8 @@ from headwater.store.writer import Outcome
 
 log = logging.getLogger(__name__)
 
+_FAILED_FOR_US: Final = 30_000_000
+"""How long a post that failed counts: what leaves a service out while it is not well sends it none that succeeds."""
 _TOGETHER: Final = 16
 """Events of a batch that go their way together."""
 _SALTS_TOGETHER: Final = 256
@@ -42,13 +44,19 @@ class Intake:
     learn: Callable[[Stored], None]
     metrics: Metrics
     now_us: Callable[[], int]
-    _last_failure: str | None = field(init=False, default=None)
+    _last_failure: tuple[str, int] | None = field(init=False, default=None)
+    """Of the last event that was to be stored, if it was not: why, and when."""
     _salts: Iterator[bytes] = field(init=False, default_factory=lambda: _random_salts())
 
     @property
     def fault(self) -> str | None:
         """Why events cannot be stored now, or None if all is well as far as is known."""
-        return self._last_failure or self.recorder.fault
+        return self.recorder.fault or self._newest_failure()
+
+    def _newest_failure(self) -> str | None:
+        if self._last_failure is None or abs(self.now_us() - self._last_failure[1]) >= _FAILED_FOR_US:
+            return None
+        return self._last_failure[0]
 
     async def take(self, raw: bytes, why_not: WhyNot | None = None) -> Answer:
         """Store an event; when this returns, it is on disk and in every answer.
@@ -121,9 +129,9 @@ class Intake:
 
     def _learned(self, verdict: Verdict, outcome: Outcome, growth: Growth) -> Answered:
         if isinstance(outcome, Exception):
-            if self._last_failure is None:
+            if self._newest_failure() is None:
                 log.error("events cannot be stored", extra={"fault": str(outcome)})
-            self._last_failure = str(outcome)
+            self._last_failure = str(outcome), self.now_us()
             return outcome
         self._last_failure = None
         try:

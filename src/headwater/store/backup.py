@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from headwater.errors import SetupError
-from headwater.store.opening import open_reader
+from headwater.store.opening import WHERE_ONE_IS, open_reader
 from headwater.store.sqlite import is_sqlite_store, segments_of
 
 _PAGES: Final = 256
@@ -57,7 +57,7 @@ def back_up(source: Path, target: Path, advance: Advance) -> BackedUp:
 
 def _check_source(source: Path) -> None:
     if not source.exists():
-        raise SetupError(f"there is no database {source}")
+        raise SetupError(f"there is no database {source}: {WHERE_ONE_IS}")
     if not is_sqlite_store(source):
         raise SetupError(f"{source} is no store of Headwater's: restore it, or set HEADWATER_HOME to where one is")
     open_reader(source, segments_of(source)).close()  # which refuses tables that cannot be read back
@@ -81,7 +81,7 @@ def _copy_pages(source: Path, target: Path, advance: Advance) -> None:
             here.backup(there, pages=_PAGES, progress=lambda _, left, all_: advance("copying pages", all_ - left, all_))
             [(state,)] = there.execute("PRAGMA quick_check(1)").fetchall()
     except sqlite3.Error as fault:
-        raise SetupError(f"{source} cannot be backed up: {fault}") from fault
+        raise SetupError(f"{source} cannot be copied to {target.parent}: {fault}; is there room, in both?") from fault
     if state != "ok":
         raise SetupError(f"{source} is damaged: {state}")
 

@@ -25,7 +25,10 @@ class Connection(Protocol):
         """
 
     def many_rows(self, sql: str) -> Iterator[Row]:
-        """Run a query whose rows are not all held in memory; within `one_moment`. Raises as `rows` does."""
+        """Run a query whose rows are not all held in memory; within `one_moment`. Raises as `rows` does.
+
+        Other queries may be run while its rows are read.
+        """
 
     def one_moment(self) -> AbstractContextManager[None]:
         """Within it, every query sees the database as it is now. Raises as `rows` does."""

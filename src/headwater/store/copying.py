@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 import orjson
 
 from headwater.errors import SetupError
-from headwater.store.entries import LoggedEvent, entry_again
+from headwater.signing.leaf import Seal
+from headwater.store.entries import WITHOUT_RUN, Entry, LoggedEvent, entry_again
 from headwater.store.reader import Reader
 from headwater.store.store import Store
 
@@ -93,10 +94,17 @@ def _append(source: Store, target: Store, advance: Advance) -> None:
     size = source.size()
     for part in _parts(source.logged(range(target.size(), size))):
         seals = source.tree.seals(range(part[0].log_index, part[-1].log_index + 1))
-        stored = target.add([entry_again(each, sealed) for each, sealed in zip(part, seals, strict=True)])
+        stored = target.add([_again(source, each, sealed) for each, sealed in zip(part, seals, strict=True)])
         if [each.log_index for each in stored] != [each.log_index for each in part]:
             raise SetupError("TO is being written to: stop the services that use it, and begin with an empty one")
         advance(part[-1].log_index + 1, size)
+
+
+def _again(source: Reader, logged: LoggedEvent, sealed: Seal) -> Entry:
+    entry = entry_again(logged, sealed)
+    if entry.run_id is None and entry.event_type not in WITHOUT_RUN:  # it would be refused today, and says nothing
+        return entry._replace(run_id=source.run_of(logged.log_index))
+    return entry
 
 
 def _parts(entries: Iterator[LoggedEvent]) -> Iterator[list[LoggedEvent]]:

@@ -199,6 +199,11 @@ class LogReader(Bounded):
         self._wait_for_facts()
         return [run_id_of_key(row[0]) for row in self._rows(sql, (namespace,))]
 
+    def run_of(self, place: int) -> str | None:
+        """The run that the entry at that place was stored as telling of, if any."""
+        key = self._value("SELECT run_id FROM log JOIN run ON run.id = log.run WHERE idx = ?", (place,))
+        return key and run_id_of_key(key)
+
     def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
         """A page of the events of the runs of a namespace's jobs, the newest first, and how many there are."""
         joined = (

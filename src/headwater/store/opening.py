@@ -1,12 +1,16 @@
 """Open a store by what a person calls it: the path of a SQLite file, or the URL of a PostgreSQL database."""
 
 from pathlib import Path
+from typing import Final
 
 from headwater.errors import SetupError
 from headwater.store.reader import Reader
 from headwater.store.segments import Segments
-from headwater.store.sqlite import SqliteConnection, SqliteStore, is_sqlite_store, segments_of
+from headwater.store.sqlite import SqliteStore, is_sqlite_store, open_to_read, segments_of
 from headwater.store.store import Known, Loan, Store
+
+WHERE_ONE_IS: Final = "set HEADWATER_HOME, or HEADWATER_DATABASE_URL, as for `headwater serve`"
+"""What is told to who has no database here."""
 
 
 def open_store(where: str | Path, segments: Path | None = None) -> Store:
@@ -77,15 +81,13 @@ def open_reader(where: str | Path, segments: Path) -> Reader:
     """Open a store to read from it only, beside a service that may use it; the caller closes it.
 
     Raises:
-        SetupError: there is none, or a Headwater of another version uses it.
+        SetupError: there is none, it cannot be opened, or a Headwater of another version uses it.
     """
     if isinstance(where, Path) or "://" not in where:
         path = Path(where)
         if not path.exists():
-            raise SetupError(f"there is no database {path}")
-        connection = SqliteConnection(path).only_reads()
-        connection.expect_newest(f"the database {path}")
-        return Reader(connection, Segments(segments_of(path)))
+            raise SetupError(f"there is no database {path}: {WHERE_ONE_IS}")
+        return Reader(open_to_read(path), Segments(segments_of(path)))
     from headwater.store.postgres import open_postgres_reader
 
     return open_postgres_reader(where, segments)

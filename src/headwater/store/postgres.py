@@ -130,6 +130,7 @@ class _Listener:
         self._connection = connection
         self._own_process = own_process
         self._wake = wake
+        self._is_cut_off = False
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._listen_until_closed, name="headwater-listener", daemon=True)
         self._thread.start()
@@ -145,13 +146,18 @@ class _Listener:
             try:
                 self._listen()
             except (psycopg.Error, UnavailableError):
-                log.warning("the database is not heard from, listening again")
+                if not self._is_cut_off:  # told once, however long it lasts
+                    log.warning("the database is not heard from, listening again")
+                self._is_cut_off = True
                 self._wake()  # whoever writes finds out, too
                 self._is_over.wait(_LOOK_EVERY_S)
 
     def _listen(self) -> None:
         db = self._connection.open()
         db.execute(f"LISTEN {CHANNEL}")
+        if self._is_cut_off:
+            log.warning("the database is heard from again")
+        self._is_cut_off = False
         while not self._is_over.is_set():
             self._wake()
             while not self._is_over.is_set() and self._hears_of_own(db):

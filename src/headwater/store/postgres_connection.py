@@ -4,6 +4,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from typing import Any, Final, cast
 
 import psycopg
@@ -21,7 +22,7 @@ CHANNEL: Final = "headwater_log"
 _OLDEST: Final = 140_000
 """PostgreSQL 14, as the server tells its version."""
 _TRY_AGAIN_AFTER_S: Final = 0.25
-_ROWS_AT_ONCE: Final = 1_000 if psycopg.capabilities.has_stream_chunked() else 1
+_ROWS_AT_ONCE: Final = 1_000
 
 # One transaction at a time writes: so the log has no holes, and its order is that of the commits. Who stops in the
 # middle of one loses it, rather than keeping the others waiting for ever.
@@ -55,6 +56,7 @@ class PostgresConnection:
         self._opened = opened
         self._db: psycopg.Connection[Row] | None = None
         self._not_before_s = 0.0
+        self._cursors = count()
 
     @staticmethod
     def run_key(run_id: str) -> str:
@@ -149,8 +151,10 @@ class PostgresConnection:
     def many_rows(self, sql: str) -> Iterator[Row]:
         """As in `Connection`."""
         try:
-            with self._current().cursor() as cursor:
-                yield from cursor.stream(in_postgres(sql), size=_ROWS_AT_ONCE)
+            # A cursor of the server's: between two of its fetches the connection answers other questions.
+            with self._current().cursor(f"rows_{next(self._cursors)}") as cursor:
+                cursor.itersize = _ROWS_AT_ONCE
+                yield from cursor.execute(in_postgres(sql))
         except psycopg.Error as fault:
             raise self._unavailable(fault) from None
 

@@ -149,9 +149,17 @@ _REMEDIES: Final = {
 }
 
 
-def _remedy(fault: sqlite3.Error) -> str:
-    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF  # the rest says more of the same kind
-    return _REMEDIES.get(code, "is it a Headwater database?")
+def _cannot_open(path: Path, fault: BaseException | None) -> SetupError:
+    """What is told where the file does not open, with what to do."""
+    if path.is_dir():
+        return SetupError(f"{path} is a folder: name a file")
+    remedy = _REMEDIES.get(_code(fault), "is it a Headwater database?")
+    return SetupError(f"cannot open the database {path}: {fault}; {remedy}")
+
+
+def _code(fault: BaseException | None) -> int:
+    code: int = getattr(fault, "sqlite_errorcode", 0)
+    return code & 0xFF  # the rest says more of the same kind
 
 
 @cache
@@ -180,9 +188,11 @@ class SqliteStore(Store):
             super().__init__(writer, self.opened_connection(self.see_to_facts), Segments(segments_of(path)), known)
         except sqlite3.Error as fault:
             os.close(self._lock)
-            raise SetupError(f"cannot open the database {path}: {fault}; {_remedy(fault)}") from fault
-        except BaseException:
+            raise _cannot_open(path, fault) from fault
+        except BaseException as fault:
             os.close(self._lock)
+            if isinstance(fault.__cause__, sqlite3.Error):  # of a transaction: facts that are missing are stored first
+                raise _cannot_open(path, fault.__cause__) from fault
             raise
 
     def close(self) -> None:
@@ -198,15 +208,29 @@ class SqliteStore(Store):
         return SqliteConnection(self._path).only_reads()
 
 
+def open_to_read(path: Path) -> SqliteConnection:
+    """A connection to a store's file that does not write.
+
+    Raises:
+        SetupError: it cannot be opened, or its tables are of another shape than the newest.
+    """
+    try:
+        connection = SqliteConnection(path).only_reads()
+        connection.expect_newest(f"the database {path}")
+    except sqlite3.Error as fault:
+        raise _cannot_open(path, fault) from fault
+    return connection
+
+
 def is_sqlite_store(path: Path) -> bool:
-    """Whether the file is a store, of any version; nothing is made or written."""
-    if not path.exists():
+    """Whether the file is a store, of any version; one that cannot be read now may be, as opening it tells."""
+    if not path.exists() or path.is_dir():
         return False
     try:
         with closing(sqlite3.connect(path)) as db:
             return _is_made(db)
-    except sqlite3.DatabaseError:
-        return False
+    except sqlite3.DatabaseError as fault:
+        return _code(fault) != sqlite3.SQLITE_NOTADB
 
 
 def _is_made(db: sqlite3.Connection) -> bool:

@@ -237,6 +237,22 @@ def test_a_full_disk_is_told_and_the_service_recovers_when_there_is_room(tmp_pat
     assert (welcome.status_code, well.status_code, well.json()) == (201, 200, {"status": "ok"})
 
 
+def test_a_service_that_nobody_posts_to_any_more_is_well_again_after_a_while(tmp_path: Path) -> None:
+    """As one that is left out by what divides posts among several, as long as it is not well."""
+    with closing(FullDisk(tmp_path / "headwater.db")) as store, serving(store) as client:
+        store.is_full = True
+        assert client.post("/api/v1/lineage", content=json.dumps(event())).status_code == 503
+        intake = client.app.state.service.intake  # type: ignore[attr-defined]
+        failed_us = intake.now_us()
+
+        intake.now_us = lambda: failed_us + 29_000_000
+        sick = client.get("/healthz")
+        intake.now_us = lambda: failed_us + 30_000_000
+        well = client.get("/healthz")
+
+    assert (sick.status_code, well.status_code) == (503, 200)
+
+
 def test_a_real_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "headwater.db")) as store, serving(store) as client:
         post(client, event())

@@ -50,7 +50,16 @@ def tell(client: TestClient, shared: Path) -> None:
     ):
         answer = client.request(method, path, content=None if body is None else json.dumps(body))
         assert answer.status_code in (200, 201), f"{path}: {answer.text}"
-    post(client, event(run={"runId": "back"}, outputs=[dataset("out 3")]))
+    post(
+        client,
+        event(run={"runId": "back"}, outputs=[dataset("out 3")]),
+        declared(job={"namespace": "etl", "name": "planned"}, inputs=[dataset("out 1")], outputs=[dataset("plan")]),
+        declared(dataset=dataset("plan", schema=schema("a"))),
+    )
+
+
+def declared(**members: object) -> Body:
+    return {"eventTime": "2026-05-22T14:23:07Z", "producer": "https://example.org/producer", **members}
 
 
 def told(client: TestClient, **of_each: object) -> dict[str, Body]:

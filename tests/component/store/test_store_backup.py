@@ -188,7 +188,7 @@ def test_of_postgresql_the_backup_is_its_own(tmp_path: Path, monkeypatch: pytest
 
 
 def test_where_there_is_no_store_none_is_made(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="there is no database"):
+    with pytest.raises(SetupError, match=r"there is no database.*: set HEADWATER_HOME"):
         back_up(tmp_path / "headwater.db", tmp_path / "copy.db", nothing)
 
     assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from headwater.model.events import parse_event
 from headwater.store.copying import copy, digest
 from headwater.store.entries import Entry, entry_of
 from headwater.store.opening import open_store
+from headwater.store.packing import packed
 from headwater.store.store import Store
 from tests.component.store.test_store import entry, event
 from tests.support.app import event as app_event
@@ -76,6 +78,17 @@ def test_a_copy_holds_the_same_log_and_facts(way: tuple[Database, Database]) -> 
         assert [row[:3] for row in sorted(target.verdicts().rows, key=str)] == [
             row[:3] for row in sorted(source.verdicts().rows, key=str)
         ]
+
+
+def test_an_event_that_would_be_refused_today_is_of_its_run_in_the_copy_too(way: tuple[Database, Database]) -> None:
+    raw = event(1, 2).replace(b'"load"', b'"lo\\u0000ad"')
+    taken = entry(event(1, 2))
+    fill(way[0], [taken._replace(digest=sha256(raw).digest(), frame=packed(raw), facts=(), named=())])
+
+    with closing(open_store(way[0])) as source, closing(open_store(way[1])) as target:
+        assert copy(source, target, nothing).is_same
+
+        assert [logged.raw for logged in target.run_events(taken.run_id or "")] == [raw]
 
 
 def test_a_copy_that_was_broken_off_goes_on(way: tuple[Database, Database]) -> None:
@@ -188,3 +201,21 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 
     assert isinstance(result.exception, SetupError)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "told"),
+    [
+        ("from.db", "from.db", "FROM and TO are one database"),
+        ("folder/../from.db", "from.db", "FROM and TO are one database"),
+        ("from.db", "folder", "folder is a folder: name a file"),
+        ("folder", "to.db", "folder is no store of Headwater's"),
+    ],
+)
+def test_what_cannot_be_copied_is_told_in_words(tmp_path: Path, source: str, target: str, told: str) -> None:
+    fill(tmp_path / "from.db", list(entries())[:1])
+    (tmp_path / "folder").mkdir()
+
+    result = CliRunner().invoke(app, ["store", "copy", str(tmp_path / source), str(tmp_path / target)])
+
+    assert (type(result.exception), told in str(result.exception)) == (SetupError, True)

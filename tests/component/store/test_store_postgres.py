@@ -214,6 +214,23 @@ def test_a_process_hears_again_after_its_connections_were_lost(
     assert eventually(lambda: heard == [0], within_s=5)
 
 
+def test_a_server_that_is_away_is_told_once_and_not_each_time_it_is_looked_for(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    woken: list[bool] = []
+    with running_cluster() as server, closing(PostgresStore(server.url("postgres"))) as store:
+        store.watch(lambda _: None, lambda: woken.append(True))
+        assert eventually(lambda: bool(woken), within_s=10)
+
+        server.stop()
+        before = len(woken)
+        assert eventually(lambda: len(woken) > before + 3, within_s=10)
+        server.start()
+        assert eventually(lambda: "heard from again" in caplog.text, within_s=10)
+
+    assert caplog.text.count("is not heard from") == 1
+
+
 def test_a_process_hears_of_what_came_while_it_was_cut_off_also_where_others_stored_the_facts(
     url: str, two: tuple[PostgresStore, PostgresStore]
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from headwater.errors import UnavailableError
 from headwater.model.events import parse_event
-from headwater.model.facts import Content
+from headwater.model.facts import Content, Declaration
 from headwater.model.names import DatasetId
 from headwater.store.entries import Entry, Stored, entry_of
 from headwater.store.log_reader import EventsAsked
@@ -61,6 +61,15 @@ def test_another_reader_knows_the_facts_of_all_that_was_taken_in(store: Store) -
 
     with closing(store.another_reader()) as reader:
         assert reader.datasets_with_several_schemas() == [T]
+
+
+def test_contents_can_be_read_in_the_midst_of_reading_facts(store: Store) -> None:
+    told = entry({"eventTime": "2026-05-22T14:23:11Z", "producer": "p", "job": {"namespace": "etl", "name": "load"}})
+    store.add([told])
+
+    declared = [store.content(fact.content) for fact in store.graph_facts() if isinstance(fact, Declaration)]
+
+    assert len(declared) == 1
 
 
 def test_the_facets_of_runs_come_for_many_at_once(store: Store) -> None:

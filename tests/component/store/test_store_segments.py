@@ -17,11 +17,14 @@ from headwater.errors import SetupError, UnavailableError
 from headwater.model.events import parse_event
 from headwater.store.copying import copy
 from headwater.store.entries import Entry, entry_of
+from headwater.store.erasing import Erasure, erase
 from headwater.store.opening import open_store
 from headwater.store.retiring import retire
 from headwater.store.segments import Segments
 from headwater.store.store import Store
 from tests.support.app import event, facet
+from tests.support.disk import full_disk
+from tests.support.postgres import Cluster
 
 OLD_US = 1_000
 EACH = 128
@@ -30,6 +33,9 @@ EVENTS = [
     json.dumps(event(run={"runId": f"run {number % 100}", "facets": {"n": facet(n=number)}})).encode()
     for number in range(3 * EACH)
 ]
+
+
+ERASURE = Erasure(5, "run.facets.n", "asked for", "ann", "1", 7)
 
 
 def entries(new: int = EACH // 2) -> Iterator[Entry]:
@@ -147,6 +153,30 @@ def test_a_damaged_segment_is_told_and_never_served(store: Store, segments: Path
         store.raw(digest)
 
     assert store.raw(parse_event(EVENTS[-1]).stamp.digest) == EVENTS[-1]
+
+
+def test_a_facet_is_erased_from_its_segment_too(store: Store, segments: Path) -> None:
+    store.catch_up()
+    retire(store, OLD_US + 1, each=EACH)
+
+    erase(store, ERASURE)
+
+    assert b'{"n": {"_deleted":true}}' in Segments(segments).raw(5)
+    assert Segments(segments).raw(5) == store.at([5])[5].raw
+
+
+def test_a_facet_is_not_erased_where_its_segment_cannot_be_written(cluster: Cluster, tmp_path: Path) -> None:
+    with closing(open_store(cluster.new_database(), tmp_path / "segments")) as store:
+        store.add(list(entries()))
+        store.catch_up()
+        retire(store, OLD_US + 1, each=EACH)
+
+        with full_disk(), pytest.raises(UnavailableError, match="a segment cannot be written"):
+            erase(store, ERASURE)
+
+        assert [logged.raw for logged in store.logged(range(store.size()))] == EVENTS
+        erase(store, ERASURE)
+        assert Segments(tmp_path / "segments").raw(5) == store.at([5])[5].raw != EVENTS[5]
 
 
 def test_a_store_without_a_folder_for_segments_moves_nothing(cluster: object, tmp_path: Path) -> None:

@@ -18,8 +18,10 @@ from headwater.graph.fold import fold
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.store.connection import Row
+from headwater.store.opening import open_existing, open_reader
 from headwater.store.sqlite import SqliteConnection, SqliteStore
 from tests.component.store.test_store import entry, event
+from tests.support.disk import full_disk
 
 
 def test_facts_that_a_crash_took_are_folded_again_from_the_log(tmp_path: Path) -> None:
@@ -126,11 +128,37 @@ def test_a_damaged_database_asks_for_a_backup(tmp_path: Path) -> None:
         SqliteStore(path)
 
 
+def test_a_disk_that_has_no_room_for_facts_that_a_crash_took_is_told_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    with closing(SqliteStore(path)) as store:
+        store.add([entry(event(0, 0))])
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:  # its files beside the file stay there
+        database.execute("UPDATE folded SET events = 0")
+
+        with full_disk(), pytest.raises(SetupError) as refused:
+            SqliteStore(path)
+
+    assert str(refused.value).startswith(f"cannot open the database {path}: disk I/O error; look whether its disk")
+    SqliteStore(path).close()
+
+
+def test_a_store_that_may_not_be_read_is_not_said_to_be_none(folder: Path) -> None:
+    path = folder / "headwater.db"
+    SqliteStore(path).close()
+
+    path.chmod(0)
+    with without_rights(folder):
+        for opened in (open_existing, open_reader):
+            with pytest.raises(SetupError, match=r"cannot (write|open).*; let this user write there"):
+                opened(path, folder)
+
+
 def test_the_store_of_a_process_that_was_killed_is_to_be_had_once_what_it_started_has_ended_too(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     code = f"""
 import os, subprocess
 from pathlib import Path
+from headwater.store.opening import open_existing, open_reader
 from headwater.store.sqlite import SqliteStore
 lock = SqliteStore(Path({str(path)!r})).lend().lock
 subprocess.Popen(["sleep", "1"], pass_fds=[lock], stdout=subprocess.DEVNULL)

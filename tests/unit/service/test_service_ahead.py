@@ -3,6 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Iterator
 
+import pytest
+
+from headwater.errors import UnavailableError
 from headwater.service.ahead import Ahead
 
 
@@ -78,3 +81,31 @@ def test_news_ends_work_that_waits_for_quiet_and_it_begins_anew() -> None:
     asyncio.run(news_while_it_works())
 
     assert len(begun) == 2
+
+
+def test_a_database_that_is_away_is_told_without_a_traceback_and_the_next_news_finds_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def away_at_first() -> int:
+        finished, begun = asyncio.Event(), 0
+
+        def slices() -> Iterator[None]:
+            nonlocal begun
+            begun += 1
+            if begun == 1:
+                ahead.wake()
+                raise UnavailableError("the database does not answer")
+            finished.set()
+            yield
+
+        ahead = Ahead(slices)
+        ahead.start()
+        await finished.wait()
+        await ahead.stop()
+        return begun
+
+    assert asyncio.run(away_at_first()) == 2
+
+    (told,) = caplog.records
+    assert told.exc_info is None
+    assert vars(told)["fault"] == "the database does not answer"

@@ -12,7 +12,7 @@ router = APIRouter(tags=["operation"])
 
 @router.get("/healthz", response_model=shapes_overview.Health, responses={503: {"model": shapes_overview.Health}})
 async def get_health(service: ServiceHere) -> Response:
-    """`ok`; 503 if the last event could not be stored, or none can be."""
+    """`ok`; 503 if the last event could not be stored, for half a minute, or none can be."""
     fault = service.intake.fault
     return answer(shapes_overview.Health(status=fault or "ok"), 200 if fault is None else 503)
 
