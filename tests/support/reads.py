@@ -29,6 +29,7 @@ _SOMETHING: dict[str, object] = {
     "from": 1,
 }
 """What parameters are given that routes cannot do without."""
+_SOMETHING_NEXT = {"way": "upstream", "type": "JOB"}
 _STEPS = {".", ".."}
 """Names that no path can hold, however they are encoded: clients take them for steps."""
 
@@ -177,7 +178,8 @@ class _Reader:
         for template in self.documented - self.asked - {ENDLESS}:
             path = template.format_map(nobody)
             taken = {each["name"] for each in self._page["paths"][template]["get"].get("parameters", ())}
-            query = urlencode({name: value for name, value in _SOMETHING.items() if name in taken})
+            something = _SOMETHING | (_SOMETHING_NEXT if template == f"{_API}/neighbours" else {})
+            query = urlencode({name: value for name, value in something.items() if name in taken})
             status = self._client.get(f"{path}?{query}").status_code
             is_proof = template.startswith(_PROOFS)  # of an empty log there is none
             assert status in (200, 404) or (is_proof and status == 400), f"{path}: {status}"
