@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from headwater.access.entrance import Entrance
 from headwater.service.app import create_app
-from headwater.service.cosignatures import Enrolled
+from headwater.service.log.cosignatures import Enrolled
 from headwater.signing.note import NoteSigner
 from headwater.store.sqlite import SqliteStore
 

@@ -8,8 +8,8 @@ from headwater.graph.records import Edge
 from headwater.graph.walk import reachable
 from headwater.model.facts import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.views.datasets import dataset_core
 from headwater.service.views.jobs import job_core
 from headwater.service.views.runs import run_shapes

@@ -7,8 +7,8 @@ from typing import Any
 
 from headwater.model.facts import Seen
 from headwater.model.names import DatasetId, JobId
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
 
 EDGES_US = [0, 1_700_000_000_000_000, 1_779_000_000_000_000, 1_800_000_000_000_000, 2_000_000_000_000_000]
 

@@ -32,7 +32,7 @@ from headwater.errors import InvalidInputError, SetupError
 from headwater.model.names import DatasetId
 from headwater.model.nodes import Arrival
 from headwater.model.times import microseconds, read_time
-from headwater.service.cosignatures import Cosignatures, enrolled_witnesses
+from headwater.service.log.cosignatures import Cosignatures, enrolled_witnesses
 from headwater.signing.keyfile import trusted_keys
 from headwater.signing.note import NoteSigner
 from headwater.signing.notefile import log_key

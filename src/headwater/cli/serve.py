@@ -24,10 +24,10 @@ from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 from headwater.http1 import StaysWithHttp1
 from headwater.service.app import create_app
-from headwater.service.body import DEFAULT_LIMIT
-from headwater.service.cosignatures import enrolled_witnesses
+from headwater.service.http.body import DEFAULT_LIMIT
+from headwater.service.log.cosignatures import enrolled_witnesses
 from headwater.service.pages import BUILT_PAGE
-from headwater.service.past import DEFAULT_KEPT_MB
+from headwater.service.past.pasts import DEFAULT_KEPT_MB
 from headwater.signing.keyfile import tokens_path, trusted_keys
 from headwater.store.opening import open_store
 

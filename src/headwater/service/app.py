@@ -13,25 +13,24 @@ from starlette.types import Lifespan
 
 from headwater.graph.lineage import Graph
 from headwater.model.producer import VERSION
-from headwater.service import paths
-from headwater.service.access import KeyStore, SaysAsOf, Service
 from headwater.service.ahead import Ahead
-from headwater.service.cosignatures import Enrolled
-from headwater.service.failures import handle_failures
-from headwater.service.feed import Feed
-from headwater.service.heads import AnswersHead
-from headwater.service.intake import Intake
-from headwater.service.keys import is_about_keys, rely_on_directory
-from headwater.service.knowledge import Knowledge
+from headwater.service.feed.feed import Feed
+from headwater.service.feed.news import noticing
+from headwater.service.http import paths
+from headwater.service.http.failures import handle_failures
+from headwater.service.http.heads import AnswersHead
+from headwater.service.ingest.intake import Intake
+from headwater.service.ingest.reading import Trust
+from headwater.service.ingest.recorder_beside import RecorderBeside
+from headwater.service.ingest.recording import RecorderHere
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.log.cosignatures import Enrolled
+from headwater.service.log.proofs import Proofs
+from headwater.service.log.retention import Retention
 from headwater.service.metrics import Metrics
-from headwater.service.news import noticing
 from headwater.service.pages import page_app, specification_app
-from headwater.service.past import DEFAULT_KEPT_MB, Pasts
-from headwater.service.proofs import Proofs
-from headwater.service.reading import Trust
-from headwater.service.recorder_beside import RecorderBeside
-from headwater.service.recording import RecorderHere
-from headwater.service.retention import Retention
+from headwater.service.past.pasts import DEFAULT_KEPT_MB, Pasts
+from headwater.service.request.access import KeyStore, SaysAsOf, Service
 from headwater.service.routes import (
     access,
     actions,
@@ -61,14 +60,15 @@ from headwater.service.routes import (
 from headwater.service.specification import Described
 from headwater.service.views.coverage import look_ahead
 from headwater.service.views.lineage import render_ahead
+from headwater.service.writing.keys import is_about_keys, rely_on_directory
 from headwater.signing.note import NoteSigner
 from headwater.store.entries import Stored
 from headwater.store.store import Store
 
 if TYPE_CHECKING:
     from headwater.access.entrance import Entrance
-    from headwater.service.gate import Gate
-    from headwater.service.guard import Guard
+    from headwater.service.gate.gate import Gate
+    from headwater.service.gate.guard import Guard
 
 _QUIET_S: Final = 1.0
 """How long no event may have come before gaps are looked at, and answers rendered, ahead of questions."""
@@ -177,13 +177,13 @@ def _service(
 
 
 def _gate(service: Service, entrance: "Entrance", log_key: NoteSigner) -> "Gate":
-    from headwater.service.gate import Gate  # here, not above: tokens and GraphQL's words take a third of a second
+    from headwater.service.gate.gate import Gate  # here, not above: tokens and GraphQL's words take a third of a second
 
     return Gate(service, entrance, log_key)
 
 
 def _guard() -> "type[Guard]":
-    from headwater.service.guard import Guard
+    from headwater.service.gate.guard import Guard
 
     return Guard
 

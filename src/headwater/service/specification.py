@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 
-from headwater.service.paths import API
+from headwater.service.http.paths import API
 
 Json = dict[str, Any]
 
@@ -38,7 +38,7 @@ class Described(FastAPI):
 
 
 def _with_access(page: Json) -> Json:
-    from headwater.service.rules import OPEN, RULES  # here, not above: rules of Cedar take a third of a second
+    from headwater.service.gate.rules import OPEN, RULES  # here, not above: rules of Cedar take a third of a second
 
     for route, operation in _operations(page):
         _tell_of_parameters(route, operation["responses"])

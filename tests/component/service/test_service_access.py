@@ -17,8 +17,8 @@ from starlette.testclient import TestClient
 from headwater.access.entrance import Entrance
 from headwater.access.operator import operator_token
 from headwater.access.policy import Policy
-from headwater.service.rules import OPEN, RULES
-from headwater.service.words import FORMAT
+from headwater.service.gate.rules import OPEN, RULES
+from headwater.service.gate.words import FORMAT
 from headwater.signing.keys import NodeKey
 from headwater.signing.note import NoteSigner
 from headwater.signing.sign import sign_event
@@ -690,7 +690,7 @@ def test_every_refusal_is_logged_with_its_rule_counted_and_tells_no_secret(
 ) -> None:
     holder = asker(admin, "read", scopes=("*",))
 
-    with caplog.at_level(logging.WARNING, "headwater.service.gate"):
+    with caplog.at_level(logging.WARNING, "headwater.service.gate.gate"):
         holder("GET", "/api/v1/lineage?nodeId=job:rain:fall")
         holder("DELETE", "/api/v1/namespaces/lake")
         holder("GET", "/api/v1/column-lineage?nodeId=datasetField:lake:customers:zz_ssn")

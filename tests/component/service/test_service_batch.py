@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import MalformedJsonError
-from headwater.service.batch import events_in
+from headwater.service.ingest.batch import events_in
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import event, get, served, serving
 

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from headwater.errors import SetupError
-from headwater.service.cosignatures import Enrolled, enrolled_witnesses
+from headwater.service.log.cosignatures import Enrolled, enrolled_witnesses
 from headwater.signing.checkpoint import Checkpoint, parse_checkpoint
 from headwater.signing.note import COSIGNATURE, NoteSigner, parse_note, signed_note, verified_text
 from headwater.store.sqlite import SqliteStore

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
-from headwater.service.access import Service
-from headwater.service.knowledge import Knowledge
-from headwater.service.shapes_coverage import Coverage
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.request.access import Service
+from headwater.service.shapes.coverage import Coverage
 from headwater.service.views.coverage import Asked, coverage, look_ahead
 from headwater.store.entries import Entry, entry_of
 from headwater.store.sqlite import SqliteStore

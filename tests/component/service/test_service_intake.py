@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import UnavailableError
-from headwater.service.access import Service
+from headwater.service.request.access import Service
 from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
 from headwater.store.sqlite import SqliteStore

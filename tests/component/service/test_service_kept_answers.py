@@ -17,10 +17,10 @@ from headwater.errors import NotFoundError
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
-from headwater.service.activity import Activity, activity
-from headwater.service.knowledge import Knowledge
-from headwater.service.tallied import NodeT
-from headwater.service.tallies import Nodes
+from headwater.service.knowledge.activity import Activity, activity
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.tallies.tallied import NodeT
+from headwater.service.tallies.totals import Nodes
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.counts import summary
 from headwater.service.views.coverage import Asked, coverage

@@ -108,7 +108,7 @@ def test_a_fault_of_the_service_is_logged_and_its_details_are_not_told(
 
     assert_is_failure(answer, 500)
     assert answer.json()["message"] == "the service has a fault; its log says more"
-    (record,) = [record for record in caplog.records if record.name == "headwater.service.failures"]
+    (record,) = [record for record in caplog.records if record.name == "headwater.service.http.failures"]
     assert (record.levelname, vars(record)["path"], record.exc_info is not None) == ("ERROR", "/api/v1/jobs", True)
 
 

@@ -13,10 +13,10 @@ from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.names import JobId
 from headwater.service.ahead import outcome_in_turns
-from headwater.service.as_of import AsOf
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.as_of import AsOf
+from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.metrics import Metrics
-from headwater.service.past import Pasts
+from headwater.service.past.pasts import Pasts
 from headwater.service.views.counts import summary
 from headwater.store.entries import entry_of
 from headwater.store.sqlite import SqliteStore

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from starlette.testclient import TestClient
 
 from headwater.graph.lineage import Graph
-from headwater.service.knowledge import Knowledge
+from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.views.lineage import lineage
 from headwater.service.views.path import path as path_of
 from headwater.store.sqlite import SqliteStore

@@ -10,7 +10,7 @@ import pytest
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from headwater.service.query import KnownQuery
+from headwater.service.http.query import KnownQuery
 from tests.support.app import dataset, event, facet, get, post, schema, served
 
 

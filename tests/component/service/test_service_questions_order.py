@@ -15,7 +15,7 @@ from headwater.graph.impact.change import Change
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
-from headwater.service.knowledge import Knowledge
+from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.coverage import Asked, coverage
 from headwater.service.views.impact import Page, impact

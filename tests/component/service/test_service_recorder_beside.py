@@ -14,9 +14,9 @@ import pytest
 
 from headwater.errors import ForbiddenError, InvalidEventError, SetupError, UnavailableError, UntrustedEventError
 from headwater.model.facts import Content
-from headwater.service.reading import Posted, Trust
-from headwater.service.recorder_beside import RecorderBeside
-from headwater.service.recording import Answer, Answered, Group, Recorder, RecorderHere
+from headwater.service.ingest.reading import Posted, Trust
+from headwater.service.ingest.recorder_beside import RecorderBeside
+from headwater.service.ingest.recording import Answer, Answered, Group, Recorder, RecorderHere
 from headwater.signing.keys import NodeKey
 from headwater.signing.merkle import Growth
 from headwater.signing.sign import sign_event

@@ -5,7 +5,7 @@ import pytest
 from headwater.access.callers import Caller, Grant
 from headwater.access.policy import Action, Policy, Question
 from headwater.errors import InvalidInputError
-from headwater.service.rules import matched
+from headwater.service.gate.rules import matched
 
 
 def caller(*roles: str, knows_restricted: bool = False) -> Caller:

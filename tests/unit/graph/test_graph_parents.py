@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 
 from headwater.model.names import JobId
-from headwater.service.activity import activity, known_run
+from headwater.service.knowledge.activity import activity, known_run
 from tests.support.logs import logs
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 

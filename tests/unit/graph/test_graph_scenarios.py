@@ -7,7 +7,7 @@ import pytest
 
 from headwater.graph.lineage import Graph
 from headwater.model.names import DatasetId
-from headwater.service.activity import activity, known_run
+from headwater.service.knowledge.activity import activity, known_run
 from tests.support.scenarios import NAMES, Scenario, dataset, job, pair, scenario
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 

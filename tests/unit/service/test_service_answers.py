@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.model.times import microseconds
-from headwater.service.answers import iso
+from headwater.service.http.answers import iso
 
 
 @pytest.mark.parametrize(

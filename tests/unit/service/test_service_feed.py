@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from headwater.model.names import DatasetId, JobId
-from headwater.service.feed import Feed
-from headwater.service.touched import Touched
+from headwater.service.feed.feed import Feed
+from headwater.service.knowledge.touched import Touched
 
 TOUCHED = Touched(frozenset({JobId("etl", "b"), JobId("etl", "a")}), frozenset({DatasetId("lake", "t")}), "run-1")
 

@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from headwater.service.kept import BySize, Kept, Writing
+from headwater.service.knowledge.kept import BySize, Kept, Writing
 
 PLAIN: Writing[bytes] = Writing(len, bytes, bytes)
 

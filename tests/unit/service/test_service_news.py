@@ -8,7 +8,7 @@ from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Content
-from headwater.service.news import News, noticing
+from headwater.service.feed.news import News, noticing
 from tests.support.app import dataset, event, facet, schema
 
 

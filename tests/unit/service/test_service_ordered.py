@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.service.ordered import Ordered
+from headwater.service.tallies.ordered import Ordered
 
 changes = st.lists(st.tuples(st.booleans(), st.integers(0, 90)), max_size=120)
 

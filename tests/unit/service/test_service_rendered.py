@@ -7,7 +7,7 @@ import orjson
 from headwater.graph.records import Edge
 from headwater.model.facts import Seen
 from headwater.model.names import DatasetId, JobId
-from headwater.service.rendered import JobNode, Rendered, RunTexts, heard_of, job_data, made_by
+from headwater.service.knowledge.rendered import JobNode, Rendered, RunTexts, heard_of, job_data, made_by
 
 
 def node(number: int) -> JobNode:

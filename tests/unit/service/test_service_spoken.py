@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from headwater.graph.records import Run
 from headwater.model.events import Stamp
 from headwater.model.facts import RunTimes, Seen
-from headwater.service.spoken import Spoken
+from headwater.service.knowledge.spoken import Spoken
 
 times = st.integers(0, 40) | st.sampled_from([3_600_000_000, 7_200_000_000])
 spans = st.tuples(times, times).map(lambda both: Seen(min(both), max(both)))

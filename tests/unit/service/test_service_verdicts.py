@@ -2,7 +2,7 @@
 
 from headwater.graph.lineage import Graph
 from headwater.model import strict_json
-from headwater.service.verdicts import Fared, Verdicts
+from headwater.service.knowledge.verdicts import Fared, Verdicts
 from headwater.store.log_reader import VerdictsRead
 
 READ = VerdictsRead(0, 3, [(None, "ok", "key", 2), (None, "unsigned", None, 1)])

@@ -25,7 +25,7 @@ from headwater.service import shapes
 from headwater.service.graphql.ask import TOO_MANY, Ask, Node
 from headwater.service.graphql.links import resolve
 from headwater.service.graphql.schema import SCHEMA
-from headwater.service.knowledge import Knowledge
+from headwater.service.knowledge.knowledge import Knowledge
 
 log = logging.getLogger(__name__)
 

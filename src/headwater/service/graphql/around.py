@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 import orjson
 
 from headwater.model.names import DatasetId, JobId
-from headwater.service import shapes_lineage
 from headwater.service.graphql import objects
 from headwater.service.graphql.ask import Ask, Node
-from headwater.service.node_ids import node_of
+from headwater.service.request.node_ids import node_of
+from headwater.service.shapes import lineage as shapes_lineage
 from headwater.service.views.lineage import lineage_now
 
 

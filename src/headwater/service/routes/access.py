@@ -4,13 +4,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 
-from headwater.service import api_keys, bodies
-from headwater.service import shapes_access as shapes
-from headwater.service.access import ServiceHere
-from headwater.service.answers import answer
-from headwater.service.paths import API
+from headwater.service.gate.sight import By, sight_of
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.request import bodies
+from headwater.service.request.access import ServiceHere
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN
-from headwater.service.sight import By, sight_of
+from headwater.service.shapes import access as shapes
+from headwater.service.writing import api_keys
 
 router = APIRouter(prefix=f"{API}/access", route_class=bodies.StrictBody, strict_content_type=False, tags=["access"])
 

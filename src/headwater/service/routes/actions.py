@@ -2,13 +2,14 @@
 
 from fastapi import APIRouter, Response
 
-from headwater.service import actions, bodies
-from headwater.service import shapes_access as shapes
-from headwater.service.access import Known, ServiceHere
-from headwater.service.answers import answer
-from headwater.service.paths import API
+from headwater.service.gate.sight import By
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.request import bodies
+from headwater.service.request.access import Known, ServiceHere
 from headwater.service.routes.parameters import WRITTEN, WRONG, Limit, Offset
-from headwater.service.sight import By
+from headwater.service.shapes import access as shapes
+from headwater.service.writing import actions
 
 router = APIRouter(prefix=f"{API}/actions", route_class=bodies.StrictBody, strict_content_type=False, tags=["access"])
 

@@ -6,13 +6,13 @@ from fastapi import APIRouter, Depends, Path, Response
 
 from headwater.model.names import DatasetId
 from headwater.service import shapes
-from headwater.service.access import Known
 from headwater.service.ahead import in_turns, outcome_in_turns
-from headwater.service.answers import answer
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.knowledge.versions import dataset_versions
+from headwater.service.request.access import Known
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
-from headwater.service.versions import dataset_versions
 from headwater.service.views.datasets import dataset_shapes, version_shape, version_shapes
 from headwater.service.views.namespaces import dataset_in, datasets_in
 

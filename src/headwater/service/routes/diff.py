@@ -5,13 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from headwater.errors import InvalidInputError
-from headwater.service import shapes_diff
-from headwater.service.access import ServiceHere, says_as_of
-from headwater.service.answers import answer
-from headwater.service.as_of import AsOf, AsOfTime, LogSize, end_of_comparison
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.http.answers import answer
+from headwater.service.http.as_of import AsOf, AsOfTime, LogSize, end_of_comparison
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.request.access import ServiceHere, says_as_of
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset
+from headwater.service.shapes import diff as shapes_diff
 from headwater.service.views.diff import Asked, diff, diff_of_runs
 from headwater.service.views.namespaces import check_namespace
 

@@ -6,10 +6,12 @@ import orjson
 from fastapi import APIRouter, Depends, Path, Response
 
 from headwater.model.names import DatasetId, JobId
-from headwater.service import bodies, shapes, shapes_evidence, writing
-from headwater.service.access import Known, ServiceHere
-from headwater.service.answers import answer, iso
-from headwater.service.paths import API
+from headwater.service import shapes
+from headwater.service.gate.sight import By
+from headwater.service.http.answers import answer, iso
+from headwater.service.http.paths import API
+from headwater.service.request import bodies
+from headwater.service.request.access import Known, ServiceHere
 from headwater.service.routes.parameters import (
     NOT_FOUND,
     WRITTEN,
@@ -20,11 +22,12 @@ from headwater.service.routes.parameters import (
     ResourceName,
 )
 from headwater.service.routes.tags import TagWord
-from headwater.service.sight import By
+from headwater.service.shapes import evidence as shapes_evidence
 from headwater.service.views.datasets import dataset_shapes
 from headwater.service.views.identity import identity
 from headwater.service.views.jobs import job_shapes
 from headwater.service.views.namespaces import dataset_in, job_in, namespace
+from headwater.service.writing import writing
 
 router = APIRouter(prefix=API, route_class=bodies.StrictBody, strict_content_type=False)
 

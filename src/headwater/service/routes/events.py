@@ -8,10 +8,10 @@ import orjson
 from fastapi import APIRouter, Query, Response
 
 from headwater.model.times import microseconds
-from headwater.service.access import Known
-from headwater.service.answers import answer
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.request.access import Known
 from headwater.service.routes.parameters import OR_DEFAULT, SMALL, WRONG, Limit, NamespaceName, Offset
 from headwater.service.shapes import Events
 from headwater.store.entries import LoggedEvent

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Query, Response
 
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.model.names import ColumnId, DatasetId, JobId, readings
-from headwater.service import shapes_evidence
-from headwater.service.access import Known, Now, Replay
-from headwater.service.answers import answer
-from headwater.service.knowledge import Knowledge
-from headwater.service.node_ids import MAX_READINGS, UNREADABLE, node_of, run_of
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.request.access import Known, Now, Replay
+from headwater.service.request.node_ids import MAX_READINGS, UNREADABLE, node_of, run_of
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, At, Depth, Limit, NodeId, Offset
+from headwater.service.shapes import evidence as shapes_evidence
 from headwater.service.views.containment import containment
 from headwater.service.views.control import control_flow
 from headwater.service.views.flow import flow

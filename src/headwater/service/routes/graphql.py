@@ -9,12 +9,12 @@ from pydantic import BaseModel, Field
 from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.model import strict_json
 from headwater.service import shapes
-from headwater.service.access import Known
-from headwater.service.answers import answer
-from headwater.service.bodies import StrictBody
-from headwater.service.knowledge import Knowledge
+from headwater.service.gate.sight import IsVeiled
+from headwater.service.http.answers import answer
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.request.access import Known
+from headwater.service.request.bodies import StrictBody
 from headwater.service.routes.parameters import WRITTEN, WRONG
-from headwater.service.sight import IsVeiled
 
 router = APIRouter(prefix="/api/v1-beta", tags=["graphql"], route_class=StrictBody, strict_content_type=False)
 

@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter, Response
 
-from headwater.service import shapes_overview
-from headwater.service.access import ServiceHere
-from headwater.service.answers import answer
+from headwater.service.http.answers import answer
+from headwater.service.request.access import ServiceHere
+from headwater.service.shapes import overview as shapes_overview
 from headwater.service.views.nodes import counted
 
 router = APIRouter(tags=["operation"])

@@ -12,18 +12,18 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headwater.errors import HeadwaterError, InvalidInputError
-from headwater.service.access import Service, service_of
-from headwater.service.answers import answer
-from headwater.service.batch import NDJSON, batch_answer, events_in
-from headwater.service.body import read_body
-from headwater.service.failures import failed
-from headwater.service.paths import API
-from headwater.service.query import refuse_unknown
-from headwater.service.recording import WhyNot
+from headwater.service.gate.sight import sight_of
+from headwater.service.http.answers import answer
+from headwater.service.http.body import read_body
+from headwater.service.http.failures import failed
+from headwater.service.http.paths import API
+from headwater.service.http.query import refuse_unknown
+from headwater.service.ingest.batch import NDJSON, batch_answer, events_in
+from headwater.service.ingest.recording import WhyNot
+from headwater.service.request.access import Service, service_of
 from headwater.service.shapes import Failure
-from headwater.service.shapes_batch import BatchAnswer
-from headwater.service.shapes_log import Received
-from headwater.service.sight import sight_of
+from headwater.service.shapes.batch import BatchAnswer
+from headwater.service.shapes.log import Received
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Failure, "description": "No JSON; the message gives the position."},

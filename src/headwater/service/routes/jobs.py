@@ -7,12 +7,13 @@ from pydantic import BeforeValidator
 
 from headwater.model.names import JobId
 from headwater.service import shapes
-from headwater.service.access import Known
 from headwater.service.ahead import outcome_in_turns
-from headwater.service.answers import answer
-from headwater.service.knowledge import Knowledge
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.gate.sight import Sees
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.request.access import Known
 from headwater.service.routes.parameters import (
     EITHER_CASE,
     NOT_FOUND,
@@ -22,8 +23,7 @@ from headwater.service.routes.parameters import (
     Offset,
     ResourceName,
 )
-from headwater.service.sight import Sees
-from headwater.service.tallies import Nodes
+from headwater.service.tallies.totals import Nodes
 from headwater.service.views.jobs import job_shapes, job_version_shape, job_versions
 from headwater.service.views.namespaces import job_in
 from headwater.service.views.runs import run_texts

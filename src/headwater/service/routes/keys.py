@@ -2,11 +2,13 @@
 
 from fastapi import APIRouter, Response
 
-from headwater.service import bodies, keys, shapes_keys
-from headwater.service.access import Known, ServiceHere
-from headwater.service.answers import answer
-from headwater.service.paths import API
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.request import bodies
+from headwater.service.request.access import Known, ServiceHere
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN
+from headwater.service.shapes import keys as shapes_keys
+from headwater.service.writing import keys
 
 router = APIRouter(prefix=f"{API}/keys", route_class=bodies.StrictBody, strict_content_type=False, tags=["keys"])
 

@@ -8,13 +8,13 @@ from pydantic import BeforeValidator
 from headwater.errors import InvalidInputError
 from headwater.graph.walk import Way
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.service import shapes_lineage
-from headwater.service.access import Known, ReadThrough, Until
 from headwater.service.ahead import outcome_in_turns
-from headwater.service.answers import answer, answer_json
-from headwater.service.node_ids import node_of, version_of
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.http.answers import answer, answer_json
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.knowledge.versions import last_had
+from headwater.service.request.access import Known, ReadThrough, Until
+from headwater.service.request.node_ids import node_of, version_of
 from headwater.service.routes.parameters import (
     EITHER_CASE,
     MAX_PAGE,
@@ -26,7 +26,7 @@ from headwater.service.routes.parameters import (
     NodeId,
     Offset,
 )
-from headwater.service.versions import last_had
+from headwater.service.shapes import lineage as shapes_lineage
 from headwater.service.views.columns import Wanted, column_lineage
 from headwater.service.views.lineage import lineage
 from headwater.service.views.neighbours import Kind, neighbours

@@ -7,14 +7,14 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from headwater.service import shapes_log
-from headwater.service.access import ServiceHere
-from headwater.service.answers import answer
-from headwater.service.body import read_body
-from headwater.service.cosignatures import NOTE_LIMIT
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.http.answers import answer
+from headwater.service.http.body import read_body
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.log.cosignatures import NOTE_LIMIT
+from headwater.service.request.access import ServiceHere
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, WRONG
+from headwater.service.shapes import log as shapes_log
 
 router = APIRouter(prefix=f"{API}/log", tags=["log"], route_class=KnownQuery)
 

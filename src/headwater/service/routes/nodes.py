@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from headwater.service import shapes_nodes
-from headwater.service.access import Known, Now
-from headwater.service.answers import answer
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.request.access import Known, Now
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset
+from headwater.service.shapes import nodes as shapes_nodes
 from headwater.service.views.nodes import node, nodes
 
 router = APIRouter(prefix=API, tags=["nodes"], route_class=KnownQuery)

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Response
 from starlette.responses import StreamingResponse
 
-from headwater.service import shapes_overview
-from headwater.service.access import Known, ServiceHere, Summed
-from headwater.service.answers import answer
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.request.access import Known, ServiceHere, Summed
 from headwater.service.routes.parameters import WRONG, Limit, Offset
+from headwater.service.shapes import overview as shapes_overview
 from headwater.service.views.counts import quarantine, summary
 
 router = APIRouter(prefix=API, tags=["overview"], route_class=KnownQuery)

@@ -6,7 +6,7 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticUseDefault
 
-from headwater.service.as_of import time_us
+from headwater.service.http.as_of import time_us
 from headwater.service.shapes import Failure
 
 MAX_PAGE: Final = 1_000

@@ -7,13 +7,16 @@ from fastapi import APIRouter, Query, Response
 from headwater.errors import InvalidInputError
 from headwater.graph.coverage import GapKind
 from headwater.graph.impact.change import Change
-from headwater.service import shapes_causes, shapes_coverage, shapes_drift, shapes_impact
-from headwater.service.access import Counted, Now, ReadThrough, ServiceHere
-from headwater.service.answers import answer
-from headwater.service.node_ids import node_of
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.request.access import Counted, Now, ReadThrough, ServiceHere
+from headwater.service.request.node_ids import node_of
 from headwater.service.routes.parameters import A_TIME, NOT_FOUND, SMALL, WRONG, At, Limit, NodeId, Offset, Time
+from headwater.service.shapes import causes as shapes_causes
+from headwater.service.shapes import coverage as shapes_coverage
+from headwater.service.shapes import drift as shapes_drift
+from headwater.service.shapes import impact as shapes_impact
 from headwater.service.views.causes import Question, root_cause
 from headwater.service.views.coverage import Asked, coverage
 from headwater.service.views.drift import Asked as DriftAsked

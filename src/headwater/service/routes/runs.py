@@ -5,11 +5,11 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Depends, Query, Response
 
 from headwater.service import shapes
-from headwater.service.access import Known
-from headwater.service.activity import KnownRun
-from headwater.service.answers import answer
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.knowledge.activity import KnownRun
+from headwater.service.request.access import Known
 from headwater.service.routes.parameters import NOT_FOUND, SMALL, WRONG, Limit, Offset, RunId
 from headwater.service.views import runs
 

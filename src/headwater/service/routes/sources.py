@@ -4,13 +4,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from headwater.service import bodies, shapes, writing
-from headwater.service.access import DatasetsCounted, ServiceHere
-from headwater.service.answers import answer
-from headwater.service.paths import API
+from headwater.service import shapes
+from headwater.service.gate.sight import By
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.request import bodies
+from headwater.service.request.access import DatasetsCounted, ServiceHere
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, WRONG, Limit, Offset
-from headwater.service.sight import By
 from headwater.service.views import sources
+from headwater.service.writing import writing
 
 router = APIRouter(prefix=API, tags=["sources"], route_class=bodies.StrictBody, strict_content_type=False)
 

@@ -8,12 +8,12 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from headwater.errors import InvalidInputError
-from headwater.service import shapes_overview
-from headwater.service.access import DatasetsCounted, JobsCounted, Known, ServiceHere
-from headwater.service.answers import answer
-from headwater.service.paths import API
-from headwater.service.query import KnownQuery
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.http.query import KnownQuery
+from headwater.service.request.access import DatasetsCounted, JobsCounted, Known, ServiceHere
 from headwater.service.routes.parameters import EITHER_CASE, WRONG
+from headwater.service.shapes import overview as shapes_overview
 from headwater.service.views import stats
 
 router = APIRouter(prefix=f"{API}/stats", tags=["statistics"], route_class=KnownQuery)

@@ -11,15 +11,17 @@ from pydantic import BeforeValidator
 from headwater.errors import ForbiddenError
 from headwater.model.names import DatasetId, JobId
 from headwater.model.wire import EventType
-from headwater.service import bodies, shapes, writing
-from headwater.service.access import ServiceHere
-from headwater.service.answers import answer
-from headwater.service.paths import API
+from headwater.service import shapes
+from headwater.service.gate.sight import By, Sees
+from headwater.service.http.answers import answer
+from headwater.service.http.paths import API
+from headwater.service.request import bodies
+from headwater.service.request.access import ServiceHere
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, NamespaceName, ResourceName, RunId
-from headwater.service.sight import By, Sees
 from headwater.service.views.datasets import dataset_shapes
 from headwater.service.views.jobs import job_shapes
 from headwater.service.views.runs import run_shapes
+from headwater.service.writing import writing
 
 router = APIRouter(prefix=API, route_class=bodies.StrictBody, strict_content_type=False)
 

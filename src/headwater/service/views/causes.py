@@ -10,11 +10,11 @@ from headwater.graph.causes.rank import Cause, causes
 from headwater.graph.causes.record import Outline
 from headwater.graph.causes.trail import By, Feed, Link, Trail, Visit, Writer, read_through
 from headwater.model.names import ColumnId, DatasetId, JobId, run_id_of
-from headwater.service import shapes_causes as shapes
 from headwater.service.ahead import outcome_in_turns
-from headwater.service.answers import iso
-from headwater.service.history import KnownHistory
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.history import KnownHistory
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import causes as shapes
 from headwater.service.views.names import name_of
 
 _HOW: Final[Mapping[By, str]] = {

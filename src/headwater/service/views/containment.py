@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from headwater.model.names import JobId
-from headwater.service import shapes_evidence as shapes
 from headwater.service.ahead import groups, in_turns
-from headwater.service.knowledge import Knowledge
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import evidence as shapes
 from headwater.service.views.names import name_of
 
 _GROUP: Final = 500

@@ -4,9 +4,9 @@ from headwater.graph.control import ControlEdge, control_edges
 from headwater.graph.records import Edge
 from headwater.model.facts import Way
 from headwater.model.names import JobId
-from headwater.service import shapes_evidence as shapes
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import evidence as shapes
 from headwater.service.views.names import name_of
 
 

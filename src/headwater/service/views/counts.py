@@ -5,9 +5,9 @@ from itertools import islice
 
 from headwater.graph.counts import unplaced
 from headwater.model.names import DatasetId
-from headwater.service import shapes_overview
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import overview as shapes_overview
 from headwater.service.views.names import names_of
 
 

@@ -8,13 +8,13 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from headwater.graph.coverage import Expected, Gap, GapKind
-from headwater.service import shapes_coverage as shapes
 from headwater.service.ahead import in_turns
-from headwater.service.answers import iso
-from headwater.service.gaps import KINDS
-from headwater.service.history import KnownHistory
-from headwater.service.knowledge import Knowledge
-from headwater.service.verdicts import Fared
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.gaps import KINDS
+from headwater.service.knowledge.history import KnownHistory
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.verdicts import Fared
+from headwater.service.shapes import coverage as shapes
 from headwater.service.views.namespaces import check_namespace
 from headwater.service.views.nodes import counted
 from headwater.store.log_reader import VerdictsRead

@@ -17,11 +17,11 @@ from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, Li
 from headwater.model.facets.own import DeclaredFacet, MetadataColumnsFacet
 from headwater.model.names import DatasetId
 from headwater.service import shapes
-from headwater.service.activity import known_run
-from headwater.service.answers import iso
-from headwater.service.knowledge import SCHEMA, Knowledge
-from headwater.service.tally import DEFAULT_SOURCE
-from headwater.service.versions import DatasetVersion, content_uuid, current_shape, shape_uuid
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.activity import known_run
+from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
+from headwater.service.knowledge.versions import DatasetVersion, content_uuid, current_shape, shape_uuid
+from headwater.service.tallies.tally import DEFAULT_SOURCE
 from headwater.service.views.columns import column_sources
 from headwater.service.views.lifecycle import is_dropped, lifecycle_state
 from headwater.service.views.names import facets_of, mended_shape, name_of, other_names, stored_facets

@@ -16,14 +16,14 @@ from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
 from headwater.model.names import ColumnId, DatasetId
-from headwater.service import shapes_diff
-from headwater.service.activity import KnownRun
 from headwater.service.ahead import groups
-from headwater.service.answers import iso
-from headwater.service.as_of import AsOf, written
-from headwater.service.knowledge import Knowledge
-from headwater.service.node_ids import node_of
-from headwater.service.past import Past
+from headwater.service.http.answers import iso
+from headwater.service.http.as_of import AsOf, written
+from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.past.pasts import Past
+from headwater.service.request.node_ids import node_of
+from headwater.service.shapes import diff as shapes_diff
 from headwater.service.views.names import name_of
 from headwater.service.views.tellers import tellers
 from headwater.store.entries import EDIT, LoggedEvent

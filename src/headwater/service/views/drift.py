@@ -14,12 +14,12 @@ from headwater.model.events import Stamp
 from headwater.model.facets.dataset import SchemaFacet
 from headwater.model.facets.own import SubjectFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.service import shapes_drift as shapes
 from headwater.service.ahead import in_turns, outcome_in_turns
-from headwater.service.answers import iso
-from headwater.service.history import declared_subject, judged
-from headwater.service.knowledge import Knowledge
-from headwater.service.node_ids import node_of
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.history import declared_subject, judged
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.request.node_ids import node_of
+from headwater.service.shapes import drift as shapes
 from headwater.service.views.impact import any_breaking
 from headwater.service.views.names import name_of
 from headwater.store.entries import LoggedEvent

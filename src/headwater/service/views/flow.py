@@ -2,10 +2,10 @@
 
 from headwater.graph.flow import sources_of
 from headwater.model.names import DatasetId
-from headwater.service import shapes_evidence as shapes
 from headwater.service.ahead import in_turns
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import evidence as shapes
 from headwater.service.views.names import name_of
 
 

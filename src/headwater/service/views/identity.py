@@ -5,9 +5,9 @@ from typing import Final
 
 from headwater.graph.identity import Link, Reason
 from headwater.model.names import DatasetId
-from headwater.service import shapes_evidence as shapes
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import evidence as shapes
 from headwater.service.views.names import name_of
 
 _FACET: Final[Mapping[Reason, str]] = {

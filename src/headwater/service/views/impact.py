@@ -13,12 +13,12 @@ from headwater.graph.impact.reach import USES, Flow, Place, Reach, Step, reach
 from headwater.graph.structs import lies_in
 from headwater.model.facets.about import OwnershipFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.service import shapes_impact as shapes
-from headwater.service.activity import KnownRun
 from headwater.service.ahead import in_turns, outcome_in_turns
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
-from headwater.service.node_ids import fields_to, has_column
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.request.node_ids import fields_to, has_column
+from headwater.service.shapes import impact as shapes
 from headwater.service.views.names import name_of
 from headwater.service.views.quality import newest_told, quality_of
 

@@ -12,10 +12,10 @@ from headwater.model.facets.own import DeclaredFacet
 from headwater.model.facets.view import View
 from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
-from headwater.service.activity import KnownRun
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
-from headwater.service.versions import declared_version, job_uuid, job_version
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.versions import declared_version, job_uuid, job_version
 from headwater.service.views.names import name_of, names_of, stored_facets
 from headwater.service.views.runs import run_shapes, run_texts
 from headwater.service.views.tags import tags_of

@@ -11,8 +11,8 @@ from headwater.model.events import Direction
 from headwater.model.facets.dataset import LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet
 from headwater.model.names import DatasetId
-from headwater.service.knowledge import Knowledge
-from headwater.service.versions import current_shape
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.versions import current_shape
 
 _DROP = "DROP"
 _KEY = LifecycleStateChangeFacet.key

@@ -11,7 +11,7 @@ from headwater.model.facets.dataset import SymlinksFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import API_PRODUCERS
 from headwater.service import shapes
-from headwater.service.knowledge import Knowledge
+from headwater.service.knowledge.knowledge import Knowledge
 
 _PUT: Final = b'{"_producer":"%b' % API_PRODUCERS.encode()
 """How facets of ours begin: they are stored with their members in order."""

@@ -12,9 +12,9 @@ from headwater.model.facts import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.ahead import in_turns
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
-from headwater.service.tallies import Nodes
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.tallies.totals import Nodes
 
 DEFAULT: Final = "default"
 """A namespace that is always there, as in Marquez."""

@@ -4,9 +4,9 @@ from typing import Literal
 
 from headwater.graph.walk import Way
 from headwater.model.names import DatasetId, JobId
-from headwater.service import shapes_lineage as shapes
 from headwater.service.ahead import in_turns
-from headwater.service.knowledge import Knowledge
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import lineage as shapes
 from headwater.service.views.names import other_names
 
 Kind = Literal["JOB", "DATASET"]

@@ -5,9 +5,9 @@ from itertools import islice
 
 from headwater.errors import NotFoundError
 from headwater.graph.nodes import Epoch, Trouble, troubles
-from headwater.service import shapes_nodes as shapes
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import nodes as shapes
 
 Epochs = Mapping[str, Epoch]
 

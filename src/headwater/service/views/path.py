@@ -2,9 +2,9 @@
 
 from headwater.graph.path import path as path_of
 from headwater.model.names import DatasetId, JobId
-from headwater.service import shapes_lineage as shapes
 from headwater.service.ahead import outcome_in_turns
-from headwater.service.knowledge import Knowledge
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import lineage as shapes
 
 
 async def path(knowledge: Knowledge, node: DatasetId | JobId, max_hops: int, most: int) -> shapes.Path:

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 from headwater.model.facets.quality import Assertion, DataQualityAssertionsFacet, DataQualityMetricsFacet
 from headwater.model.facets.view import View
 from headwater.model.names import DatasetId, JobId
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
-from headwater.service.shapes_impact import FailedAssertion, Quality
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes.impact import FailedAssertion, Quality
 
 ViewT = TypeVar("ViewT", bound=View)
 

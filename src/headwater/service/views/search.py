@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 
 from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.views.names import other_names
 
 Kind = Literal["DATASET", "JOB"]

@@ -7,11 +7,11 @@ from typing import Final
 
 from headwater.model.facets.job import JobTypeFacet
 from headwater.model.names import JobId
-from headwater.service import shapes_evidence as shapes
-from headwater.service.activity import KnownRun
 from headwater.service.ahead import in_turns
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import evidence as shapes
 from headwater.service.views.names import name_of
 
 _NEWEST: Final = 100

@@ -9,9 +9,9 @@ from headwater.model.credentials import without_credentials
 from headwater.model.edits import DESCRIBED, described
 from headwater.model.facts import Edit, Seen
 from headwater.service import shapes
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
-from headwater.service.tally import DEFAULT_SOURCE, Source
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.tallies.tally import DEFAULT_SOURCE, Source
 
 _DEFAULT_TYPE: Final = "POSTGRESQL"
 """As Marquez has it: nobody said what the default source is."""

@@ -8,9 +8,9 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from headwater.model.times import microseconds, time_at
-from headwater.service import shapes_overview
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import overview as shapes_overview
 from headwater.service.views.sources import all_sources
 
 Period = Literal["DAY", "WEEK"]

@@ -9,7 +9,7 @@ from headwater.graph.tags import as_said, said_of
 from headwater.model.edits import DESCRIBED, described
 from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
-from headwater.service.knowledge import Knowledge
+from headwater.service.knowledge.knowledge import Knowledge
 
 KNOWN_TAGS: Final = {
     "PII": "Personally identifiable information",

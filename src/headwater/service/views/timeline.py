@@ -17,10 +17,10 @@ from headwater.model.events import DatasetEvent, Direction, Stamp, parse_event
 from headwater.model.extract import content_of
 from headwater.model.facets.quality import RunTestsFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.service import shapes_evidence as shapes
 from headwater.service.ahead import groups, in_turns
-from headwater.service.answers import iso
-from headwater.service.knowledge import Knowledge
+from headwater.service.http.answers import iso
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import evidence as shapes
 from headwater.store.facet_reader import ToldFacet
 
 _OfDataset = Literal["dataQualityAssertions", "dataQualityMetrics"]

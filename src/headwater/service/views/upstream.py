@@ -2,9 +2,10 @@
 
 from headwater.graph.walk import reachable
 from headwater.model.names import DatasetId
-from headwater.service import shapes, shapes_lineage
-from headwater.service.activity import KnownRun
-from headwater.service.knowledge import Knowledge
+from headwater.service import shapes
+from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import lineage as shapes_lineage
 from headwater.service.views.runs import run_shapes
 
 

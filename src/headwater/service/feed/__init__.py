@@ -1,0 +1,1 @@
+"""What listeners are told: feed: of each stored event whom it touched; news: what it made new."""

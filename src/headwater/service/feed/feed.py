@@ -1,0 +1,138 @@
+"""Tells listeners what each stored event touched. Lives on the event loop's thread.
+
+Each listener has a queue of its own with an end: who does not read is cut off, and finds its place again by the number
+of the last change it saw.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import orjson
+
+from headwater.model.names import DatasetId, JobId
+from headwater.service.feed.news import News
+from headwater.service.knowledge.touched import Touched
+
+_KEPT: Final = 1_000
+"""Changes kept for listeners that come back."""
+_UNREAD: Final = 1_000
+"""Changes that may wait for one listener."""
+_ALIVE_EVERY_S: Final = 15.0
+_ALIVE: Final = b": alive\n\n"
+
+
+@dataclass
+class _Change:
+    """What an event touched, put into words once somebody listens: where nobody does, that is most of the work."""
+
+    number: int
+    touched: Touched
+    news: News | None
+
+    @cached_property
+    def text(self) -> bytes:
+        """As listeners are told it."""
+        return _event(self.number, self.touched, self.news)
+
+
+_Listener = asyncio.Queue[_Change | None]
+
+
+class Feed:
+    """Changes in the order in which they were learned, numbered by their place in the log."""
+
+    def __init__(self) -> None:
+        self._kept: deque[_Change] = deque(maxlen=_KEPT)
+        self._listeners: set[_Listener] = set()
+        self.was_asked = False
+        """Whether anybody ever listened: until then nobody looks what is new, which takes a quarter of learning it."""
+
+    def publish(self, log_index: int, touched: Touched, news: News | None = None) -> None:
+        """Tell every listener; no news where nobody looked for it."""
+        change = _Change(log_index, touched, news)
+        self._kept.append(change)
+        for listener in [*self._listeners]:
+            try:
+                listener.put_nowait(change)
+            except asyncio.QueueFull:
+                self._cut_off(listener)
+
+    async def listen(self, after: int | None, log_size: int = 0) -> AsyncIterator[bytes]:
+        """Server-sent events: what was kept after that number, then each change as it comes.
+
+        Where not all of the log, of that size, is kept from there on, `missed` comes first and says which places it is:
+        the whole log where that number is beyond its end, for then the listener read another log.
+
+        Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
+        """
+        self.was_asked = True
+        listener: _Listener = asyncio.Queue(_UNREAD)
+        missed = [change for change in self._kept if after is not None and change.number > after]
+        self._listeners.add(listener)
+        try:
+            gone = b"" if after is None else self._missed(after + 1, log_size)
+            yield b"retry: 1000\n\n" + gone + b"".join(change.text for change in missed)
+            while (news := await _news(listener)) is not None:
+                yield news
+        finally:
+            self._listeners.discard(listener)
+
+    def _missed(self, first: int, log_size: int) -> bytes:
+        end = self._kept[0].number if self._kept else log_size
+        if first > log_size:
+            first, end = 0, log_size
+        return b"event: missed\ndata: %b\n\n" % orjson.dumps({"first": first, "last": end - 1}) if first < end else b""
+
+    def close(self) -> None:
+        """End every listener's stream, after what it has not read yet."""
+        for listener in [*self._listeners]:
+            if listener.full():
+                self._cut_off(listener)
+            else:
+                listener.put_nowait(None)
+
+    def _cut_off(self, listener: _Listener) -> None:
+        self._listeners.discard(listener)
+        while not listener.empty():
+            listener.get_nowait()
+        listener.put_nowait(None)
+
+
+async def _news(listener: _Listener) -> bytes | None:
+    """Whatever has come, a sign of life after a while, or None at the end."""
+    try:
+        async with asyncio.timeout(_ALIVE_EVERY_S):
+            change = await listener.get()
+    except TimeoutError:
+        return _ALIVE
+    if change is None:
+        return None
+    texts = [change.text]
+    while not listener.empty():
+        if (change := listener.get_nowait()) is None:
+            listener.put_nowait(None)  # ends the stream when these are sent
+            break
+        texts.append(change.text)
+    return b"".join(texts)
+
+
+def _event(log_index: int, touched: Touched, news: News | None) -> bytes:
+    data = {
+        "index": log_index,
+        "jobs": sorted(job.node_id for job in touched.jobs),
+        "datasets": sorted(name.node_id for name in touched.datasets),
+        "run": touched.run,
+        "state": news and news.state,
+        "edges": news and [_edge(job, dataset, reads=way == "input") for job, way, dataset in news.edges],
+        "schemas": news and [name.node_id for name in news.schemas],
+    }
+    return b"event: change\nid: %d\ndata: %b\n\n" % (log_index, orjson.dumps(data))
+
+
+def _edge(job: JobId, dataset: DatasetId, *, reads: bool) -> dict[str, str]:
+    origin, destination = (dataset, job) if reads else (job, dataset)
+    return {"origin": origin.node_id, "destination": destination.node_id}

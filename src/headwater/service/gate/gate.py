@@ -1,0 +1,266 @@
+"""Who asks, may they, and what may they see of the answer? Asked of each request before anything else is."""
+
+import hashlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+from fastapi import Request
+
+from headwater.access import api_keys, operator
+from headwater.access.callers import Caller
+from headwater.access.entrance import Entrance
+from headwater.access.policy import Action, Question
+from headwater.access.veil import Node, Veil
+from headwater.errors import ForbiddenError, InvalidNameError, NotFoundError, UnauthenticatedError
+from headwater.model.facts import Fact
+from headwater.model.heartbeat import NODES
+from headwater.model.names import ColumnId, DatasetId, JobId, readings
+from headwater.service.gate.restricted import Restricted
+from headwater.service.gate.rules import Matched, Rule
+from headwater.service.gate.sight import Sight
+from headwater.service.gate.words import FORMAT
+from headwater.service.ingest.mistrust import found
+from headwater.service.knowledge.touched import Touched
+from headwater.service.request.access import Service
+from headwater.service.request.node_ids import MAX_READINGS, run_of
+from headwater.service.writing.api_keys import holding, is_about_api_keys
+from headwater.signing.directory import node_of
+from headwater.signing.note import NoteSigner
+from headwater.store.entries import Entry
+
+log = logging.getLogger(__name__)
+
+_NODE_IDS: Final = ("nodeId", "other")
+_RUNS: Final = ("runId", "run", "fromRun", "toRun")
+_OF_RUN: Final = "the namespace of the run"
+_OF_DATASET: Final = "the namespace of the dataset"
+"""What is said of a namespace that the caller did not name: whose it is could be told by its name alone."""
+_ROLES: Final[dict[Action, tuple[str, ...]]] = {
+    "read": ("read", "steward", "admin"),
+    "edit": ("steward", "admin"),
+    "ingest": ("ingest", "admin"),
+    "administer": ("admin",),
+}
+
+
+class Gate:
+    """Lets requests in; lives on the event loop's thread."""
+
+    def __init__(self, service: Service, entrance: Entrance, log_key: NoteSigner) -> None:
+        self._service = service
+        self._entrance = entrance
+        self._log_key = log_key.verifier
+        self._restricted = Restricted(service.knowledge)
+        self._keys: dict[str, api_keys.ApiKey] = {}
+        # From the log's key, so that services that share a log have the same stand-ins.
+        self._secret = hashlib.sha256(log_key.line("headwater names that are not shown\n").encode()).digest()
+
+    def load(self) -> None:
+        """Take in what the graph knows, once it is loaded."""
+        self._keys = holding(self._service.knowledge.graph.edits)
+        self._restricted.load()
+
+    def learned(self, facts: Sequence[Fact], touched: Touched) -> None:
+        """Take in what the graph has learned."""
+        if any(map(is_about_api_keys, facts)):
+            self._keys = holding(self._service.knowledge.graph.edits)
+        self._restricted.learned(facts, touched.datasets)
+
+    async def admitted(self, request: Request, asked: Matched | None) -> Sight:
+        """Let a request in: who asks, and what they may see.
+
+        Raises:
+            UnauthenticatedError: nobody is known to ask.
+            ForbiddenError: they may not; the message says what it takes.
+            NotFoundError: there is no such route, or what it names is a column that they may not know.
+            UnavailableError: the identity provider's keys were never there.
+        """
+        caller = await self._caller(request)
+        if asked is None or asked.rule is None:
+            raise NotFoundError("HTTP 404 Not Found")
+        if asked.rule.action is not None:
+            self._check(caller, asked, asked.rule, asked.rule.action, request)
+        sight = self._sight(caller, asked)
+        self._hide_columns(request, asked.route, sight)
+        return sight
+
+    async def _caller(self, request: Request) -> Caller:
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not token:
+            raise UnauthenticatedError("authorization: missing; send `Authorization: Bearer TOKEN`, such as an API key")
+        caller = await self._known(token.strip())
+        if caller.until_us is not None and caller.until_us <= self._service.now_us():
+            raise UnauthenticatedError("authorization: out of time; ask for another token or key")
+        return caller
+
+    async def _known(self, token: str) -> Caller:
+        if token.startswith(operator.PREFIX):
+            return operator.operator_of(token, self._log_key, self._service.now_us())
+        if token.startswith(api_keys.PREFIX):
+            return api_keys.caller_of(token, self._keys)
+        if self._entrance.provider is None:
+            raise UnauthenticatedError("authorization: not an API key, and no identity provider is configured")
+        return await self._entrance.provider.caller_of(token)
+
+    def _may(self, caller: Caller, action: Action, route: str, namespace: str, *, covered: bool) -> tuple[bool, str]:
+        decision = self._entrance.policy.decide(caller, Question(action, route, namespace, covered))
+        return decision.is_allowed, ", ".join(decision.rules) or f"nothing permits {action}"
+
+    def _check(self, caller: Caller, asked: Matched, rule: Rule, action: Action, request: Request) -> None:
+        about = self._namespaces(request, asked, rule)
+        for namespace, called in (about or {"": ""}).items():
+            covered = _is_covered(caller, rule, namespace, names_some=bool(about))
+            is_allowed, why = self._may(caller, action, asked.route, namespace, covered=covered)
+            if not is_allowed:
+                self._refuse(caller, asked.route, why, namespace)
+                need = f"it takes the role {_or(_ROLES[action])}{_scope(rule, called)}"
+                raise ForbiddenError(f"{caller.name} may not: {need}; {_lacks(caller, action, covered=covered)}")
+
+    def count_stranger(self, path: str, why: str) -> None:
+        """Tell of a request by somebody who is not known."""
+        self._service.metrics.refuse_access("unauthenticated")
+        log.warning("a request was refused", extra={"caller": None, "route": path, "rule": why})
+
+    def _refuse(self, caller: Caller, route: str, rule: str, namespace: str) -> None:
+        self._service.metrics.refuse_access("forbidden")
+        told = {"caller": caller.name, "route": route, "rule": rule, "namespace": namespace}
+        log.warning("a request was refused", extra=told)
+
+    def _sight(self, caller: Caller, asked: Matched) -> Sight:
+        sees_all, _ = self._may(caller, "see-everything", asked.route, "", covered=caller.grant.covers_all)
+        knows, _ = self._may(caller, "know-restricted", asked.route, "", covered=False)
+        covers = None if sees_all else caller.grant.covers
+        restricted = frozenset() if knows else self._restricted.names
+        veil = Veil(covers, restricted, self._nodes, self._secret, FORMAT) if covers or restricted else None
+
+        def may_bring(entry: Entry) -> ForbiddenError | None:
+            return self._why_not(caller, asked.route, entry)
+
+        return Sight(caller, covers, veil, may_bring)
+
+    def _why_not(self, caller: Caller, route: str, entry: Entry) -> ForbiddenError | None:
+        """An event is its job's, or its dataset's where it is about no job; a run is its job's."""
+        node_id = node_of(entry.key_id) if entry.verdict == "ok" and entry.key_id else None
+        own = entry.named[0].namespace
+        namespaces = {own: _called(own), **dict.fromkeys(self._owner_of_run(entry.run_id), _OF_RUN)}
+        for namespace, called in namespaces.items():
+            is_its_own = namespace == NODES or caller.grant.covers(namespace)  # there a node speaks of itself, signed
+            covered = is_its_own and caller.grant.covers_node(node_id)
+            is_allowed, why = self._may(caller, "ingest", route, namespace, covered=covered)
+            if not is_allowed:
+                self._refuse(caller, route, why, namespace)
+                told = f"it takes a scope that covers {called}; {_lacks(caller, 'ingest', covered=is_its_own)}"
+                if not caller.grant.covers_node(node_id):
+                    nodes = ", ".join(caller.grant.nodes)
+                    told = f"{found(entry.verdict, entry.key_id)}; it must be signed by {nodes}"
+                return ForbiddenError(f"{caller.name} may not bring this event: {told}")
+        return None
+
+    # What a request is about
+
+    def _namespaces(self, request: Request, asked: Matched, rule: Rule) -> Mapping[str, str]:
+        """The namespaces that a request is about, and how each is called to its caller, who may not know its name."""
+        if rule.about != "named":
+            return {}
+        path = asked.parameters
+        named = {path[rule.namespace]: _called(path[rule.namespace])} if rule.namespace in path else {}
+        if "/datasets/" in asked.route:
+            named = self._of_node(DatasetId(path["namespace"], path["name"])) | named
+        runs = self._owner_of_run(path.get("run_id"))
+        for key, value in request.query_params.multi_items():
+            if key in _NODE_IDS:
+                runs += self._owner_of_run(run_of(value))
+                for node in self._nodes_or_none(value):
+                    named = self._of_node(node) | named
+            elif key in _RUNS:
+                runs += self._owner_of_run(value)
+            elif key == "namespace":
+                named[value] = _called(value)
+        return dict.fromkeys(runs, _OF_RUN) | named
+
+    def _owner_of_run(self, run_id: str | None) -> list[str]:
+        try:
+            return [] if run_id is None else [self._service.knowledge.run(run_id).job.namespace]
+        except NotFoundError:
+            return []
+
+    def _shown(self, name: DatasetId) -> DatasetId:
+        return self._service.knowledge.graph.shown(name)
+
+    def _of_node(self, node: Node) -> dict[str, str]:
+        if isinstance(node, JobId):
+            return {node.namespace: _called(node.namespace)}
+        name = node.dataset if isinstance(node, ColumnId) else node
+        shown = self._shown(name).namespace
+        return {shown: _called(shown) if shown == name.namespace else _OF_DATASET}
+
+    def _nodes_or_none(self, node_id: str) -> Iterator[Node]:
+        if run_of(node_id) is not None:
+            return
+        try:
+            yield from self._nodes(node_id)
+            if "#" in node_id:  # a version may follow
+                yield from self._nodes(node_id.rpartition("#")[0])
+        except InvalidNameError:
+            return
+
+    def _nodes(self, node_id: str) -> Sequence[Node]:
+        """What a node id may mean, of what is known; else its likeliest reading."""
+        read = [reading.node for reading in islice(readings(node_id), MAX_READINGS)]
+        return [node for node in read if self._is_known(node)] or read[:1]
+
+    def _is_known(self, node: Node) -> bool:
+        graph = self._service.knowledge.graph
+        if isinstance(node, JobId):
+            return node in graph.jobs
+        name = node.dataset if isinstance(node, ColumnId) else node
+        return name in graph.datasets or graph.identities.knows(name)
+
+    def _hide_columns(self, request: Request, route: str, sight: Sight) -> None:
+        """What is hidden from somebody is not there for them, in the same words as a column that nobody told of."""
+        if sight.veil is None or sight.veil.columns is None:
+            return
+        asked = request.query_params
+        nodes = [node for key in _NODE_IDS for value in asked.getlist(key) for node in self._nodes_or_none(value)]
+        columns = [node for node in nodes if isinstance(node, ColumnId)]
+        datasets = [node for node in nodes if isinstance(node, DatasetId)]
+        columns += [ColumnId(dataset, column) for column in asked.getlist("column") for dataset in datasets]
+        for dataset, column in columns:
+            if sight.veil.column(column) != column:
+                self._refuse(sight.caller, route, "nothing permits know-restricted", dataset.namespace)
+                raise NotFoundError(f"Field '{column}' of dataset '{dataset.name}' not found.")
+
+
+def _is_covered(caller: Caller, rule: Rule, namespace: str, *, names_some: bool) -> bool:
+    if rule.about in ("nothing", "own"):
+        return True
+    return caller.grant.covers(namespace) if names_some else caller.grant.covers_all
+
+
+def _lacks(caller: Caller, action: Action, *, covered: bool) -> str:
+    """What is missing, and who can give it."""
+    if caller.grant.roles.isdisjoint(_ROLES[action]):
+        return f"its role is {_or(sorted(caller.grant.roles))}: ask an admin for one (docs/access.md)"
+    if not covered:
+        scopes = ", ".join(caller.grant.scopes) or "none"
+        return f"its scopes are {scopes}: ask an admin for one (docs/access.md)"
+    return "it has them, and a rule of this service's own forbids it: ask an admin"
+
+
+def _or(roles: Sequence[str]) -> str:
+    *others, last = roles
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _scope(rule: Rule, called: str) -> str:
+    if rule.about in ("nothing", "own"):
+        return ""
+    if called:
+        return f" with a scope that covers {called}"
+    return " with the scope *" + (", or a request that names a namespace" if rule.about == "named" else "")
+
+
+def _called(namespace: str) -> str:
+    return f"namespace {namespace!r}"

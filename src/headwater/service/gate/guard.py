@@ -1,0 +1,113 @@
+"""ASGI middleware: nobody comes by who may not, and what goes out names nothing that they may not know."""
+
+import json
+import logging
+from typing import Any, Final
+
+from fastapi import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from headwater.access.veil import Veil
+from headwater.errors import HeadwaterError, UnauthenticatedError
+from headwater.service.gate.gate import Gate
+from headwater.service.gate.rules import matched
+from headwater.service.gate.sight import SIGHT
+from headwater.service.http.failures import failed
+from headwater.service.http.paths import path_as_sent
+
+log = logging.getLogger(__name__)
+
+_JSON: Final = b"application/json"
+_EVENTS: Final = b"text/event-stream"
+_NOT_THE_PAGE: Final = ("/api", "/metrics", "/healthz", "/openapi")
+
+
+class Guard:
+    """Stands before all else; not put there where there is no access control."""
+
+    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+        self._app = app
+        self._gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on, if its caller may."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path = path_as_sent(scope)
+        asked = matched(scope["method"], path)
+        if _is_page(scope, path) if asked is None else asked.rule is None:
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            sight = await self._gate.admitted(request, asked)
+        except HeadwaterError as error:
+            if isinstance(error, UnauthenticatedError):
+                self._gate.count_stranger(path, str(error))
+            response = await failed(request, error)
+            await response(scope, receive, send)
+            return
+        scope[SIGHT] = sight
+        await self._app(scope, receive, send if sight.veil is None else _Veiled(sight.veil, send))
+
+
+def _is_page(scope: Scope, path: str) -> bool:
+    is_other = any(each.startswith(_NOT_THE_PAGE) for each in (path, scope["path"]))
+    return scope["method"] == "GET" and not is_other
+
+
+class _Veiled:
+    """Lays a veil over what goes out: over a whole JSON answer, or over each server-sent event."""
+
+    def __init__(self, veil: Veil, send: Send) -> None:
+        self._veil = veil
+        self._send = send
+        self._start: Message | None = None
+        self._kind = b""
+        self._body = bytearray()
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = dict(message["headers"])
+            self._kind = headers.get(b"content-type", b"").partition(b";")[0]
+            if self._kind == _JSON and message["status"] < 400:
+                self._start = message  # its length is not known yet
+                return
+        elif message["type"] == "http.response.body":
+            if self._start is not None:
+                await self._whole(message)
+                return
+            if self._kind == _EVENTS:
+                message = {**message, "body": self._events(message.get("body", b""))}
+        await self._send(message)
+
+    async def _whole(self, message: Message) -> None:
+        self._body += message.get("body", b"")
+        if message.get("more_body") or self._start is None:
+            return
+        seen = bytes(self._body)
+        if not self._veil.is_clear(seen):
+            seen = json.dumps(self._veil.over(json.loads(seen)), separators=(",", ":")).encode()
+        start, self._start = self._start, None
+        headers = [each for each in start["headers"] if each[0] != b"content-length"]
+        await self._send({**start, "headers": [*headers, (b"content-length", b"%d" % len(seen))]})
+        await self._send({"type": "http.response.body", "body": seen})
+
+    def _events(self, text: bytes) -> bytes:
+        """What `Feed` sends at once: whole events."""
+        return b"".join(self._event(event) + b"\n\n" for event in text.split(b"\n\n") if event)
+
+    def _event(self, event: bytes) -> bytes:
+        head, data, told = event.partition(b"\ndata: ")
+        if not data:
+            return event
+        change: dict[str, Any] = json.loads(told)
+        if "jobs" in change:  # else it says no more than that changes were missed
+            for key in ("jobs", "datasets", "schemas"):
+                change[key] = change[key] and [node_id for node_id in change[key] if self._veil.hidden(node_id) is None]
+            shown = {*change["jobs"], *change["datasets"]}
+            change["edges"] = change["edges"] and [edge for edge in change["edges"] if {*edge.values()} <= shown]
+            if not shown:
+                change["run"] = change["state"] = None
+        return head + data + json.dumps(change, separators=(",", ":")).encode()

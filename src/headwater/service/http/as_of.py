@@ -1,0 +1,108 @@
+"""Which of the log's events a read counts: `asOf` by when they happened, `logSize` by when they were known."""
+
+import re
+from datetime import timedelta
+from typing import Annotated, Final, NamedTuple
+
+from fastapi import Query
+from pydantic import BeforeValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from headwater.errors import InvalidInputError
+from headwater.model.times import EPOCH, microseconds, read_time
+from headwater.service.http.answers import iso
+
+_MILLISECONDS: Final = re.compile(r"[+-]?\d{1,15}", re.ASCII)
+_LOST_PLUS: Final = re.compile(r" (?=\d\d:?\d\d$)", re.ASCII)
+"""In a query `+` stands for a space, and few remember to write the offset as `%2B02:00`."""
+EXPECTED: Final = "expected a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
+
+
+class AsOf(NamedTuple):
+    """The events until a time, that time included, among the first entries of the log; None: no such bound."""
+
+    time_us: int | None = None
+    """Microseconds since 1970, UTC."""
+    log_size: int | None = None
+
+    def counts(self, event_us: int, log_index: int) -> bool:
+        """Whether an event is within the bounds."""
+        is_early = self.time_us is None or event_us <= self.time_us
+        return is_early and (self.log_size is None or log_index < self.log_size)
+
+    def without_idle_bounds(self, newest: "AsOf") -> "AsOf":
+        """The bounds that leave something out; `newest` is the latest event time and the size of the log."""
+        is_all = self.log_size is None or self.log_size >= (newest.log_size or 0)
+        is_now = self.time_us is None or newest.time_us is None or self.time_us >= newest.time_us
+        return AsOf(None if is_now else self.time_us, None if is_all else self.log_size)
+
+
+def time_us(text: object) -> object:
+    """Microseconds since 1970 of a time with a zone, or of milliseconds since 1970.
+
+    >>> time_us("2025-03-01T11:00:00+01:00") == time_us("1740823200000")
+    True
+    """
+    if not isinstance(text, str):
+        return text
+    try:
+        if _MILLISECONDS.fullmatch(text):
+            return microseconds(EPOCH + timedelta(milliseconds=int(text)))
+        time = read_time(_LOST_PLUS.sub("+", text))
+        if time.tzinfo is not None:
+            return microseconds(time)
+    except (ValueError, OverflowError):
+        pass
+    raise PydanticCustomError("time", EXPECTED)
+
+
+def written(time_us: int) -> str:
+    """A time to the microsecond, so that it means the same when it is sent back."""
+    return iso(time_us, "microseconds")
+
+
+AsOfTime = Annotated[
+    int | None,
+    BeforeValidator(time_us),
+    WithJsonSchema({"type": "string", "examples": ["2026-05-22T14:23:11Z", "1779459791000"]}),
+    Query(
+        alias="asOf",
+        description="Answer as if only the events until this time had happened: a time with its zone, or milliseconds "
+        "since 1970. By the time that events give themselves, not by when they came.",
+    ),
+]
+LogSize = Annotated[
+    int | None,
+    Query(
+        alias="logSize",
+        ge=0,
+        le=2**53,
+        description="Answer from the first entries of the log only: what was known then. As many as there are by now "
+        "is now.",
+    ),
+]
+
+_SIZE: Final = re.compile(r"log:(\d{1,15})", re.ASCII)
+_RUN: Final = "run:"
+
+
+def end_of_comparison(name: str, text: str, log_size: int) -> AsOf:
+    """One end of a comparison: a time, or `log:N` for the first N entries of the log.
+
+    Raises:
+        InvalidInputError: it is neither, or the log is shorter; the message names the parameter.
+    """
+    if text.startswith(_RUN):
+        raise InvalidInputError(
+            f"query param {name} cannot be read: expected a time or log:N; compare two runs by fromRun=ID and toRun=ID"
+        )
+    if size := _SIZE.fullmatch(text):
+        if int(size[1]) > log_size:
+            raise InvalidInputError(f"query param {name}: {text} is beyond the log, which ends at log:{log_size}")
+        return AsOf(log_size=int(size[1]))
+    try:
+        read = time_us(text)
+    except PydanticCustomError as fault:
+        raise InvalidInputError(f"query param {name} cannot be read: {EXPECTED}, or log:N") from fault
+    assert isinstance(read, int)  # noqa: S101  as it does for every text
+    return AsOf(read)

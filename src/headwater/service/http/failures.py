@@ -1,0 +1,180 @@
+"""Every error in one shape: `{"code": 404, "message": "…"}`; wrong parameters add `"errors"`, as Marquez has it."""
+
+import logging
+import re
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from headwater.errors import (
+    ForbiddenError,
+    HeadwaterError,
+    InvalidEventError,
+    InvalidInputError,
+    MalformedJsonError,
+    NotFoundError,
+    SetupError,
+    UnauthenticatedError,
+    UnavailableError,
+    UntrustedEventError,
+    UntrustedNoteError,
+)
+from headwater.service.http.answers import answer
+from headwater.service.http.as_of import EXPECTED
+from headwater.service.shapes import Failure
+
+log = logging.getLogger(__name__)
+
+STATUS_OF_ERROR: Final = (
+    (MalformedJsonError, HTTPStatus.BAD_REQUEST),
+    (InvalidEventError, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (InvalidInputError, HTTPStatus.BAD_REQUEST),
+    (UntrustedEventError, HTTPStatus.FORBIDDEN),
+    (UntrustedNoteError, HTTPStatus.FORBIDDEN),
+    (UnauthenticatedError, HTTPStatus.UNAUTHORIZED),
+    (ForbiddenError, HTTPStatus.FORBIDDEN),
+    (NotFoundError, HTTPStatus.NOT_FOUND),
+    (UnavailableError, HTTPStatus.SERVICE_UNAVAILABLE),
+    (SetupError, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+"""The first that fits counts, so the narrower stand first."""
+
+_RETRY_AFTER_S: Final = "1"
+_NUMBERS: Final = {("query", name) for name in ("limit", "offset", "depth")}
+"""Those that Marquez has, too."""
+_SMALL: Final = {("query", "kind")}
+"""Those whose words stand in small letters; Marquez lists all of its own in capitals."""
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_A_TIME: Final = "expected a time such as 2026-05-22T14:23:11Z, or milliseconds since 1970"
+_INDEX: Final = re.compile(r"\.(\d+)")
+_QUOTED: Final = re.compile(r"'([^']*)'")
+
+
+def handle_failures(app: FastAPI) -> None:
+    """Let every failure of the app go out in the one shape."""
+    app.add_exception_handler(HeadwaterError, _ours)
+    app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(RequestValidationError, _of_parameters)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def failed(request: Request, error: HeadwaterError | HTTPException | ClientDisconnect) -> Response:
+    """The answer to a request that came to this."""
+    if isinstance(error, HeadwaterError):
+        return await _ours(request, error)
+    return await (_gone if isinstance(error, ClientDisconnect) else _of_http)(request, error)
+
+
+def status_of(error: Exception) -> HTTPStatus:
+    """The status that says what a caller can do about the error."""
+    statuses = (status for kind, status in STATUS_OF_ERROR if isinstance(error, kind))
+    return next(statuses, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+async def _ours(_: Request, error: Exception) -> Response:
+    status = status_of(error)
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return await _unexpected(_, error)
+    response = _failure(status, str(error), _faults(error) if isinstance(error, InvalidEventError) else None)
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        response.headers["retry-after"] = _RETRY_AFTER_S
+    if status == HTTPStatus.UNAUTHORIZED:
+        response.headers["www-authenticate"] = 'Bearer realm="headwater"'
+    return response
+
+
+async def _of_http(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
+    is_plain = error.detail == HTTPStatus(error.status_code).phrase
+    message = _phrase(HTTPStatus(error.status_code)) if is_plain else error.detail
+    response = _failure(error.status_code, message)
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _of_parameters(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101  registered for nothing else
+    faults = error.errors()
+    wrong = [*dict.fromkeys(map(_wording, faults))]  # a parameter that two parts of a route read has a fault in each
+    status = _status_of_faults(faults)
+    message = _phrase(status) if status == HTTPStatus.NOT_FOUND else "; ".join(wrong)
+    return answer(Failure(code=status, message=message, errors=wrong), status)
+
+
+def _status_of_faults(faults: Sequence[Any]) -> HTTPStatus:
+    """As Marquez tells them apart: to Jersey a number that cannot be read is a path that is not there."""
+    if any(fault["loc"] in _NUMBERS and fault["type"].startswith("int_parsing") for fault in faults):
+        return HTTPStatus.NOT_FOUND
+    is_of_body = all(fault["loc"][0] == "body" for fault in faults)
+    return HTTPStatus.UNPROCESSABLE_ENTITY if is_of_body else HTTPStatus.BAD_REQUEST
+
+
+def _phrase(status: HTTPStatus) -> str:
+    return f"HTTP {status} {status.phrase}"
+
+
+async def _gone(_: Request, __: Exception) -> Response:
+    return _failure(HTTPStatus.BAD_REQUEST, "the connection ended before the body did")  # nobody will read it
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    log.error("a request failed", exc_info=error, extra={"method": request.method, "path": request.url.path})
+    return _failure(HTTPStatus.INTERNAL_SERVER_ERROR, "the service has a fault; its log says more")
+
+
+def _failure(status: int, message: str, faults: Sequence[str] | None = None) -> Response:
+    failure = Failure(code=status, message=message)
+    return answer(failure if faults is None else {**failure, "errors": faults}, status)
+
+
+def _faults(error: InvalidEventError) -> list[str] | None:
+    """What is wrong with an event; of members that are not there in the words of Marquez.
+
+    >>> _faults(InvalidEventError("inputs.0.name: is required", ("inputs.0.name",)))
+    ['inputs[0].name must not be null']
+    """
+    if isinstance(error, MalformedJsonError):
+        return None
+    missing = [_INDEX.sub(r"[\1]", path) + " must not be null" for path in error.missing]
+    return missing or [str(error)]
+
+
+def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
+    place, *path = fault["loc"]
+    name = ".".join(str(step) for step in path)
+    subject = (name or "body") if place == "body" else f"{place} param {path[0]}"
+    if fault["type"] == "missing":
+        return f"{subject} must not be {'blank' if subject == 'query param q' else 'null'}"
+    bounds = fault.get("ctx", {})
+    match fault["type"]:
+        case "greater_than_equal":
+            what = f"must be greater than or equal to {bounds['ge']}"
+        case "less_than_equal":
+            what = f"must be less than or equal to {bounds['le']}"
+        case "int_parsing" | "int_parsing_size":
+            what = "must be a whole number"
+        case "bool_parsing":
+            what = "must be true or false"
+        case "literal_error" if place == "query":
+            words = bounds["expected"] if tuple(fault["loc"]) in _SMALL else bounds["expected"].upper()
+            what = f"must be one of [{', '.join(_QUOTED.findall(words))}]"
+        case "literal_error":
+            what = f"must be {bounds['expected']}"
+        case "date_from_datetime_parsing" if not _DAY.fullmatch(str(fault["input"])):
+            what = f'must match "^{_DAY.pattern}$"'
+        case kind if kind.startswith("date_"):
+            what = "cannot be read: expected a day that there is, such as 2026-05-22"
+        case kind if kind.startswith(("datetime_", "timezone_")):
+            what = f"cannot be read: {_A_TIME if place == 'query' else EXPECTED}"
+        case "model_attributes_type" | "model_type" | "dict_type" | "mapping_type":
+            what = "must be a JSON object"
+        case _:
+            what = f"cannot be read: {fault['msg']}"
+    return f"{subject} {what}"

@@ -1,0 +1,92 @@
+"""Query parameters that a route does not take: one that is misspelt must not be passed over as if it were not there.
+
+Our own routes refuse them all. On Marquez's routes its clients may send what they like; but not what is nearly `asOf`
+or `logSize`, since an answer about now is wrong for who asks about then.
+"""
+
+import re
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from difflib import get_close_matches
+from typing import Any, Final
+
+from fastapi import Request, Response
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+
+from headwater.errors import InvalidInputError
+from headwater.service.http.paths import API
+
+_DATASET: Final = "/namespaces/{namespace}/datasets/{name}"
+_JOB: Final = "/namespaces/{namespace}/jobs/{name}"
+_RUN: Final = "/jobs/runs/{run_id}"
+_OF_MARQUEZ: Final = frozenset(
+    {
+        *("/lineage", "/column-lineage", "/runlineage/upstream", "/search", "/jobs", "/tags", "/tags/{name}"),
+        *("/events", "/events/lineage", "/events/{namespace}", "/sources", "/sources/{name}"),
+        *("/namespaces", "/namespaces/{name}", "/namespaces/{namespace}/datasets", "/namespaces/{namespace}/jobs"),
+        *(f"{node}{rest}" for node in (_DATASET, _JOB) for rest in ("", "/versions", "/versions/{version}")),
+        *(f"{node}/tags/{{tag}}" for node in (_DATASET, f"{_DATASET}/fields/{{field}}", _JOB)),
+        *(f"{_JOB}/runs", _RUN, f"{_RUN}/facets", f"{_RUN}/{{mark}}"),
+        *(f"/stats/{kind}" for kind in ("lineage-events", "jobs", "datasets", "sources")),
+    }
+)
+"""Below `/api/v1`."""
+_GRAPHQL: Final = "/api/v1-beta/graphql"
+_OF_THEN: Final = frozenset({"asOf", "logSize"})
+_ALIKE: Final = 0.6
+"""How much of two names must be the same for the one to be a slip for the other, from 0 to 1."""
+
+
+class KnownQuery(APIRoute):
+    """A route that tells who asks of parameters that it does not take."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Look at the parameters' names first, then go on as any route."""
+        handle = super().get_route_handler()
+        taken = frozenset(_query_of(self.dependant))
+        is_marquezs = self.path_format.removeprefix(API) in _OF_MARQUEZ or self.path_format == _GRAPHQL
+
+        async def checked(request: Request) -> Response:
+            sent = request.query_params.keys()
+            refuse_unknown([name for name in sent if _is_of_then(name)] if is_marquezs else sent, taken)
+            return await handle(request)
+
+        return checked
+
+
+def refuse_unknown(sent: Iterable[str], taken: frozenset[str]) -> None:
+    """Let nothing by that is not taken.
+
+    Raises:
+        InvalidInputError: the message names the first such parameter, and the nearest that there is.
+    """
+    for name in sent:
+        if name not in taken:
+            raise InvalidInputError(f"query param {name} is not known here: {_instead(name, taken)}")
+
+
+def _instead(name: str, taken: frozenset[str]) -> str:
+    plain = {_plain(each): each for each in taken}
+    if near := get_close_matches(_plain(name), plain, 1, _ALIKE):
+        return f"did you mean {plain[near[0]]}?"
+    return f"there is {', '.join(sorted(taken))}" if taken else "there is none"
+
+
+def _is_of_then(name: str) -> bool:
+    """Whether it is nearly `asOf` or `logSize`, in other letters or parted otherwise."""
+    return name not in _OF_THEN and any(_plain(name) == _plain(each) for each in _OF_THEN)
+
+
+def _plain(name: str) -> str:
+    """Without case and separators.
+
+    >>> _plain("As_of")
+    'asof'
+    """
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def _query_of(dependant: Dependant) -> Iterator[str]:
+    yield from (parameter.alias for parameter in dependant.query_params)
+    for each in dependant.dependencies:
+        yield from _query_of(each)

@@ -1,0 +1,124 @@
+"""Many events in one body: cut apart without touching a byte of any, and taken each for itself."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from json import JSONDecodeError, JSONDecoder
+from typing import Final, Literal
+
+import orjson
+
+from headwater.errors import HeadwaterError, MalformedJsonError, UnavailableError
+from headwater.model.strict_json import end_of_brackets
+from headwater.service.http.failures import status_of
+from headwater.service.ingest.recording import Answer
+from headwater.service.shapes.batch import BatchAnswer, BatchSummary, EventAnswer, FailedEvent
+from headwater.service.shapes.log import Receipt
+from headwater.signing.merkle import Growth
+
+NDJSON: Final = "application/x-ndjson"
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_DECODER: Final = JSONDecoder(parse_int=str)  # only ends of values count, and `int` refuses more than 4,300 digits
+
+
+def events_in(body: bytes, content_type: str) -> list[bytes]:
+    """The events of a body: the elements of a JSON array, or the lines of newline-delimited JSON.
+
+    Lines are not looked into; one that is no JSON fails for itself. Empty lines do not count.
+
+    Raises:
+        MalformedJsonError: no JSON array; the message gives the position.
+    """
+    if content_type.partition(";")[0].strip().lower() == NDJSON:
+        return [line for line in body.split(b"\n") if line and not line.isspace()]
+    return _rewritten(body) or list(_elements(body))
+
+
+def _rewritten(body: bytes) -> list[bytes] | None:
+    """The elements, if written again they give these very bytes: that is how most programs write, and fast to read."""
+    try:
+        events = [orjson.dumps(event) for event in orjson.loads(body)]
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError, TypeError):
+        return None
+    return events if b"[" + b",".join(events) + b"]" == body.strip() else None
+
+
+def _elements(body: bytes) -> Iterator[bytes]:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as fault:
+        raise MalformedJsonError(f"batch: not UTF-8 at byte {fault.start}") from None
+    place = _expect(text, 0, "[")
+    is_more = not text.startswith("]", place)
+    while is_more:
+        end = _end_of_value(text, place)
+        yield text[place:end].encode()
+        place = _after_space(text, end)
+        if is_more := text.startswith(",", place):
+            place = _after_space(text, place + 1)
+    if _expect(text, place, "]") != len(text):
+        raise MalformedJsonError("batch: something follows the array")
+
+
+def _end_of_value(text: str, place: int) -> int:
+    try:
+        return _DECODER.raw_decode(text, place)[1]
+    except JSONDecodeError as fault:
+        raise MalformedJsonError(f"batch: not JSON at character {fault.pos}: {fault.msg}") from None
+    except RecursionError:  # too deep to be an event, which it is told by itself
+        end = end_of_brackets(text, place)
+        if end is None:
+            raise MalformedJsonError(f"batch: the event at character {place} has no end") from None
+        return end
+
+
+def _expect(text: str, place: int, character: str) -> int:
+    place = _after_space(text, place)
+    if not text.startswith(character, place):
+        raise MalformedJsonError(f"batch: expected {character!r} at character {place}")
+    return _after_space(text, place + 1)
+
+
+def _after_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return place if found is None else found.end()
+
+
+def batch_answer(
+    outcomes: Sequence[Answer | HeadwaterError], receipt: Callable[[int, Growth], Receipt] | None = None
+) -> BatchAnswer:
+    """What is told of a batch: a summary, one answer for each event in its order, and the failed ones once more.
+
+    `receipt` makes receipts for those that were stored, if the sender asked for them.
+    """
+    results = [_event_answer(index, outcome) for index, outcome in enumerate(outcomes)]
+    if receipt is not None:
+        for result, outcome in zip(results, outcomes, strict=True):
+            if isinstance(outcome, Answer):
+                result["receipt"] = receipt(outcome.log_index, outcome.growth)
+    failed = [
+        FailedEvent(index=each["index"], reason=each.get("message", ""), retriable=each["retriable"])
+        for each in results
+        if each["status"] >= 400
+    ]
+    retriable = sum(each["retriable"] for each in failed)
+    summary = BatchSummary(
+        received=len(results),
+        successful=len(results) - len(failed),
+        failed=len(failed),
+        retriable=retriable,
+        non_retriable=len(failed) - retriable,
+    )
+    return BatchAnswer(status=_status(summary), summary=summary, failed_events=failed, results=results)
+
+
+def _status(summary: BatchSummary) -> Literal["success", "partial_success", "failure"]:
+    if not summary["failed"]:
+        return "success"
+    return "partial_success" if summary["successful"] else "failure"
+
+
+def _event_answer(index: int, outcome: Answer | HeadwaterError) -> EventAnswer:
+    if isinstance(outcome, HeadwaterError):
+        is_retriable = isinstance(outcome, UnavailableError)
+        return EventAnswer(index=index, status=status_of(outcome), retriable=is_retriable, message=str(outcome))
+    return EventAnswer(index=index, status=201 if outcome.is_new else 200, retriable=False)

@@ -1,0 +1,159 @@
+"""An event in: read, verified, stored, in the graph, and only then acknowledged."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from headwater.errors import (
+    ForbiddenError,
+    HeadwaterError,
+    InvalidEventError,
+    MalformedJsonError,
+    UnavailableError,
+    UntrustedEventError,
+)
+from headwater.model.edits import EditEntry
+from headwater.service.ingest.recording import Answer, Answered, Group, Recorder, WhyNot
+from headwater.service.metrics import Metrics
+from headwater.signing.leaf import SALT_BYTES
+from headwater.signing.merkle import Growth
+from headwater.store.entries import Stored, Verdict, entry_of
+from headwater.store.writer import Outcome
+
+log = logging.getLogger(__name__)
+
+_FAILED_FOR_US: Final = 30_000_000
+"""How long a post that failed counts: what leaves a service out while it is not well sends it none that succeeds."""
+_TOGETHER: Final = 16
+"""Events of a batch that go their way together."""
+_SALTS_TOGETHER: Final = 256
+
+
+@dataclass(slots=True)
+class Intake:
+    """Takes events, and is the `Learner` of who records them; lives on the event loop's thread.
+
+    `learn` is called once for each new event after it is on disk, and before it is acknowledged; also for those that
+    another service stored in the same database.
+    """
+
+    recorder: Recorder
+    learn: Callable[[Stored], None]
+    metrics: Metrics
+    now_us: Callable[[], int]
+    _last_failure: tuple[str, int] | None = field(init=False, default=None)
+    """Of the last event that was to be stored, if it was not: why, and when."""
+    _salts: Iterator[bytes] = field(init=False, default_factory=lambda: _random_salts())
+
+    @property
+    def fault(self) -> str | None:
+        """Why events cannot be stored now, or None if all is well as far as is known."""
+        return self.recorder.fault or self._newest_failure()
+
+    def _newest_failure(self) -> str | None:
+        if self._last_failure is None or abs(self.now_us() - self._last_failure[1]) >= _FAILED_FOR_US:
+            return None
+        return self._last_failure[0]
+
+    async def take(self, raw: bytes, why_not: WhyNot | None = None) -> Answer:
+        """Store an event; when this returns, it is on disk and in every answer.
+
+        `why_not` is asked whether its sender may bring it.
+
+        Raises:
+            MalformedJsonError: no JSON.
+            InvalidEventError: no event; the message gives the path of the first bad field.
+            UntrustedEventError: it lacks the good signature that is required.
+            ForbiddenError: its sender may not bring it.
+            UnavailableError: it could not be stored now.
+        """
+        (outcome,) = await self._take_some([raw], why_not)
+        if isinstance(outcome, HeadwaterError):
+            raise outcome
+        return outcome
+
+    async def take_all(self, events: Sequence[bytes], why_not: WhyNot | None = None) -> list[Answer | HeadwaterError]:
+        """Store many events, each for itself; gives for each, in order, its answer or why it was not stored."""
+        taken: list[asyncio.Task[list[Answer | HeadwaterError]]] = []
+        for begin in range(0, len(events), _TOGETHER):
+            taken.append(asyncio.create_task(self._take_some(events[begin : begin + _TOGETHER], why_not)))
+            await asyncio.sleep(0)  # let them be sent on their way, and others have their turn
+        return [outcome for some in await asyncio.gather(*taken) for outcome in some]
+
+    async def _take_some(self, events: Sequence[bytes], why_not: WhyNot | None) -> list[Answer | HeadwaterError]:
+        received_us = self.now_us()
+        posted = [(raw, received_us, next(self._salts)) for raw in events]
+        answers = await self.recorder.record(posted, why_not)
+        took_s = (self.now_us() - received_us) / 1_000_000
+        return [self._told(answer, took_s) for answer in answers]
+
+    def _told(self, answer: Answered, took_s: float) -> Answer | HeadwaterError:
+        if isinstance(answer, Answer):
+            self.metrics.ingest.observe(took_s)
+        elif isinstance(answer, HeadwaterError):
+            self.metrics.refuse(_REASONS[type(answer)])
+        else:
+            raise answer
+        return answer
+
+    async def edit(self, entry: EditEntry, *, is_proved: bool = False) -> Answer:
+        """Store what somebody said over the API; when this returns, it is on disk and in every answer.
+
+        `is_proved` is for what carries proofs of its own.
+
+        Raises:
+            UntrustedEventError: signatures are required, and an edit has none.
+            UnavailableError: it could not be stored now.
+        """
+        if self.recorder.trust.is_required and not is_proved:
+            raise UntrustedEventError("unsigned: the service takes signed events only, so nothing can be edited here")
+        (answer,) = await self.recorder.add(entry_of(entry, "unsigned", None, self.now_us(), next(self._salts)))
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    # As a learner
+
+    def heard(self, news: Sequence[Stored]) -> None:
+        """As in `Learner`."""
+        for stored in news:
+            self.learn(stored)
+
+    def settled(self, group: Group, growth: Growth) -> list[Answered]:
+        """As in `Learner`."""
+        self.metrics.group.observe(len(group))
+        return [self._learned(verdict, outcome, growth) for verdict, outcome in group]
+
+    def _learned(self, verdict: Verdict, outcome: Outcome, growth: Growth) -> Answered:
+        if isinstance(outcome, Exception):
+            if self._newest_failure() is None:
+                log.error("events cannot be stored", extra={"fault": str(outcome)})
+            self._last_failure = str(outcome), self.now_us()
+            return outcome
+        self._last_failure = None
+        try:
+            if outcome.is_new:
+                self.learn(outcome)
+        except Exception as fault:  # every post is answered, whatever happens to its neighbours
+            return fault
+        self.metrics.events.labels("stored" if outcome.is_new else "known", verdict).inc()
+        return Answer(outcome.log_index, outcome.is_new, growth)
+
+
+def _random_salts() -> Iterator[bytes]:
+    """Random bytes for one leaf after the other; to ask the system for many at once takes a tenth of the time."""
+    while True:
+        some = secrets.token_bytes(SALT_BYTES * _SALTS_TOGETHER)
+        yield from (some[at : at + SALT_BYTES] for at in range(0, len(some), SALT_BYTES))
+
+
+_REASONS: Final[Mapping[type[Exception], str]] = {
+    MalformedJsonError: "malformed",
+    InvalidEventError: "invalid",
+    UntrustedEventError: "untrusted",
+    ForbiddenError: "forbidden",
+    UnavailableError: "unavailable",
+}

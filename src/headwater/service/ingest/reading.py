@@ -1,0 +1,97 @@
+"""An event's bytes read: parsed, verified, made ready for the store.
+
+All of it is pure, so it may be done in another process, and most of what an event costs is done here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from headwater.errors import InvalidEventError, UntrustedEventError
+from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, parse_event
+from headwater.model.heartbeat import NODES
+from headwater.service.ingest.mistrust import remedy
+from headwater.signing.directory import node_of
+from headwater.signing.facet import SIGNATURE
+from headwater.signing.verify import Claim, Verification, verify_event
+from headwater.store.entries import Entry, entry_of
+
+Refusal = InvalidEventError | UntrustedEventError
+"""Why an event is not taken."""
+
+_NEVER_US: Final = 2**62
+_SIGNATURE: Final = ("run", "facets", SIGNATURE)
+_UNSIGNED: Final = Verification("unsigned", None, "run.facets.signature: missing")
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Whose signatures are accepted, and whether there must be one.
+
+    `revoked_us` says of some keys from when on they are not accepted, in microseconds since 1970.
+    """
+
+    keys: Mapping[str, Ed25519PublicKey]
+    is_required: bool
+    revoked_us: Mapping[str, int] = field(default_factory=dict)
+
+
+Posted = tuple[bytes, int, bytes]
+"""An event's bytes, when they were received (microseconds since 1970), and random bytes for its leaf."""
+
+
+def read(posted: Posted, trust: Trust) -> Entry | Refusal:
+    """Read an event; gives why it cannot be taken where it cannot."""
+    raw, received_us, salt = posted
+    try:
+        event = _parsed(raw)
+        verified = _verified(event, trust, received_us)
+        _refuse_false_names(event, verified)
+        return entry_of(event, verified.verdict, verified.key_id, received_us, salt)
+    except (InvalidEventError, UntrustedEventError) as refusal:
+        return refusal
+
+
+def _parsed(raw: bytes) -> Event:
+    if not raw or raw.isspace():
+        raise InvalidEventError("event: the body is empty", ("body",))
+    event = parse_event(raw)
+    if isinstance(event, JobEvent) and event.tells_state:
+        raise InvalidEventError("run: is required", ("run",))
+    return event
+
+
+def _refuse_false_names(event: Event, verified: Verification) -> None:
+    """A node's own job is told of by nobody else.
+
+    Raises:
+        UntrustedEventError: the event is about such a job, and that node did not sign it. Whether its key is trusted is
+            another question: a service may not know it yet.
+    """
+    if isinstance(event, DatasetEvent) or event.job.namespace != NODES:
+        return
+    is_signed = verified.verdict in ("ok", "unknown-key") and verified.key_id is not None
+    if not is_signed or node_of(verified.key_id or "") != event.job.name:
+        raise UntrustedEventError(
+            f"job.namespace: {NODES} is for what nodes say of themselves: node {event.job.name!r} did not sign this"
+        )
+
+
+def _begin_of_signature(event: RunEvent) -> int | None:
+    of_run = (place.begin for place in reversed(event.places or ()) if place.path == _SIGNATURE)  # it stands at the end
+    return next(of_run, None)
+
+
+def _verified(event: Event, trust: Trust, received_us: int) -> Verification:
+    verified = _UNSIGNED
+    if isinstance(event, RunEvent) and (facet := event.run_facets.get(SIGNATURE)) is not None:
+        verified = verify_event(event.raw, trust.keys, Claim(facet, event.producer, _begin_of_signature(event)))
+    if verified.verdict == "ok" and max(event.stamp.time_us, received_us) >= trust.revoked_us.get(
+        verified.key_id or "", _NEVER_US
+    ):  # by arrival too: who has stolen a key may write any event time
+        verified = Verification("unknown-key", verified.key_id, "run.facets.signature.keyId: the key is revoked")
+    if trust.is_required and verified.verdict != "ok":
+        raise UntrustedEventError(f"{verified.verdict}: {verified.reason}; {remedy(verified.verdict)}")
+    return verified

@@ -1,0 +1,325 @@
+"""A process that reads, verifies and stores events for a service.
+
+`python -m headwater.service.ingest.recording_process 5 7`: it inherits two sockets, by their numbers. Over the one come
+events, and what became of them goes back; over the other the service asks for something and waits until it is done. One
+thread does everything, a group of events at a time: two would wait for each other's turn with Python more than for the
+disk. The process ends with the service.
+"""
+
+import gc
+import logging
+import os
+import queue
+import select
+import signal
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+from headwater.errors import HeadwaterError, SetupError, UnavailableError
+from headwater.service.ingest.reading import Posted, Refusal, Trust, read
+from headwater.service.ingest.recording_messages import (
+    Add,
+    Begin,
+    Decide,
+    Empty,
+    End,
+    Heed,
+    Recorded,
+    StoreFacts,
+    Take,
+    Ticket,
+    Unread,
+    packed,
+)
+from headwater.service.logs import log_to_stderr
+from headwater.store.entries import Entry, Stored, Verdict
+from headwater.store.opening import borrowed
+from headwater.store.store import Store
+from headwater.store.writer import END, GroupCommit, Item, Outcome
+
+log = logging.getLogger(__name__)
+
+_MOST_TOGETHER: Final = 64
+"""Events in one transaction: to read so many takes some 15 ms, for which the first of them waits."""
+_READ_BYTES: Final = 1 << 18
+
+
+class Awaited(NamedTuple):
+    """What is kept of an event until it is stored."""
+
+    ticket: Ticket
+    verdict: Verdict
+    told: int
+    """How many of the facts that it says the service knows."""
+
+
+_Read = tuple[Entry, Awaited]
+
+
+class _Posted(NamedTuple):
+    """An event that is to be read."""
+
+    ticket: Ticket
+    posted: Posted
+    is_held: bool
+
+
+class Recording:
+    """What comes over the sockets, done in order; the inbox of a group commit."""
+
+    def __init__(self, events: socket.socket, questions: socket.socket, store: Store) -> None:
+        self._events = events
+        self._questions = questions
+        self._store = store
+        self._trust = Trust({}, is_required=True)  # until it is told
+        self._came: deque[_Posted | Heed | Decide | Add | Item[Awaited]] = deque()
+        self._held: dict[Ticket, Entry] = {}
+        self._refused: list[tuple[Ticket, None, Refusal]] = []
+        self._shown: list[tuple[Ticket, Entry]] = []
+        self._news: list[Stored] = []
+        self._unsent = bytearray()
+        self._told: tuple[int, str | None] = (-1, None)
+        self._begun_s = 0.0
+        """When the reading of a group began."""
+        self._left = 0
+        """How many more are to be in it."""
+        self._storing_s = 0.0
+        """How long it took to store the one before."""
+        self.is_abandoned = False
+        """Whether the service ended without a word."""
+        self._woken, self._wakes = os.pipe()
+        self._unread = {events.fileno(): Unread(), questions.fileno(): Unread()}
+        self._poll = select.poll()
+        for each in (events.fileno(), questions.fileno(), self._woken):
+            os.set_blocking(each, False)
+            self._poll.register(each, select.POLLIN)
+
+    def work(self) -> None:
+        """Work until the service has it end, or ends itself."""
+        self._store.watch(self._news.extend, self._wake)
+        self._say([])
+        GroupCommit[Awaited](self, self._add, self._catch_up, self._deliver, _MOST_TOGETHER).work()
+        while self._unsent and not self.is_abandoned:
+            self._look(None)
+
+    # The inbox
+
+    def get(self, *, timeout: float | None = None) -> Item[Awaited]:
+        """As in `Inbox`."""
+        while (item := self._next()) is None:
+            if self._refused or self._shown:
+                self._say([])
+            if not self._look(timeout):
+                raise queue.Empty
+        self._begun_s = time.monotonic()
+        self._left = len(self._came) // 2
+        return item
+
+    def get_nowait(self) -> Item[Awaited]:
+        """As in `Inbox`; at the end of a group it gives nothing, whatever waits.
+
+        A group is half of what waits: so the service answers for the one half while the other is stored. But to read it
+        is to take as long as storing the one before: a slow disk is to have few large groups.
+        """
+        if self._left <= 0 and time.monotonic() - self._begun_s >= self._storing_s:
+            raise queue.Empty
+        self._left -= 1
+        while (item := self._next()) is None:
+            if not self._look(0):
+                raise queue.Empty
+        return item
+
+    def empty(self) -> bool:
+        """As in `Inbox`."""
+        return not (self._came or (self._look(0) and self._came))
+
+    def _next(self) -> Item[Awaited] | None:
+        """The next that is to be stored or done, of what came."""
+        while self._came:
+            came = self._came.popleft()
+            match came:
+                case _Posted(ticket, posted, is_held):
+                    item = self._read(ticket, posted, is_held=is_held)
+                case Heed():
+                    self._trust, item = came.trust, None
+                case Decide(ticket, is_stored):
+                    entry = self._held.pop(ticket)
+                    item = (entry, Awaited(ticket, entry.verdict, 0)) if is_stored else None
+                case Add(ticket, entry):
+                    item = (entry, Awaited(ticket, entry.verdict, len(entry.facts)))
+                case _:
+                    return came
+            if item is not None:
+                return item
+        return None
+
+    def _read(self, ticket: Ticket, posted: Posted, *, is_held: bool) -> _Read | None:
+        entry = read(posted, self._trust)
+        if not isinstance(entry, Entry):
+            self._refused.append((ticket, None, entry))
+        elif is_held:
+            self._held[ticket] = entry
+            self._shown.append((ticket, entry._replace(frame=b"", seal=None)))
+        else:
+            return entry, Awaited(ticket, entry.verdict, 0)
+        return None
+
+    # The sockets
+
+    def _look(self, timeout: float | None) -> bool:
+        """Wait for something to come, or to be taken; False if nothing did for so many seconds."""
+        wanted = select.POLLIN | (select.POLLOUT if self._unsent else 0)
+        self._poll.modify(self._events.fileno(), wanted)
+        ready = self._poll.poll(None if timeout is None else timeout * 1000)
+        for number, what in ready:
+            if what & select.POLLOUT:
+                self._send()
+            if what & ~select.POLLOUT:
+                self._receive(number)
+        return bool(ready)
+
+    def _receive(self, number: int) -> None:
+        try:
+            came = os.read(number, _READ_BYTES)
+        except ConnectionError:
+            came = b""
+        if number == self._woken:
+            self._came.append(self._follow)
+        elif came:
+            for message in self._unread[number].messages(came):
+                self._take(message)
+        else:
+            self._poll.unregister(number)
+            self.is_abandoned = True
+            self._came.appendleft(END)
+
+    def _take(self, message: object) -> None:
+        match message:
+            case Take(first, events, is_held):
+                self._came += [_Posted(first + number, posted, is_held) for number, posted in enumerate(events)]
+            case End():
+                self._came.append(END)
+            case StoreFacts() | Empty():  # before all events: who asks waits
+                self._came.appendleft(lambda: self._answer(message))
+            case Heed() | Decide() | Add():
+                self._came.append(message)
+
+    def _send(self) -> None:
+        try:
+            del self._unsent[: self._events.send(self._unsent)]
+        except BlockingIOError:
+            pass
+        except ConnectionError:  # nobody waits any more, as reading tells, too
+            self._unsent.clear()
+
+    def _say(self, outcomes: Sequence[tuple[Ticket, Verdict | None, Outcome]]) -> None:
+        """Tell the service all that it does not know yet."""
+        self._told = (self._store.facts_stored, self._store.fault)
+        message = Recorded([*self._refused, *outcomes], self._shown, self._news, self._store.growth, *self._told)
+        self._unsent += packed(message)
+        for told in (self._refused, self._shown, self._news):
+            told.clear()
+        self._send()
+
+    # What is done
+
+    def _add(self, entries: Sequence[Entry]) -> list[Stored]:
+        begin_s = time.monotonic()
+        stored = self._store.add(entries)
+        self._storing_s = time.monotonic() - begin_s
+        return stored
+
+    def _deliver(self, outcomes: Sequence[tuple[Awaited, Outcome]]) -> None:
+        self._say([(awaited.ticket, awaited.verdict, _news_of(awaited, outcome)) for awaited, outcome in outcomes])
+
+    def _catch_up(self, is_wanted: Callable[[], bool], at_least: int) -> None:
+        self._store.catch_up(is_wanted, at_least)
+        self._say_what_changed()
+
+    def _wake(self) -> None:
+        os.write(self._wakes, b"\0")
+
+    def _follow(self) -> None:
+        try:
+            self._store.follow()
+        finally:
+            self._say_what_changed()
+
+    def _say_what_changed(self) -> None:
+        if self._news or self._told != (self._store.facts_stored, self._store.fault):
+            self._say([])
+
+    def _answer(self, question: StoreFacts | Empty) -> None:
+        try:
+            answer = self._done(question)
+        except HeadwaterError as fault:
+            answer = fault
+        except Exception:
+            log.exception("what the service asked for could not be done")
+            answer = UnavailableError("the store did not do what was asked; its log says more")
+        self._questions.setblocking(True)
+        with suppress(ConnectionError):  # nobody waits any more, as reading tells, too
+            self._questions.sendall(packed(answer))
+        self._questions.setblocking(False)
+        self._say_what_changed()
+
+    def _done(self, question: StoreFacts | Empty) -> object:
+        if isinstance(question, Empty):
+            self._store.empty(question.places)
+            return None
+        self._store.see_to_facts()
+        self._store.catch_up()
+        return self._store.facts_stored
+
+
+def _news_of(awaited: Awaited, outcome: Outcome) -> Outcome:
+    """The outcome without what the service knows."""
+    if not awaited.told or isinstance(outcome, Exception):
+        return outcome
+    return outcome._replace(facts=outcome.facts[awaited.told :])
+
+
+def main() -> None:
+    """Open the store, then record until it is over."""
+    log_to_stderr()
+    for number in (signal.SIGINT, signal.SIGTERM):  # the service ends this process, once nothing waits
+        signal.signal(number, signal.SIG_IGN)
+    events, questions = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
+    try:
+        store = _opened(questions)
+    except ConnectionError:  # the service has ended meanwhile
+        return
+    if store is None:
+        return
+    gc.freeze()
+    gc.set_threshold(50_000)  # events are read and gone; looking for cycles among them costs a third of the reading
+    recording = Recording(events, questions, store)
+    recording.work()
+    if recording.is_abandoned:
+        os._exit(0)  # at once: a service that is started now takes the store, and folds what is missing
+    store.close()
+
+
+def _opened(questions: socket.socket) -> Store | None:
+    """Open the store that the service lends, and say so."""
+    unread = Unread()
+    while came := questions.recv(_READ_BYTES):
+        for message in unread.messages(came):
+            if isinstance(message, Begin):
+                try:
+                    store = borrowed(*message)
+                except SetupError as fault:
+                    questions.sendall(packed(fault))
+                    return None
+                questions.sendall(packed(store.known))
+                return store
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""What jobs did, kept from answer to answer: of a job that was touched, only the runs that were told of are looked at.
+
+A job may have any number of runs, and each of their events touches it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+from headwater.graph.lineage import Graph
+from headwater.graph.records import Run
+from headwater.model.facts import RunOfJob, Seen
+from headwater.model.names import JobId
+from headwater.service.knowledge.activity import Activity, KnownRun, activity_in, known_run, known_runs
+from headwater.service.tallies.ordered import Ordered
+
+_Key = tuple[int, str]
+"""Orders runs newest first: minus the time of the first event, then the id."""
+
+
+class Spoke(NamedTuple):
+    """What a run had told of itself: its job, and when; None where it had told nothing."""
+
+    of_job: RunOfJob | None
+    seen: Seen | None
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What a job did, as of when it was last looked at."""
+
+    activity: Activity
+    order: Ordered[_Key] | None = None
+    """Of its runs; None where these were not looked at."""
+    silent: dict[str, Seen] = field(default_factory=dict)
+    """Its runs that are known by their children alone, and when these spoke."""
+    with_parent: _Key | None = None
+    """The newest run that names a parent."""
+    ended: _Key | None = None
+    is_touched: bool = False
+    before: dict[str, Seen | None] = field(default_factory=dict)
+    """By the runs that were told of since, when they had spoken as runs of this job."""
+
+
+class Activities:
+    """What the jobs of a graph did."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._kept: dict[JobId, _Kept] = {}
+        self._silent: dict[str, KnownRun] = {}
+        """Runs that are known by others alone, of which there may be thousands."""
+
+    def run(self, run_id: str) -> KnownRun | None:
+        """The run, or None if nobody ever named it."""
+        run = self._silent.get(run_id)
+        if run is None and (run := self._known_run(run_id)) is not None and not run.has_events:
+            self._silent[run_id] = run
+        return run
+
+    def _known_run(self, run_id: str) -> KnownRun | None:
+        return known_run(self._graph, run_id)
+
+    def spoke(self, run_ids: Iterable[str]) -> Mapping[str, Spoke]:
+        """What the runs have told: asked before the graph hears more of them, for `touch` to be told."""
+        return {run_id: _spoke(self._graph.runs.get(run_id)) for run_id in run_ids}
+
+    def touch(self, jobs: Iterable[JobId], before: Mapping[str, Spoke]) -> None:
+        """The graph has heard of these jobs, and of these runs that had spoken so before."""
+        silent = {*self._silent_wholes(before)}
+        for run_id in chain(before, silent):
+            self._silent.pop(run_id, None)
+        touched = [(job, kept) for job in jobs if (kept := self._kept.get(job)) is not None]
+        for job, kept in touched:
+            if kept.order is None:
+                del self._kept[job]
+                continue
+            kept.is_touched = True
+            for run_id, spoke in before.items():
+                was_of_it = spoke.of_job is not None and spoke.of_job.job == job
+                kept.before.setdefault(run_id, spoke.seen if was_of_it else None)
+            for run_id in silent:
+                kept.before.setdefault(run_id, None)
+
+    def _silent_wholes(self, before: Mapping[str, Spoke]) -> Iterable[str]:
+        """The runs that others are or were parts of, and that are known by these alone."""
+        for run_id, (of_job, _) in before.items():
+            now = self._graph.runs[run_id].of_job
+            for whole in (part for told in (of_job, now) if told is not None for part in told.parts_of):
+                if _spoke(self._graph.runs.get(whole.run_id)).seen is None:
+                    yield whole.run_id
+
+    def of(self, job: JobId) -> Activity:
+        """What a known job did."""
+        kept = self._kept.get(job)
+        if kept is None or (kept.is_touched and not self._catch_up(job, kept)):
+            kept = self._kept[job] = self._looked_at(job)
+        return kept.activity
+
+    def _told(self, job: JobId) -> Activity | None:
+        """What a job did, as far as that is known without a look at its runs."""
+        return None
+
+    def _looked_at(self, job: JobId) -> _Kept:
+        if (done := self._told(job)) is not None:
+            return _Kept(done)
+        runs = known_runs(self._graph, job)
+        order: Ordered[_Key] = Ordered()
+        for run in runs:
+            order.add(_key(run.run_id, run.seen))
+        return _Kept(
+            activity_in(self._graph, job, runs),
+            order,
+            {run.run_id: run.seen for run in runs if not run.has_events},
+            next((_key(run.run_id, run.seen) for run in runs if run.parent is not None), None),
+            next((_key(run.run_id, run.seen) for run in runs if run.ended_us is not None), None),
+        )
+
+    def _catch_up(self, job: JobId, kept: _Kept) -> bool:
+        """Look at what was touched; False where that is not enough: a run left the job, or its times are others."""
+        order, seen = kept.order, kept.activity.seen
+        if order is None or not order.items():
+            return False  # what others told of the job was all there was
+        for run_id, spoke in kept.before.items():
+            old, run = kept.silent.pop(run_id, spoke), self._run_of(job, run_id)
+            if old is not None:
+                if run is None or run.seen.union(old) != run.seen:
+                    return False
+                order.remove(_key(run_id, old))
+            if run is not None:
+                order.add(_key(run_id, run.seen))
+                seen = seen.union(run.seen)
+                if not run.has_events:
+                    kept.silent[run_id] = run.seen
+        if (declared := self._graph.jobs[job].declared_over) is not None:
+            seen = seen.union(declared)
+        runs = order.items()
+        kept.with_parent = self._newest(job, kept, runs, kept.with_parent, lambda run: run.parent is not None)
+        kept.ended = self._newest(job, kept, runs, kept.ended, lambda run: run.ended_us is not None)
+        kept.before, kept.is_touched = {}, False
+        parent = None if kept.with_parent is None else self._parent(kept.with_parent[1])
+        ended = None if kept.ended is None else kept.ended[1]
+        kept.activity = Activity(tuple([run_id for _, run_id in runs]), parent, ended, seen)
+        return True
+
+    def _newest(
+        self, job: JobId, kept: _Kept, order: Sequence[_Key], known: _Key | None, is_so: Callable[[KnownRun], bool]
+    ) -> _Key | None:
+        """The newest run of which it is so; `known`: it was that one before runs were told of."""
+        is_doubtful = known is not None and known[1] in kept.before
+        ids = (run_id for _, run_id in order) if is_doubtful else kept.before
+        runs = (self._run_of(job, run_id) for run_id in ids)
+        found = (_key(run.run_id, run.seen) for run in runs if run is not None and is_so(run))
+        if is_doubtful:
+            return next(found, None)
+        return min([*found, *([] if known is None else [known])], default=None)
+
+    def _parent(self, run_id: str) -> JobId | None:
+        run = self.run(run_id)
+        return None if run is None or run.parent is None else run.parent.job
+
+    def _run_of(self, job: JobId, run_id: str) -> KnownRun | None:
+        """The run, if it is one of the job's."""
+        run = self.run(run_id)
+        return run if run is not None and run.job == job else None
+
+
+def _key(run_id: str, seen: Seen) -> _Key:
+    return -seen.first_us, run_id
+
+
+def _spoke(run: Run | None) -> Spoke:
+    return Spoke(None, None) if run is None else Spoke(run.of_job, None if run.times is None else run.times.seen)

@@ -1,0 +1,273 @@
+"""The gaps that are known, kept in step with events: who was looked at once, is looked at again when it is touched.
+
+So an answer takes as long as what is new since the last one, and as the runs that go on: what their silence means hangs
+on the time that is asked for.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args
+
+from headwater.errors import HeadwaterError
+from headwater.graph import coverage
+from headwater.graph.column_edges import ContentReader
+from headwater.graph.coverage import Expected, Gap, GapKind
+from headwater.graph.fold import FactKey
+from headwater.graph.lineage import Graph
+from headwater.model.facts import Fact, Quarantined, RunTimes
+from headwater.model.names import DatasetId, JobId
+from headwater.service.tallies.ordered import Ordered
+
+KINDS: Final[tuple[GapKind, ...]] = get_args(GapKind)
+
+_SLICE: Final = 32
+"""Runs, jobs or datasets that are looked at in one go."""
+
+SubjectT = TypeVar("SubjectT", bound=Hashable)
+
+_Place = tuple[int, str, str, tuple[str, ...], str]
+"""Of a gap among those of its kind in its namespace, newest first; the last part tells apart what looks the same."""
+
+
+class Shelf:
+    """Gaps by kind and namespace, in their order."""
+
+    def __init__(self) -> None:
+        self._orders: dict[GapKind, dict[str, Ordered[_Place]]] = {kind: defaultdict(Ordered) for kind in KINDS}
+        self.counts: Counter[tuple[str, GapKind]] = Counter()
+
+    def put(self, gap: Gap, apart: str) -> None:
+        """Take it in."""
+        self._orders[gap.kind][gap.namespace].add(_place(gap, apart))
+        self.counts[gap.namespace, gap.kind] += 1
+
+    def take(self, gap: Gap, apart: str) -> None:
+        """Leave it out from now on."""
+        self._orders[gap.kind][gap.namespace].remove(_place(gap, apart))
+        self.counts[gap.namespace, gap.kind] -= 1
+
+    def sort(self) -> Iterator[None]:
+        """Put them in order as they are now, those of a kind in a namespace with each step."""
+        for order in [order for orders in self._orders.values() for order in orders.values()]:
+            order.items()
+            yield
+
+    def newest_first(self, kind: GapKind, namespace: str | None) -> Iterator[Gap]:
+        """The gaps of a kind in a namespace, or in all (None); to be read before any comes or goes."""
+        orders = self._orders[kind]
+        names = [*orders] if namespace is None else [namespace] if namespace in orders else []
+        for place, name in merge(*(_with_name(orders[each].items(), each) for each in names)):
+            at, node_id, words, related, _ = place
+            yield Gap(kind, node_id, name, words, -at, related)
+
+
+def _place(gap: Gap, apart: str) -> _Place:
+    return -gap.at_us, gap.node_id, gap.words, gap.related, apart
+
+
+def _with_name(places: Sequence[_Place], name: str) -> Iterator[tuple[_Place, str]]:
+    return ((place, name) for place in places)
+
+
+class Looked(Generic[SubjectT]):
+    """The gaps at subjects of one kind; `look` gives those of one, now."""
+
+    def __init__(
+        self, look: Callable[[SubjectT], Iterable[Gap]], shelf: Shelf, apart: Callable[[SubjectT], str] = lambda _: ""
+    ) -> None:
+        self._look = look
+        self._shelf = shelf
+        self._apart = apart
+        self._found: dict[SubjectT, tuple[Gap, ...]] = {}
+        """Of those that have any."""
+        self._touched: dict[SubjectT, None] = {}
+
+    def touch(self, subjects: Iterable[SubjectT]) -> None:
+        """These may have other gaps by now."""
+        self._touched.update(dict.fromkeys(subjects))
+
+    def catch_up(self) -> Iterator[None]:
+        """Look at who was touched, some with each step."""
+        while self._touched:
+            for _ in range(min(_SLICE, len(self._touched))):
+                self._look_at(self._touched.popitem()[0])
+            yield
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether anybody was touched that was not looked at since."""
+        return bool(self._touched)
+
+    def _look_at(self, subject: SubjectT) -> None:
+        try:
+            gaps = tuple(self._look(subject))
+        except HeadwaterError:  # the disk does not answer: whoever asks next tries again
+            self._touched[subject] = None
+            raise
+        before = self._found.pop(subject, ())
+        if gaps:
+            self._found[subject] = gaps
+        if gaps != before:
+            apart = self._apart(subject)
+            for gap in before:
+                self._shelf.take(gap, apart)
+            for gap in gaps:
+                self._shelf.put(gap, apart)
+
+
+class Longest(NamedTuple):
+    """The run of a job that took longest to complete."""
+
+    took_us: int
+    run_id: str
+
+
+class KnownGaps:
+    """All gaps of a graph. Nothing is looked at before somebody asks for the first time."""
+
+    def __init__(self, graph: Graph, content: ContentReader) -> None:
+        self._graph = graph
+        self._content = content
+        self._shelf = Shelf()
+        self._names: Looked[FactKey] = Looked(self._at_name, self._shelf, repr)
+        self._runs: Looked[str] = Looked(self._at_run, self._shelf)
+        self._jobs: Looked[JobId] = Looked(self._at_job, self._shelf)
+        self._datasets: Looked[DatasetId] = Looked(self._at_dataset, self._shelf)
+        self._told: set[str] = set()
+        """The runs that told their START."""
+        self._is_begun = self._is_told = False
+        self._going_on: dict[str, None] = {}
+        """The runs that told no end."""
+        self._expected: dict[JobId, Expected] = {}
+        self._longest: dict[JobId, Longest] = {}
+        """Of jobs with runs that go on."""
+        self._runs_of: dict[JobId, int] = {}
+        self.runs: Counter[str] = Counter()
+        """How many runs each namespace has."""
+
+    # In step with events
+
+    def begin(self) -> bool:
+        """Listen from now on; gives whether `tell_starts` is still to be called."""
+        self._is_begun = True
+        return self.wants_starts
+
+    def tell_starts(self, run_ids: Iterable[str]) -> None:
+        """Of the runs that were known when it began these have told their START: everything can be looked at."""
+        self._told.update(run_ids)
+        if not self._is_told:
+            self._is_told = True
+            self._runs.touch(self._graph.runs)
+            self.touch_all()
+
+    @property
+    def wants_starts(self) -> bool:
+        """Whether `tell_starts` is still to be called."""
+        return not self._is_told
+
+    def touch_all(self) -> None:
+        """Any names may be one now, or anything be deleted."""
+        if self._is_begun:
+            self._names.touch(self._graph.quarantined)
+            self._jobs.touch(self._graph.jobs)
+            self._datasets.touch(self._graph.datasets)
+
+    def hear(self, facts: Sequence[Fact], runs: Iterable[str]) -> None:
+        """The graph has learned these facts about these runs."""
+        if not self._is_begun:
+            return
+        for fact in facts:
+            match fact:
+                case RunTimes(run_id=run_id, state=(_, _, "START")):
+                    self._told.add(run_id)
+                case Quarantined():
+                    self._names.touch([fact.key])
+        self._runs.touch(runs)
+
+    def touch(self, jobs: Iterable[JobId], datasets: Iterable[DatasetId], *, is_renamed: bool, is_moved: bool) -> None:
+        """An event was about these, datasets by their shown names.
+
+        These may be shown by other names now (`is_renamed`); names may be of another dataset, or runs of another job
+        (`is_moved`).
+        """
+        if not self._is_begun:
+            return
+        graph = self._graph
+        for name in datasets:
+            self._datasets.touch(graph.identities.members(name))
+            self._jobs.touch(graph.writers(name) | graph.readers(name) if is_renamed else graph.writers(name))
+        for job in jobs:
+            self._expected.pop(job, None)
+            self._jobs.touch([job])
+        if is_moved:
+            self._names.touch(graph.quarantined)
+            self._longest.clear()
+
+    def catch_up(self) -> Iterator[None]:
+        """Look at what was touched, some with each step; at its end nothing is left."""
+        parts: tuple[Looked[Any], ...] = (self._runs, self._jobs, self._datasets, self._names)
+        while any(part.is_behind for part in parts):
+            for part in parts:
+                yield from part.catch_up()
+
+    def sort(self) -> Iterator[None]:
+        """Put those that are known in order, some with each step."""
+        return self._shelf.sort()
+
+    def _at_name(self, key: FactKey) -> Iterator[Gap]:
+        return coverage.gap_of_name(self._graph, self._graph.quarantined[key])
+
+    def _at_run(self, run_id: str) -> Iterator[Gap]:
+        run = self._graph.runs[run_id]
+        if coverage.goes_on(self._graph, run):
+            self._going_on[run_id] = None
+        else:
+            self._going_on.pop(run_id, None)
+        if run.of_job is not None and (longest := self._longest.get(run.of_job.job)) is not None:
+            took_us = coverage.took_us(run)
+            if took_us >= longest.took_us:
+                self._longest[run.of_job.job] = Longest(took_us, run_id)
+            elif run_id == longest.run_id:
+                del self._longest[run.of_job.job]  # it took less after all
+        return coverage.gaps_of_run(self._graph, run_id, told_start=run_id in self._told, content=self._content)
+
+    def _at_job(self, job: JobId) -> Iterable[Gap]:
+        if job not in self._graph.jobs:
+            return ()  # an edit is about it, and no event
+        runs = len(self._graph.jobs[job].runs)
+        self.runs[job.namespace] += runs - self._runs_of.get(job, 0)
+        self._runs_of[job] = runs
+        return coverage.gaps_of_job(self._graph, job)
+
+    def _at_dataset(self, name: DatasetId) -> Iterator[Gap]:
+        return coverage.gap_of_dataset(self._graph, name)
+
+    # Asked for
+
+    @property
+    def counts(self) -> Mapping[tuple[str, GapKind], int]:
+        """How many gaps of a kind are in a namespace, but for those of silence."""
+        return self._shelf.counts
+
+    def newest_first(self, kind: GapKind, namespace: str | None) -> Iterator[Gap]:
+        """The gaps of a kind in a namespace, or in all (None), but for those of silence."""
+        return self._shelf.newest_first(kind, namespace)
+
+    def silent(self, now_us: int, expects: Callable[[JobId], Expected]) -> Iterator[Gap | None]:
+        """For each run that goes on the gap that its silence is by then; `expects` is asked once of a job."""
+        for run_id in [*self._going_on]:
+            run = self._graph.runs[run_id]
+            job = None if run.of_job is None else run.of_job.job
+            if job is not None:
+                if job not in self._expected:
+                    self._expected[job] = expects(job)
+                yield coverage.gap_of_silence(run_id, run, self._expected[job], self._longest_of(job), now_us)
+
+    def _longest_of(self, job: JobId) -> int:
+        longest = self._longest.get(job)
+        if longest is None:
+            runs = self._graph.runs
+            took = ((coverage.took_us(runs[run_id]), run_id) for run_id in self._graph.jobs[job].runs)
+            longest = self._longest[job] = Longest(*max(took, default=(0, "")))
+        return longest.took_us

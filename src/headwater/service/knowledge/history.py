@@ -1,0 +1,293 @@
+"""The past as the walk to a root cause asks for it, read from graph and store."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from functools import cache
+from itertools import islice, pairwise
+from typing import Any, Final
+
+import orjson
+
+from headwater.graph.causes.history import ColumnsOf
+from headwater.graph.causes.readings import Columns
+from headwater.graph.causes.record import (
+    Check,
+    EventRef,
+    FailedCheck,
+    Outline,
+    Record,
+    Retold,
+    SchemaNews,
+    Told,
+    record_of,
+)
+from headwater.graph.diff import columns_of
+from headwater.graph.drift import ColumnChange, Telling, drift
+from headwater.graph.flow import sources_told_by
+from headwater.graph.structs import Nesting
+from headwater.model.events import DatasetEvent, Direction, RunEvent, parse_event
+from headwater.model.extract import mended
+from headwater.model.facets.dataset import SchemaFacet, VersionFacet
+from headwater.model.facets.input_output import IcebergCommitReportFacet
+from headwater.model.facets.job import JobTypeFacet
+from headwater.model.facets.own import SubjectFacet
+from headwater.model.facets.quality import DataQualityAssertionsFacet
+from headwater.model.names import DatasetId, JobId
+from headwater.service.knowledge.activity import known_run
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.store.bounded import END_OF_TIME_US
+from headwater.store.entries import LoggedEvent
+from headwater.store.facet_reader import ObservedFacetRow
+
+_MOST_RUNS: Final = 200
+"""Of a job, its newest."""
+_MOST_EVENTS: Final = 200
+"""Of a run, its first and as many of its last: a stream may have any number between."""
+_RUNS_AT_ONCE: Final = 500
+_SILENCE_US: Final = 3_600_000_000
+"""For streams that do not say how often they speak."""
+_WINDOWS: Final = 2
+"""Of a stream that says how often it speaks: so many may pass."""
+
+
+class KnownHistory:
+    """`headwater.graph.causes.history.History` over one state of what is known; everything is read once."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+        self._graph = knowledge.graph
+        self._records = knowledge.run_records
+        self._records.names_are_as_of(self._graph.identities.changes)
+        knowledge.catch_up_derivations()
+        self.runs_of = cache(self._runs_of)
+        self.record = cache(self._record)
+        self.record_then = cache(self._record_then)
+        self.outline = cache(self._outline)
+        self.declared_anew = cache(self._declared_anew)
+        self.retold = cache(self._retold)
+        self.failed_meanwhile = cache(self._failed_meanwhile)
+        self._job_type = cache(self._read_job_type)
+
+    def close(self) -> None:
+        """Give back what was read: its caches refer to it, and would keep it until somebody collects garbage."""
+        vars(self).clear()
+
+    def writers(self, name: DatasetId) -> Sequence[JobId]:
+        """The jobs that write a dataset, by name; deleted ones are left out."""
+        return sorted(job for job in self._graph.writers(name) if not self._graph.hides(job))
+
+    def readers(self, name: DatasetId) -> Sequence[JobId]:
+        """The jobs that read a dataset, by name; deleted ones are left out."""
+        return sorted(job for job in self._graph.readers(name) if not self._graph.hides(job))
+
+    def givers(self, job: JobId) -> Sequence[JobId]:
+        """The jobs that a job takes data from without a dataset between, by name; deleted ones are left out."""
+        return sorted(giver for giver in self._graph.jobs[job].fed_by if not self._graph.hides(giver))
+
+    def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
+        """What a dataset is made from without a job."""
+        return [*self._knowledge.derivations.sources(name)]
+
+    def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
+        """What a run says it made a dataset from, by the strongest of its facets; None where it says nothing."""
+        return sources_told_by(self._graph, run_id, name)
+
+    def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
+        """For each run the versions of the dataset that it says it wrote."""
+        versions: dict[str, frozenset[str]] = {}
+        for begin in range(0, len(run_ids), _RUNS_AT_ONCE):
+            told = self._knowledge.store.observed_facets(run_ids[begin : begin + _RUNS_AT_ONCE])
+            for run_id, rows in told.items():
+                own = [row for row in rows if row.direction == "output" and self._graph.shown(row.dataset) == name]
+                versions[run_id] = frozenset(version for row in own for version in self._versions(row))
+        return versions
+
+    def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:
+        """The columns that these columns of a dataset are made from, also by choice; None where nobody tells."""
+        edges = self._graph.column_edges_into(name)
+        wanted = Nesting(columns)
+        sources: dict[DatasetId, frozenset[str]] = {}
+        for edge in edges:
+            if edge.target_column is None or wanted.touches(edge.target_column):
+                whole = edge.source_column is None
+                fed = self._knowledge.all_columns(edge.source) if whole else [edge.source_column or ""]
+                sources[edge.source] = sources.get(edge.source, frozenset()) | frozenset(fed)
+        return sources if edges else None
+
+    def is_stream(self, job: JobId) -> bool:
+        """Whether the job says of itself that it streams, or is a service: neither comes to an end by itself."""
+        kind = self._job_type(job)
+        return kind is not None and kind.processing_type in ("STREAMING", "SERVICE")
+
+    def silence_us(self, job: JobId) -> int:
+        """How long a running stream may say nothing: twice the window it names, else an hour."""
+        kind = self._job_type(job)
+        pattern = None if kind is None else kind.emission_pattern
+        window_s = None if pattern is None else pattern.window_duration
+        return _SILENCE_US if window_s is None or window_s <= 0 else _WINDOWS * window_s * 1_000_000
+
+    def newest_us(self) -> int:
+        """The time of the newest event of all."""
+        return self._knowledge.store.newest_us() or 0
+
+    def _declared_anew(self, name: DatasetId) -> Sequence[SchemaNews]:
+        """How a dataset's declared schema changed, oldest first."""
+        store = self._knowledge.store
+        shapes = [shape for member in self._graph.members(name) for shape in store.declared_shapes(member)]
+        told = sorted((each.stamp, each.dataset, each.schema) for each in shapes if each.schema is not None)
+        tellings = (Telling(name, columns_of(store.content(schema))) for _, name, schema in told)
+        news = [(stamp, tuple(found)) for (stamp, _, _), found in zip(told, drift(tellings), strict=True) if found]
+        events = store.with_digests([stamp.digest for stamp, _ in news])
+        return [_schema_news(changes, events[stamp.digest]) for stamp, changes in news]
+
+    def _retold(self, run_id: str) -> Sequence[Retold]:
+        """How the columns of what a run read and wrote changed while it ran, by what it told, in no order."""
+        run = self._graph.runs[run_id]
+        return [retold for direction, name in sorted(run.observed) for retold in self._anew(run_id, direction, name)]
+
+    def _failed_meanwhile(self, run_id: str) -> Sequence[FailedCheck]:
+        """The expectations that a run told to be missed while it went on, oldest first."""
+        run = self._graph.runs[run_id]
+        found = (each for direction, name in sorted(run.observed) for each in self._failed(run_id, direction, name))
+        return sorted(found, key=lambda each: (each.at_us, each.dataset, each.direction))
+
+    def _failed(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[FailedCheck]:
+        shown = self._graph.shown(name)
+        told = sorted(self._knowledge.store.tellings_of_run(run_id, name, [DataQualityAssertionsFacet.key]))
+        if not told or not self._graph.shows(shown):
+            return
+        events = self._knowledge.store.with_digests([each.stamp.digest for each in told])
+        for each in told:
+            facet = self._knowledge.facets.read(DataQualityAssertionsFacet, each.content)
+            for made in facet.assertions if facet is not None and each.direction == direction else ():
+                if not made.success:
+                    check = Check(made, _ref(events[each.stamp.digest]))
+                    yield FailedCheck(direction, shown, check, each.stamp.time_us)
+
+    def _anew(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[Retold]:
+        shown = self._graph.shown(name)
+        if not self._graph.shows(shown):
+            return
+        shapes = self._knowledge.store.tellings_of_run(run_id, name, [SchemaFacet.key])
+        if len(shapes) < 2:
+            return
+        events = self._knowledge.store.with_digests([each.stamp.digest for each in shapes])
+        told = [
+            (columns, _ref(events[each.stamp.digest]), each.stamp.time_us)
+            for each in sorted(shapes, key=lambda each: (each.stamp, each.content))
+            if each.direction == direction and (columns := self._columns(each.content)) is not None
+        ]
+        for (then, event_then, _), (now, event, at_us) in pairwise(told):
+            if then != now:
+                yield Retold(direction, shown, (then, event_then), (now, event), at_us)
+
+    def _columns(self, schema: bytes) -> Columns | None:
+        return self._records.readings.columns({SchemaFacet.key: self._knowledge.store.content(schema)})
+
+    def _runs_of(self, job: JobId) -> Sequence[Outline]:
+        ids = self._knowledge.activity(job).runs
+        return tuple(islice((run for run_id in ids if (run := self.outline(run_id)) is not None), _MOST_RUNS))
+
+    def _outline(self, run_id: str) -> Outline | None:
+        """The run, or None where it never spoke itself."""
+        run = known_run(self._graph, run_id)
+        if run is None or not run.has_events:
+            return None
+        observed = self._graph.runs[run_id].observed
+        return Outline(
+            run_id,
+            run.job,
+            run.state,
+            run.seen.first_us,
+            run.ended_us,
+            run.seen.last_us,
+            self._names(observed, "input"),
+            self._names(observed, "output"),
+        )
+
+    def _names(self, observed: Mapping[tuple[Direction, DatasetId], Any], direction: Direction) -> frozenset[DatasetId]:
+        shown = (self._graph.shown(name) for way, name in observed if way == direction)
+        return frozenset(filter(self._graph.shows, shown))
+
+    def _record(self, run_id: str) -> Record:
+        outline = self.outline(run_id)
+        assert outline is not None  # noqa: S101  only runs that spoke are asked for
+        record = self._records.get(run_id)
+        if record is None or any(self._graph.shown(name) != name for _, name in record.ends):
+            record = record_of(outline, self._told(run_id), self._graph.shown, self._records.readings)
+            self._records.keep(record)
+        return record if record.outline == outline else replace(record, outline=outline)
+
+    def _record_then(self, run_id: str, until_us: int) -> Record:
+        record = self.record(run_id)
+        whole = record.outline
+        if whole.last_us <= until_us:
+            return record
+        told = [*self._told(run_id, until_us)]
+        has_ended = whole.ended_us is not None and whole.ended_us <= until_us
+        outline = whole._replace(
+            state=whole.state if has_ended else "RUNNING",
+            ended_us=whole.ended_us if has_ended else None,
+            last_us=max((each.event.stamp.time_us for each in told), default=whole.started_us),
+        )
+        then = record_of(outline, told, self._graph.shown, self._records.readings)
+        touched = {way: frozenset(name for side, name in then.ends if side == way) for way in ("input", "output")}
+        reads, writes = whole.reads & touched["input"], whole.writes & touched["output"]
+        return replace(then, outline=outline._replace(reads=reads, writes=writes))
+
+    def _told(self, run_id: str, until_us: int | None = None) -> Iterator[Told]:
+        for logged in self._logged(run_id, until_us):
+            event = parse_event(logged.raw)
+            if isinstance(event, RunEvent):
+                yield Told(mended(event), _ref(logged))
+
+    def _logged(self, run_id: str, until_us: int | None) -> list[LoggedEvent]:
+        store = self._knowledge.store
+        logged = store.run_events(run_id, _MOST_EVENTS)
+        if len(logged) == _MOST_EVENTS:
+            events = store.count_run_events(run_id, END_OF_TIME_US if until_us is None else until_us)
+            logged += store.run_events(run_id, _MOST_EVENTS, max(_MOST_EVENTS, events - _MOST_EVENTS))
+        return [each for each in logged if until_us is None or each.event_us <= until_us]
+
+    def _versions(self, row: ObservedFacetRow) -> Iterator[str]:
+        if row.name == VersionFacet.key:
+            told = self._knowledge.facets.read(VersionFacet, row.content)
+            if told is not None:
+                yield told.dataset_version
+        elif row.name == IcebergCommitReportFacet.key and row.body is not None:
+            report = IcebergCommitReportFacet.read({row.name: orjson.loads(row.body)})
+            if isinstance(report, IcebergCommitReportFacet) and isinstance(report.snapshot_id, int):
+                yield str(report.snapshot_id)
+
+    def _read_job_type(self, job: JobId) -> JobTypeFacet | None:
+        told = self._graph.job_digest(job, JobTypeFacet.key)
+        return self._knowledge.facets.read(JobTypeFacet, told)
+
+
+def _ref(logged: LoggedEvent) -> EventRef:
+    return EventRef(logged.log_index, logged.digest)
+
+
+def _schema_news(changes: tuple[ColumnChange, ...], logged: LoggedEvent) -> SchemaNews:
+    subject = declared_subject(logged)
+    version = None if subject is None else f"version {subject.version} of {subject.subject}"
+    return SchemaNews(logged.event_us, judged(changes, subject), version, _ref(logged))
+
+
+def judged(changes: Iterable[ColumnChange], subject: SubjectFacet | None) -> tuple[ColumnChange, ...]:
+    """The changes, with whether each breaks who reads the column as the registry's watcher tells.
+
+    It knows the language of the schema: an `int32` that becomes a `double` is read on in Avro, and not in Protobuf.
+    """
+    told = {(each.field, each.change): each.is_breaking for each in (subject and subject.changes) or ()}
+    return tuple(
+        change._replace(is_breaking=told.get((change.column, change.change), change.is_breaking)) for change in changes
+    )
+
+
+def declared_subject(logged: LoggedEvent) -> SubjectFacet | None:
+    """The version of a registry's subject that a declaration is from, as its event tells."""
+    event = parse_event(logged.raw)
+    facet = SubjectFacet.read(event.dataset.facets) if isinstance(event, DatasetEvent) else None
+    return facet if isinstance(facet, SubjectFacet) else None

@@ -1,0 +1,374 @@
+"""What the service knows: graph and store, as the reading routes use them. Lives on the event loop's thread."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from functools import reduce
+from typing import Final
+
+from headwater.errors import NotFoundError
+from headwater.graph.derived import Derivations
+from headwater.graph.last_told import dataset_last_new_us, job_last_new_us
+from headwater.graph.lineage import Graph
+from headwater.graph.records import Dataset
+from headwater.graph.walk import Around, around
+from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
+from headwater.model.facets.dataset import DataSourceFacet
+from headwater.model.facts import Edit, EngineCatalog, Fact, Seen
+from headwater.model.names import DatasetId, JobId, run_id_of
+from headwater.service.knowledge.activities import Activities
+from headwater.service.knowledge.activity import Activity, KnownRun
+from headwater.service.knowledge.facet_views import FacetViews
+from headwater.service.knowledge.gaps import KnownGaps
+from headwater.service.knowledge.listing import NameIndex
+from headwater.service.knowledge.mentions import mentions
+from headwater.service.knowledge.rendered import JobNode, Rendered
+from headwater.service.knowledge.run_records import RunRecords
+from headwater.service.knowledge.spoken import Spoken
+from headwater.service.knowledge.tellers import Tellers
+from headwater.service.knowledge.touched import Touched, hidden_of, reshaped_by, touched_by, unused_of
+from headwater.service.knowledge.verdicts import Verdicts
+from headwater.service.tallies.tally import DEFAULT_SOURCE, NEVER_US, DatasetTally, JobTally, Source
+from headwater.service.tallies.totals import DatasetTallies, JobTallies
+from headwater.store.reader import Reader
+
+SCHEMA: Final = "schema"
+_IN_JOB_TALLY: Final = (TagsFacet.key,)
+_IN_DATASET_TALLY: Final = (SCHEMA, DataSourceFacet.key, DatasetTagsFacet.key)
+"""The facets that tallies hang on."""
+_SLICE: Final = 8
+"""Facets that are read ahead in one go: about a millisecond's work."""
+_FEW: Final = 32
+"""Facets that are read for whoever asks for jobs and datasets: as many are unread but right after a start."""
+
+
+class Knowledge:
+    """The graph and the store it was folded from."""
+
+    def __init__(self, store: Reader, graph: Graph) -> None:
+        self.store = store
+        self.graph = graph
+        self.facets = FacetViews(store.content)
+        self._activities = Activities(graph)
+        self.derivations = Derivations(graph)
+        self.name_index = NameIndex(lambda: graph.jobs, lambda: graph.identities.names)
+        self.job_tallies = JobTallies(self._job_tally)
+        self.dataset_tallies = DatasetTallies(self._dataset_tally)
+        self.gaps = KnownGaps(graph, store.content)
+        self.verdicts = Verdicts(graph)
+        self.spoken = Spoken(graph.runs)
+        self.tellers = Tellers(graph)
+        self.run_records = RunRecords()
+        self._rendered = self._nothing_rendered()
+        self._rendered_as_of = 0
+        """How often classes of names had changed when it was rendered."""
+
+    # Learning
+
+    def load(self) -> None:
+        """Fold everything that the store holds into the graph."""
+        self.graph.add_all(self.store.graph_facts())
+        self.count_anew()
+
+    def count_anew(self) -> None:
+        """Count whoever is in the graph, when somebody asks about all of them."""
+        self.job_tallies.touch(self.graph.jobs)
+        self.dataset_tallies.touch(map(self.graph.shown, self.graph.datasets))
+        self.derivations.touch_all()
+
+    def read_ahead(self) -> Iterator[None]:
+        """Read what facets tell of columns, some with each step."""
+        is_more = True
+        while is_more:
+            is_more = self.graph.column_edges.read_some(_SLICE)
+            yield from self.derivations.look_at_read()
+            yield
+
+    def learn(self, facts: Sequence[Fact]) -> Touched:
+        """Add what a stored event says; says what it touched, also what it moved away from."""
+        told = mentions(facts)
+        before, changes = touched_by(self.graph, told), self.graph.identities.changes
+        kinds = {type(fact) for fact in facts}
+        only_joined = self.graph.identities.only_joins and EngineCatalog not in kinds
+        reshaped, hidden = reshaped_by(self.graph, facts), hidden_of(self.graph, before)
+        unused = unused_of(self.graph, told)
+        spoke = {run_id: self.spoken.seen(run_id) for run_id in told.runs}
+        told_before = self._activities.spoke(told.runs)
+        self.graph.add_all(facts)
+        for run_id, seen in spoke.items():
+            self.spoken.change(run_id, seen, self.spoken.seen(run_id))
+        self.tellers.change(told_before)
+        joins = changes != self.graph.identities.changes
+        after = touched_by(self.graph, told)
+        touched = Touched(before.jobs | after.jobs, before.datasets | after.datasets, after.run)
+        self._activities.touch(touched.jobs, told_before)
+        self.job_tallies.touch(touched.jobs)
+        # A dataset may be shown by another name once an event is the first to name it, or what named it is withdrawn.
+        for name in before.datasets ^ after.datasets:
+            self.dataset_tallies.touch(self.graph.identities.members(name))
+        self.dataset_tallies.touch(touched.datasets)
+        self.derivations.touch(touched.datasets, touched.jobs)
+        is_moved = bool(before.jobs - after.jobs)
+        # Others of its spelling, of which only facets tell, are called by it now.
+        for name in (*unused, *(after.datasets if told.declared_jobs else ())):
+            self.dataset_tallies.touch(map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(name)))
+        if joins or is_moved:
+            self.derivations.touch_all()
+        if is_moved:
+            known = (self.graph.jobs.get(job) for job in touched.jobs)
+            self.derivations.look_again_at(name for job in known if job is not None for name in job.writes)
+        if joins:
+            self._count_again(touched, only_joined=only_joined and self.graph.identities.only_joins)
+        if joins and self._rendered_as_of == changes and only_joined and self.graph.identities.only_joins:
+            self._rendered_as_of = self.graph.identities.changes  # it is among those touched that names were joined
+        is_renamed = joins or before.datasets != after.datasets or bool(told.declared_jobs)
+        is_renamed |= hidden != hidden_of(self.graph, before)
+        self._forget(touched, told.runs, touched.datasets if is_renamed else reshaped)
+        if Edit in kinds:  # people are slow, and may say anything about anything
+            self._rendered = self._nothing_rendered()
+            self.gaps.touch_all()
+        self.gaps.hear(facts, told.runs)
+        self.gaps.touch(touched.jobs, touched.datasets, is_renamed=is_renamed, is_moved=joins or is_moved)
+        self.verdicts.hear(told.runs)
+        self.run_records.forget(told.runs)
+        if is_moved:
+            self.verdicts.begin_again()
+        return touched
+
+    def _count_again(self, touched: Touched, *, only_joined: bool) -> None:
+        """Look again at whoever may add something else because classes of names changed.
+
+        Where names were only joined, these are all that now go by one name, what reads and writes them, and what their
+        columns feed: two edges may have become one.
+        """
+        if not only_joined:
+            self.derivations.look_again_at(self.graph.datasets)
+            self.job_tallies.touch_all()
+            self.dataset_tallies.touch_all()
+            self.dataset_tallies.touch(self.graph.identities.joined())  # one that was parted may be shown by itself
+            self.gaps.touch_all()
+            return
+        for name in touched.datasets:
+            members = tuple(self.graph.identities.members(name))
+            self.dataset_tallies.touch(members)
+            self.job_tallies.touch(self.graph.readers(name) | self.graph.writers(name))
+            for member in members:
+                self.dataset_tallies.touch(map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(member)))
+
+    def count_up(self) -> Iterator[None]:
+        """Look at jobs and datasets that were touched since somebody asked about all of them, some with each step."""
+        yield from self.job_tallies.count_up()
+        yield from self.dataset_tallies.count_up()
+
+    def look_back(self) -> Iterator[None]:
+        """The same, and find until when they were heard of; in a past that is another question."""
+        yield from self.job_tallies.look_back()
+        yield from self.dataset_tallies.look_back()
+
+    def _forget(self, touched: Touched, runs: Iterable[str], reshaped: Iterable[DatasetId]) -> None:
+        """Forget what is kept of what was touched, and of the jobs whose runs may have met other versions."""
+        around = [self.graph.readers(name) | self.graph.writers(name) for name in reshaped]
+        members = (self.graph.identities.members(name) for name in touched.datasets)
+        self._rendered.forget(touched.jobs.union(*around), touched.datasets.union(*members))
+        self._rendered.runs.forget(runs)
+        self._rendered.runs.forget_all_of(frozenset[JobId]().union(*around))
+
+    @property
+    def rendered(self) -> Rendered:
+        """Parts of answers that still hold; all are forgotten when it may have changed anywhere which names are one."""
+        if self._rendered_as_of != self.graph.identities.changes:
+            self._rendered_as_of = self.graph.identities.changes
+            self._rendered = self._nothing_rendered()
+        return self._rendered
+
+    def _nothing_rendered(self) -> Rendered:
+        return Rendered()
+
+    def rendered_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
+        """A dataset as it is rendered elsewhere, and is here but for when it was heard of; None: it is not.
+
+        `facets` are those that are told of where it is rendered.
+        """
+        return None
+
+    def rendered_job_alike(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
+        """As of a dataset; a job may also have another newest run, and edges that other runs made."""
+        return None
+
+    # Who is known
+
+    def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
+        """What lies within so many jobs of a job or dataset."""
+        self.catch_up_derivations()
+        return around(self.graph, self.derivations, node, max_hops)
+
+    def is_dataset(self, name: DatasetId) -> bool:
+        """Whether a dataset goes by this name."""
+        shown = self.graph.shown(name)
+        dataset = self.graph.datasets.get(shown)
+        return dataset is not None and dataset.is_known and shown.is_complete and not self.graph.hides(name)
+
+    def is_job(self, name: JobId) -> bool:
+        """Whether a job goes by this name."""
+        job = self.graph.jobs.get(name)
+        return job is not None and job.is_known and not self.graph.hides(name)
+
+    def job_names(self) -> Iterable[JobId]:
+        """The names of all jobs, and perhaps of others."""
+        return self.graph.jobs
+
+    def dataset(self, name: DatasetId) -> DatasetId:
+        """The same name, once a dataset is known to go by it.
+
+        Raises:
+            NotFoundError: none does.
+        """
+        if not self.is_dataset(name):
+            raise NotFoundError(f"Dataset '{name.name}' not found.")
+        return name
+
+    def named(self, name: DatasetId) -> DatasetId:
+        """The same name, once an event was heard to use it, be it without a namespace.
+
+        Raises:
+            NotFoundError: none was.
+        """
+        if not self.graph.identities.knows(name):
+            raise NotFoundError(f"Dataset '{name.name}' not found.")
+        return name
+
+    def knows_when_called(self, name: DatasetId) -> bool:
+        """Whether it knows of a dataset's names when they were last called one."""
+        return True
+
+    def job(self, name: JobId) -> JobId:
+        """The same name, once a job is known to go by it.
+
+        Raises:
+            NotFoundError: none does.
+        """
+        if not self.is_job(name):
+            raise NotFoundError(f"Job '{name.name}' not found.")
+        return name
+
+    def run(self, run_id: str) -> KnownRun:
+        """The run, under its id in either case.
+
+        Raises:
+            NotFoundError: nobody ever named it.
+        """
+        run = self._activities.run(run_id_of(run_id))
+        if run is None:
+            raise NotFoundError(f"Run '{run_id}' not found.")
+        return run
+
+    def told_of(self, name: DatasetId) -> Seen | None:
+        """When another dataset was said to be made from this one, of which nobody told anything itself."""
+        self.catch_up_derivations()
+        return None if self.graph.hides(name) else self.derivations.told_of(self.graph.shown(name))
+
+    def catch_up_derivations(self) -> None:
+        """Look at all datasets that may be made from others without a job, also by facets that came a moment ago."""
+        self.graph.column_edges.read_some(_FEW)
+        for _ in self.derivations.catch_up():
+            pass
+
+    def names(self, name: DatasetId) -> list[Dataset]:
+        """What is known under each of the dataset's names."""
+        members = (self.graph.datasets.get(member) for member in self.graph.members(name))
+        return [dataset for dataset in members if dataset is not None and dataset.is_known]
+
+    def seen(self, name: DatasetId) -> Seen:
+        """When a known dataset was touched or declared, under any of its names, or else told to be a source."""
+        known = [dataset.seen for dataset in self.names(name)]
+        if not known and (told := self.told_of(name)) is not None:
+            return told
+        return reduce(Seen.union, known)
+
+    def heard_of(self, node: DatasetId | JobId) -> Seen:
+        """When a known job or dataset was heard of, as its activity or `seen` tells."""
+        return self.activity(node).seen if isinstance(node, JobId) else self.seen(node)
+
+    # What a job did
+
+    def count_runs(self) -> int:
+        """How many runs are known."""
+        return len(self.graph.runs)
+
+    def activity(self, job: JobId) -> Activity:
+        """The runs of a known job, newest first."""
+        return self._activities.of(job)
+
+    def _job_tally(self, name: JobId) -> JobTally | None:
+        job = self.graph.jobs.get(name)
+        if job is None or not job.is_known:
+            return None
+        edges = len(self.graph.reads(name)) + len(self.graph.writes(name))
+        tags = tuple(dict.fromkeys(self.told_job_tags(name)))
+        seen, is_shown = self.activity(name).seen, not self.graph.hides(name)
+        return JobTally(seen, is_shown, edges, tags, self._last_new_us(name))
+
+    def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
+        if self.graph.shown(name) != name or not self.names(name):
+            return None
+        namespaces = {member.namespace for member in self.graph.identities.members(name) if member.is_complete}
+        dataset = self.graph.datasets.get(name)
+        is_shown = dataset is not None and dataset.is_known and self.graph.shows(name)
+        columns, edges = self._column_counts(name) if is_shown else (0, 0)
+        source = self._source(name) if is_shown else None
+        tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
+        seen, places = self.seen(name), tuple(sorted(namespaces))
+        return DatasetTally(seen, is_shown, places, columns, edges, source, tags, self._last_new_us(name))
+
+    def _source(self, name: DatasetId) -> Source:
+        told = self.graph.digest_of(name, DataSourceFacet.key)
+        facet = self.facets.read(DataSourceFacet, told)
+        return Source(DEFAULT_SOURCE, "") if facet is None or not facet.name else Source(facet.name, facet.uri or "")
+
+    def _last_new_us(self, node: JobId | DatasetId) -> int:
+        """Until when anybody told news that its tally hangs on: for pasts, which take over the tallies of now."""
+        if isinstance(node, JobId):
+            new_us = job_last_new_us(self.graph, node, self.activity(node).seen.first_us, _IN_JOB_TALLY)
+        else:
+            new_us = dataset_last_new_us(self.graph, node, _IN_DATASET_TALLY)
+        return NEVER_US if new_us is None else new_us
+
+    async def read_nodes(self) -> None:
+        """See to it that the graph has the records of the nodes."""
+
+    # Facets and columns
+
+    def told_job_tags(self, job: JobId) -> Iterator[str]:
+        """The tags that producers told of a known job, in their order."""
+        facet = self.facets.read(TagsFacet, self.graph.job_digest(job, TagsFacet.key))
+        yield from () if facet is None else (word for _, word in facet.words)
+
+    def told_tags(self, name: DatasetId) -> Iterator[tuple[str | None, str]]:
+        """The tags that producers told of a dataset, in their order, each with the column that it is on, if any."""
+        facet = self.facets.read(DatasetTagsFacet, self.graph.digest_of(name, DatasetTagsFacet.key))
+        yield from () if facet is None else facet.words
+
+    def columns(self, name: DatasetId) -> tuple[str, ...]:
+        """The columns of a dataset by its newest schema, then others that column edges end at, by name."""
+        fields = self.facets.fields(self.graph.digest_of(name, SCHEMA))
+        fed = {edge.target_column for edge in self.graph.column_edges_into(name) if edge.target_column is not None}
+        return tuple(dict.fromkeys((*(field["name"] for field in fields), *sorted(fed))))
+
+    def all_columns(self, name: DatasetId) -> tuple[str, ...]:
+        """The columns of a dataset, then others that column edges start at, by name.
+
+        The dataset may be one that is known only as where columns come from.
+        """
+        shown = self.graph.shown(name)
+        read = {
+            edge.source_column
+            for target in self.graph.fed_by(shown)
+            for edge in self.graph.column_edges_into(target)
+            if edge.source == shown and edge.source_column is not None
+        }
+        return tuple(dict.fromkeys((*self.columns(name), *sorted(read))))
+
+    def _column_counts(self, name: DatasetId) -> tuple[int, int]:
+        """How many columns a dataset has, and how many column edges end at it."""
+        fields = self.facets.fields(self.graph.digest_of(name, SCHEMA))
+        fed, edges = self.graph.count_column_edges_into(name)
+        return len(fed.union(field["name"] for field in fields)), edges

@@ -1,0 +1,75 @@
+"""Whom facts touch in a graph: asked before they are added, of what they may move away, and after."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from headwater.graph.lineage import Graph
+from headwater.model.facts import SHAPE_PARTS, Declaration, Fact, Telling
+from headwater.model.names import DatasetId, JobId
+from headwater.service.knowledge.mentions import Mentions
+
+
+class Touched(NamedTuple):
+    """The nodes that facts were about, datasets by their shown names."""
+
+    jobs: frozenset[JobId]
+    datasets: frozenset[DatasetId]
+    run: str | None
+
+
+def touched_by(graph: Graph, told: Mentions) -> Touched:
+    """The nodes that facts with these mentions are about, as the graph is now."""
+    jobs = told.jobs | told.declared_jobs
+    datasets = told.datasets.union(*told.aliases)
+    for run_id in told.runs:
+        jobs.update(_jobs_of(graph, run_id))
+    for job in (graph.jobs[name] for name in told.declared_jobs if name in graph.jobs):
+        datasets.update(job.reads, job.writes)
+    for end in (end for name in told.declared_jobs for end in graph.declared_ends(name)):
+        (jobs if isinstance(end, JobId) else datasets).add(end)  # type: ignore[arg-type]
+    for name in told.declared_datasets:
+        declared = graph.datasets[name].declared.get(name) if name in graph.datasets else None
+        jobs.update(declared.makers if declared is not None else ())
+    shown = frozenset(name for name in map(graph.shown, datasets) if name.is_complete)
+    return Touched(frozenset(jobs), shown, next(iter(told.runs), None))
+
+
+def _jobs_of(graph: Graph, run_id: str) -> Iterator[JobId]:
+    """The job of a run and of those that it is a part of, each also as other runs have it that name these."""
+    yield from graph.child_runs.get(run_id, ())
+    run = graph.runs.get(run_id)
+    if run is not None and run.of_job is not None:
+        yield run.of_job.job
+        for whole in run.of_job.parts_of:
+            yield from graph.child_runs[whole.run_id]
+
+
+def reshaped_by(graph: Graph, facts: Iterable[Fact]) -> set[DatasetId]:
+    """The datasets of which it may now be another version that some run has met, asked before the facts are added.
+
+    That is none where the newest is just told again.
+    """
+    reshaped: set[DatasetId] = set()
+    for fact in facts:  # by their types, which takes a fifth of what matching them takes
+        if type(fact) is Telling:
+            if fact.name in SHAPE_PARTS and _may_reshape(graph, fact):
+                reshaped.add(fact.dataset)
+        elif type(fact) is Declaration and isinstance(fact.node, DatasetId):
+            reshaped.add(fact.node)
+    return reshaped
+
+
+def _may_reshape(graph: Graph, fact: Telling) -> bool:
+    dataset = graph.datasets.get(fact.dataset)
+    newest = dataset.facets.get(fact.name) if dataset else None
+    return newest is None or newest.content != fact.content or fact.first < newest.stamp
+
+
+def unused_of(graph: Graph, told: Mentions) -> list[DatasetId]:
+    """The names among these that nobody has used before."""
+    return [name for name in told.datasets.union(*told.aliases) if not graph.identities.knows(name)]
+
+
+def hidden_of(graph: Graph, touched: Touched) -> list[DatasetId]:
+    """The datasets among these that are hidden."""
+    return [name for name in touched.datasets if graph.hides(name)]

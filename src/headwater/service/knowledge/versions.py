@@ -1,0 +1,248 @@
+"""Versions: of a dataset by its schema and its own version facet, of a job by what a run read and wrote.
+
+A version has no state of its own. Its id is a UUID over its content, so the same content has the same id wherever and
+whenever it is computed, and a late event just falls into its place.
+"""
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import Final, NamedTuple
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+import orjson
+
+from headwater.errors import NotFoundError
+from headwater.graph.declared import dataset_of, references
+from headwater.graph.lineage import Graph
+from headwater.model.events import Direction, Stamp
+from headwater.model.facets.own import DeclaredFacet
+from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart, Stamped
+from headwater.model.names import DatasetId, JobId
+from headwater.model.producer import HEADWATER_FACETS
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.store.facet_reader import ShapeChange
+
+_OURS: Final = uuid5(NAMESPACE_URL, HEADWATER_FACETS)
+
+
+class Shape(NamedTuple):
+    """What makes a version of a dataset: the digests of its schema facet and its version facet."""
+
+    schema: bytes | None = None
+    version: bytes | None = None
+
+
+class DatasetVersion(NamedTuple):
+    """A dataset from one change of its shape to the next."""
+
+    shape: Shape
+    since_us: int
+    told_by: tuple[str, Direction, DatasetId] | None
+    """Run, direction and the name it used, where a run told of the change."""
+    declared_by: tuple[bytes, DatasetId] | None = None
+    """The digest of the event and the name it used, where one without a run told of the change."""
+
+
+@lru_cache(maxsize=20_000)  # a version stands in the answer of each run that met it
+def content_uuid(*content: str | None) -> UUID:
+    """A UUID that equal texts have in common, and no others."""
+    return uuid5(_OURS, orjson.dumps(content).decode())
+
+
+def job_uuid(job: JobId) -> UUID:
+    """The UUID of a job itself."""
+    return content_uuid("job", *job)
+
+
+def job_version(graph: Graph, job: JobId, observed: Iterable[tuple[Direction, DatasetId]]) -> UUID:
+    """The UUID of a job that reads and writes just these."""
+    shown = ((direction, graph.shown(name)) for direction, name in observed)
+    ends = sorted({(direction, *name) for direction, name in shown if name.is_complete})
+    return content_uuid("job version", *job, *(part for end in ends for part in end))
+
+
+class DeclaredVersion(NamedTuple):
+    """A job as an event declared it: what it reads and writes by that event alone."""
+
+    uuid: UUID
+    since_us: int
+    ends: Sequence[tuple[Direction, DatasetId]]
+    """By the names that the datasets are shown under, in order."""
+
+
+def declared_version(knowledge: Knowledge, job: JobId) -> DeclaredVersion | None:
+    """The version that the newest declaration gave the job; None for one that was only put, which gives none."""
+    graph = knowledge.graph
+    declaration = graph.jobs[job].declaration
+    if declaration is None or graph.job_digest(job, DeclaredFacet.key) is not None:
+        return None
+    named = ((side, dataset_of(each)) for side, each in references(knowledge.store.content(declaration.content)))
+    ends = sorted({(side, graph.shown(name)) for side, name in named if name.is_complete})
+    return DeclaredVersion(job_version(graph, job, ends), declaration.stamp.time_us, ends)
+
+
+def shape_uuid(graph: Graph, name: DatasetId, shape: Shape) -> UUID:
+    """The UUID of a version of a dataset, the same under each of its names."""
+    digests = (None if digest is None else digest.hex() for digest in shape)
+    return content_uuid("dataset version", *graph.shown(name), *digests)
+
+
+def current_shape(graph: Graph, name: DatasetId) -> Shape | None:
+    """The newest schema and version; None for a dataset that was declared without either and that no run touched."""
+    shape = Shape(*(graph.digest_of(name, part) for part in SHAPE_PARTS))
+    was_touched = any(graph.datasets[member].observed for member in graph.members(name) if member in graph.datasets)
+    return shape if was_touched or shape != Shape() else None
+
+
+def shape_at(knowledge: Knowledge, name: DatasetId, time_us: int, own: Mapping[str, bytes]) -> Shape:
+    """The shape that a run met: what it told itself (`own`, by facet name), else what was told last until then."""
+    graph = knowledge.graph
+    return Shape(
+        *(
+            own.get(part) or (_told_last(knowledge, name, part, time_us) if graph.digest_of(name, part) else None)
+            for part in SHAPE_PARTS
+        )
+    )
+
+
+def _told_last(knowledge: Knowledge, name: DatasetId, part: ShapePart, time_us: int) -> bytes | None:
+    told = [
+        found
+        for member in knowledge.graph.members(name)
+        if (found := knowledge.store.facet_at(member, part, time_us)) is not None
+    ]
+    told += [
+        change.told
+        for change in _declared_by_jobs(knowledge.graph, name)
+        if change.name == part and change.told.stamp.time_us <= time_us
+    ]
+    for member in knowledge.graph.members(name):
+        declared = [shape for shape in knowledge.store.declared_shapes(member) if shape.stamp.time_us <= time_us]
+        content = declared and getattr(declared[-1], part)
+        told += [Stamped(declared[-1].stamp, False, content)] if content else []
+    return max(told).content if told else None
+
+
+class _Change(NamedTuple):
+    told: Stamped
+    name: ShapePart
+    dataset: DatasetId
+    told_by: tuple[str, Direction, DatasetId] | None
+
+
+def dataset_versions(knowledge: Knowledge, name: DatasetId) -> Iterator[DatasetVersion]:
+    """The versions of a dataset, oldest first; neighbours differ. A stream makes one with each commit.
+
+    An event that reads a dataset and writes it may tell of two.
+    """
+    shape, told = Shape(), _ToldSoFar()
+    is_known = False
+    for (stamp, _), together in groupby(_changes(knowledge, name), key=_when):
+        changes = list(together)
+        before, shape = shape, told.after(changes)
+        if shape != before:
+            told_by = next((change.told_by for change in changes if isinstance(change, _Change)), None)
+            declared_by = None if told_by is not None else (stamp.digest, changes[0].dataset)
+            is_known = True
+            yield DatasetVersion(shape, stamp.time_us, told_by, declared_by)
+    if not is_known and current_shape(knowledge.graph, name) is not None:
+        yield DatasetVersion(shape, knowledge.seen(name).first_us, None)
+
+
+def last_had(knowledge: Knowledge, node: DatasetId | JobId, uuid: str) -> Generator[None, None, int | None]:
+    """When a dataset or job last had the version with that UUID, in microseconds since 1970; None: it has it now.
+
+    Some of the work in each step.
+
+    Raises:
+        NotFoundError: it never had it.
+    """
+    if isinstance(node, JobId):
+        return (yield from _job_had(knowledge, node, uuid))
+    return (yield from _dataset_had(knowledge, node, uuid))
+
+
+def _dataset_had(knowledge: Knowledge, name: DatasetId, uuid: str) -> Generator[None, None, int | None]:
+    last_us: int | None = None
+    has_it = False
+    for version in dataset_versions(knowledge, name):
+        if has_it:
+            last_us = version.since_us - 1
+        has_it = str(shape_uuid(knowledge.graph, name, version.shape)) == uuid
+        yield
+    if last_us is None and not has_it:
+        raise NotFoundError(f"Dataset version '{uuid}' not found.")
+    return None if has_it else last_us
+
+
+def _job_had(knowledge: Knowledge, job: JobId, uuid: str) -> Generator[None, None, int | None]:
+    activity = knowledge.activity(job)
+    for run_id in activity.runs:
+        run = knowledge.run(run_id)
+        if run.ended_us is not None and _is_of_version(knowledge.graph, job, run_id, uuid):
+            return None if run_id == activity.ended_run else run.seen.last_us
+        yield
+    declared = declared_version(knowledge, job)
+    if declared is None or str(declared.uuid) != uuid:
+        raise NotFoundError(f"Job version '{uuid}' not found.")
+    return None
+
+
+def _is_of_version(graph: Graph, job: JobId, run_id: str, uuid: str) -> bool:
+    return str(job_version(graph, job, graph.runs[run_id].observed)) == uuid
+
+
+class _ToldSoFar:
+    """What runs and job events told last, and dataset events that no other has replaced; of these the newest holds."""
+
+    def __init__(self) -> None:
+        self._observed: dict[ShapePart, Stamped] = {}
+        self._declared: dict[DatasetId, DeclaredShape] = {}
+
+    def after(self, changes: Iterable[_Change | DeclaredShape]) -> Shape:
+        """The shape once these, which are later than all before, were told."""
+        for change in changes:
+            if isinstance(change, DeclaredShape):
+                self._declared[change.dataset] = change
+            else:
+                self._observed[change.name] = change.told
+        return Shape(*map(self._newest, SHAPE_PARTS))
+
+    def _newest(self, part: ShapePart) -> bytes | None:
+        observed = self._observed.get(part)
+        if not self._declared:
+            return None if observed is None else observed.content
+        declared = ((shape.stamp, getattr(shape, part)) for shape in self._declared.values())
+        told = [Stamped(stamp, False, content) for stamp, content in declared if content]
+        told += [] if observed is None else [observed]
+        return max(told).content if told else None
+
+
+def _changes(knowledge: Knowledge, name: DatasetId) -> list[_Change | DeclaredShape]:
+    members = knowledge.graph.members(name)
+    told = (change for member in members for change in knowledge.store.shape_changes(member))
+    declared = (shape for member in members for shape in knowledge.store.declared_shapes(member))
+    return sorted([*map(_told, told), *_declared_by_jobs(knowledge.graph, name), *declared], key=_order)
+
+
+def _when(change: _Change | DeclaredShape) -> tuple[Stamp, bool]:
+    return (change.stamp, False) if isinstance(change, DeclaredShape) else change.told[:2]
+
+
+def _order(change: _Change | DeclaredShape) -> tuple[tuple[Stamp, bool], str, bytes]:
+    return _when(change), *(("", b"") if isinstance(change, DeclaredShape) else (change.name, change.told.content))
+
+
+def _told(change: ShapeChange) -> _Change:
+    told = Stamped(change.stamp, change.direction == "output", change.content)
+    return _Change(told, change.name, change.dataset, (change.run_id, change.direction, change.dataset))
+
+
+def _declared_by_jobs(graph: Graph, name: DatasetId) -> Iterator[_Change]:
+    for member in graph.members(name):
+        dataset = graph.datasets.get(member)
+        for by, declared in dataset.declared.items() if dataset else ():
+            for part in SHAPE_PARTS:
+                if part in declared.facets and not isinstance(by, DatasetId):
+                    yield _Change(declared.facets[part], part, member, None)

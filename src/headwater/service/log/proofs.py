@@ -1,0 +1,155 @@
+"""The log as others check it: its signed head, its tiles, proofs, and a receipt for each event.
+
+Receipts and heads are put together when they are asked for; what they say was fixed with the append.
+"""
+
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from headwater.errors import InvalidInputError, NotFoundError
+from headwater.service.log.cosignatures import Cosignatures, Enrolled
+from headwater.service.shapes.log import ConsistencyProof, InclusionProof, Receipt
+from headwater.signing.checkpoint import Checkpoint
+from headwater.signing.merkle import Frontier, Growth, Node, consistency_proof, inclusion_proof
+from headwater.signing.note import NoteSigner
+from headwater.store.tree import TILE_WIDTH, ReadTree
+
+_KEPT_NOTES: Final = 64
+_KEPT_NODES: Final = 1_024
+_TILE: Final = re.compile(
+    r"(?P<level>entries|0|[1-9]\d?)/(?P<place>(?:x\d{3}/)*\d{3})(?:\.p/(?P<width>[1-9]\d{0,2}))?", re.ASCII
+)
+"""Source: https://c2sp.org/tlog-tiles"""
+_MOST_LEVELS: Final = 64
+_LENGTH_BYTES: Final = 2
+
+
+class Proofs:
+    """Answers from the tree over the log, on the event loop's thread."""
+
+    def __init__(self, tree: ReadTree, signer: NoteSigner, enrolled: Enrolled) -> None:
+        self._tree = tree
+        self.cosignatures = Cosignatures(tree, signer, enrolled)
+        self._signer = signer
+        self._note = lru_cache(maxsize=_KEPT_NOTES)(self._signed)
+
+    @property
+    def log_key(self) -> str:
+        """The log's public key, as witnesses are told of it."""
+        return str(self._signer.verifier)
+
+    def checkpoint(self, witnesses: int = 0) -> str:
+        """The newest head that so many witnesses signed; that of now, with what witnesses signed of it, if none must.
+
+        Raises:
+            NotFoundError: so many never signed one.
+        """
+        if witnesses:
+            return self.cosignatures.newest(witnesses)
+        head = self._tree.frontier()
+        return self.cosignatures.note(Checkpoint(self._signer.verifier.name, head.size, head.root))
+
+    def _signed(self, head: Frontier) -> str:
+        return Checkpoint(self._signer.verifier.name, head.size, head.root).signed(self._signer)
+
+    def receipt(self, index: int, growth: Growth) -> Receipt:
+        """What proves that the log has an event in that place, at the size that it had when this was said."""
+        node = self._nodes_of(growth)
+        return Receipt(
+            index=index,
+            leafHash=_named(node(0, index)),
+            checkpoint=self._note(growth.frontier),
+            inclusionProof=_encoded(inclusion_proof(index, growth.size, node)),
+        )
+
+    def _nodes_of(self, growth: Growth) -> Node:
+        known = growth.node
+
+        def node(height: int, place: int) -> bytes:
+            try:
+                return known(height, place)
+            except IndexError:  # it stood in the tree before
+                return self._tree.node(height, place)
+
+        return node
+
+    def inclusion(self, index: int, size: int | None) -> InclusionProof:
+        """Prove where an entry stands in the log, as it was when it had that size.
+
+        Raises:
+            InvalidInputError: the log never had that size, or no such entry then.
+        """
+        known = self._tree.size()
+        size = known if size is None else _size("size", size, known)
+        if index >= size:
+            raise InvalidInputError(f"index: expected less than {size}, the size that is asked for")
+        return InclusionProof(
+            index=index,
+            size=size,
+            leafHash=_named(self._tree.node(0, index)),
+            rootHash=_named(self._tree.frontier(size).root),
+            inclusionProof=_encoded(inclusion_proof(index, size, self._tree.node)),
+        )
+
+    def consistency(self, old: int, new: int | None) -> ConsistencyProof:
+        """Prove that the log only grew from one size to another.
+
+        Raises:
+            InvalidInputError: the log never had these sizes, in this order.
+        """
+        known = self._tree.size()
+        new = known if new is None else _size("to", new, known)
+        if not 0 < old <= new:
+            raise InvalidInputError(f"from: expected 1 to {new}, a size that the log had before")
+        return ConsistencyProof(
+            fromSize=old,
+            toSize=new,
+            fromRootHash=_named(self._tree.frontier(old).root),
+            rootHash=_named(self._tree.frontier(new).root),
+            consistencyProof=_encoded(consistency_proof(old, new, self._tree.node)),
+        )
+
+    def tile(self, path: str) -> bytes:
+        """A tile of hashes, or a bundle of leaves, by its path.
+
+        Raises:
+            NotFoundError: no such tile, or the log has not so many entries.
+        """
+        found = _TILE.fullmatch(path)
+        if found is None:
+            raise NotFoundError(f"no tile {path[:80]!r}: expected LEVEL/N or entries/N, and .p/WIDTH of one not full")
+        place = int(re.sub("[x/]", "", found["place"]))
+        width = int(found["width"] or TILE_WIDTH)
+        level = 0 if found["level"] == "entries" else int(found["level"])
+        begin, end = place * TILE_WIDTH, place * TILE_WIDTH + width
+        if level >= _MOST_LEVELS or width > TILE_WIDTH or end > self._tree.size() // TILE_WIDTH**level:
+            raise NotFoundError(f"no tile {path[:80]!r}: the log has {self._tree.size()} entries")
+        if found["level"] == "entries":
+            return b"".join(map(_with_length, self._tree.leaf_data(range(begin, end))))
+        return b"".join(self._tree.tile(level, begin, end))
+
+
+def _size(parameter: str, size: int, known: int) -> int:
+    if not 0 < size <= known:
+        raise InvalidInputError(f"{parameter}: expected 1 to {known}, the size of the log")
+    return size
+
+
+def _with_length(leaf: bytes) -> bytes:
+    return len(leaf).to_bytes(_LENGTH_BYTES) + leaf
+
+
+def _named(digest: bytes) -> str:
+    return f"sha256:{digest.hex()}"
+
+
+def _encoded(proof: Sequence[bytes]) -> list[str]:
+    return [_in_base64(each) for each in proof]
+
+
+@lru_cache(maxsize=_KEPT_NODES)  # receipts of one batch share most nodes
+def _in_base64(node: bytes) -> str:
+    return b64encode(node).decode()

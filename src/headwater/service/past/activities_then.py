@@ -1,0 +1,117 @@
+"""What jobs had done by some time, told from what is known now: only runs that spoke since are looked at anew."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from headwater.graph.cut import CutGraph
+from headwater.graph.last_told import are_silent
+from headwater.graph.records import Job
+from headwater.model.facts import Seen
+from headwater.model.names import JobId
+from headwater.service.knowledge.activities import Activities
+from headwater.service.knowledge.activity import Activity, KnownRun, named_by
+
+
+class ActivitiesThen(Activities):
+    """What the jobs of a past did."""
+
+    def __init__(
+        self, graph: CutGraph, now: Activities, until_us: int, told_by_runs: Callable[[JobId], Seen | None]
+    ) -> None:
+        """`told_by_runs` gives when a job was heard of, if that is known without a look at its runs."""
+        super().__init__(graph)
+        self._cut = graph
+        self._now = now
+        self._until_us = until_us
+        self._told_by_runs = told_by_runs
+
+    def run(self, run_id: str) -> KnownRun | None:
+        """As of now where neither the run nor, if it is silent, its parts spoke since."""
+        if run_id not in self._cut.again.runs and (run := self._now.run(run_id)) is not None:
+            is_silent_again = not run.has_events and run_id in self._cut.again.child_runs
+            if run.seen.last_us <= self._until_us and not is_silent_again:
+                return run
+        return super().run(run_id)
+
+    def _known_run(self, run_id: str) -> KnownRun | None:
+        cut = self._cut
+        if run_id in cut.now.runs or run_id in cut.again.child_runs:
+            return super()._known_run(run_id)
+        return self._named_by_last(run_id) or named_by(run_id, cut.parts_as_then(run_id))
+
+    def _named_by_last(self, run_id: str) -> KnownRun | None:
+        """A silent run as the last of its parts had it by then; None where others may have had it otherwise since."""
+        claims, known = self._cut.now.child_runs.get(run_id, {}), self._now.run(run_id)
+        if len(claims) != 1 or known is None or self._cut.tellers is None:
+            return None
+        ((job, parts),) = claims.items()
+        last = self._cut.tellers.last(job)
+        if last is None or last not in parts or not self._cut.again.runs.keys().isdisjoint(parts):
+            return None
+        part = self._cut.now.runs[last]
+        if part.of_job is None or part.of_job.stamp.time_us != self._cut.tellers.last_alone_us(job):
+            return None
+        named = named_by(run_id, [part])
+        return named and named.heard_of(Seen(known.seen.first_us, named.seen.last_us))
+
+    def _told(self, job: JobId) -> Activity | None:
+        """As of now, or put together from when the job's runs spoke."""
+        if self._cut.is_job_as_then(job):
+            return self._now.of(job)
+        known = self._cut.jobs[job]
+        done = self._now.of(job) if self._is_told_by_runs_of_now(job) else None
+        if done is not None:
+            newest_first: Sequence[str] = self._begun_by_then(done)
+            seen = self._told_by_runs(job) or Seen.over(run.seen for run in self._known(newest_first))
+        else:
+            told = ((run_id, self._heard_of(run_id, job)) for run_id in known.runs | known.named)
+            times = {run_id: seen for run_id, seen in told if seen is not None}
+            newest_first = sorted(times, key=lambda run_id: (-times[run_id].first_us, run_id))
+            seen = Seen.over((*times.values(), known.declared_over))
+        if not newest_first or seen is None:
+            return None  # what others tell of the job is all there is
+        is_part = done is None or done.parent is not None  # else none of its runs ever named a parent
+        parents = (run.parent.job for run in self._known(newest_first if is_part else ()) if run.parent is not None)
+        ended = None if done is None else done.ended_run  # the newest now that ended, be it since
+        if done is None or (ended is not None and not self._has_begun(ended)):
+            ended = next((run.run_id for run in self._known(newest_first) if run.ended_us is not None), None)
+        return Activity(tuple(newest_first), next(parents, None), ended, seen)
+
+    def _is_told_by_runs_of_now(self, name: JobId) -> bool:
+        """Whether all that tells of a job are runs, or the parts of silent ones, that spoke either by then or since."""
+        now, again = self._cut.now.jobs.get(name), self._cut.again
+        if now is None or now.declared_over is not None or name in again.jobs:
+            return False
+        if not again.runs.keys().isdisjoint(now.runs) or not again.runs.keys().isdisjoint(now.children):
+            return False
+        return bool(now.runs) if not now.named else are_silent(self._cut.now, now) and not self._is_part_again(now)
+
+    def _is_part_again(self, now: Job) -> bool:
+        return not self._cut.again.child_runs.keys().isdisjoint(now.named)
+
+    def _begun_by_then(self, done: Activity) -> Sequence[str]:
+        """The runs of now that had begun, newest first."""
+        return done.runs[bisect_left(done.runs, -self._until_us, key=lambda run_id: -self._first_us(run_id)) :]
+
+    def _has_begun(self, run_id: str) -> bool:
+        return self._first_us(run_id) <= self._until_us
+
+    def _first_us(self, run_id: str) -> int:
+        """When a run was heard of first that is known now; one that spoke tells that itself."""
+        known = self._cut.now.runs.get(run_id)
+        if known is not None and known.times is not None:
+            return known.times.seen.first_us
+        run = self._now.run(run_id)
+        return self._until_us + 1 if run is None else run.seen.first_us
+
+    def _known(self, run_ids: Iterable[str]) -> Iterator[KnownRun]:
+        return (run for run_id in run_ids if (run := self.run(run_id)) is not None)
+
+    def _heard_of(self, run_id: str, job: JobId) -> Seen | None:
+        """When a run was heard of as one of the job's."""
+        known = self._cut.now.runs.get(run_id)
+        if known is not None and known.times is not None and self._cut.is_run_as_then(run_id):
+            is_of_it = known.of_job is not None and known.of_job.job == job
+            return known.times.seen if is_of_it else None
+        run = self.run(run_id)
+        return run.seen if run is not None and run.job == job else None

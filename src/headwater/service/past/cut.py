@@ -1,0 +1,226 @@
+"""A past that is cut out of what is known now: only what runs said that spoke across that time is read again.
+
+What stands in memory and in rows is as it was for every run that spoke for the last time before then
+(`headwater.graph.cut`, `headwater.store.until`), and is looked at when a read comes to it. Lives on the event loop's
+thread, and is kept in step: an event that happened earlier and comes late belongs to this past, and one that is heard
+of a run that is in it makes that run's rows say more than was known then.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from functools import partial
+from itertools import islice
+from typing import Final
+
+from headwater.graph.cut import CutGraph, side
+from headwater.graph.enough import Enough
+from headwater.model.facts import Fact, RunOfJob, happened_us
+from headwater.service.ahead import groups, in_turns
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.touched import Touched
+from headwater.service.past.older import OlderFacets
+from headwater.service.past.then import KnowledgeThen
+from headwater.store.entries import WITHOUT_RUN, LoggedEvent, facts_of
+from headwater.store.reader import Reader
+from headwater.store.until import ReaderUntil
+
+_FEW: Final = 16
+"""Events that are folded again at once, where more are folded in a thread."""
+_FACTS: Final = 200
+"""Facts that are added in one go: a millisecond's work."""
+_GROUP: Final = 64
+"""Events that are folded again in one go."""
+_At = Callable[[Iterable[int]], Iterable[Sequence[LoggedEvent]]]
+"""Gives the events in some places, in the log's order, some at a time."""
+_BYTES_OF_A_PAST: Final = 4_000_000
+"""Its caches; and each that is kept is told of every event that comes."""
+_BYTES_OF_A_NODE: Final = 1_500
+_BYTES_OF_AN_EVENT: Final = 13_000
+"""Of one that was folded again: its facts in a store in memory, and in the graph."""
+
+
+class CutPast:
+    """What was known as of `until_us`, kept in step with what comes."""
+
+    def __init__(self, now: Knowledge, until_us: int, another_reader: Callable[[], Reader], thread: Executor) -> None:
+        self._now = now
+        self._another_reader = another_reader
+        self._thread = thread
+        self._until_us = until_us
+        self._store = ReaderUntil(now.store, until_us)
+        older = OlderFacets(self._store)
+        self._graph = older.graph = CutGraph(now.graph, until_us, older)
+        self.knowledge = KnowledgeThen(self._store, self._graph, now, self._read_nodes)
+        self._heard_again: dict[str, None] = {}
+        self._heard_late: list[int] = []
+        self._turn = asyncio.Lock()
+        self._has_nodes = False
+        self._is_catching_up = False
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory it takes."""
+        return _BYTES_OF_A_PAST + self._graph.size * _BYTES_OF_A_NODE + self._store.folded_again * _BYTES_OF_AN_EVENT
+
+    def close(self) -> None:
+        """Give the memory back now: the caches of a knowledge refer to it."""
+        self._store.close()
+        vars(self.knowledge).clear()
+
+    # Making
+
+    async def make(self) -> None:
+        """Make it ready; called once, and before anything is asked of its knowledge."""
+        await in_turns(self._now.spoken.catch_up())
+        across = [*self._now.spoken.across(self._until_us)]
+        await in_turns(self._add(self._store.identity_facts()))
+        await in_turns(self._add(list(self._graph.quarantined_before())))
+        self._store.runs.update(across)
+        if self._now.store.count_told_of(across) <= _FEW:
+            told = self._fold_few_again(across)
+        else:
+            told = await self._apart(lambda reader: self._fold_many_again(reader, across))
+        await in_turns(self._add(told))
+        self._graph.identities.note_joined()
+        self._graph.hand_over()
+        self.knowledge.derivations.touch_all()
+        await self.catch_up()
+
+    def _add(self, facts: Sequence[Fact]) -> Iterator[None]:
+        for group in groups(facts, _FACTS):
+            self._graph.add_all(group)
+            yield
+
+    def _fold_few_again(self, run_ids: Sequence[str]) -> list[Fact]:
+        """The same as `_fold_many_again`, of events that are all held meanwhile."""
+        logged = {event.log_index: event for event in self._now.store.told_of(run_ids, self._until_us)}
+        return self._fold_again(logged.values(), lambda places: [[logged[place] for place in sorted(places)]])
+
+    def _fold_many_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
+        """Fold what runs said by then, and what was said without a run."""
+        told = self._fold_again(reader.told_of(run_ids, self._until_us), partial(_in_order, reader))
+        self._store.fold_ahead()  # a second's work for a stream's: whoever asks first would have to do it
+        return told
+
+    def _fold_again(self, events: Iterable[LoggedEvent], at: _At) -> list[Fact]:
+        """Fold those of the events that rows do not tell."""
+        needed = _Needed(events)
+        for _ in needed.steps():
+            pass
+        told = [fact for logged in at(needed.places()) for fact in self._store.add_again(logged)]
+        self._store.pass_over(needed.looked_at)
+        return told
+
+    async def _read_nodes(self) -> None:
+        async with self._turn:
+            if not self._has_nodes:
+                await in_turns(self._add(await self._apart(lambda reader: reader.chain_links(self._until_us))))
+                self._has_nodes = True
+
+    async def _apart(self, read: Callable[[Reader], list[Fact]]) -> list[Fact]:
+        """What is read in another thread, by a reader of its own."""
+
+        def reading() -> list[Fact]:
+            with closing(self._another_reader()) as reader:
+                return read(reader)
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, reading)
+
+    # Keeping in step
+
+    def keep(self, facts: Sequence[Fact]) -> None:
+        """Keep what is known of the run that an event is about, which `now` is about to learn."""
+        if (run_id := _run_of(facts)) is not None:
+            self._graph.keep(run_id)
+
+    def hear(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
+        """Note that `now` learned an event, and whom it touched, datasets by all their names."""
+        self._graph.forget(touched.jobs, touched.datasets)
+        self.knowledge.hear(facts)
+        is_late = happened_us(facts) <= self._until_us
+        run_id = _run_of(facts)
+        if run_id is None and is_late:
+            self._heard_late.append(log_index)
+        elif run_id is not None and (is_late or self._is_news(run_id)):
+            self._heard_again[run_id] = None
+        self._graph.is_in_step = not self._is_behind
+
+    @property
+    def _is_behind(self) -> bool:
+        return bool(self._heard_again or self._heard_late or self._is_catching_up)
+
+    def _is_news(self, run_id: str) -> bool:
+        """Whether what `now` has of a run that spoke since is no longer what was known then, and was till now."""
+        is_of_then = side(self._now.graph.runs[run_id], self._until_us) != "after"
+        return is_of_then and run_id not in self._store.runs
+
+    async def catch_up(self) -> None:
+        """Take in what was heard of since; runs that spoke again are from now on read from their events."""
+        async with self._turn:
+            while self._is_behind:
+                run_ids, places = [*islice(self._heard_again, _GROUP)], self._heard_late[:_GROUP]
+                for run_id in run_ids:  # whoever is heard of meanwhile is looked at again
+                    del self._heard_again[run_id]
+                del self._heard_late[: len(places)]
+                self._is_catching_up = True
+                try:
+                    await self._take_in(run_ids, places)
+                except BaseException:
+                    self._heard_again.update(dict.fromkeys(run_ids))
+                    self._heard_late += places
+                    raise
+                finally:
+                    self._is_catching_up = False
+                self._graph.is_in_step = not self._is_behind
+                await asyncio.sleep(0)
+
+    async def _take_in(self, run_ids: Sequence[str], places: Sequence[int]) -> None:
+        new = [place for place in self._store.times_of(run_ids) if not self._store.has_looked_at(place)]
+        needed = _Needed(event for group in groups((*places, *new), _GROUP) for event in self._store.at(group).values())
+        await in_turns(needed.steps())
+        logged = [event for group in _in_order(self._store, needed.places()) for event in group]
+        self._store.runs.update(run_ids)
+        self._store.heard_late()
+        self.knowledge.learn(self._store.add_again(logged))
+        self._store.pass_over(needed.looked_at)
+        self._graph.hand_over()
+
+
+class _Needed:
+    """Which events are to be folded again: of those of runs only as many as say together what all say."""
+
+    def __init__(self, logged: Iterable[LoggedEvent]) -> None:
+        self._logged = logged
+        self._enough = Enough()
+        self._without_run: set[int] = set()
+        self.looked_at: set[int] = set()
+
+    def steps(self) -> Iterator[None]:
+        """Look at one event after the other."""
+        for event in self._logged:
+            self.looked_at.add(event.log_index)
+            if event.event_type in WITHOUT_RUN:
+                self._without_run.add(event.log_index)
+            else:
+                self._enough.add(event.log_index, facts_of(event))
+            yield
+
+    def places(self) -> set[int]:
+        """Those that are needed, of those that were looked at."""
+        return self._without_run | self._enough.places()
+
+
+def _in_order(reader: Reader, places: Iterable[int]) -> Iterator[list[LoggedEvent]]:
+    """The events in these places, in the log's order, some at a time."""
+    for group in groups(sorted(places), _GROUP):
+        yield sorted(reader.at(group).values(), key=_place)
+
+
+def _run_of(facts: Sequence[Fact]) -> str | None:
+    return next((fact.run_id for fact in facts if isinstance(fact, RunOfJob)), None)
+
+
+def _place(event: LoggedEvent) -> int:
+    return event.log_index

@@ -1,0 +1,179 @@
+"""Pasts: what the service would know, had only some of its events come.
+
+A past is a store and a graph of its own, so every view works on it unchanged. A past by time alone is cut out of what
+is known now; any other is made by replaying the log. What was made is kept for the next read, up to an amount of memory
+over all pasts. A past without a bound on the log takes in what comes late, as now does: facts merge in any order.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from headwater.errors import UnavailableError
+from headwater.model.edits import DELETED
+from headwater.model.facts import Edit, Fact, happened_us
+from headwater.service.http.as_of import AsOf
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.mentions import mentions
+from headwater.service.knowledge.touched import Touched
+from headwater.service.metrics import Metrics
+from headwater.service.past.cut import CutPast
+from headwater.service.past.replay import ReplayedPast
+from headwater.store.reader import Reader
+
+DEFAULT_KEPT_MB: Final = 128
+"""Memory that the pasts take together that are kept."""
+_MAX_WAITING: Final = 8
+"""Pasts that may be made at a time, or wait for that."""
+_GIVEN_UP_S: Final = 60.0
+_MB: Final = 1_000_000
+
+
+class Past(NamedTuple):
+    """What was known, and as of when; both bounds are set but for the time where nothing happened."""
+
+    knowledge: Knowledge
+    as_of: AsOf
+
+
+class _Key(NamedTuple):
+    bounds: AsOf
+    """Its time is the latest that an event of it has; so times between two events share a past."""
+    is_cut: bool
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A past, and the task that makes it."""
+
+    past: CutPast | ReplayedPast
+    making: "asyncio.Task[None]"
+
+
+class Pasts:
+    """Now, and the pasts that were asked for last; lives on the event loop's thread."""
+
+    def __init__(self, now: Knowledge, another_reader: Callable[[], Reader], metrics: Metrics, kept_bytes: int) -> None:
+        self._now = now
+        self._newest = AsOf(None, 0)
+        self.another_reader = another_reader
+        self._metrics = metrics
+        self._kept_bytes = kept_bytes
+        self._kept: dict[_Key, _Kept] = {}
+        self._making = 0
+        self._is_stopping = threading.Event()
+        self._replaying = ThreadPoolExecutor(1, "headwater-replay")
+        self._cutting = ThreadPoolExecutor(1, "headwater-cut")  # which takes moments, and waits for no replay
+
+    def load(self) -> None:
+        """Note which events `now` was loaded from."""
+        self._newest = AsOf(self._now.store.newest_us(), self._now.store.size())
+
+    def about_to_learn(self, facts: Sequence[Fact]) -> None:
+        """Note that `now` is about to learn an event."""
+        for kept in self._kept.values():
+            kept.past.keep(facts)
+
+    def learned(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
+        """Note that `now` has learned an event, which touched these."""
+        event_us, (newest_us, size) = happened_us(facts), self._newest
+        self._newest = AsOf(event_us if newest_us is None else max(newest_us, event_us), max(size or 0, log_index + 1))
+        if not self._kept:
+            return
+        touched = self._by_all_names(facts, touched)
+        for kept in self._kept.values():
+            kept.past.hear(log_index, facts, touched)
+        if any(isinstance(fact, Edit) and fact.what == DELETED for fact in facts):
+            self._give_up([key for key in self._kept if key.is_cut and not self._can_be_cut(key.bounds)])
+
+    def _by_all_names(self, facts: Sequence[Fact], touched: Touched) -> Touched:
+        """Whom an event touched, datasets by all their names, also those that are in quarantine."""
+        members = (self._now.graph.identities.members(name) for name in touched.datasets)
+        return touched._replace(datasets=touched.datasets.union(mentions(facts).datasets, *members))
+
+    def stop(self) -> None:
+        """Let a replay that is under way end soon; requests that wait for it are told to come back."""
+        self._is_stopping.set()
+        for thread in (self._replaying, self._cutting):
+            thread.shutdown(wait=False, cancel_futures=True)
+
+    async def known(self, asked: AsOf, *, replayed: bool = False) -> Past:
+        """What was known, as of then; `replayed` where it must be known of names when they were last called one.
+
+        Raises:
+            UnavailableError: too many other pasts are being made, or the disk does not answer.
+        """
+        bounds = asked.without_idle_bounds(self._newest)
+        if bounds == AsOf():
+            return Past(self._now, _said(asked, self._newest))
+        while True:
+            key, size = self._key(bounds, replayed=replayed)
+            kept = self._kept.pop(key, None) or self._begin(key, size)
+            self._kept[key] = kept  # now the last to be given up
+            await asyncio.shield(kept.making)
+            await kept.past.catch_up()
+            if bounds.log_size is not None or size == self._newest.log_size:  # else it may have moved on
+                return Past(kept.past.knowledge, _said(asked, AsOf(key.bounds.time_us, size)))
+
+    def _key(self, bounds: AsOf, *, replayed: bool) -> tuple[_Key, int]:
+        """Which past it is, and how much of the log counts."""
+        size = (self._newest.log_size or 0) if bounds.log_size is None else bounds.log_size
+        exact = AsOf(self._now.store.newest_us(size, bounds.time_us), bounds.log_size)
+        return _Key(exact, not replayed and self._can_be_cut(exact)), size
+
+    def _can_be_cut(self, bounds: AsOf) -> bool:
+        """What was deleted by then, which event brought back, is told by all that came before: it is replayed."""
+        if bounds.time_us is None or bounds.log_size is not None:
+            return False
+        return not self._now.graph.edits.may_have_deleted_by(bounds.time_us)
+
+    # Making and giving up
+
+    def _begin(self, key: _Key, size: int) -> _Kept:
+        if self._is_stopping.is_set():
+            raise UnavailableError("the service is stopping")
+        if self._making >= _MAX_WAITING:
+            raise UnavailableError("asOf, logSize: too many other pasts are being made, try again in a few seconds")
+        self._making += 1
+        past: CutPast | ReplayedPast
+        if key.is_cut and key.bounds.time_us is not None:
+            past = CutPast(self._now, key.bounds.time_us, self.another_reader, self._cutting)
+            making = past.make()
+        else:
+            past = ReplayedPast(self._now, key.bounds, size, self._is_stopping)
+            making = past.make(self.another_reader, self._replaying, self._metrics)
+        kept = _Kept(past, asyncio.create_task(making))
+        kept.making.add_done_callback(lambda _: self._made(key, kept))
+        return kept
+
+    def _made(self, key: _Key, kept: _Kept) -> None:
+        self._making -= 1
+        if kept.making.cancelled() or kept.making.exception() is not None:
+            self._kept.pop(key, None)
+        else:
+            self._make_room(kept)
+
+    def _make_room(self, newest: _Kept) -> None:
+        """Give up the pasts that were asked for longest ago, but for the one just made."""
+        made = {key: kept for key, kept in self._kept.items() if kept.making.done()}
+        size_bytes = sum(kept.past.size_bytes for kept in made.values())
+        for key, kept in made.items():
+            if size_bytes <= self._kept_bytes:
+                break
+            if kept is not newest:
+                size_bytes -= kept.past.size_bytes
+                self._give_up([key])
+        self._metrics.pasts.set(size_bytes)
+
+    def _give_up(self, keys: Sequence[_Key]) -> None:
+        for key in keys:
+            # Not at once: whoever asked for it may wait for another past still, to compare the two.
+            asyncio.get_running_loop().call_later(_GIVEN_UP_S, self._kept.pop(key).past.close)
+
+
+def _said(asked: AsOf, newest: AsOf) -> AsOf:
+    """What an answer says it is for: sent back as parameters, it gives the same answer again."""
+    return AsOf(newest.time_us if asked.time_us is None else asked.time_us, newest.log_size)

@@ -1,0 +1,93 @@
+"""A past that is made by replaying the log: through the same facts into a store in memory and a graph of its own.
+
+It takes as long as the log is long, and is right for any bounds. Where a past can be cut out of what is known now
+(`cut.py`), that is done instead.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from typing import Final
+
+from headwater.errors import UnavailableError
+from headwater.graph.lineage import Graph
+from headwater.model.facts import Fact
+from headwater.service.ahead import groups, in_turns
+from headwater.service.http.as_of import AsOf
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.run_records import RunRecords
+from headwater.service.knowledge.touched import Touched
+from headwater.service.metrics import Metrics
+from headwater.store.memory import MemoryStore
+from headwater.store.reader import Reader
+
+_GROUP: Final = 256
+"""Events of a replay between two looks at whether the service stops."""
+_LATE_GROUP: Final = 16
+"""Late events that a past takes in before others may use the event loop's thread."""
+_BYTES_OF_AN_EVENT: Final = 13_000
+_NEVER_US: Final = -(2**62)
+
+
+class ReplayedPast:
+    """What was known of the events until a time in the first `size` entries of the log; late ones are taken in."""
+
+    def __init__(self, now: Knowledge, bounds: AsOf, size: int, is_stopping: threading.Event) -> None:
+        self._now = now
+        self._until_us = _NEVER_US if bounds.time_us is None else bounds.time_us
+        self._is_fixed = bounds.log_size is not None
+        self._looked_at = size
+        """How much of the log was looked through for its events."""
+        self._is_stopping = is_stopping
+        self._store = MemoryStore(now.store)
+        self.knowledge = Knowledge(self._store, Graph(self._store.content, now.graph.column_edges))
+        self.knowledge.run_records = RunRecords(max_bytes=0)  # a past's memory is its events'
+        self._turn = asyncio.Lock()
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory it takes."""
+        return len(self._store) * _BYTES_OF_AN_EVENT
+
+    def close(self) -> None:
+        """Give the memory back now: the caches of a knowledge refer to it."""
+        self._store.close()
+        vars(self.knowledge).clear()
+
+    async def make(self, another_reader: Callable[[], Reader], thread: Executor, metrics: Metrics) -> None:
+        """Replay the log in a thread."""
+        await asyncio.get_running_loop().run_in_executor(thread, self._replay, another_reader, metrics)
+        self.knowledge.graph.hand_over()
+        await in_turns(self.knowledge.derivations.catch_up())
+
+    def _replay(self, another_reader: Callable[[], Reader], metrics: Metrics) -> None:
+        begin = time.perf_counter()
+        if self._until_us != _NEVER_US:
+            with closing(another_reader()) as reader:
+                for group in groups(reader.logged(range(self._looked_at), self._until_us), _GROUP):
+                    self._store.add_logged(group)
+                    if self._is_stopping.is_set():
+                        raise UnavailableError("the service is stopping")
+        self.knowledge.load()
+        metrics.replayed(len(self._store), time.perf_counter() - begin)
+
+    def keep(self, facts: Sequence[Fact]) -> None:
+        """Nothing is shared with `now`."""
+
+    def hear(self, log_index: int, facts: Sequence[Fact], touched: Touched) -> None:
+        """Nothing is noted: the log itself is looked through."""
+
+    async def catch_up(self) -> None:
+        """Add the events that came since, and that happened early enough."""
+        async with self._turn:
+            size = self._looked_at if self._is_fixed else self._now.store.size()
+            if self._looked_at < size:
+                late = list(self._now.store.logged(range(self._looked_at, size), self._until_us))
+                for group in groups(late, _LATE_GROUP):
+                    self.knowledge.learn(self._store.add_logged(group))
+                    await asyncio.sleep(0)
+                self._looked_at = size
+            self.knowledge.graph.hand_over()

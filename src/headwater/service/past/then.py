@@ -1,0 +1,358 @@
+"""What was known then, beside what is known now: where nothing was said since, the answers of now hold."""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain
+from typing import TypeVar
+
+from headwater.graph.cut import CutGraph, side
+from headwater.graph.edits import node_of
+from headwater.graph.last_told import (
+    dataset_last_told_us,
+    dataset_seen_until,
+    datasets_told_of,
+    job_seen_until,
+    jobs_told_of,
+)
+from headwater.graph.records import Run
+from headwater.graph.recounted import last_told_us
+from headwater.graph.walk import Around
+from headwater.model.edits import target_of
+from headwater.model.facts import Edit, Fact, Seen
+from headwater.model.names import DatasetId, JobId
+from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
+from headwater.service.knowledge.listing import NameIndexThen
+from headwater.service.knowledge.rendered import JobNode, Rendered
+from headwater.service.knowledge.run_records import RunRecords
+from headwater.service.knowledge.tellers import TellersThen
+from headwater.service.knowledge.touched import Touched
+from headwater.service.past.activities_then import ActivitiesThen
+from headwater.service.tallies.tallied import Then
+from headwater.service.tallies.tally import NEVER_US, DatasetTally, JobTally
+from headwater.store.until import ReaderUntil
+
+ToldT = TypeVar("ToldT")
+
+
+class KnowledgeThen(Knowledge):
+    """The graph as it was, its store, and what is known now."""
+
+    def __init__(
+        self, store: ReaderUntil, graph: CutGraph, now: Knowledge, read_nodes: Callable[[], Awaitable[None]]
+    ) -> None:
+        super().__init__(store, graph)
+        self._cut = graph
+        self._read_nodes = read_nodes
+        self._now = now
+        self.facets = now.facets
+        self.name_index = NameIndexThen(now.name_index, lambda: graph.again.jobs, lambda: graph.identities.noted)
+        self.run_records = RunRecords(max_bytes=0)  # a past's memory is its graph's
+        self._edited = graph.edited_since()
+        self._jobs_told_anew: AbstractSet[JobId] | None = None
+        self._derivations_as_of: int | None = None
+        until_us = self._until_us = store.until_us
+        self._tellers = graph.tellers = TellersThen(now.tellers, until_us, graph.again.runs)
+        self._activities = ActivitiesThen(graph, now._activities, until_us, self._told_by_runs)
+        of_jobs = Then(until_us, self.is_job_same, self._doubtful_jobs, lambda: self._told_back(jobs_told_of))
+        self.job_tallies.begin_with(now.job_tallies, of_jobs)
+        of_datasets = Then(
+            until_us, self._is_tally_same, self._doubtful_datasets, lambda: self._told_back(datasets_told_of)
+        )
+        self.dataset_tallies.begin_with(now.dataset_tallies, of_datasets)
+
+    async def read_nodes(self) -> None:
+        """Read them, if that was not done before: their records are as long as the log."""
+        await self._read_nodes()
+
+    def catch_up_derivations(self) -> None:
+        """As any knowledge; datasets that were made from others without a job then need not be so now."""
+        self._now.catch_up_derivations()
+        if self._derivations_as_of != self._now.derivations.heard:
+            self._derivations_as_of = self._now.derivations.heard
+            self.derivations.touch_also(
+                chain(self._now.derivations.told_directly_by(self._until_us), self._cut.covered_by_moved())
+            )
+        super().catch_up_derivations()
+
+    def learn(self, facts: Sequence[Fact]) -> Touched:
+        """As any knowledge."""
+        self._jobs_told_anew = self._derivations_as_of = None
+        return super().learn(facts)
+
+    def hear(self, facts: Sequence[Fact]) -> None:
+        """Note that `now` has just learned these, and of whom something was said over the API."""
+        self._jobs_told_anew = self._derivations_as_of = None
+        nodes = (node_of(fact.target) for fact in facts if isinstance(fact, Edit))
+        self._edited |= {node for node in nodes if node is not None}
+
+    def is_dataset(self, name: DatasetId) -> bool:
+        """As of any knowledge; of one name alone it is enough that a run used it by then."""
+        return (self._cut.is_used_alone(name) and not self.graph.hides(name)) or super().is_dataset(name)
+
+    def is_job(self, name: JobId) -> bool:
+        """As of any knowledge; of one of whose runs any is as it was then that is enough."""
+        is_known = target_of(name) in self._cut.heard_of or self._cut.has_run(name)
+        return (is_known and not self.graph.hides(name)) or super().is_job(name)
+
+    def job_names(self) -> Iterable[JobId]:
+        """As of any knowledge; among them some of whom nobody had told by then."""
+        return dict.fromkeys(chain(self._now.graph.jobs, self._cut.again.jobs))
+
+    def knows_when_called(self, name: DatasetId) -> bool:
+        """Whether nobody has called them one since, which would be all that is known of the last time."""
+        links = self.graph.identities.links(name)
+        return all(link.seen is None or link.seen.last_us <= self._until_us for link in links)
+
+    def count_runs(self) -> int:
+        """As of any knowledge, but without a look at each of them."""
+        again, now = self._cut.again.runs, self._now.graph.runs
+        twice = sum(run_id in now and side(now[run_id], self._until_us) == "before" for run_id in again)
+        return self._now.spoken.silent_after(self._until_us) + len(again) - twice
+
+    def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
+        """As of any knowledge; walked in the graph of now where all that is come to was there then, and no more."""
+        self.catch_up_derivations()
+        if not self.derivations and self._has_only_edges_of_now and self._is_start_of_now(node):
+            found = self._now.around(node, max_hops)
+            if not found.made and all(map(self._has_edges_of_now, found.jobs)):
+                return found
+        return super().around(node, max_hops)
+
+    def _is_start_of_now(self, node: DatasetId | JobId) -> bool:
+        """Whether a node can be asked about now, and by the same name."""
+        return node in self._now.graph.jobs if isinstance(node, JobId) else self._cut.are_alone_as_then((node,))
+
+    @property
+    def _has_only_edges_of_now(self) -> bool:
+        """Whether no job then had an edge that it has not got now."""
+        again = self._cut.again.jobs.values()
+        is_any_told = any(job.declared_over or job.declaration or job.told or job.feeds or job.fed_by for job in again)
+        return self._cut.is_in_step and not is_any_told and all(map(self._is_where_it_was, self._cut.again.runs))
+
+    def _has_edges_of_now(self, name: JobId) -> bool:
+        """Whether a job had all edges then that it has now; if each run is where it was then."""
+        known, job = self._now.job_tallies.get(name), self._now.graph.jobs[name]
+        is_old = known is not None and _is_plain(known) and known.last_new_us <= self._until_us
+        return is_old and self._cut.are_alone_as_then((*job.reads, *job.writes))
+
+    def seen(self, name: DatasetId) -> Seen:
+        """As of any knowledge."""
+        told = self._told_by_runs(name) if self._cut.are_alone_as_then((name,)) else None
+        return super().seen(name) if told is None else told
+
+    def heard_of(self, node: DatasetId | JobId) -> Seen:
+        """As of any knowledge; where nothing is folded again of a node that its runs alone tell of, these tell when."""
+        target = target_of(node)
+        known = self._cut.heard_of.get(target)
+        if known is None and (known := self._told_by_runs(node)) is not None:
+            self._cut.heard_of[target] = known
+        return super().heard_of(node) if known is None else known
+
+    def _told_by_runs(self, node: DatasetId | JobId) -> Seen | None:
+        if isinstance(node, JobId):
+            job = self._now.job_tallies.get(node)
+            is_again = node in self._cut.again.jobs or self._cut.has_silent_run_again(node)
+            return None if job is None or is_again or not _is_plain(job) else self._job_seen(node, job)
+        dataset = self._now.dataset_tallies.get(node)
+        is_again = node in self._cut.again.datasets or not self._cut.are_alone_as_then((node,))
+        return None if dataset is None or is_again or not _is_plain(dataset) else self._dataset_seen(node, dataset)
+
+    def _job_seen(self, name: JobId, now: JobTally) -> Seen | None:
+        """When a job was heard of by then of which its own runs alone tell, at least by those not folded again."""
+        if now.seen.first_us > self._until_us:
+            return None
+        if name in self._told_anew:
+            return job_seen_until(self._now.graph, name, self._until_us)
+        last = self._tellers.last(name)
+        return None if last is None else Seen(now.seen.first_us, last_told_us(self._now.graph.runs[last]))
+
+    @property
+    def _told_anew(self) -> AbstractSet[JobId]:
+        """The jobs that runs tell of now which told of others then."""
+        if self._jobs_told_anew is None:
+            moved = (run_id for run_id in self._cut.again.runs if not self._is_where_it_was(run_id))
+            runs = (self._now.graph.runs.get(run_id) for run_id in moved)
+            self._jobs_told_anew = frozenset(job for run in runs if run is not None for job, _ in jobs_told_of(run))
+        return self._jobs_told_anew
+
+    def _dataset_seen(self, name: DatasetId, now: DatasetTally) -> Seen | None:
+        """As of a job."""
+        if now.seen.first_us > self._until_us:
+            return None
+        if now.seen.last_us <= self._until_us:
+            return now.seen
+        last_us = dataset_last_told_us(self._now.graph, name, self._until_us, self._tellers.last)
+        if last_us is None:
+            return dataset_seen_until(self._now.graph, name, self._until_us)
+        return Seen(now.seen.first_us, last_us)
+
+    def is_job_same(self, job: JobId) -> bool:
+        """Whether what is known of a job, and of what its runs met, is the same now."""
+        if (self._edited and target_of(job) in self._edited) or not self._cut.is_job_as_then(job):
+            return False
+        known = self._cut.jobs[job]
+        return self._are_ends_same((*known.reads, *known.writes))
+
+    def _is_run_same(self, run_id: str) -> bool:
+        """Whether a run had told all by then that it has told, of datasets that went by the same names."""
+        run = self._now.graph.runs.get(run_id)
+        if run is None or not self._cut.is_run_as_then(run_id) or not self._cut.is_in_step:
+            return False
+        return self._are_ends_same([name for _, name in run.observed])
+
+    def rendered_job_alike(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
+        """As it is rendered of now."""
+        rendered = self._now.rendered.job_nodes.get(job)
+        if rendered is None or target_of(job) in self._edited or not self._cut.are_job_facets_alike(job, facets):
+            return None
+        known, now = self._cut.jobs[job], self._now.graph.jobs[job]
+        ends = (*known.reads, *known.writes)
+        if known.reads.keys() != now.reads.keys() or known.writes.keys() != now.writes.keys():
+            return None
+        if not self._cut.are_alone_as_then(ends) or self._edited_any(ends):
+            return None
+        return rendered if self.activity(job).parent == self._now.activity(job).parent else None
+
+    def rendered_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
+        """As it is rendered of now."""
+        is_one = self._cut.are_alone_as_then((name,)) and not self._edited_any((name,))
+        if not is_one or not self._cut.are_facets_alike(name, facets):
+            return None
+        return self._now.rendered.dataset_nodes.get(name)
+
+    def is_dataset_same(self, name: DatasetId) -> bool:
+        """Whether what is known of a dataset itself, by its shown name, is the same now."""
+        return self._is_end_same(name) and all(map(self._cut.is_dataset_as_then, self._cut.members(name)))
+
+    def _are_ends_same(self, names: Sequence[DatasetId]) -> bool:
+        """Whether each of the datasets is: found out faster where all go by one name, as nearly all do."""
+        if self._cut.are_alone_as_then(names):
+            again = self._cut.again.datasets.keys() & names
+            return all(map(self._cut.is_shape_as_then, again)) and not self._edited_any(names)
+        return all(map(self._is_end_same, names))
+
+    def _edited_any(self, names: Sequence[DatasetId]) -> bool:
+        """Whether somebody said anything over the API since of any of the datasets, under these names."""
+        return bool(self._edited) and not self._edited.isdisjoint(map(target_of, names))
+
+    def _is_end_same(self, name: DatasetId) -> bool:
+        """Whether a dataset goes by the same names, and nobody deleted it or brought it back since."""
+        if not self._cut.is_named_as_then(name):
+            return False
+        return not self._edited or self._edited.isdisjoint(map(target_of, self._cut.members(name)))
+
+    def _is_tally_same(self, name: DatasetId) -> bool:
+        return self.is_dataset_same(name) and all(
+            self._cut.is_named_as_then(source)
+            for member in self._cut.members(name)
+            if (dataset := self._cut.datasets.get(member)) is not None
+            for _, digest in dataset.evidence
+            for source in self._cut.column_edges.sources(member, digest)
+        )
+
+    def _told_back(self, told_of: Callable[[Run], Iterator[ToldT]]) -> Iterator[tuple[int, Iterator[ToldT]]]:
+        """When runs spoke last by then that are not folded again, the last one first; and of whom each told."""
+        runs = self._now.graph.runs
+        for last_us, run_id in self._now.spoken.back_from(self._until_us):
+            yield last_us, told_of(runs[run_id])
+
+    def _job_tally(self, name: JobId) -> JobTally | None:
+        """As of any knowledge; told from that of now where only the job's own runs tell of it."""
+        known, now = self._now.job_tallies.get(name), self._now.graph
+        is_plain = known is not None and _is_plain(known) and target_of(name) not in self._edited
+        if known is None or not is_plain or not self._is_job_told_alike(name):
+            return super()._job_tally(name)
+        seen, again = self._job_seen(name, known), self._cut.again
+        if seen is not None and known.last_new_us <= self._until_us and name not in again.jobs:
+            return known._replace(seen=seen)
+        seen = Seen.over((seen, job_seen_until(again, name, self._until_us) if name in again.jobs else None))
+        if seen is None:
+            return None
+        ends = chain(now.jobs[name].reads.values(), now.jobs[name].writes.values())
+        edges = sum(edge.seen.first_us <= self._until_us for edge in ends)
+        return known._replace(seen=seen, edges=edges, tags=tuple(dict.fromkeys(self.told_job_tags(name))))
+
+    def _is_job_told_alike(self, name: JobId) -> bool:
+        """Whether nothing is folded again of a job, or only of runs that all belong where they belonged then."""
+        again = self._cut.again.jobs.get(name)
+        if again is None:
+            return not self._cut.has_silent_run_again(name)
+        is_told = again.told or again.feeds or again.fed_by
+        return not is_told and all(map(self._is_where_it_was, self._cut.again.runs))
+
+    def _is_where_it_was(self, run_id: str) -> bool:
+        now, then = self._now.graph.runs.get(run_id), self._cut.again.runs[run_id]
+        if now is None or now.of_job is None or then.of_job is None:
+            return False
+        return now.of_job.job == then.of_job.job and now.of_job.parts_of == then.of_job.parts_of
+
+    def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
+        """As of a job."""
+        known = self._now.dataset_tallies.get(name)
+        is_plain = known is not None and _is_plain(known) and target_of(name) not in self._edited
+        is_one = self._cut.are_alone_as_then((name,))
+        if known is None or not (is_plain and is_one and self._are_columns_same(name)):
+            return super()._dataset_tally(name)
+        again = self._cut.again.datasets.get(name)
+        if again is not None and (again.declared or again.declared_over is not None):
+            return super()._dataset_tally(name)  # by a declaration that another has replaced since
+        seen = Seen.over((self._dataset_seen(name, known), None if again is None else again.observed))
+        if seen is None:
+            return None
+        tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))
+        return known._replace(seen=seen, source=self._source(name), tags=tags)
+
+    def _are_columns_same(self, name: DatasetId) -> bool:
+        """Whether what was told of the columns then is told now, and nothing else."""
+        now = self._now.graph
+        evidence, again = now.datasets[name].evidence, self._cut.again.datasets.get(name)
+        is_all_old = all(edge.seen.first_us <= self._until_us for edge in evidence.values())
+        is_all_told = again is None or again.evidence.keys() <= evidence.keys()
+        return is_all_old and is_all_told and self._cut.digest_of(name, SCHEMA) == now.digest_of(name, SCHEMA)
+
+    def _last_new_us(self, node: JobId | DatasetId) -> int:
+        """Nothing takes over the tallies of a past."""
+        return NEVER_US
+
+    def _doubtful_jobs(self) -> Iterator[JobId]:
+        """The jobs that may not have been what they are although nothing was told of them since.
+
+        Of those whose datasets have several names, or whose runs are told of by others, the tallies themselves know.
+        """
+        yield from self._cut.again.jobs
+        runs = (self._now.graph.runs.get(run_id) for run_id in self._cut.again.runs)  # may have become another's since
+        yield from (job for run in runs if run is not None for job, _ in jobs_told_of(run))
+        yield from (job for run_id in self._cut.again.child_runs for job in self._now.graph.child_runs.get(run_id, ()))
+        yield from (JobId(*names) for kind, *names in self._edited if kind == "job")
+        for name in self._doubtful_names():
+            if (dataset := self._now.graph.datasets.get(name)) is not None:
+                yield from dataset.readers | dataset.writers
+
+    def _doubtful_datasets(self) -> Iterator[DatasetId]:
+        """The same of datasets, and those that may have been shown by names then that they are not shown by now."""
+        yield from self._cut.again.datasets
+        yield from self._cut.identities.joined()
+        yield from map(self._cut.shown, self._cut.identities.loose)  # others may have claimed them since
+        yield from self._now.graph.identities.joined()
+        for name in self._doubtful_names():
+            yield name
+            yield self._cut.shown(name)
+            yield self._now.graph.shown(name)
+            yield from map(self._now.graph.shown, self._cut.column_edges.known_to_be_fed_by(name))
+
+    def _doubtful_names(self) -> Iterator[DatasetId]:
+        """Names of datasets that had others, of which something is folded again, or said over the API since."""
+        yield from (name for name in self._cut.again.datasets if not self._cut.are_alone_as_then((name,)))
+        yield from (DatasetId(*names) for kind, *names in self._edited if kind == "dataset")
+
+    def _nothing_rendered(self) -> Rendered:
+        return Rendered.beside(
+            lambda job: self._now.rendered.job_nodes.get(job) if self.is_job_same(job) else None,
+            lambda name: self._now.rendered.dataset_nodes.get(name) if self.is_dataset_same(name) else None,
+            lambda run_id: self._now.rendered.runs if self._is_run_same(run_id) else None,
+        )
+
+
+def _is_plain(now: JobTally | DatasetTally) -> bool:
+    """Whether of a node that now adds this nobody tells but its own runs."""
+    return now.last_new_us != NEVER_US

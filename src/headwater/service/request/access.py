@@ -1,0 +1,177 @@
+"""How routes get at the service: everything a route needs is in one place, put there by `create_app`."""
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from fastapi import Depends, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from headwater.model.facts import Fact
+from headwater.service.ahead import Ahead, in_turns
+from headwater.service.feed.feed import Feed
+from headwater.service.http.as_of import AsOf, AsOfTime, LogSize, written
+from headwater.service.ingest.intake import Intake
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.knowledge.touched import Touched
+from headwater.service.log.proofs import Proofs
+from headwater.service.metrics import Metrics
+from headwater.service.past.pasts import Pasts
+
+Replaying = Coroutine[None, None, Knowledge]
+
+_SAID: Final = "headwater.as_of"
+"""Where a request's scope has what its answer is for."""
+
+
+class KeyStore(NamedTuple):
+    """The keys that this machine's configuration trusts, and where its one-time tokens are; None: it takes none."""
+
+    configured: Mapping[str, Ed25519PublicKey]
+    tokens: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One lineage service."""
+
+    knowledge: Knowledge
+    pasts: Pasts
+    intake: Intake
+    proofs: Proofs
+    feed: Feed
+    metrics: Metrics
+    ahead: tuple[Ahead, ...]
+    body_limit: int
+    now_us: Callable[[], int]
+    """The clock: microseconds since 1970, UTC."""
+    key_store: KeyStore
+    new_id: Callable[[], str]
+    """An id that nothing else has."""
+    told: list[Callable[[Sequence[Fact], Touched], None]] = field(default_factory=list)
+    """Who else is told of what was learned, once the graph has it."""
+
+
+def service_of(request: Request) -> Service:
+    """The service that the request came to."""
+    service: Service = request.app.state.service
+    return service
+
+
+async def _service(request: Request) -> Service:  # async: a plain function would be run in another thread
+    return service_of(request)
+
+
+async def _knowledge(request: Request, as_of: AsOfTime = None, log_size: LogSize = None) -> Knowledge:
+    past = await service_of(request).pasts.known(AsOf(as_of, log_size))
+    says_as_of(request, past.as_of)
+    return past.knowledge
+
+
+async def _replay(request: Request, as_of: AsOfTime = None, log_size: LogSize = None) -> Callable[[], Replaying]:
+    async def replayed() -> Knowledge:
+        past = await service_of(request).pasts.known(AsOf(as_of, log_size), replayed=True)
+        says_as_of(request, past.as_of)
+        return past.knowledge
+
+    return replayed
+
+
+async def _until(request: Request, log_size: LogSize = None) -> Callable[[int], Replaying]:
+    async def known_until(time_us: int) -> Knowledge:
+        past = await service_of(request).pasts.known(AsOf(time_us, log_size))
+        says_as_of(request, past.as_of)
+        return await _read_through(past.knowledge)
+
+    return known_until
+
+
+def says_as_of(request: Request, as_of: AsOf) -> None:
+    """Let the answer say which events it counts."""
+    request.scope[_SAID] = as_of
+
+
+async def _now(request: Request, as_of: AsOfTime = None) -> int:
+    return service_of(request).intake.now_us() if as_of is None else as_of
+
+
+ServiceHere = Annotated[Service, Depends(_service)]
+Known = Annotated[Knowledge, Depends(_knowledge)]
+"""What is known now, or was as of the read's `asOf` and `logSize`."""
+Replay = Annotated[Callable[[], Replaying], Depends(_replay)]
+"""Gives the same once more, replayed: for where `Known` does not know when names were last called one by then."""
+Until = Annotated[Callable[[int], Replaying], Depends(_until)]
+"""Gives what was known as of a time (microseconds since 1970) and the read's `logSize`, read through."""
+Now = Annotated[int, Depends(_now)]
+"""The time that the read is for: its `asOf`, or now. Microseconds since 1970, UTC."""
+
+
+async def _summed(knowledge: Known) -> Knowledge:
+    await in_turns(knowledge.count_up())
+    return knowledge
+
+
+async def _grouped(knowledge: Known) -> Knowledge:
+    for tallies in (knowledge.job_tallies, knowledge.dataset_tallies):
+        await in_turns(tallies.look_back_at_namespaces())
+    return knowledge
+
+
+async def _counted(knowledge: Known) -> Knowledge:
+    await in_turns(knowledge.look_back())
+    return knowledge
+
+
+async def _jobs_counted(knowledge: Known) -> Knowledge:
+    await in_turns(knowledge.job_tallies.look_back())
+    return knowledge
+
+
+async def _datasets_counted(knowledge: Known) -> Knowledge:
+    await in_turns(knowledge.dataset_tallies.look_back())
+    return knowledge
+
+
+async def _read_through(knowledge: Known) -> Knowledge:
+    await in_turns(knowledge.read_ahead())
+    return knowledge
+
+
+Summed = Annotated[Knowledge, Depends(_summed)]
+"""The same, once all jobs and datasets are counted; others have their turn meanwhile."""
+Grouped = Annotated[Knowledge, Depends(_grouped)]
+"""The same for whom also asks for namespaces."""
+Counted = Annotated[Knowledge, Depends(_counted)]
+"""The same for whom also counts when each was heard of."""
+JobsCounted = Annotated[Knowledge, Depends(_jobs_counted)]
+"""The same for whom jobs alone are enough."""
+DatasetsCounted = Annotated[Knowledge, Depends(_datasets_counted)]
+"""The same for whom datasets alone are enough."""
+ReadThrough = Annotated[Knowledge, Depends(_read_through)]
+"""The same, once all facets that tell of columns are read, as who asks what a column feeds must know."""
+
+
+class SaysAsOf:
+    """ASGI middleware: answers say which events they count, in headers that may be sent back as parameters."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on."""
+
+        async def saying(message: Message) -> None:
+            if message["type"] == "http.response.start" and (said := scope.get(_SAID)) is not None:
+                message["headers"] = [*message["headers"], *_headers(said)]
+            await send(message)
+
+        await self._app(scope, receive, saying if scope.get("method") == "GET" else send)
+
+
+def _headers(said: AsOf) -> list[tuple[bytes, bytes]]:
+    return [
+        (b"headwater-as-of", written(said.time_us or 0).encode()),
+        (b"headwater-log-size", b"%d" % (said.log_size or 0)),
+    ]

@@ -1,0 +1,150 @@
+"""What may be sent to be written, as types: in Marquez's names, and no stricter than Marquez."""
+
+import json
+import re
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from http import HTTPStatus
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import Request, Response
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
+from starlette.exceptions import HTTPException
+from starlette.types import Message
+
+from headwater.errors import InvalidEventError, InvalidInputError, MalformedJsonError
+from headwater.model import strict_json
+from headwater.model.declared import JobKind
+from headwater.model.extract import content_of
+from headwater.service.http.body import read_body
+from headwater.service.http.query import KnownQuery
+from headwater.service.request.access import service_of
+
+_JSON: Final = re.compile(r"application/([\w.+-]+\+)?json", re.ASCII)
+_SHOWN: Final = 80
+Described = Annotated[str | None, Field(description="In people's words.")]
+
+
+class NamespaceBody(BaseModel):
+    """A namespace."""
+
+    ownerName: Annotated[str, Field(description="Who answers for it.")]
+    description: Described = None
+
+
+class SourceBody(BaseModel):
+    """Where datasets are kept: a database, a broker."""
+
+    type: Annotated[str, Field(description="For example POSTGRESQL, KAFKA.")]
+    connectionUrl: Annotated[str, Field(description="Its address; a password in it is not kept.")]
+    description: Described = None
+
+
+class TagBody(BaseModel):
+    """What a tag means."""
+
+    description: Described = None
+
+
+class FieldBody(BaseModel):
+    """A column."""
+
+    name: str
+    type: str | None = None
+    description: Described = None
+    tags: Sequence[str] | None = None
+
+
+class DatasetBody(BaseModel):
+    """A dataset."""
+
+    type: Literal["DB_TABLE", "STREAM"]
+    physicalName: Annotated[str, Field(description="Its name in its source.")]
+    sourceName: Annotated[str, Field(description="A source that is known, or `default`.")]
+    fields: Sequence[FieldBody] | None = None
+    tags: Sequence[str] | None = None
+    description: Described = None
+    schemaLocation: Annotated[str | None, Field(description="Of a stream: where its schema is.")] = None
+    runId: Annotated[str | None, Field(description="The run that wrote it.")] = None
+
+
+class NameBody(BaseModel):
+    """A dataset by its two parts."""
+
+    namespace: str
+    name: str
+
+
+class PartingBody(BaseModel):
+    """Two names that are not one dataset."""
+
+    name: NameBody
+    other: NameBody
+
+
+class JobBody(BaseModel):
+    """A job."""
+
+    type: JobKind
+    inputs: Annotated[Sequence[NameBody] | None, Field(description="Datasets that are known.")] = None
+    outputs: Annotated[Sequence[NameBody] | None, Field(description="Datasets that are known.")] = None
+    location: Annotated[str | None, Field(description="Where its code is.")] = None
+    description: Described = None
+    runId: Annotated[str | None, Field(description="A run of the job that read and wrote just these.")] = None
+
+
+def _as_text(value: object) -> object:
+    """Numbers and truth values as JSON writes them, as Marquez reads them."""
+    return json.dumps(value) if isinstance(value, int | float) else value
+
+
+Argument = Annotated[str, BeforeValidator(_as_text)]
+
+
+class RunBody(BaseModel):
+    """A run that has not started."""
+
+    id: Annotated[str | None, Field(min_length=1, description="The run's id; made here where there is none.")] = None
+    nominalStartTime: AwareDatetime | None = None
+    nominalEndTime: AwareDatetime | None = None
+    args: Mapping[str, Argument] | None = None
+
+
+class StrictBody(KnownQuery):
+    """A route whose body is JSON, read as events are: up to the service's limit, packed or not, in one reading only."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Read the body first, then go on as any route."""
+        handle = super().get_route_handler()
+
+        async def strict(request: Request) -> Response:
+            raw = await read_body(request, service_of(request).body_limit)
+            if raw:
+                _check_kind(request.headers.get("content-type", ""))
+            raw = _one_reading(raw)
+
+            async def replay() -> Message:
+                return {"type": "http.request", "body": raw, "more_body": False}
+
+            return await handle(Request(request.scope, replay))
+
+        return strict
+
+
+def _check_kind(sent: str) -> None:
+    """Let JSON by, also what does not say what it is: some clients of Marquez's do not."""
+    kind = sent.partition(";")[0].strip().lower()
+    if kind and not _JSON.fullmatch(kind):
+        told = f"content-type: {kind[:_SHOWN]!r} is not known here; send application/json"
+        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, told)
+
+
+def _one_reading(raw: bytes) -> bytes:
+    """The JSON without what readers differ about: doubled keys and NaN are refused, lone surrogates replaced."""
+    if not raw or raw.isspace():
+        return b""
+    try:
+        return content_of(strict_json.parse(raw)).body
+    except MalformedJsonError as fault:
+        raise MalformedJsonError(str(fault).replace("event:", "body:", 1)) from None
+    except InvalidEventError as fault:
+        raise InvalidInputError(str(fault)) from None

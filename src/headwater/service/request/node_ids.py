@@ -1,0 +1,118 @@
+"""Node ids: of all that one may mean, what is known.
+
+Names hold colons, and so does what stands between them: a node id may be read in several ways.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Final
+
+from headwater.errors import InvalidNameError, NotFoundError
+from headwater.graph.structs import lies_in
+from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, is_uuid, readings
+from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
+from headwater.service.shapes import Field
+
+_RUN: Final = "run:"
+_VERSION: Final = "#"
+"""Behind it a version may follow, as in Marquez's ids."""
+MAX_READINGS: Final = 1_000
+"""Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
+UNREADABLE: Final = (
+    "cannot be read: expected dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD, job:NAMESPACE:NAME or run:ID"
+)
+
+
+def node_of(
+    knowledge: Knowledge,
+    node_id: str,
+    unreadable: str = f"query param nodeId {UNREADABLE}",
+    *,
+    is_also_column: Callable[[ColumnId], bool] = lambda _: False,
+) -> DatasetId | JobId | ColumnId:
+    """What a node id means: of all its readings the first that is known, datasets by their shown names.
+
+    A run (`run:ID`) stands for its job. `is_also_column` is asked of columns of known datasets that nobody else knows.
+
+    Raises:
+        NotFoundError: none is known, or there is no reading.
+    """
+    if (run_id := run_of(node_id)) is not None:
+        return knowledge.run(run_id).job
+    try:
+        read = list(islice(_readings(node_id), MAX_READINGS))
+    except InvalidNameError as fault:
+        raise NotFoundError(unreadable) from fault
+    for reading in read:
+        if (node := _known(knowledge, reading, is_also_column)) is not None:
+            return node
+    match read[0].node:
+        case ColumnId(dataset, column):
+            raise NotFoundError(f"Field '{column}' of dataset '{dataset.name}' not found.")
+        case JobId(_, name):
+            raise NotFoundError(f"Job '{name}' not found.")
+        case DatasetId(_, name):
+            raise NotFoundError(f"Dataset '{name}' not found.")
+
+
+def run_of(node_id: str) -> str | None:
+    """The run that a node id such as `run:0198f7d0-…#…` means; None where it means none."""
+    return node_id.removeprefix(_RUN).partition(_VERSION)[0] if node_id.startswith(_RUN) else None
+
+
+def version_of(node_id: str) -> str | None:
+    """The version, a UUID in lower case, that a node id such as `job:etl:load#…` names; None where it names none."""
+    _, _, version = node_id.rpartition(_VERSION)
+    return version.lower() if is_uuid(version) and version != node_id else None
+
+
+def versioned(node_id: str, version: str | None) -> str:
+    """The node id with the version that it has, if any."""
+    return node_id if version is None else f"{node_id}{_VERSION}{version}"
+
+
+def _known(
+    knowledge: Knowledge, reading: NodeReading, is_also_column: Callable[[ColumnId], bool]
+) -> DatasetId | JobId | ColumnId | None:
+    match reading.node:
+        case JobId() as job if knowledge.is_job(job):
+            return job
+        case DatasetId() as name if knowledge.is_dataset(name) or knowledge.told_of(name) is not None:
+            return knowledge.graph.shown(name)
+        case ColumnId(dataset, column) if has_column(knowledge, dataset, column):
+            return ColumnId(knowledge.graph.shown(dataset), column)
+        case ColumnId(dataset, column) if knowledge.is_dataset(dataset):
+            shown = ColumnId(knowledge.graph.shown(dataset), column)
+            return shown if is_also_column(shown) else None
+    return None
+
+
+def has_column(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:
+    """Whether the dataset, not being deleted, has the column, or its schema one inside others by that path."""
+    if knowledge.graph.hides(dataset):
+        return False
+    return column in knowledge.all_columns(dataset) or bool(fields_to(knowledge, dataset, column))
+
+
+def fields_to(knowledge: Knowledge, dataset: DatasetId, column: str) -> tuple[Field, ...]:
+    """The fields of the dataset's schema on the way to a column, outermost first, it the last; none if it has none."""
+    return _on_path(knowledge.facets.fields(knowledge.graph.digest_of(dataset, SCHEMA)), column)
+
+
+def _readings(node_id: str) -> Iterator[NodeReading]:
+    yield from readings(node_id)
+    whole, sharp, _ = node_id.rpartition(_VERSION)
+    if sharp:
+        with suppress(InvalidNameError):  # it is the sharp of a name then
+            yield from readings(whole)
+
+
+def _on_path(fields: Iterable[Field], path: str) -> tuple[Field, ...]:
+    for field in fields:
+        if path == field["name"]:
+            return (field,)
+        inner = field.get("fields", ()) if lies_in(path, field["name"]) else ()
+        if found := _on_path(inner, path[len(field["name"]) + 1 :]):
+            return (field, *found)
+    return ()

@@ -1,0 +1,238 @@
+"""Nodes by what each adds: looked at once, and again when an event touched it; those of a past begin with those of now.
+
+So an answer about all of them takes as long as what is new since the last one. Who was touched is kept until somebody
+asks.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from operator import itemgetter
+from typing import Final, Generic, NamedTuple, Self, TypeVar
+
+from headwater.errors import HeadwaterError
+from headwater.model.facts import Seen
+from headwater.model.names import DatasetId, JobId
+from headwater.service.ahead import groups
+from headwater.service.tallies.ordered import Membership, Ordered, Spans
+from headwater.service.tallies.tally import NEVER_US, DatasetTally, JobTally
+
+NodeT = TypeVar("NodeT", JobId, DatasetId)
+TallyT = TypeVar("TallyT", JobTally, DatasetTally)
+
+_RUNS: Final = 1_000
+"""That are looked at for when namespaces were heard of last: some milliseconds' work, then nodes are looked at."""
+_SLICE: Final = 16
+"""Nodes that are looked at in one go: a millisecond's work where columns must be counted."""
+
+
+class Then(NamedTuple, Generic[NodeT]):
+    """How tallies of a past are told from those of now."""
+
+    until_us: int
+    is_same: Callable[[NodeT], bool]
+    doubtful: Callable[[], Iterable[NodeT]]
+    """Nodes that may not have been the same although no news was told of them since, or that the others may not know.
+    """
+    told_back: Callable[[], Iterator[tuple[int, Iterable[tuple[NodeT, int]]]]]
+    """When runs spoke last by then, the last one first; and of whom, with when each did that."""
+
+
+class Tallied(Generic[NodeT, TallyT]):
+    """Every node by what it adds; `look` gives that, None for what is no node (now).
+
+    Those of a past begin with what is known now. Until somebody asks when nodes were heard of, one that was heard of
+    since and of which nothing else is new adds what it adds now.
+    """
+
+    def __init__(self, look: Callable[[NodeT], TallyT | None]) -> None:
+        self._look: Callable[[NodeT], TallyT | None] = look
+        self._then: Then[NodeT] | None = None
+        self._times_then: Mapping[str, Seen] | None = None
+        self._known: dict[NodeT, TallyT] = {}
+        self._touched: dict[NodeT, None] = {}
+        self._begin: Callable[[], Iterator[None]] | None = None
+        self._beginning: Iterator[None] | None = None
+        self._namespaces: Spans[NodeT] = Spans()
+        self._first_heard: Ordered[tuple[int, NodeT]] = Ordered()
+        self._last_new: Ordered[tuple[int, NodeT]] = Ordered()
+        self._tagged: dict[str, dict[NodeT, None]] = {}
+        self._shown = 0
+
+    def touch(self, nodes: Iterable[NodeT]) -> None:
+        """These may add something else by now."""
+        self._touched.update(dict.fromkeys(nodes))
+
+    def begin_with(self, others: Self, then: Then[NodeT]) -> None:
+        """Once somebody asks, begin with what others know; look only at nodes of which there was news since then."""
+        self._then = then
+        self._begin = lambda: self._begun(others, then)
+
+    def _begun(self, others: Self, then: Then[NodeT]) -> Iterator[None]:
+        yield from others.count_up()
+        self._take_over(others)
+        order = others._last_new.items()
+        later, nobody_knows = (bisect_right(order, us, key=itemgetter(0)) for us in (then.until_us, NEVER_US - 1))
+        self.touch(node for _, node in order[later:nobody_knows])
+        perhaps = chain((node for _, node in order[nobody_knows:]), then.doubtful())
+        for group in groups(list(dict.fromkeys(perhaps)), _SLICE):
+            self.touch(node for node in group if self._may_differ(node, then))
+            yield
+
+    def _may_differ(self, node: NodeT, then: Then[NodeT]) -> bool:
+        """Whether to look at a doubtful node: to look takes less than to find out, where its runs alone tell of it."""
+        known = self._known.get(node)
+        return known is None or known.last_new_us != NEVER_US or not then.is_same(node)
+
+    def get(self, node: NodeT) -> TallyT | None:
+        """What a node adds, as it was last counted; None for one that was touched since, or is none."""
+        return None if node in self._touched else self._known.get(node)
+
+    def _take_over(self, others: Self) -> None:
+        """Know what others know."""
+        self._known = {**others._known}
+        self._namespaces.take_over(others._namespaces)
+        self._first_heard = others._first_heard.copy()
+        self._tagged = {tag: {**nodes} for tag, nodes in others._tagged.items()}
+        self._shown = others._shown
+
+    def touch_all(self) -> None:
+        """Whoever was looked at may add something else by now."""
+        self.touch(self._known)
+
+    def count_up(self) -> Iterator[None]:
+        """Look at who was touched, some with each step."""
+        while self._begin is not None:
+            self._go_on_beginning(self._begin)
+            yield
+        while self._touched:
+            for _ in range(min(_SLICE, len(self._touched))):
+                self._look_at(self._touched.popitem()[0])
+            yield
+
+    def look_back(self, namespace: str | None = None) -> Iterator[None]:
+        """Count up, and of a past find until when nodes were heard of by then, some with each step.
+
+        With a `namespace` only those in it; the others are still to be looked at.
+        """
+        yield from self.count_up()
+        if self._then is not None:
+            heard_of = dict.fromkeys(self._namespaces.heard_of_after(self._then.until_us, namespace))
+            for group in groups(heard_of, _SLICE):
+                for node in filter(self._was_heard_of_since, group):
+                    self._look_at(node)
+                yield
+
+    def _was_heard_of_since(self, node: NodeT) -> bool:
+        known = self._known.get(node)
+        return known is not None and self._then is not None and known.seen.last_us > self._then.until_us
+
+    def look_back_at_namespaces(self) -> Iterator[None]:
+        """The same, where only the namespaces must be known."""
+        yield from self.count_up()
+        if self._then is not None and self._times_then is None:
+            times, is_whole = self._told_in_namespaces(self._then)
+            if not is_whole:
+                yield from self.look_back()
+                times, _ = self._namespaces.times_by(self._then.until_us)
+            self._times_then = times
+
+    def _told_in_namespaces(self, then: Then[NodeT]) -> tuple[dict[str, Seen], bool]:
+        """When namespaces were heard of; and whether that was found by the runs that spoke last."""
+        times, went_on = self._namespaces.times_by(then.until_us)
+        runs = then.told_back()
+        for last_us, told in islice(runs, _RUNS):
+            went_on = {each for each in went_on if times[each].last_us < last_us}
+            if not went_on:
+                return times, True
+            for node, told_us in told:
+                if node.namespace in went_on and self._was_heard_of_since(node):
+                    seen = times[node.namespace]
+                    times[node.namespace] = Seen(seen.first_us, max(seen.last_us, told_us))
+        return times, next(runs, None) is None
+
+    def _go_on_beginning(self, begin: Callable[[], Iterator[None]]) -> None:
+        """Another step of the one beginning that all who ask meanwhile go on with."""
+        self._beginning = self._beginning or begin()
+        try:
+            next(self._beginning)
+        except StopIteration:
+            self._begin = self._beginning = None
+        except HeadwaterError:  # the disk does not answer: whoever asks next begins anew
+            self._beginning = None
+            raise
+
+    def _look_at(self, node: NodeT) -> None:
+        try:
+            tally = self._look(node)
+        except HeadwaterError:  # the disk does not answer: whoever asks next tries again
+            self._touched[node] = None
+            raise
+        self._change(node, self._known.get(node), tally)
+
+    def _caught_up(self) -> None:
+        for _ in self.count_up():
+            pass
+
+    def _looked_back(self, namespace: str | None = None) -> None:
+        for _ in self.look_back(namespace):
+            pass
+
+    def _change(self, node: NodeT, before: TallyT | None, after: TallyT | None) -> None:
+        if before == after:
+            return
+        self._times_then = None
+        mine = (None if tally is None else self._in_namespaces(node, tally) for tally in (before, after))
+        self._namespaces.change(node, *mine)
+        if before is not None:
+            self._last_new.remove((before.last_new_us, node))
+        if after is None:
+            del self._known[node]
+        else:
+            self._known[node] = after
+            self._last_new.add((after.last_new_us, node))
+        if before is not None and before.is_shown:
+            self._take_out(node, before)
+        if after is not None and after.is_shown:
+            self._take_in(node, after)
+
+    def _in_namespaces(self, node: NodeT, tally: TallyT) -> Membership:
+        raise NotImplementedError
+
+    def _take_in(self, node: NodeT, tally: TallyT) -> None:
+        """Count a node that is shown."""
+        self._shown += 1
+        self._first_heard.add((tally.seen.first_us, node))
+        for tag in tally.tags:
+            self._tagged.setdefault(tag, {})[node] = None
+
+    def _take_out(self, node: NodeT, tally: TallyT) -> None:
+        """Undo what `_take_in` did."""
+        self._shown -= 1
+        self._first_heard.remove((tally.seen.first_us, node))
+        for tag in tally.tags:
+            self._tagged[tag].pop(node, None)
+            if not self._tagged[tag]:
+                del self._tagged[tag]
+
+    @property
+    def shown(self) -> int:
+        """How many there are, but for deleted ones."""
+        self._caught_up()
+        return self._shown
+
+    def namespaces(self) -> Mapping[str, Seen]:
+        """The namespaces that nodes are in, under any of their names, deleted ones too."""
+        for _ in self.look_back_at_namespaces():
+            pass
+        return self._namespaces.times() if self._times_then is None else self._times_then
+
+    def tagged(self) -> Mapping[str, Iterable[NodeT]]:
+        """The tags that producers told, each with whom it is on, no order; deleted ones are left out."""
+        self._caught_up()
+        return self._tagged
+
+    def first_heard(self) -> Sequence[tuple[int, NodeT]]:
+        """When each was first heard of, the earliest first; deleted ones are left out."""
+        self._caught_up()
+        return self._first_heard.items()

@@ -1,0 +1,60 @@
+"""Who did what, when: every write over the API and every export is an entry of the log that says so.
+
+What can be said as an edit is one already. Where a write becomes an event, which looks like any that was posted and has
+no place for who sent it, an edit beside it says that it was put, and by whom; so does one for each export.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from headwater.model.edits import EditEntry, Saying, edit_entry, parse_edit
+from headwater.model.facts import Target
+from headwater.service.http.answers import iso
+from headwater.service.request.access import Service
+from headwater.service.shapes import access as shapes
+from headwater.store.entries import LoggedEvent
+from headwater.store.reader import Reader
+
+EXPORT: Final = "export"
+_PUT: Final = "put"
+
+
+async def note_put(service: Service, target: Target, by: str | None) -> None:
+    """Say who put what is now an event; None where nobody was asked who they are."""
+    entry = edit_entry(service.new_id(), service.now_us(), by, [Saying(target, _PUT, True)])
+    await service.intake.edit(entry)
+
+
+async def note_export(service: Service, body: shapes.ExportBody, by: str | None) -> shapes.Action:
+    """Say that a part of the log was exported; when this returns, the log has it."""
+    entry = export_entry(service.new_id(), service.now_us(), by, body.model_dump())
+    taken = await service.intake.edit(entry, is_proved=True)
+    return _action(taken.log_index, entry.stamp.time_us, entry, by)
+
+
+def export_entry(edit_id: str, time_us: int, by: str | None, what: Mapping[str, Any]) -> EditEntry:
+    """What the log says of an export."""
+    return edit_entry(edit_id, time_us, by, [Saying((EXPORT, edit_id), EXPORT, what)])
+
+
+def actions(store: Reader, limit: int, offset: int) -> shapes.Actions:
+    """A page of all that people did, the newest first."""
+    page, total = store.edits(limit, offset)
+    return shapes.Actions(actions=[_logged(each) for each in page], totalCount=total)
+
+
+def _logged(logged: LoggedEvent) -> shapes.Action:
+    by: str | None = orjson.loads(logged.raw)["by"]
+    return _action(logged.log_index, logged.received_us, parse_edit(logged.raw), by)
+
+
+def _action(index: int, time_us: int, entry: EditEntry, by: str | None) -> shapes.Action:
+    did: Sequence[shapes.Deed] = [shapes.Deed(what=_words(each), target=list(each.target)) for each in entry.edits]
+    return shapes.Action(index=index, at=iso(time_us), by=by, did=did)
+
+
+def _words(said: Saying) -> str:
+    """What was done, without the value: an API key's is no business of a list."""
+    return f"{said.what}, taken back" if said.value is False else said.what

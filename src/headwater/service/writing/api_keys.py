@@ -1,0 +1,103 @@
+"""API keys: each is an entry of the log, with the hash of its secret, and so is its revocation."""
+
+from collections.abc import Iterator, Mapping
+
+import orjson
+
+from headwater.access.api_keys import ApiKey, NewKey, new_key, read_key, told
+from headwater.access.callers import EVERYTHING, Grant, checked_roles
+from headwater.errors import InvalidInputError, NotFoundError
+from headwater.graph.edits import Edits
+from headwater.model.edits import Saying, edit_entry
+from headwater.model.facts import Edit, Fact
+from headwater.model.times import microseconds
+from headwater.service.http.answers import iso
+from headwater.service.request.access import Service
+from headwater.service.shapes import access as shapes
+
+_TARGET = "access-key"
+_GRANTED = "granted"
+_REVOKED = "revoked"
+
+
+def is_about_api_keys(fact: Fact) -> bool:
+    """Whether other API keys may hold because of the fact."""
+    return isinstance(fact, Edit) and fact.target[0] == _TARGET
+
+
+def holding(edits: Edits) -> dict[str, ApiKey]:
+    """The keys that were not revoked, by id; some of them may be out of time."""
+    return {key.key_id: key for key, is_revoked in _every(edits) if not is_revoked}
+
+
+def listed(edits: Edits) -> shapes.ApiKeys:
+    """Every key there ever was, by name, without what would let anybody in."""
+    every = sorted(_every(edits), key=lambda each: (each[0].name, each[0].key_id))
+    return shapes.ApiKeys(keys=[_shape(key, is_revoked=is_revoked) for key, is_revoked in every])
+
+
+async def create(service: Service, body: shapes.ApiKeyBody, by: str | None) -> shapes.NewApiKey:
+    """Make a key; when this returns, it is in the log and lets its owner in. Its secret is in the answer only.
+
+    Raises:
+        InvalidInputError: the name is taken, a role or scope is none, or the end is over.
+    """
+    made, key = _made(service, body)
+    await _log(service, by, key.key_id, _GRANTED, told(key))
+    return shapes.NewApiKey(**_shape(key, is_revoked=False), secret=made.secret)
+
+
+async def revoke(service: Service, name: str, by: str | None) -> shapes.ApiKey:
+    """Revoke a key by its id or its name; when this returns, it lets nobody in.
+
+    Raises:
+        NotFoundError: there is none that holds.
+    """
+    keys = holding(service.knowledge.graph.edits)
+    key = keys.get(name) or next((each for each in keys.values() if each.name == name), None)
+    if key is None:
+        raise NotFoundError(f"API key '{name}' not found.")
+    await _log(service, by, key.key_id, _REVOKED, True)
+    return _shape(key, is_revoked=True)
+
+
+def _made(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]:
+    roles = checked_roles(list(body.roles), "roles")
+    if not body.name or body.name != body.name.strip() or not body.name.isprintable():
+        raise InvalidInputError("name: expected some printable text")
+    if any(key.name == body.name for key in holding(service.knowledge.graph.edits).values()):
+        raise InvalidInputError("name: a key of this name holds; revoke it first, or take another name")
+    if not body.scopes and roles != {"admin"}:
+        raise InvalidInputError("scopes: expected patterns of namespaces; * stands for all")
+    until_us = None if body.until is None else microseconds(body.until)
+    if until_us is not None and until_us <= service.now_us():
+        raise InvalidInputError("until: is over, and the key would let nobody in; name a time to come")
+    made = new_key()
+    grant = Grant(roles, tuple(body.scopes), tuple(body.nodes or (EVERYTHING,)), body.knowsRestricted)
+    return made, ApiKey(made.key_id, body.name, made.sha256, grant, until_us)
+
+
+async def _log(service: Service, by: str | None, key_id: str, what: str, value: object) -> None:
+    saying = Saying((_TARGET, key_id), what, value)
+    entry = edit_entry(service.new_id(), service.now_us(), by, [saying])
+    await service.intake.edit(entry, is_proved=True)  # who says it was asked before
+
+
+def _every(edits: Edits) -> Iterator[tuple[ApiKey, bool]]:
+    for target in edits.targets(_TARGET):
+        if (granted := edits.said(target, _GRANTED)) is not None:
+            kept: Mapping[str, object] = orjson.loads(granted.value)
+            yield read_key(target[1], kept), edits.said(target, _REVOKED) is not None
+
+
+def _shape(key: ApiKey, *, is_revoked: bool) -> shapes.ApiKey:
+    return shapes.ApiKey(
+        id=key.key_id,
+        name=key.name,
+        roles=sorted(key.grant.roles),
+        scopes=list(key.grant.scopes),
+        nodes=list(key.grant.nodes),
+        knowsRestricted=key.grant.knows_restricted,
+        until=None if key.until_us is None else iso(key.until_us),
+        isRevoked=is_revoked,
+    )

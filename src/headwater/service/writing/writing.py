@@ -1,0 +1,217 @@
+"""Writing over the API: what an event can say becomes an event and goes the way of all events; the rest is an edit.
+
+Each function returns once what it wrote is on disk and in every answer. It raises NotFoundError where a namespace,
+source, dataset, job or run that it is told of is not known, and whatever `Intake.take` and `Intake.edit` raise.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from headwater.errors import InvalidInputError, NotFoundError
+from headwater.model import declared
+from headwater.model.credentials import without_credentials
+from headwater.model.edits import APART, DELETED, DESCRIBED, Saying, edit_entry, tag, target_of, target_of_names
+from headwater.model.facts import Target
+from headwater.model.names import DatasetId, JobId, run_id_of
+from headwater.model.times import microseconds
+from headwater.model.wire import EventType
+from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.request import bodies
+from headwater.service.request.access import Service
+from headwater.service.request.node_ids import has_column
+from headwater.service.tallies.tally import DEFAULT_SOURCE
+from headwater.service.views.datasets import description_of
+from headwater.service.views.namespaces import namespace, namespace_description
+from headwater.service.views.sources import source
+from headwater.service.views.tags import tag_shape
+from headwater.service.writing.actions import note_put
+
+# What events say
+
+
+async def put_dataset(service: Service, name: DatasetId, body: bodies.DatasetBody, by: str | None) -> None:
+    """Declare a dataset, or tell that a run wrote it; its tags are put on it."""
+    namespace(service.knowledge, name.namespace)
+    run = None if body.runId is None else service.knowledge.run(body.runId)
+    put = _dataset_put(service.knowledge, name, body)
+    if run is None:
+        await service.intake.take(declared.dataset_event(service.now_us(), put))
+    else:
+        wrote = declared.written(put)
+        await service.intake.take(declared.run_event(service.now_us(), "OTHER", run.run_id, run.job, touched=wrote))
+    await note_put(service, target_of(name), by)
+    await _edit(service, by, _tags_of_body(name, body))
+
+
+def _dataset_put(knowledge: Knowledge, name: DatasetId, body: bodies.DatasetBody) -> declared.DatasetPut:
+    is_default = body.sourceName == DEFAULT_SOURCE
+    return declared.DatasetPut(
+        name=name,
+        is_stream=body.type == "STREAM",
+        physical_name=body.physicalName,
+        source_name=body.sourceName,
+        source_uri=None if is_default else source(knowledge, body.sourceName)["connectionUrl"],
+        columns=[declared.Column(each.name, each.type, each.description) for each in body.fields or ()],
+        description=description_of(knowledge, name) if body.description is None else body.description,
+        schema_location=body.schemaLocation,
+    )
+
+
+def _tags_of_body(name: DatasetId, body: bodies.DatasetBody) -> Iterator[Saying]:
+    yield from (Saying(target_of(name), tag(word), True) for word in body.tags or ())
+    for field in body.fields or ():
+        target = ("field", *name, field.name)
+        yield from (Saying(target, tag(word.upper()), True) for word in field.tags or ())
+
+
+async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str | None) -> None:
+    """Declare a job, what it reads and what it writes; with a run, also that this run did."""
+    knowledge = service.knowledge
+    namespace(knowledge, name.namespace)
+    run = None if body.runId is None else knowledge.run(body.runId)
+    if run is not None and run.job != name:
+        raise NotFoundError(f"Run '{run.run_id}' not found.")
+    inputs, outputs = (_known(knowledge, side) for side in (body.inputs, body.outputs))
+    put = declared.JobPut(name, body.type, inputs, outputs, body.location, body.description)
+    await service.intake.take(declared.job_event(service.now_us(), put))
+    if run is not None:
+        touched = declared.ends(inputs, outputs)
+        await service.intake.take(declared.run_event(service.now_us(), "OTHER", run.run_id, name, touched=touched))
+    await note_put(service, target_of(name), by)
+
+
+def _known(knowledge: Knowledge, names: Sequence[bodies.NameBody] | None) -> list[DatasetId]:
+    return [knowledge.dataset(DatasetId(each.namespace, each.name)) for each in names or ()]
+
+
+async def create_run(service: Service, job: JobId, body: bodies.RunBody, by: str | None) -> str:
+    """Tell of a run that has not started, and reads what its job is declared to read; return its id.
+
+    Raises:
+        InvalidInputError: there is a run with that id, or it has an end but no start.
+    """
+    namespace(service.knowledge, job.namespace)
+    service.knowledge.job(job)
+    run_id = run_id_of(body.id or service.new_id())
+    if run_id in service.knowledge.graph.runs:
+        owner = service.knowledge.graph.runs[run_id].of_job
+        is_its_own = owner is not None and owner.job == job
+        of_whom = f"'{job.name}' under namespace '{job.namespace}'" if is_its_own else "another job"
+        raise InvalidInputError(f"Run '{run_id}' already exists for {of_whom}.")  # in Marquez's words
+    if body.nominalEndTime is not None and body.nominalStartTime is None:
+        raise InvalidInputError("nominalStartTime must not be null where there is a nominalEndTime")
+    put = declared.RunPut(
+        run_id,
+        job,
+        _declared_inputs(service.knowledge, job),
+        _text(body.nominalStartTime),
+        _text(body.nominalEndTime),
+        body.args,
+    )
+    await service.intake.take(declared.created_run_event(service.now_us(), put))
+    await note_put(service, ("run", run_id), by)
+    return run_id
+
+
+def _declared_inputs(knowledge: Knowledge, job: JobId) -> list[DatasetId]:
+    declaration = knowledge.graph.jobs[job].declaration
+    inputs = () if declaration is None else knowledge.store.content(declaration.content)["inputs"]
+    return [DatasetId(each["namespace"], each["name"]) for each in inputs]
+
+
+def _text(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat().replace("+00:00", "Z")
+
+
+async def mark_run(service: Service, run: KnownRun, event_type: EventType, at: datetime | None, by: str | None) -> None:
+    """Tell that a run came into a state, then or now."""
+    time_us = service.now_us() if at is None else microseconds(at)
+    await service.intake.take(declared.run_event(time_us, event_type, run.run_id, run.job))
+    await note_put(service, ("run", run.run_id), by)
+
+
+# What only edits say
+
+
+async def put_namespace(service: Service, name: str, body: bodies.NamespaceBody, by: str | None) -> None:
+    """Say who owns a namespace and what it is; a deleted one is there again, though not what was in it.
+
+    A description holds until there is another, here as of datasets and tags.
+    """
+    target = ("namespace", name)
+    description = body.description
+    if description is None:
+        description = namespace_description(service.knowledge, name)
+    edits = [Saying(target, DESCRIBED, {"ownerName": body.ownerName, "description": description})]
+    if target in service.knowledge.graph.edits.deleted:
+        edits.append(Saying(target, DELETED, False))
+    await _edit(service, by, edits)
+
+
+async def delete_namespace(service: Service, name: str, by: str | None) -> None:
+    """Hide a namespace with all that is in it, until events name it again."""
+    namespace(service.knowledge, name)
+    graph = service.knowledge.graph
+    targets: list[Target] = [("namespace", name)]
+    targets += sorted(target_of(job) for job in graph.jobs if job.namespace == name and service.knowledge.is_job(job))
+    targets += sorted(target_of(each) for each in graph.datasets if each.namespace == name)
+    await _edit(service, by, [Saying(target, DELETED, True) for target in targets])
+
+
+async def put_source(service: Service, name: str, body: bodies.SourceBody, by: str | None) -> None:
+    """Say where a source is."""
+    said = {**body.model_dump(), "connectionUrl": without_credentials(body.connectionUrl)}
+    await _edit(service, by, [Saying(("source", name), DESCRIBED, said)])
+
+
+async def put_tag(service: Service, name: str, body: bodies.TagBody, by: str | None) -> None:
+    """Say what a tag means."""
+    description = tag_shape(service.knowledge, name)["description"] if body.description is None else body.description
+    await _edit(service, by, [Saying(("tag", name), DESCRIBED, {"description": description})])
+
+
+async def tag_node(service: Service, node: DatasetId | JobId, word: str, by: str | None, *, is_on: bool) -> None:
+    """Put a tag on a job or dataset, or take it off; off a dataset under each of its names."""
+    names = service.knowledge.graph.members(node) if isinstance(node, DatasetId) and not is_on else (node,)
+    await _edit(service, by, [Saying(target_of(name), tag(word), is_on) for name in names])
+
+
+async def tag_field(service: Service, name: DatasetId, field: str, word: str, by: str | None, *, is_on: bool) -> None:
+    """Put a tag on a column, or take it off; off it under each of its dataset's names.
+
+    Raises:
+        NotFoundError: the dataset has no such column.
+    """
+    if not has_column(service.knowledge, name, field):
+        raise NotFoundError(f"Field '{field}' not found for dataset '{name.name}'.")
+    names = (name,) if is_on else service.knowledge.graph.members(name)
+    await _edit(service, by, [Saying(("field", *each, field), tag(word.upper()), is_on) for each in names])
+
+
+async def part(service: Service, name: DatasetId, other: DatasetId, by: str | None, *, is_apart: bool) -> None:
+    """Say that two names are not one dataset, or take it back.
+
+    Raises:
+        InvalidInputError: they are the same name.
+    """
+    if name == other:
+        raise InvalidInputError("other: a name cannot be parted from itself")
+    await _edit(service, by, [Saying(target_of_names(name, other), APART, is_apart)])
+
+
+async def delete(service: Service, node: DatasetId | JobId, by: str | None) -> None:
+    """Hide a job, or a dataset under all its names, until an event names it again."""
+    known = service.knowledge.graph.datasets
+    names = [node] if isinstance(node, JobId) else [name for name in _members(service, node) if name in known]
+    await _edit(service, by, [Saying(target_of(name), DELETED, True) for name in names])
+
+
+def _members(service: Service, name: DatasetId) -> Sequence[DatasetId]:
+    return service.knowledge.graph.members(name)
+
+
+async def _edit(service: Service, by: str | None, edits: Iterable[Saying]) -> None:
+    said = tuple(edits)
+    if said:
+        await service.intake.edit(edit_entry(service.new_id(), service.now_us(), by, said))
