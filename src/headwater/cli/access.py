@@ -42,7 +42,10 @@ def create(
     name: Annotated[str, typer.Argument(help="What people and the log call it.", show_default=False)],
     role: Annotated[list[str], typer.Option(help="ingest, read, steward or admin; may be given several times.")],
     scope: Annotated[
-        list[str] | None, typer.Option(help="A namespace, or a pattern like 'sales*'; may be given several times.")
+        list[str] | None,
+        typer.Option(
+            help="A namespace, or a pattern like 'sales*', '*' for all; may be given several times. Admins need none."
+        ),
     ] = None,
     node: Annotated[
         list[str] | None, typer.Option(help="ingest: only events that this node signed, a pattern; by default any.")
@@ -60,6 +63,8 @@ def create(
 
     Example: headwater access key create dashboards --role read --scope 'sales*'
     """
+    if not scope and {*role} != {"admin"}:
+        raise InvalidInputError("--scope: say of which namespaces, such as --scope 'sales*'; --scope '*' is for all")
     body = {
         "name": name,
         "roles": role,

@@ -30,6 +30,15 @@ def test_no_key_is_made_that_has_run_out_or_ends_at_no_time(
     assert str(told.exception).startswith(said)
 
 
+def test_no_key_is_made_for_no_namespace(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+
+    told = CliRunner().invoke(app, [each for each in CREATE if each not in ("--scope", "*")])
+
+    assert isinstance(told.exception, InvalidInputError)
+    assert str(told.exception).startswith("--scope: say of which namespaces")
+
+
 def test_a_time_to_come_is_passed_on(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     until = (datetime.now(UTC) + timedelta(minutes=1)).isoformat()
