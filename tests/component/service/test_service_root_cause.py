@@ -448,6 +448,13 @@ def test_what_became_of_a_stream_after_it_was_read_is_not_to_blame(read_while_st
     assert found(ask(read_while_streaming, "dataset:lake:events"))[0] == ("failed-run", "stream", 0)
 
 
+def test_a_stream_of_which_nobody_heard_since_is_silent_by_the_time_it_is_asked(client: TestClient) -> None:
+    post(client, stream_event("START", at(4, 1)), stream_event("RUNNING", at(5, 3, 40)))  # 17 days ago; window 5 min
+
+    assert found(ask(client, "dataset:lake:events")) == [("silent-stream", "stream", 0)]
+    assert found(ask(client, "dataset:lake:events", asOf=at(5, 3, 45))) == []
+
+
 def test_a_stream_that_spoke_again_after_it_was_read_had_been_silent(client: TestClient) -> None:
     post(client, stream_event("START", at(4, 1)), stream_event("RUNNING", at(5, 3, 40)))
     post(client, *run("count", 5, inputs=[read("events")], outputs=[written("counted")]))
@@ -501,7 +508,8 @@ def test_columns_that_a_topic_lost_while_a_stream_ran_are_found_between_two_read
         assert [finding["words"] for finding in answer["findings"]] == ["topic: lost price", "events: lost price"]
         assert [finding["consequence"] for finding in answer["findings"]] == [False, True]
         assert {finding["at"] for finding in answer["findings"]} == {"2026-05-06T09:00:00.000Z"}
-    assert found(ask(client, "dataset:lake:events")) == [("schema-change", "topic", 1), ("schema-change", "events", 0)]
+    of_stream = ask(client, "dataset:lake:events", asOf=at(7, 20))  # when it spoke last
+    assert found(of_stream) == [("schema-change", "topic", 1), ("schema-change", "events", 0)]
 
 
 @pytest.mark.parametrize("end", ["ABORT", "FAIL", "COMPLETE", None])

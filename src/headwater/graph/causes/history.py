@@ -59,5 +59,5 @@ class History(Protocol):
     def silence_us(self, job: JobId) -> int:
         """How long a running stream may say nothing."""
 
-    def newest_us(self) -> int:
-        """The time of the newest event of all."""
+    def asked_us(self) -> int:
+        """When it is asked what was the cause; that of the newest event of all, where a producer's clock is ahead."""

@@ -52,10 +52,14 @@ _WINDOWS: Final = 2
 
 
 class KnownHistory:
-    """`headwater.graph.causes.history.History` over one state of what is known; everything is read once."""
+    """`headwater.graph.causes.history.History` over one state of what is known; everything is read once.
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    `asked_us` is when it is asked, microseconds since 1970.
+    """
+
+    def __init__(self, knowledge: Knowledge, asked_us: int = 0) -> None:
         self._knowledge = knowledge
+        self._asked_us = asked_us
         self._graph = knowledge.graph
         self._records = knowledge.run_records
         self._records.names_are_as_of(self._graph.identities.changes)
@@ -127,9 +131,9 @@ class KnownHistory:
         window_s = None if pattern is None else pattern.window_duration
         return _SILENCE_US if window_s is None or window_s <= 0 else _WINDOWS * window_s * 1_000_000
 
-    def newest_us(self) -> int:
-        """The time of the newest event of all."""
-        return self._knowledge.store.newest_us() or 0
+    def asked_us(self) -> int:
+        """As in `History`."""
+        return max(self._asked_us, self._knowledge.store.newest_us() or 0)
 
     def _declared_anew(self, name: DatasetId) -> Sequence[SchemaNews]:
         """How a dataset's declared schema changed, oldest first."""

@@ -51,6 +51,7 @@ async def get_impact(
 @router.get("/root-cause", response_model=shapes_causes.RootCause, responses=NOT_FOUND | WRONG)
 async def get_root_cause(
     knowledge: ReadThrough,
+    now_us: Now,
     node_id: NodeId,
     run: Annotated[str | None, Query(description="The run that wrote the bad output; else the last one.")] = None,
     column: Column = None,
@@ -58,7 +59,7 @@ async def get_root_cause(
 ) -> Response:
     """What changed or went wrong in the runs that made an output and in those that fed them, likeliest cause first."""
     node = column_of(knowledge, node_of(knowledge, node_id), column)
-    return answer(await root_cause(knowledge, Question(node, run, depth)))
+    return answer(await root_cause(knowledge, Question(node, run, depth, now_us)))
 
 
 @router.get("/coverage", response_model=shapes_coverage.Coverage, responses=NOT_FOUND | WRONG)

@@ -33,6 +33,8 @@ class Question(NamedTuple):
     node: DatasetId | JobId | ColumnId
     run_id: str | None
     max_hops: int
+    asked_us: int = 0
+    """When that is asked, microseconds since 1970: for how long a stream has been silent that made it."""
 
 
 async def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:
@@ -41,7 +43,7 @@ async def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:
     Raises:
         NotFoundError: the run is not known, or did not write the dataset.
     """
-    with closing(KnownHistory(knowledge)) as history:
+    with closing(KnownHistory(knowledge, asked.asked_us)) as history:
         return await _root_cause(knowledge, history, asked)
 
 

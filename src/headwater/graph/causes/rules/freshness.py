@@ -16,14 +16,14 @@ _UNFINISHED: Final = 0.55
 
 
 def silent_streams(visit: Visit, history: History) -> Iterator[Finding]:
-    """A stream that feeds the run had been silent for longer than it may; the output's own, by the newest event."""
+    """A stream that feeds the run had been silent for longer than it may; the output's own, until it is asked."""
     for feed in visit.feeds:
         for writer in feed.writers:
             if writer.by == "stream":
                 yield from _silent(visit, history, writer.run, feed.at_us, is_of_feed=True)
     run = visit.run
     if visit.hops == 0 and run.state == "RUNNING" and history.is_stream(run.job):
-        yield from _silent(visit, history, run, history.newest_us(), is_of_feed=False)
+        yield from _silent(visit, history, run, history.asked_us(), is_of_feed=False)
 
 
 def _silent(visit: Visit, history: History, run: Outline, at_us: int, *, is_of_feed: bool) -> Iterator[Finding]:
