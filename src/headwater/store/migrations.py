@@ -20,6 +20,7 @@ from headwater.store.schema import (
     TABLES_10,
     TABLES_11,
     TABLES_12,
+    TABLES_13,
 )
 
 STEPS: Final[Sequence[str]] = (
@@ -35,6 +36,7 @@ STEPS: Final[Sequence[str]] = (
     TABLES_10,
     TABLES_11,
     TABLES_12,
+    TABLES_13,
 )
 
 

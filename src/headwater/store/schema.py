@@ -286,3 +286,9 @@ DELETE FROM declaration;               -- that it comes from nowhere, and what j
 DELETE FROM edit;
 UPDATE folded SET events = 0;
 """
+
+TABLES_13 = """
+DELETE FROM run_of_job;                -- `parentRun` was not read as `parent`, and a root that is the parent's own run
+
+UPDATE folded SET events = 0;          -- could be of a job that nobody else named
+"""

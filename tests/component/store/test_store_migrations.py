@@ -69,6 +69,17 @@ def test_what_an_earlier_shape_read_in_facets_that_were_taken_back_is_gone(tmp_p
         assert stored(store) == EVERYTHING
 
 
+def test_whose_part_a_run_is_is_told_anew_where_an_earlier_shape_read_less_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((RELEASED / "sqlite-12.sql").read_text())
+        with db:
+            assert db.execute("DELETE FROM run_of_job").rowcount
+
+    with closing(SqliteStore(path)) as store:
+        assert stored(store) == EVERYTHING
+
+
 def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_nodes_record_again(
     tmp_path: Path,
 ) -> None:
