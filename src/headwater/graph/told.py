@@ -258,7 +258,8 @@ def did(change: Change, events: Sequence[Told], known_before: Known, known_after
     That is the first that told of what came; the first of the last ones that agree on a value; the last that took away
     an edge or a job: by declaring it anew, giving one of its runs (`known_before`) to another, or deleting it. What a
     declaration said of a dataset went by the first that replaced it and does not say it. An edge that no event told of
-    whole came with the second of two: one gave the job the run, one told what the run met.
+    whole came with the second of two: one gave the job the run, one told what the run met. Where a declaration under
+    another name told otherwise meanwhile, and the next no longer did, it is the last that told what is so.
     """
     found: int | None = None
     for event in events:
@@ -269,7 +270,17 @@ def did(change: Change, events: Sequence[Told], known_before: Known, known_after
                 found = None
     if found is None and change.way == "came" and change.element.what in _DIRECTIONS:
         found = _completed(change.element, events, known_after)
-    return _named(change, events, known_before) if found is None else found
+    if found is None:
+        found = _named(change, events, known_before)
+    return _told_last(change, events, known_before) if found is None else found
+
+
+def _told_last(change: Change, events: Sequence[Told], known_before: Known) -> int | None:
+    """The last event that told what is so."""
+    if change.way == "went":
+        return None
+    telling = (event for event in reversed(events) if _verdict(change, event, known_before))
+    return next((event.log_index for event in telling), None)
 
 
 def _named(change: Change, events: Sequence[Told], known_before: Known) -> int | None:

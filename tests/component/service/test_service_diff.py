@@ -276,6 +276,21 @@ def test_what_a_dataset_was_declared_to_be_went_by_the_declaration_that_no_longe
     assert {index for *_, index in backwards} == {2}
 
 
+def test_a_schema_that_another_name_hid_for_a_while_is_of_the_event_that_told_it(client: TestClient) -> None:
+    one, other = dataset("t", "s3a://lake", schema=schema("id")), dataset("t", "s3://lake", schema=schema("b"))
+    told = [(10, one), (11, other), (12, dataset("t", "s3://lake"))]
+    post(client, *(_declared(f"{MONDAY}T{hour}:00:00Z", each) for hour, each in told))
+
+    by_kind = {each["kind"]: each for each in get(client, "/api/v1/diff?from=log:0")["changes"]}
+
+    assert by_kind["schema"]["after"] == [{"name": "id", "type": "int"}]
+    assert by_kind["schema"]["event"]["index"] == by_kind["column"]["event"]["index"] == 0
+
+
+def _declared(time: str, about: dict[str, Any]) -> dict[str, Any]:
+    return {"eventTime": time, "producer": "https://example.org/producer", "dataset": about}
+
+
 def test_a_tag_that_people_put_or_take_off_is_told_of_job_dataset_and_column(client: TestClient) -> None:
     told = facet(tags=[{"key": "raw", "value": "true"}, {"key": "pii", "value": "true", "field": "id"}])
     post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"), tags=told)]))
