@@ -73,7 +73,7 @@ class Story:
         return shown(self.service, f"{self.kafka}:orders", TABLE)
 
     def tells(self, connector: str, *transitions: str) -> None:
-        assert eventually(lambda: self.watch.transitions(connector) == [*transitions], 90), self.watch.transitions(
+        assert eventually(lambda: self.watch.transitions(connector) == [*transitions], 180), self.watch.transitions(
             connector
         )
 
