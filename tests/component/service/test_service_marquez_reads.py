@@ -132,6 +132,8 @@ def test_a_stream_has_a_version_while_it_runs(client: TestClient) -> None:
     assert before == version
     then = get(client, f"{job}?asOf=2026-05-22T14:25:00Z")
     assert then["currentVersion"] == version["version"]
+    for each in (newest, before):  # every version that is listed can be asked about
+        get(client, f"/api/v1/column-lineage?nodeId=job:etl:mart%23{each['version']}")
 
 
 def test_a_declared_version_stays_when_runs_do_something_else(client: TestClient) -> None:

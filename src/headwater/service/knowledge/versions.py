@@ -20,6 +20,8 @@ from headwater.model.facets.own import DeclaredFacet
 from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart, Stamped
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
+from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.job_type import STREAM, job_type
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.store.facet_reader import ShapeChange
 
@@ -60,6 +62,24 @@ def job_version(graph: Graph, job: JobId, observed: Iterable[tuple[Direction, Da
     shown = ((direction, graph.shown(name)) for direction, name in observed)
     ends = sorted({(direction, *name) for direction, name in shown if name.is_complete})
     return content_uuid("job version", *job, *(part for end in ends for part in end))
+
+
+def runs_giving_version(knowledge: Knowledge, job: JobId) -> Iterator[KnownRun]:
+    """The runs that give the job a version, newest first: those that have ended.
+
+    That of a stream may never end; it gives one with the first that it reads or writes.
+    """
+    is_stream, records = job_type(knowledge, job) == STREAM, knowledge.graph.runs
+    for run in map(knowledge.run, knowledge.activity(job).runs):
+        if run.ended_us is not None or (is_stream and run.has_events and records[run.run_id].observed):
+            yield run
+
+
+def newest_giving_version(knowledge: Knowledge, job: JobId) -> str | None:
+    """The first of these runs, without a look at those of a job that is no stream; None where there is none."""
+    if job_type(knowledge, job) != STREAM:
+        return knowledge.activity(job).ended_run
+    return next((run.run_id for run in runs_giving_version(knowledge, job)), None)
 
 
 class DeclaredVersion(NamedTuple):
@@ -177,11 +197,9 @@ def _dataset_had(knowledge: Knowledge, name: DatasetId, uuid: str) -> Generator[
 
 
 def _job_had(knowledge: Knowledge, job: JobId, uuid: str) -> Generator[None, None, int | None]:
-    activity = knowledge.activity(job)
-    for run_id in activity.runs:
-        run = knowledge.run(run_id)
-        if run.ended_us is not None and _is_of_version(knowledge.graph, job, run_id, uuid):
-            return None if run_id == activity.ended_run else run.seen.last_us
+    for place, run in enumerate(runs_giving_version(knowledge, job)):
+        if _is_of_version(knowledge.graph, job, run.run_id, uuid):
+            return None if place == 0 else run.seen.last_us
         yield
     declared = declared_version(knowledge, job)
     if declared is None or str(declared.uuid) != uuid:

@@ -1,6 +1,6 @@
 """Jobs: what they read and write, and their newest runs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
@@ -14,8 +14,15 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.job_type import job_type
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.service.knowledge.versions import declared_version, job_uuid, job_version
+from headwater.service.knowledge.versions import (
+    declared_version,
+    job_uuid,
+    job_version,
+    newest_giving_version,
+    runs_giving_version,
+)
 from headwater.service.views.names import name_of, names_of, stored_facets
 from headwater.service.views.runs import run_shapes, run_texts
 from headwater.service.views.tags import tags_of
@@ -28,8 +35,6 @@ OF_JOB_CORE: Final = frozenset(
     kind.key for kind in (DocumentationFacet, SourceCodeLocationFacet, JobTypeFacet, DeclaredFacet)
 )
 """The facets that are told of in what every answer says of a job."""
-_TYPES: Final[Mapping[str, str]] = {"STREAMING": "STREAM", "SERVICE": "SERVICE"}
-"""Marquez's words for what is no batch, by OpenLineage's."""
 
 
 def job_shapes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[shapes.Job]:
@@ -54,7 +59,7 @@ def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> sha
     parent = done.parent if done.parent != job else None  # it may be a part of another run of its own
     return shapes.JobCore(
         id=name_of(job),
-        type=_type(_told(knowledge, job, JobTypeFacet), _told(knowledge, job, DeclaredFacet)),
+        type=job_type(knowledge, job),
         name=job.name,
         simpleName=_simple_name(job, parent),
         parentJobName=None if parent is None else parent.name,
@@ -87,17 +92,6 @@ def _told(knowledge: Knowledge, job: JobId, kind: type[ViewT]) -> ViewT | None:
     return knowledge.facets.read(kind, knowledge.graph.job_digest(job, kind.key))
 
 
-def _type(kind: JobTypeFacet | None, declared: DeclaredFacet | None) -> str:
-    """Marquez has three types."""
-    if kind is not None:
-        return _TYPES.get(kind.processing_type, "BATCH")
-    return (declared and declared.type) or "BATCH"
-
-
-def _is_stream(knowledge: Knowledge, job: JobId) -> bool:
-    return _type(_told(knowledge, job, JobTypeFacet), _told(knowledge, job, DeclaredFacet)) == "STREAM"
-
-
 def _simple_name(job: JobId, parent: JobId | None) -> str:
     return job.name if parent is None else job.name.removeprefix(f"{parent.name}.") or job.name
 
@@ -107,25 +101,11 @@ def _current_version(knowledge: Knowledge, job: JobId) -> str | None:
 
     A job that was put has none until then, as in Marquez.
     """
-    if _is_stream(knowledge, job):
-        newest = next((run.run_id for run in _giving_version(knowledge, job)), None)
-    else:
-        newest = knowledge.activity(job).ended_run
+    newest = newest_giving_version(knowledge, job)
     if newest is not None:
         return str(job_version(knowledge.graph, job, knowledge.graph.runs[newest].observed))
     declared = declared_version(knowledge, job)
     return None if declared is None else str(declared.uuid)
-
-
-def _giving_version(knowledge: Knowledge, job: JobId) -> Iterator[KnownRun]:
-    """The runs that give the job a version, newest first: those that have ended.
-
-    That of a stream may never end; it gives one with the first that it reads or writes.
-    """
-    is_stream, records = _is_stream(knowledge, job), knowledge.graph.runs
-    for run in map(knowledge.run, knowledge.activity(job).runs):
-        if run.ended_us is not None or (is_stream and run.has_events and records[run.run_id].observed):
-            yield run
 
 
 class _Version(NamedTuple):
@@ -158,7 +138,7 @@ def job_version_shape(knowledge: Knowledge, job: JobId, uuid: str) -> shapes.Job
 def _versions(knowledge: Knowledge, job: JobId) -> dict[str, _Version]:
     graph = knowledge.graph
     versions: dict[str, _Version] = {}
-    for run in _giving_version(knowledge, job):
+    for run in runs_giving_version(knowledge, job):
         uuid = str(job_version(graph, job, graph.runs[run.run_id].observed))
         known = versions.get(uuid)
         versions[uuid] = _Version(run if known is None else known.newest, run.seen.first_us)
