@@ -1,11 +1,9 @@
 """A table that hundreds of jobs read, in a real browser: one sees what it is about, and comes to each of them."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -25,9 +23,7 @@ def page(tmp_path: Path) -> Iterator[Page]:
         for number in range(READERS)
     ]
     with running(tmp_path) as service:
-        body = b"\n".join(json.dumps(event).encode() for event in events)
-        headers = {"content-type": "application/x-ndjson"}
-        httpx.post(f"{service.url}/api/v1/lineage/batch", content=body, headers=headers).raise_for_status()
+        service.tell(events)
         with opened(service.url) as page:
             yield page
 

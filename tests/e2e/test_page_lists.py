@@ -1,11 +1,9 @@
 """What the details list of a node, in a real browser: all that is next to it, however little of the graph is drawn."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -28,9 +26,7 @@ def page(tmp_path: Path) -> Iterator[Page]:
     crowd = [completed(f"crowd-{at:03}", ["table-00"], []) for at in range(CROWD)]
     newest = completed("load", [], ["table-00"], minute=1)
     with running(tmp_path) as service:
-        body = b"\n".join(json.dumps(event).encode() for event in (*chain, *readers, *crowd, newest))
-        headers = {"content-type": "application/x-ndjson"}
-        httpx.post(f"{service.url}/api/v1/lineage/batch", content=body, headers=headers).raise_for_status()
+        service.tell([*chain, *readers, *crowd, newest])
         with opened(service.url) as page:
             yield page
 

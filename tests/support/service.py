@@ -1,10 +1,13 @@
 """A real `headwater serve` in a process of its own, on a port of its own."""
 
+import json
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import httpx
 
 from tests.support.ports import free_port
 from tests.support.program import Program
@@ -33,6 +36,12 @@ class Service(Program):
         """Start it, and return when it listens."""
         line = self.begin("serve", "--port", str(self.port), *self._arguments)
         assert line == f"listening on {self.url}\n", f"the service said {line!r}"
+
+    def tell(self, events: Iterable[object]) -> None:
+        """Post events in one batch."""
+        body = b"\n".join(json.dumps(event).encode() for event in events)
+        headers = {"content-type": "application/x-ndjson"}
+        httpx.post(f"{self.url}/api/v1/lineage/batch", content=body, headers=headers).raise_for_status()
 
     def kill(self) -> None:
         """End it by SIGKILL, as a power cut would."""

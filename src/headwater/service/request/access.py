@@ -64,26 +64,23 @@ async def _service(request: Request) -> Service:  # async: a plain function woul
     return service_of(request)
 
 
-async def _knowledge(request: Request, as_of: AsOfTime = None, log_size: LogSize = None) -> Knowledge:
-    past = await service_of(request).pasts.known(AsOf(as_of, log_size))
+async def _known(request: Request, asked: AsOf, *, replayed: bool = False) -> Knowledge:
+    past = await service_of(request).pasts.known(asked, replayed=replayed)
     says_as_of(request, past.as_of)
     return past.knowledge
 
 
-async def _replay(request: Request, as_of: AsOfTime = None, log_size: LogSize = None) -> Callable[[], Replaying]:
-    async def replayed() -> Knowledge:
-        past = await service_of(request).pasts.known(AsOf(as_of, log_size), replayed=True)
-        says_as_of(request, past.as_of)
-        return past.knowledge
+async def _knowledge(request: Request, as_of: AsOfTime = None, log_size: LogSize = None) -> Knowledge:
+    return await _known(request, AsOf(as_of, log_size))
 
-    return replayed
+
+async def _replay(request: Request, as_of: AsOfTime = None, log_size: LogSize = None) -> Callable[[], Replaying]:
+    return lambda: _known(request, AsOf(as_of, log_size), replayed=True)
 
 
 async def _until(request: Request, log_size: LogSize = None) -> Callable[[int], Replaying]:
     async def known_until(time_us: int) -> Knowledge:
-        past = await service_of(request).pasts.known(AsOf(time_us, log_size))
-        says_as_of(request, past.as_of)
-        return await _read_through(past.knowledge)
+        return await _read_through(await _known(request, AsOf(time_us, log_size)))
 
     return known_until
 
