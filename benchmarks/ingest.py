@@ -1,12 +1,13 @@
 """How many events a second the service takes, one POST each, and how long one waits.
 
-    .venv/bin/python benchmarks/ingest.py [--events 8000]
+    .venv/bin/python benchmarks/ingest.py [--events 8000] [--postgresql postgresql://USER@HOST/DATABASE]
     .venv/bin/python benchmarks/ingest.py --evidence 8 [--events 2000]
 
 Starts a service on an empty home, sends it events of about 10 kB with the load generator of the shared folder
 ($HEADWATER_SHARED, or ../shared beside the checkout), over 1 and 8 connections, then the same events signed, one by
 one, at half of the rate that this gave, and in batches of 64 (there a wait is that of a whole batch). Printed beside
-it: what the peer was measured to take on such a machine, and the bare cost of the disk in this very run.
+it: what the peer was measured to take on such a machine, and the bare cost of the disk in this very run. The store is
+SQLite, or schemas of its own in the PostgreSQL database that is named, which are dropped in the end.
 
 With `--evidence N` it says what evidence costs instead: so many events as they are, and as many signed, chained and
 answered with receipts, in N pairs on one service, who begins changing from pair to pair; the median of the pairs'
@@ -22,12 +23,13 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import aiohttp
 import httpx
-from served import generated, measured, served
+from served import fresh, generated, measured
 
 from headwater.emit.chain import Chain
 from headwater.signing.keyfile import load_or_create
@@ -64,11 +66,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=8000, help="for each load (default 8000)")
     parser.add_argument("--evidence", type=int, default=0, metavar="PAIRS", help="say what evidence costs")
+    parser.add_argument("--postgresql", metavar="URL", help="store there (default: SQLite)")
     wanted = parser.parse_args()
     if wanted.evidence:
-        sys.exit(_evidence(wanted.events, wanted.evidence))
+        sys.exit(_evidence(wanted.events, wanted.evidence, wanted.postgresql))
     print(f"{'':30}{'events/s':>10}{'p50 ms':>9}{'p99 ms':>9}{'peer':>8}{'ratio':>8}")
-    for load in (*unsigned_loads(wanted.events), *signed_loads(wanted.events)):
+    loads = unsigned_loads(wanted.events, wanted.postgresql), signed_loads(wanted.events, wanted.postgresql)
+    for load in chain.from_iterable(loads):
         peer, figures = PEER_EVENTS_PER_S[1 if load.connections == 1 else 8], load.figures
         waits = f"{figures.p50_ms:9.1f}{figures.p99_ms:9.1f}"
         print(f"{load.what:30}{figures.events_per_s:10.0f}{waits}{peer:8.0f}{figures.events_per_s / peer:7.0f}x")
@@ -76,9 +80,9 @@ def main() -> None:
         print(f"one flush of 10 kB to this disk: {_flush_ms(Path(folder)):.2f} ms")
 
 
-def unsigned_loads(count: int) -> Iterator[Sent]:
+def unsigned_loads(count: int, postgresql: str | None = None) -> Iterator[Sent]:
     """Single posts, as the load generator itself sends them."""
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
+    with fresh(postgresql) as (service, _):
         for connections, start in ((1, 0), (8, count)):
             options = ["--events", str(count), "--start", str(start), "-c", str(connections), "--pregen"]
             found = measured("ingest", options, service.url)["ingest"]
@@ -86,18 +90,18 @@ def unsigned_loads(count: int) -> Iterator[Sent]:
             yield Sent(f"{connections} connection{'s' * (connections > 1)}", figures, connections)
 
 
-def signed_loads(count: int) -> Iterator[Sent]:
+def signed_loads(count: int, postgresql: str | None = None) -> Iterator[Sent]:
     """Signed events: single posts, the same at half of the rate that this gave, and batches."""
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
-        events = _signed(2 * count, Path(folder))
+    with fresh(postgresql) as (service, home):
+        events = _signed(2 * count, home)
         url = f"{service.url}/api/v1/lineage"
         single = asyncio.run(_posted(url, events[:count], 8))
         yield Sent("8 connections, signed", single, 8)
         calm = _posted(url, events[count:], 8, per_s=single.events_per_s / 2)
         yield Sent("8, signed, at half that rate", asyncio.run(calm), 8)
         _expect_verified(service.url, len(set(events)))
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
-        events = _signed(count, Path(folder))
+    with fresh(postgresql) as (service, home):
+        events = _signed(count, home)
         bodies = [b"\n".join(events[at : at + PER_BATCH]) for at in range(0, len(events), PER_BATCH)]
         batches = asyncio.run(_posted(f"{service.url}/api/v1/lineage/batch", bodies, 4))
         per_event = batches._replace(events_per_s=batches.events_per_s * len(events) / len(bodies))
@@ -105,11 +109,11 @@ def signed_loads(count: int) -> Iterator[Sent]:
         _expect_verified(service.url, len(set(events)))
 
 
-def _evidence(count: int, pairs: int) -> int:
+def _evidence(count: int, pairs: int, postgresql: str | None) -> int:
     """Print what is left of the rate with evidence; 0 if it is enough."""
     ratios = []
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
-        told = Told(service.url, count, Chain(load_or_create(Path(folder)), EPOCH, None, print))
+    with fresh(postgresql) as (service, home):
+        told = Told(service.url, count, Chain(load_or_create(home), EPOCH, None, print))
         for name, per_body, connections in (("one by one", 1, 8), (f"in batches of {PER_BATCH}", PER_BATCH, 4)):
             rates = [told.pair(per_body, connections, evidence_first=turn % 2 == 0) for turn in range(pairs + 1)]
             rates = rates[1:]  # the first warms up

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import httpx
+import psycopg
 
 Figures = Mapping[str, Any]
 """As the load generator writes them: `p50_ms`, `p99_ms`, `events_per_s` …"""
@@ -65,11 +67,11 @@ def _rss_mb(pid: int) -> float:
 
 
 @contextmanager
-def served(home: Path, *options: str) -> Iterator[Served]:
-    """A service on this home, for as long as the block lasts."""
+def served(home: Path, *options: str, database: str | None = None) -> Iterator[Served]:
+    """A service on this home, for as long as the block lasts; on SQLite, unless the URL of a database is given."""
     begin = time.perf_counter()
     command = [sys.executable, "-m", "headwater.cli.main", "serve", "--port", "0", *options]
-    environment = {**os.environ, "HEADWATER_HOME": str(home)}
+    environment = {**os.environ, "HEADWATER_HOME": str(home), "HEADWATER_DATABASE_URL": database or ""}
     service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
         line = service.stdout.readline() if service.stdout else ""
@@ -77,6 +79,39 @@ def served(home: Path, *options: str) -> Iterator[Served]:
     finally:
         service.terminate()
         service.wait()
+
+
+class Fresh(NamedTuple):
+    """A service that knows nothing yet, and the folder that is its home."""
+
+    service: Served
+    home: Path
+
+
+@contextmanager
+def fresh(postgresql: str | None) -> Iterator[Fresh]:
+    """A service on an empty home: on SQLite, or on a new schema of the database that this URL names."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        _schema(postgresql) as database,
+        served(Path(folder), database=database) as service,
+    ):
+        yield Fresh(service, Path(folder))
+
+
+@contextmanager
+def _schema(postgresql: str | None) -> Iterator[str | None]:
+    """The URL of a new schema, which is dropped in the end."""
+    if postgresql is None:
+        yield None
+        return
+    name = f"benchmark_{secrets.token_hex(6)}"
+    with psycopg.connect(postgresql, autocommit=True) as db:
+        db.execute(f"CREATE SCHEMA {name}")
+        try:
+            yield f"{postgresql}{'&' if '?' in postgresql else '?'}options=-csearch_path%3D{name}"
+        finally:
+            db.execute(f"DROP SCHEMA {name} CASCADE")
 
 
 def free_port() -> int:

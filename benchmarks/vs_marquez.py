@@ -1,10 +1,10 @@
 """Ours beside the peer, by the very calls of the load generator that the peer was measured with; prints Markdown.
 
-    .venv/bin/python benchmarks/vs_marquez.py [--homes FOLDER] [--events 4000] > benchmarks/vs_marquez.md
+    .venv/bin/python benchmarks/vs_marquez.py --homes FOLDER --postgresql URL > benchmarks/vs_marquez.md
 
 Starts a service on an empty home and sends it events of about 10 kB over 1, 8 and 32 connections, then signed ones (see
-ingest.py); then on homes with graphs of several sizes (see reads.py, which fills them) and reads, also of pasts (see
-past.py). The load generator is that of the shared folder
+ingest.py), all of it once more where a PostgreSQL database is named; then on homes with graphs of several sizes (see
+reads.py, which fills them) and reads, also of pasts (see past.py). The load generator is that of the shared folder
 ($HEADWATER_SHARED, or ../shared beside the checkout). Takes half an hour when homes must be filled; those kept in a
 folder are used again.
 """
@@ -15,13 +15,13 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ingest import PEER_EVENTS_PER_S, Sent, signed_loads
+from ingest import PEER_EVENTS_PER_S, Sent, signed_loads, unsigned_loads
 from past import Compared, of_large_graph
 from reads import Answers, Load, answers, filled_home
 from served import Figures, measured, served
@@ -89,12 +89,16 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=4_000, help="of each ingest (default 4000)")
     parser.add_argument("--n", type=int, default=50, help="how often each endpoint is read (default 50)")
     parser.add_argument("--settle", type=float, default=240, help="most seconds before reading (default 240)")
+    parser.add_argument("--postgresql", metavar="URL", help="a database into which all is sent once more")
     asked = parser.parse_args()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         homes = asked.homes or Path(folder)
-        signed = map(_signed, signed_loads(asked.events))
-        rows = [*_ingest(asked.events), *chain.from_iterable(signed), _listed(asked.n, asked.settle)]
+        rows = [*_ingest(asked.events), *_sent(signed_loads(asked.events))]
+        if asked.postgresql:
+            unsigned, signed = (loads(asked.events, asked.postgresql) for loads in (unsigned_loads, signed_loads))
+            rows += _sent(chain(unsigned, signed), ", into PostgreSQL")
+        rows.append(_listed(asked.n, asked.settle))
         sizes = [answers(filled_home(homes, size), size, "", asked.n, asked.settle) for size in asked.sizes]
         middle = next((each for each in sizes if each.datasets == COMPARED_AT), sizes[-1])
         pasts = list(of_large_graph(homes, middle.datasets))
@@ -118,10 +122,12 @@ def _ingest(events: int) -> Iterator[Row]:
     yield Row("storage of one event", stored / events, PEER_BYTES_PER_EVENT, "bytes", command)
 
 
-def _signed(load: Sent) -> Iterator[Row]:
-    figures, command = load.figures, "benchmarks/ingest.py"
-    yield Row(f"ingest, {load.what}", figures.events_per_s, PEER_EVENTS_PER_S[8], "events/s", command, is_rate=True)
-    yield Row("slowest POST in 100 of these", figures.p99_ms, None, "ms", command)
+def _sent(loads: Iterable[Sent], where: str = "") -> Iterator[Row]:
+    command = f"benchmarks/ingest.py{' --postgresql URL' if where else ''}"
+    for load in loads:
+        figures, peer = load.figures, PEER_EVENTS_PER_S[1 if load.connections == 1 else 8]
+        yield Row(f"ingest, {load.what}{where}", figures.events_per_s, peer, "events/s", command, is_rate=True)
+        yield Row("slowest POST in 100 of these", figures.p99_ms, None, "ms", command)
 
 
 def _listed(n: int, settle_s: float) -> Row:
