@@ -164,21 +164,24 @@ class RecorderBeside:
 
     def _read_here(self, first: Ticket, events: Sequence[Posted]) -> None:
         """Read events that the process would not come to for long enough."""
+        good: list[tuple[Ticket, Entry]] = []
         for ticket, posted in enumerate(events, first):
             entry = read(posted, self.trust)
             asked, number, _ = self._asked[ticket]
             if isinstance(entry, Entry):
                 self._asked[ticket] = asked, number, entry.facts
-                self._say(Add(ticket, entry))
+                good.append((ticket, entry))
             else:
                 del self._asked[ticket]
                 asked.answer(number, entry)
+        if good:
+            self._say(Add(good))
 
     def add(self, entry: Entry) -> "asyncio.Future[Sequence[Answered]]":
         """As in `Recorder`."""
         ticket, answered = self._expect(1, None)
         if not answered.done():
-            self._say(Add(ticket, entry))
+            self._say(Add([(ticket, entry)]))
         return answered
 
     def _expect(self, count: int, why_not: WhyNot | None) -> "tuple[Ticket, asyncio.Future[Sequence[Answered]]]":

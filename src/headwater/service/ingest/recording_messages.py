@@ -71,10 +71,9 @@ class Decide(NamedTuple):
 
 
 class Add(NamedTuple):
-    """Store this."""
+    """Store these, which were read already; many in one message take a third of the time of as many messages."""
 
-    ticket: Ticket
-    entry: Entry
+    entries: Sequence[tuple[Ticket, Entry]]
 
 
 class End(NamedTuple):

@@ -69,6 +69,13 @@ class _Posted(NamedTuple):
     is_held: bool
 
 
+class _Added(NamedTuple):
+    """An event that the service has read."""
+
+    ticket: Ticket
+    entry: Entry
+
+
 class Recording:
     """What comes over the sockets, done in order; the inbox of a group commit."""
 
@@ -77,7 +84,7 @@ class Recording:
         self._questions = questions
         self._store = store
         self._trust = Trust({}, is_required=True)  # until it is told
-        self._came: deque[_Posted | Heed | Decide | Add | Item[Awaited]] = deque()
+        self._came: deque[_Posted | Heed | Decide | _Added | Item[Awaited]] = deque()
         self._held: dict[Ticket, Entry] = {}
         self._refused: list[tuple[Ticket, None, Refusal]] = []
         self._shown: list[tuple[Ticket, Entry]] = []
@@ -150,7 +157,7 @@ class Recording:
                 case Decide(ticket, is_stored):
                     entry = self._held.pop(ticket)
                     item = (entry, Awaited(ticket, entry.verdict, 0)) if is_stored else None
-                case Add(ticket, entry):
+                case _Added(ticket, entry):
                     item = (entry, Awaited(ticket, entry.verdict, len(entry.facts)))
                 case _:
                     return came
@@ -206,7 +213,9 @@ class Recording:
                 self._came.append(END)
             case StoreFacts() | Empty():  # before all events: who asks waits
                 self._came.appendleft(lambda: self._answer(message))
-            case Heed() | Decide() | Add():
+            case Add(entries):
+                self._came += [_Added(*each) for each in entries]
+            case Heed() | Decide():
                 self._came.append(message)
 
     def _send(self) -> None:
