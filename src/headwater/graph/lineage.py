@@ -10,13 +10,13 @@ from functools import cache
 
 from headwater.graph.column_edges import WHOLE
 from headwater.graph.columns import ColumnEdge, columns_used_by
-from headwater.graph.declared import flows
-from headwater.graph.growth import Growth
+from headwater.graph.declared import flows, makers
+from headwater.graph.growth import Growth, between
 from headwater.graph.mending import End, end_of
-from headwater.graph.records import Dataset, Edge, Run, Teller
+from headwater.graph.records import Dataset, Edge, Flow, Run, Teller
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
-from headwater.model.facts import Seen, Stamped
+from headwater.model.facts import Declaration, Seen, Stamped
 from headwater.model.names import DatasetId, JobId
 
 
@@ -231,3 +231,11 @@ class Graph(Growth):
         if known is not None and known.declaration is not None:
             for flow in flows(self._content(known.declaration.content)):
                 yield from (job if end is None else end for end in flow)
+
+    def flows_told_by(self, declaration: Declaration) -> Iterator[Flow]:
+        """The flows between jobs, or between a job that is named and a dataset, that a declaration tells of."""
+        content = self._content(declaration.content)
+        if isinstance(declaration.node, JobId):
+            yield from (between(flow, declaration.node) for flow in flows(content))
+        else:
+            yield from (Flow(job, declaration.node) for job in sorted(makers(content)))

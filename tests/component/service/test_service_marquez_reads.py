@@ -7,7 +7,8 @@ from starlette.testclient import TestClient
 
 from tests.support.app import dataset, event, facet, get, post, schema
 
-LOAD, MART, REPORT, OTHER = (f"0198f7d0-0000-7000-8000-00000000000{n}" for n in range(1, 5))
+LOAD, MART, REPORT, OTHER, LATE = (f"0198f7d0-0000-7000-8000-00000000000{n}" for n in range(1, 6))
+JOB = {"namespace": "etl", "type": "JOB"}
 
 
 def run(run_id: str, job: str, minute: int, kind: str = "COMPLETE", **changes: object) -> dict[str, Any]:
@@ -261,3 +262,39 @@ def test_events_come_newest_first_and_by_the_namespace_of_their_jobs(client: Tes
     assert get(client, "/api/v1/events/etl?offset=1") == {"events": [chain()[0]], "totalCount": 2}
     assert get(client, "/api/v1/events/s3%3A%2F%2Felse")["events"] == [elsewhere]
     assert get(client, "/api/v1/events/nobody") == {"events": [], "totalCount": 0}
+
+
+def handed_by(*givers: str) -> dict[str, Any]:
+    inputs = [{"namespace": "etl", "name": name, "type": "JOB"} for name in givers]
+    return {"lineage": facet(entries=[{"type": "JOB", "inputs": inputs}])}
+
+
+def test_upstream_runs_are_also_those_that_handed_data_over_without_a_dataset(client: TestClient) -> None:
+    fed = {"job": {"namespace": "etl", "name": "score", "facets": handed_by("mart", "ask")}}
+    post(client, *reversed(chain()), {**run(OTHER, "score", 35), **fed}, run(LATE, "mart", 50))
+
+    runs = get(client, f"/api/v1/runlineage/upstream?runId={OTHER}")["runs"]
+
+    assert [each["run"]["id"] for each in runs] == [OTHER, MART, LOAD]
+    assert runs[0]["inputs"] == []
+    assert [(each["name"], each["producedByRunId"]) for each in runs[0]["inputJobs"]] == [("ask", None), ("mart", MART)]
+    assert runs[1]["inputJobs"] == []
+
+
+def test_what_only_other_runs_of_a_job_were_handed_is_not_upstream_of_a_run(client: TestClient) -> None:
+    fed = {"job": {"namespace": "etl", "name": "score", "facets": handed_by("mart")}}
+    post(client, run(MART, "mart", 10), {**run(OTHER, "score", 20), **fed}, run(REPORT, "score", 30))
+
+    runs = get(client, f"/api/v1/runlineage/upstream?runId={REPORT}")["runs"]
+
+    assert [(each["run"]["id"], each["inputJobs"]) for each in runs] == [(REPORT, [])]
+
+
+def test_what_others_tell_of_a_job_is_upstream_of_its_runs(client: TestClient) -> None:
+    entry = {"namespace": "etl", "name": "score", "type": "JOB", "inputs": [{**JOB, "name": "mart"}]}
+    told = {"job": {"namespace": "etl", "name": "watch", "facets": {"lineage": facet(entries=[entry])}}}
+    post(client, run(MART, "mart", 10), {**run(OTHER, "watch", 20), **told}, run(REPORT, "score", 30))
+
+    runs = get(client, f"/api/v1/runlineage/upstream?runId={REPORT}")["runs"]
+
+    assert [each["run"]["id"] for each in runs] == [REPORT, MART]

@@ -35,6 +35,15 @@ def _edge(edge: tuple[Any, str, Any]) -> str:
     return f"{name.name} > {job.name}" if way == "input" else f"{job.name} > {name.name}"
 
 
+def _lineage(name: str, *, of_job: dict[str, Any], fed_by: dict[str, Any]) -> dict[str, Any]:
+    """The facets of a job whose explicit lineage says that data flows from the one to the other."""
+    return {"namespace": "etl", "name": name, "facets": {"lineage": facet(entries=[{**of_job, "inputs": [fed_by]}])}}
+
+
+def _job(name: str) -> dict[str, Any]:
+    return {"namespace": "etl", "name": name, "type": "JOB"}
+
+
 def test_a_runs_state_and_each_edge_once() -> None:
     ends = {"inputs": [dataset("a")], "outputs": [dataset("b")]}
     later = "2026-05-22T14:24:11Z"
@@ -75,3 +84,36 @@ def test_what_a_job_event_declares_is_news_until_it_is_declared_again() -> None:
 
     assert first == (None, ["load > t"], ["t"])
     assert again == (None, [], [])
+
+
+def test_data_that_one_job_hands_to_another_is_news_once_whoever_tells_of_it() -> None:
+    own = _lineage("load", of_job={"type": "JOB"}, fed_by=_job("fetch"))
+    others = _lineage("watch", of_job=_job("load"), fed_by=_job("fetch"))
+    declared = event(job=_lineage("load", of_job={"type": "JOB"}, fed_by=_job("ask")))
+    del declared["run"], declared["eventType"]
+
+    found = told(event(job=own), event(job=own), event(run={"runId": "w"}, job=others), declared, declared)
+
+    assert [edges for _, edges, _ in found] == [["fetch > load"], [], [], ["ask > load"], []]
+
+
+def test_an_edge_of_a_job_that_another_one_tells_of_is_news() -> None:
+    table = {"namespace": "lake", "name": "a", "type": "DATASET"}
+    others = _lineage("watch", of_job=_job("load"), fed_by=table)
+
+    found = told(event(job=others), event(run={"runId": "l"}, inputs=[dataset("a")], outputs=[dataset("b")]))
+
+    assert [edges for _, edges, _ in found] == [["a > load"], ["load > b"]]
+
+
+def test_what_a_job_read_before_its_run_was_another_jobs_is_not_news() -> None:
+    ends = {"inputs": [dataset("a")]}
+    parent = facet(run={"runId": "p"}, job={"namespace": "etl", "name": "dag"})
+    owned = event(
+        run={"runId": "r", "facets": {"parent": parent}}, job={"namespace": "etl", "name": "dag.load"}, **ends
+    )
+    unowned = event(run={"runId": "r"}, **ends)
+
+    found = told(owned, unowned)
+
+    assert [edges for _, edges, _ in found] == [["a > dag.load"], []]

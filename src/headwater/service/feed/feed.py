@@ -13,8 +13,7 @@ from typing import Final
 
 import orjson
 
-from headwater.model.names import DatasetId, JobId
-from headwater.service.feed.news import News
+from headwater.service.feed.news import Edge, News
 from headwater.service.knowledge.touched import Touched
 
 _KEPT: Final = 1_000
@@ -127,12 +126,13 @@ def _event(log_index: int, touched: Touched, news: News | None) -> bytes:
         "datasets": sorted(name.node_id for name in touched.datasets),
         "run": touched.run,
         "state": news and news.state,
-        "edges": news and [_edge(job, dataset, reads=way == "input") for job, way, dataset in news.edges],
+        "edges": news and [_edge(edge) for edge in news.edges],
         "schemas": news and [name.node_id for name in news.schemas],
     }
     return b"event: change\nid: %d\ndata: %b\n\n" % (log_index, orjson.dumps(data))
 
 
-def _edge(job: JobId, dataset: DatasetId, *, reads: bool) -> dict[str, str]:
-    origin, destination = (dataset, job) if reads else (job, dataset)
+def _edge(edge: Edge) -> dict[str, str]:
+    job, way, end = edge
+    origin, destination = (end, job) if way == "input" else (job, end)
     return {"origin": origin.node_id, "destination": destination.node_id}

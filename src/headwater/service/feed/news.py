@@ -2,61 +2,82 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from headwater.graph.lineage import Graph
+from headwater.graph.records import Flow
 from headwater.model.events import Direction
-from headwater.model.facts import DeclaredTimes, Fact, Observation, ObservedFacet, RunOfJob
+from headwater.model.facts import (
+    Declaration,
+    DeclaredTimes,
+    Fact,
+    JobFlow,
+    Observation,
+    ObservedFacet,
+    RunOfJob,
+)
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.activity import known_run
 from headwater.service.shapes import RunState
 
 _SCHEMA: Final = "schema"
-_Edge = tuple[JobId, Direction, DatasetId]
-_End = tuple[Direction, DatasetId]
+Edge = tuple[JobId, Direction | Literal["feeds"], DatasetId | JobId]
+"""What a job reads or writes, or the job that it hands data to without a dataset between."""
 
 
 class News(NamedTuple):
     """The state that the event's run is in by now, and what the graph had not had before; datasets by shown names."""
 
     state: RunState | None = None
-    edges: Sequence[_Edge] = ()
+    edges: Sequence[Edge] = ()
     schemas: Sequence[DatasetId] = ()
     """Datasets whose newest schema is another one now, or is the first."""
 
 
 def noticing(graph: Graph, facts: Sequence[Fact]) -> Callable[[], News]:
     """Look at what the facts are about before they are added; what comes back looks again once they are."""
-    runs, observed, declared, schemas = (
+    runs, told, flows, declared, schemas = (
         list[RunOfJob](),
         list[Observation](),
+        list[Flow](),
         list[JobId | DatasetId](),
         set[DatasetId](),
     )
     for fact in facts:
         if isinstance(fact, Observation):
-            observed.append(fact)
+            told.append(fact)
         elif isinstance(fact, ObservedFacet):
             if fact.name == _SCHEMA and fact.is_of_dataset and _is_other(graph, fact):
                 schemas.add(fact.dataset)
         elif isinstance(fact, RunOfJob):
             runs.append(fact)
+        elif isinstance(fact, JobFlow):
+            flows.append(Flow(fact.source, fact.target))
+        elif isinstance(fact, Declaration):
+            flows.extend(graph.flows_told_by(fact))
         elif isinstance(fact, DeclaredTimes):
             declared.append(fact.node)
-    fresh = {_end(fact) for fact in observed if not any(fact.dataset in _ends(graph, run.job, fact) for run in runs)}
+    jobs = [_job_of(graph, run) for run in runs]
+    edges: set[Edge] = {(job, fact.direction, fact.dataset) for job in jobs for fact in told}
+    edges |= {edge for flow in flows for edge in _edges(flow, jobs)}
+    fresh = {edge for edge in edges if edge[2] not in _ends(graph, edge)}
     had = _declared_edges(graph, declared)
     was = {name: _schema(graph, name) for name in declared if isinstance(name, DatasetId)}
 
     def news() -> News:
-        jobs = [run.of_job.job for each in runs if (run := graph.runs[each.run_id]).of_job is not None]
-        edges = {edge for job in jobs for edge in _new_edges(graph, job, observed, fresh)}
-        edges |= _declared_edges(graph, declared) - had
+        new = {*_new_edges(graph, fresh)} | (_declared_edges(graph, declared) - had)
         changed = schemas | {name for name, schema in was.items() if _schema(graph, name) != schema}
         known = known_run(graph, runs[0].run_id) if runs else None
         shown = {graph.shown(name) for name in changed}
-        return News(known and known.state, sorted(edges), sorted(name for name in shown if name.is_complete))
+        return News(known and known.state, sorted(new), sorted(name for name in shown if name.is_complete))
 
     return news
+
+
+def _job_of(graph: Graph, fact: RunOfJob) -> JobId:
+    """The job that the run belongs to once the fact is added."""
+    run = graph.runs.get(fact.run_id)
+    return fact.job if run is None or run.of_job is None else run.of_job.merge(fact).job
 
 
 def _is_other(graph: Graph, fact: ObservedFacet) -> bool:
@@ -73,27 +94,40 @@ def _schema(graph: Graph, name: DatasetId) -> bytes | None:
     return graph.digest_of(name, _SCHEMA)
 
 
-def _end(fact: Observation) -> _End:
-    return fact.direction, fact.dataset
+def _edges(flow: Flow, jobs: Sequence[JobId]) -> Iterator[Edge]:
+    """The edge that a flow is; an end without a name is the job of the event's run."""
+    match Flow(*(jobs[0] if end is None else end for end in flow)):
+        case Flow(JobId() as job, JobId() as taker):
+            yield job, "feeds", taker
+        case Flow(JobId() as job, DatasetId() as name):
+            yield job, "output", name
+        case Flow(DatasetId() as name, JobId() as job):
+            yield job, "input", name
 
 
-def _ends(graph: Graph, job: JobId, fact: Observation) -> Mapping[DatasetId, object]:
-    """What the job reads, or writes, as the fact does."""
+def _ends(graph: Graph, edge: Edge) -> Mapping[DatasetId, object] | Mapping[JobId, object]:
+    """What its job reads, writes, or feeds."""
+    job, way, _ = edge
     known = graph.jobs.get(job)
-    return {} if known is None else known.reads if fact.direction == "input" else known.writes
+    return {} if known is None else known.reads if way == "input" else known.writes if way == "output" else known.feeds
 
 
-def _new_edges(graph: Graph, job: JobId, observed: Iterable[Observation], fresh: AbstractSet[_End]) -> Iterator[_Edge]:
-    """Edges that the job had under none of the dataset's names."""
-    for fact in observed:
-        if _end(fact) in fresh:
-            ends, shown = _ends(graph, job, fact), graph.shown(fact.dataset)
-            names = [name for name in graph.identities.members(fact.dataset) if name in ends]
-            if shown.is_complete and all((fact.direction, name) in fresh for name in names):
-                yield job, fact.direction, shown
+def _new_edges(graph: Graph, fresh: AbstractSet[Edge]) -> Iterator[Edge]:
+    """Of edges that were not there, those that are now, and that the job had under none of the dataset's names."""
+    for edge in fresh:
+        job, way, end = edge
+        ends = _ends(graph, edge)
+        if isinstance(end, JobId):
+            if end in ends:
+                yield edge
+            continue
+        shown = graph.shown(end)
+        names = [name for name in graph.identities.members(end) if name in ends]
+        if names and shown.is_complete and all((job, way, name) in fresh for name in names):
+            yield job, way, shown
 
 
-def _declared_edges(graph: Graph, declared: Iterable[JobId | DatasetId]) -> set[_Edge]:
+def _declared_edges(graph: Graph, declared: Iterable[JobId | DatasetId]) -> set[Edge]:
     jobs = [job for job in declared if isinstance(job, JobId) and job in graph.jobs]
-    read: set[_Edge] = {(job, "input", name) for job in jobs for name in graph.reads(job)}
+    read: set[Edge] = {(job, "input", name) for job in jobs for name in graph.reads(job)}
     return read | {(job, "output", name) for job in jobs for name in graph.writes(job)}

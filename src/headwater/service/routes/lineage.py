@@ -106,7 +106,10 @@ async def get_upstream_runs(
     run_id: Annotated[str, Query(alias="runId", description="A run id.")],
     depth: Depth = 20,
 ) -> Response:
-    """The run, the runs that had written what it read when it read it, and so on, up to `depth` runs away."""
+    """The run, the runs that had written what it read when it read it, and so on, up to `depth` runs away.
+
+    A run that handed data over without a dataset between is one of these, too (`inputJobs`).
+    """
     return answer(upstream_runs(knowledge, knowledge.run(run_id), depth))
 
 

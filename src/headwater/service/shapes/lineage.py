@@ -137,12 +137,21 @@ class RunInput(TypedDict):
     producedByRunId: str | None
 
 
+class InputJob(TypedDict):
+    """A job that handed data to a run without a dataset between, and the run of it that had done so."""
+
+    namespace: str
+    name: str
+    producedByRunId: str | None
+
+
 class UpstreamRun(TypedDict):
-    """A run, and what it read."""
+    """A run, what it read, and which jobs handed data to it without a dataset between."""
 
     job: JobOfRun
     run: RunTimes
     inputs: Sequence[RunInput]
+    inputJobs: Sequence[InputJob]
 
 
 class UpstreamRuns(TypedDict):

@@ -1,7 +1,11 @@
-"""Which runs made what a run read."""
+"""Which runs made what a run read, and which handed data to it without a dataset between."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from headwater.graph.walk import reachable
-from headwater.model.names import DatasetId
+from headwater.model.facts import Seen
+from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.knowledge import Knowledge
@@ -9,22 +13,39 @@ from headwater.service.shapes import lineage as shapes_lineage
 from headwater.service.views.runs import run_shapes
 
 
+class _Sources(NamedTuple):
+    """Where a run's data came from, each with the run that it was of then."""
+
+    datasets: dict[DatasetId, str | None]
+    """By shown names."""
+    jobs: dict[JobId, str | None]
+
+    @property
+    def runs(self) -> Iterator[str]:
+        """The runs that are known."""
+        yield from (run_id for each in self for run_id in each.values() if run_id is not None)
+
+
 def upstream_runs(knowledge: Knowledge, run: KnownRun, max_hops: int) -> shapes_lineage.UpstreamRuns:
     """The run and those within so many hops upstream of it, nearest first."""
-    sources: dict[str, dict[DatasetId, str | None]] = {}
+    sources: dict[str, _Sources] = {}
 
-    def writers(run_id: str) -> list[str]:
-        sources[run_id] = _writers(knowledge, run_id)
-        return [writer for writer in sources[run_id].values() if writer is not None]
+    def before(run_id: str) -> Iterator[str]:
+        sources[run_id] = _sources(knowledge, run_id)
+        return sources[run_id].runs
 
-    found = list(reachable([run.run_id], writers, max_hops))
+    found = list(reachable([run.run_id], before, max_hops))
     shown = run_shapes(knowledge, map(knowledge.run, found))
     return shapes_lineage.UpstreamRuns(
         runs=[
-            _upstream_run(each, sources.get(run_id) or _writers(knowledge, run_id))
+            _upstream_run(each, sources.get(run_id) or _sources(knowledge, run_id))
             for run_id, each in zip(found, shown, strict=True)
         ]
     )
+
+
+def _sources(knowledge: Knowledge, run_id: str) -> _Sources:
+    return _Sources(_writers(knowledge, run_id), dict(_givers(knowledge, run_id)))
 
 
 def _writers(knowledge: Knowledge, run_id: str) -> dict[DatasetId, str | None]:
@@ -41,25 +62,57 @@ def _writers(knowledge: Knowledge, run_id: str) -> dict[DatasetId, str | None]:
 def _last_writer(knowledge: Knowledge, name: DatasetId, reader: str, until_us: int) -> str | None:
     """The run that was last seen to write the dataset by that time; not the reader itself."""
     graph = knowledge.graph
-    written = [
-        (seen.last_us if seen.last_us <= until_us else seen.first_us, run_id)
+    written = (
+        (run_id, seen)
         for job in graph.writers(name)
         for run_id in graph.jobs[job].runs
         if run_id != reader
         for member in graph.members(name)
-        if (seen := graph.runs[run_id].observed.get(("output", member))) is not None and seen.first_us <= until_us
+        if (seen := graph.runs[run_id].observed.get(("output", member))) is not None
+    )
+    return _last_seen(written, until_us)
+
+
+def _givers(knowledge: Knowledge, run_id: str) -> Iterator[tuple[JobId, str | None]]:
+    """Each job that hands data to the run, by name: its run that was heard of last by then.
+
+    What other runs of the run's own job alone tell to be handed to that is not told of this one.
+    """
+    graph = knowledge.graph
+    run = graph.runs.get(run_id)
+    if run is None or run.of_job is None or run.times is None:
+        return
+    job = graph.jobs[run.of_job.job]
+    for giver, tellers in sorted(job.fed_by.items()):
+        if run_id not in tellers and job.runs.issuperset(tellers):
+            continue
+        until_us = tellers.get(run_id, run.times.seen).last_us
+        runs = ((each, graph.runs[each].times) for each in graph.jobs[giver].runs if each != run_id)
+        yield giver, _last_seen(((each, times.seen) for each, times in runs if times is not None), until_us)
+
+
+def _last_seen(runs: Iterable[tuple[str, Seen]], until_us: int) -> str | None:
+    """The run that was seen last by that time."""
+    seen_by_then = [
+        (seen.last_us if seen.last_us <= until_us else seen.first_us, run_id)
+        for run_id, seen in runs
+        if seen.first_us <= until_us
     ]
-    return max(written, default=(0, None))[1]
+    return max(seen_by_then, default=(0, None))[1]
 
 
-def _upstream_run(run: shapes.Run, writers: dict[DatasetId, str | None]) -> shapes_lineage.UpstreamRun:
+def _upstream_run(run: shapes.Run, sources: _Sources) -> shapes_lineage.UpstreamRun:
     version = run["jobVersion"]
     return shapes_lineage.UpstreamRun(
         job=shapes_lineage.JobOfRun(**run["job"], version=None if version is None else version["version"]),
         run=shapes_lineage.RunTimes(id=run["id"], start=run["startedAt"], end=run["endedAt"], status=run["state"]),
         inputs=[
-            shapes_lineage.RunInput(**read["datasetVersionId"], producedByRunId=writers.get(_name(read)))
+            shapes_lineage.RunInput(**read["datasetVersionId"], producedByRunId=sources.datasets.get(_name(read)))
             for read in run["inputDatasetVersions"]
+        ],
+        inputJobs=[
+            shapes_lineage.InputJob(namespace=job.namespace, name=job.name, producedByRunId=producer)
+            for job, producer in sources.jobs.items()
         ],
     )
 
