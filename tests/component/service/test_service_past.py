@@ -331,6 +331,43 @@ def test_what_the_headers_say_gives_the_same_answer_again(tmp_path: Path) -> Non
     assert again.headers["headwater-log-size"] == "2"
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        "/coverage",
+        "/silent-streams",
+        "/root-cause?nodeId=dataset:lake:t",
+        "/stats/lineage-events?period=DAY",
+        "/stats/jobs?period=WEEK&timezone=Europe/Berlin",
+    ],
+)
+def test_what_an_answer_takes_from_the_clock_is_the_same_when_it_is_asked_for_again(tmp_path: Path, read: str) -> None:
+    pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 60}
+    kind = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
+    stream = {"job": {"namespace": "etl", "name": "s", "facets": {"jobType": kind}}, "outputs": [dataset("t")]}
+    with served(tmp_path) as client:  # whose clock begins at 14:23:11
+        post(client, _at(10, **stream))
+        before = client.get(f"/api/v1{read}")
+        post(client, _at(30, eventType="COMPLETE", **stream))
+        said = {"asOf": before.headers["headwater-as-of"], "logSize": before.headers["headwater-log-size"]}
+
+        again = client.get(f"/api/v1{read}", params={**before.request.url.params, **said})
+
+    assert said["asOf"].startswith("2026-05-22T14:23:11")
+    assert again.json() == before.json()
+    assert ("silent" in before.text) == ("stats" not in read)
+
+
+def test_an_answer_counts_an_event_that_is_ahead_of_the_clock_when_it_is_asked_for_again(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        post(client, _at(50))
+
+        before = client.get("/api/v1/coverage")
+
+    assert before.headers["headwater-as-of"] == "2026-05-22T14:50:00.000000Z"
+    assert before.json()["at"].startswith("2026-05-22T14:23:11")
+
+
 def test_what_was_not_there_yet_is_not_found_as_of_then(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         post(client, _at(10), _at(20, run={"runId": "later"}, job={"namespace": "etl", "name": "later"}))

@@ -90,10 +90,6 @@ def says_as_of(request: Request, as_of: AsOf) -> None:
     request.scope[_SAID] = as_of
 
 
-async def _now(request: Request, as_of: AsOfTime = None) -> int:
-    return service_of(request).intake.now_us() if as_of is None else as_of
-
-
 ServiceHere = Annotated[Service, Depends(_service)]
 Known = Annotated[Knowledge, Depends(_knowledge)]
 """What is known now, or was as of the read's `asOf` and `logSize`."""
@@ -101,8 +97,18 @@ Replay = Annotated[Callable[[], Replaying], Depends(_replay)]
 """Gives the same once more, replayed: for where `Known` does not know when names were last called one by then."""
 Until = Annotated[Callable[[int], Replaying], Depends(_until)]
 """Gives what was known as of a time (microseconds since 1970) and the read's `logSize`, read through."""
+
+
+async def _now(request: Request, _: Known, as_of: AsOfTime = None) -> int:
+    if as_of is not None:
+        return as_of
+    now_us, said = service_of(request).intake.now_us(), request.scope[_SAID]
+    says_as_of(request, said._replace(time_us=max(now_us, said.time_us or now_us)))  # not before an event that counts
+    return now_us
+
+
 Now = Annotated[int, Depends(_now)]
-"""The time that the read is for: its `asOf`, or now. Microseconds since 1970, UTC."""
+"""The time that the read is for: its `asOf`, or now, which the answer says then. Microseconds since 1970, UTC."""
 
 
 async def _summed(knowledge: Known) -> Knowledge:

@@ -11,7 +11,7 @@ from headwater.errors import InvalidInputError
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
-from headwater.service.request.access import DatasetsCounted, JobsCounted, Known, ServiceHere
+from headwater.service.request.access import DatasetsCounted, JobsCounted, Known, Now
 from headwater.service.routes.parameters import EITHER_CASE, WRONG
 from headwater.service.shapes import overview as shapes_overview
 from headwater.service.views import stats
@@ -37,10 +37,10 @@ Zone = Annotated[
 ]
 
 
-async def _edges(service: ServiceHere, period: Period, timezone: Zone = None) -> list[int]:
+async def _edges(now_us: Now, period: Period, timezone: Zone = None) -> list[int]:
     if period == "WEEK" and not timezone:
         raise InvalidInputError("query param timezone must be specified for period 'WEEK'")
-    return stats.edges_us(period, service.now_us(), ZoneInfo(timezone or "UTC"))
+    return stats.edges_us(period, now_us, ZoneInfo(timezone or "UTC"))
 
 
 Edges = Annotated[list[int], Depends(_edges)]
