@@ -64,7 +64,8 @@ def redact(
     """Erase a facet of an event for good; its commitment stays, so every proof and receipt still holds.
 
     Stop the services first. All facts are made anew from the log, which takes a while. The event's signature goes too:
-    who guesses what was erased could check the guess with it. Backups are yours to see to.
+    who guesses what was erased could check the guess with it. Backups are yours to see to. Where it was killed, repeat
+    it: it is done where it says that the facet was erased before.
 
     Example: headwater log redact 41 run.facets.owner --reason "asked for by the person" --by ann
     """

@@ -63,3 +63,12 @@ def erase(raw: bytes, salt: bytes, paths: Collection[str]) -> tuple[bytes, bytes
         begin, end, _ = places[number]
         raw = raw[:begin] + ERASED + raw[end:]
     return raw, orjson.dumps(known._asdict())
+
+
+def is_left_of(left: bytes, raw: bytes) -> bool:
+    """Whether the bytes are what is left of an entry's own once some of its facets are erased."""
+    erased = {place.path for place in facet_places(left) if left[place.begin : place.end] == ERASED}
+    for begin, end, path in reversed(facet_places(raw)):
+        if path in erased:
+            raw = raw[:begin] + ERASED + raw[end:]
+    return raw == left

@@ -22,6 +22,7 @@ from headwater.errors import UnavailableError
 from headwater.store.packing import DamagedFrame, packed, unpacked
 
 _MAGIC: Final = b"headwater segment 1\n"
+_UNFINISHED: Final = ".writing-"
 _IN_BLOCK: Final = 64
 _TAIL: Final = 8 + 32
 _KEPT_BLOCKS: Final = 16
@@ -64,6 +65,11 @@ class Segments:
         self._block.cache_clear()
         if [self.raw(first + number) for number in range(len(raws))] != list(raws):
             raise UnavailableError(f"the segment {path} was not kept as it was written")
+
+    def sweep(self) -> None:
+        """Take away what a process that was killed while it wrote left behind; nobody may be writing now."""
+        for path in self._folder.glob(f"{_UNFINISHED}*"):
+            path.unlink(missing_ok=True)
 
     def raw(self, place: int) -> bytes:
         """The raw bytes of the event at a place of the log.
@@ -115,7 +121,7 @@ def _segment(raws: Sequence[bytes]) -> Iterator[bytes]:
 
 def _write_whole(path: Path, parts: Iterator[bytes]) -> None:
     """Write a file that is there whole, or not at all, whatever happens."""
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=_UNFINISHED)
     try:
         with os.fdopen(number, "wb") as file:
             for part in parts:

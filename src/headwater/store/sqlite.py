@@ -8,7 +8,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -134,6 +134,14 @@ class SqliteConnection:
         self._db.execute("PRAGMA secure_delete = ON")
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
+    def bring_in(self) -> None:
+        """Bring into the file what a process that was killed left in the write-ahead log, which may have been erased.
+
+        A disk without room lets none in; then it stays there until there is.
+        """
+        with suppress(sqlite3.OperationalError):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
     def close(self) -> None:
         """As in `Connection`."""
         self._db.close()
@@ -185,6 +193,7 @@ class SqliteStore(Store):
         try:
             writer = SqliteConnection(path).writes_much()
             writer.migrate(steps, f"the database {path}")
+            writer.bring_in()
             super().__init__(writer, self.opened_connection(self.see_to_facts), Segments(segments_of(path)), known)
         except sqlite3.Error as fault:
             os.close(self._lock)

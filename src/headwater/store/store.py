@@ -22,6 +22,7 @@ from headwater.errors import InvalidEventError, SetupError, UnavailableError
 from headwater.model.edits import DELETED, InOrder
 from headwater.model.facts import Fact, Target
 from headwater.model.nodes import Arrival
+from headwater.signing.erasure import is_left_of
 from headwater.signing.leaf import SALT_BYTES, Seal, seal
 from headwater.signing.merkle import Growth
 from headwater.store.bulk import Insert, select_in
@@ -316,11 +317,13 @@ class Store(OpenStore):
                 for table in sorted(FACT_TABLES):
                     self._writer.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
                 self._writer.execute("UPDATE folded SET events = 0")
-                self._rewrite_segment(place, raw)
+                if self._segments is not None:
+                    self._segments.sweep()
+                self._rewrite_segment(place)
+            self._writer.forget_freed()  # before the facts are made anew, which takes minutes
             self.growth = growth
             self.content.cache_clear()
             self._begin()
-            self._writer.forget_freed()
             return told
 
     def _bring_back(self, place: int) -> None:
@@ -331,11 +334,13 @@ class Store(OpenStore):
                 again = packed(self.segments.raw(place))
                 self._writer.execute("UPDATE log SET packed = ? WHERE idx = ?", (again, place))
 
-    def _rewrite_segment(self, place: int, raw: bytes) -> None:
+    def _rewrite_segment(self, place: int) -> None:
+        """Have the segment with that event, if there is one, hold what the log does."""
         for places in self._segments.ranges() if self._segments is not None else ():
             if place in places and self._segments is not None:
-                raws = [raw if each == place else self._segments.raw(each) for each in places]
-                self._segments.write(places.start, raws)
+                sql = "SELECT idx, digest, packed FROM log WHERE idx >= ? AND idx < ? ORDER BY idx"
+                rows = self._writer.execute(sql, (places.start, places.stop))
+                self._segments.write(places.start, [self._unpacked(*row) for row in rows])
 
     def empty(self, places: range) -> None:
         """As in any open store."""
@@ -345,10 +350,22 @@ class Store(OpenStore):
             self._be_ready()
             for place, digest in self._writer.rows("SELECT idx, digest FROM log WHERE idx >= ? AND idx < ?", bounds):
                 if sha256(segments.raw(place)).digest() != digest:
-                    raise UnavailableError(f"event {place}: the segments in the folder are of another log; move them")
+                    self._take_back_erasure(place)
             with self._waiting.transaction(is_acknowledged=True):
                 sql = "UPDATE log SET packed = ? WHERE idx >= ? AND idx < ? AND packed <> ?"
                 self._writer.execute(sql, (b"", *bounds, b""))
+
+    def _take_back_erasure(self, place: int) -> None:
+        """Bring a segment back to the log, where an erasure was cut off before the log said so.
+
+        Raises:
+            UnavailableError: it is not that which the segment has otherwise.
+        """
+        [(digest, frame)] = self._writer.rows("SELECT digest, packed FROM log WHERE idx = ?", (place,))
+        if not frame or not is_left_of(self.segments.raw(place), self._unpacked(place, digest, frame)):
+            raise UnavailableError(f"event {place}: the segments in the folder are of another log; move them")
+        log.warning("an erasure was cut off, nothing of it counts: repeat it", extra={"log_index": place})
+        self._rewrite_segment(place)
 
     # Taking in, in the log's order
 

@@ -19,6 +19,7 @@ from headwater.store.copying import copy
 from headwater.store.entries import Entry, entry_of
 from headwater.store.erasing import Erasure, erase
 from headwater.store.opening import open_store
+from headwater.store.packing import packed
 from headwater.store.retiring import retire
 from headwater.store.segments import Segments
 from headwater.store.store import Store
@@ -177,6 +178,79 @@ def test_a_facet_is_not_erased_where_its_segment_cannot_be_written(cluster: Clus
         assert [logged.raw for logged in store.logged(range(store.size()))] == EVENTS
         erase(store, ERASURE)
         assert Segments(tmp_path / "segments").raw(5) == store.at([5])[5].raw != EVENTS[5]
+
+
+def erase_killed(database: str | Path, segments: Path, erasure: Erasure, at: tuple[str, str, int]) -> None:
+    """Begin to erase, in a process that is killed when a function is called, or returns, for so many times."""
+    when, function, count = at
+    code = (
+        "import os, sys; from pathlib import Path\n"
+        "from headwater.store.erasing import Erasure, erase; from headwater.store.opening import open_store\n"
+        f"store, left = open_store({str(database)!r}, Path({str(segments)!r})), {count}\n"
+        "def look(frame, event, _):\n"
+        "    global left\n"
+        f"    if event == {when!r} and frame.f_code.co_name == {function!r}:\n"
+        "        left -= 1\n"
+        "        left or os.kill(os.getpid(), 9)\n"
+        f"sys.setprofile(look); erase(store, {erasure!r})"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+
+
+def retired(database: str | Path, segments: Path) -> None:
+    """Store all events, and move two segments of them out of the database."""
+    with closing(open_store(database, segments)) as store:
+        store.add(list(entries()))
+        store.catch_up()
+        retire(store, OLD_US + 1, each=EACH)
+
+
+@pytest.mark.parametrize("place", [5, EACH + 5])
+def test_an_erasure_that_was_cut_off_between_segment_and_database_counts_for_nothing(
+    database: str | Path, segments: Path, place: int
+) -> None:
+    retired(database, segments)
+    erasure = ERASURE._replace(place=place)
+    erase_killed(database, segments, erasure, ("return", "_write_whole", 1))
+    assert b"_deleted" in Segments(segments).raw(place)
+
+    with closing(open_store(database, segments)) as store:
+        assert [logged.raw for logged in store.logged(range(store.size()))] == EVENTS
+        assert retire(store, 10_000, each=EACH) == EACH
+        assert [logged.raw for logged in store.logged(range(store.size()))] == EVENTS
+
+        erase(store, erasure)
+
+        assert store.at([place])[place].raw == Segments(segments).raw(place) != EVENTS[place]
+        assert store.size() == len(EVENTS) + 1
+
+
+def test_an_erasure_brings_back_the_segment_of_another_one_that_was_cut_off(
+    database: str | Path, segments: Path
+) -> None:
+    retired(database, segments)
+    erase_killed(database, segments, ERASURE, ("return", "_write_whole", 1))
+
+    with closing(open_store(database, segments)) as store:
+        erase(store, ERASURE._replace(place=6))
+
+    assert Segments(segments).raw(5) == EVENTS[5]
+    assert b"_deleted" in Segments(segments).raw(6)
+
+
+def test_what_was_erased_is_in_no_file_after_a_kill(tmp_path: Path) -> None:
+    database, segments = tmp_path / "headwater.db", tmp_path / "headwater.db.segments"
+    retired(database, segments)
+    half = segments / ".writing-x"
+    half.write_bytes(EVENTS[5])  # what a killed process left
+    frame = packed(EVENTS[5])
+    erase_killed(database, segments, ERASURE, ("call", "forget_freed", 2))  # the database has it, its files do not yet
+    assert frame in b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
+
+    with closing(open_store(database)) as store:
+        assert frame not in b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
+        assert b"_deleted" in store.at([5])[5].raw
+    assert not half.exists()
 
 
 def test_a_store_without_a_folder_for_segments_moves_nothing(cluster: object, tmp_path: Path) -> None:
