@@ -2,4 +2,5 @@
 
 core     checks a bundle; one file for auditors to read, of Python's standard library and Ed25519 alone
 export   puts a bundle together            graph   what a graph is, in a bundle            keys   whose signatures count
+about    which entries are about one dataset
 """

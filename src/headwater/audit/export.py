@@ -10,15 +10,11 @@ from typing import IO, Any, Final
 import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from headwater.audit.about import About
 from headwater.audit.core import FORMAT
 from headwater.audit.graph import Folding, graph_of, rows_of
 from headwater.audit.keys import key_set
-from headwater.errors import InvalidEventError, InvalidInputError, UnavailableError, UntrustedNoteError
-from headwater.graph.lineage import Graph
-from headwater.model.edits import EditEntry, named
-from headwater.model.events import RunEvent
-from headwater.model.extract import facts
-from headwater.model.facts import Target
+from headwater.errors import InvalidInputError, UnavailableError, UntrustedNoteError
 from headwater.model.names import DatasetId
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
@@ -28,7 +24,7 @@ from headwater.signing.leaf import SALT_BYTES, Kind, Seal
 from headwater.signing.merkle import consistency_proof, nodes_between
 from headwater.signing.note import NoteSigner, verified_text
 from headwater.signing.segments import facet_places
-from headwater.store.entries import LoggedEvent, found, parsed
+from headwater.store.entries import LoggedEvent, found
 from headwater.store.reader import Reader
 
 _TOGETHER: Final = 512
@@ -37,8 +33,6 @@ _ZIP_LEVEL: Final = 1
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.1
 
-Names = frozenset[DatasetId]
-"""Of one dataset."""
 Advance = Callable[[int, int], None]
 """Told how many of how many entries are through."""
 
@@ -50,7 +44,7 @@ class Asked:
     places: range
     """The entries of the log; those that are not stored yet are left out."""
     dataset: DatasetId | None
-    """Only events of runs that name it, by any of its names, and what is said of it, are shown."""
+    """Only events of runs that name it, by any of its names or in a facet, and what is said of it, are shown."""
     since: str | None
     """A signed head that somebody kept."""
     head: str | None = None
@@ -75,14 +69,14 @@ def export(
     note = asked.head or _signed(reader, signer, folded)
     size = _size_of(note, reader, signer, folded)
     places = range(asked.places.start, min(asked.places.stop, size))
-    names = None if asked.dataset is None else _names_of(reader, asked.dataset)
-    is_whole = names is None and places == range(folded)
+    about = None if asked.dataset is None else About(reader, places, asked.dataset)
+    is_whole = about is None and places == range(folded)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_ZIP_LEVEL) as bundle:
         bundle.writestr("checkpoint.txt", note)
         _write_consistency(bundle, reader, signer, asked.since, size)
         folding = Folding()
         with bundle.open("entries.jsonl", "w", force_zip64=True) as lines:
-            for some in _lines(reader, places, names, None if is_whole else folding, advance):
+            for some in _lines(reader, places, about, None if is_whole else folding, advance):
                 lines.write(some)
         if asked.dataset is not None and folding.is_empty:
             raise InvalidInputError(
@@ -100,7 +94,7 @@ def export(
             "to": places.stop,
             "size": size,
             "dataset": None if asked.dataset is None else asked.dataset._asdict(),
-            "names": None if names is None else [name._asdict() for name in sorted(names)],
+            "names": None if about is None else [name._asdict() for name in sorted(about.names)],
             "graphOf": "log" if is_whole else "entries",
         }
         bundle.writestr("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
@@ -172,22 +166,14 @@ def _beside(reader: Reader, places: range, size: int) -> Mapping[str, Sequence[s
     return {"left": _encoded(left), "right": _encoded(right)}
 
 
-def _names_of(reader: Reader, dataset: DatasetId) -> Names:
-    """All that are one dataset with this, as far as the log knows: another engine may call it otherwise."""
-    graph = Graph(reader.content)
-    graph.add_all(reader.graph_facts())
-    return frozenset((dataset, *graph.members(dataset)))
-
-
 def _lines(
-    reader: Reader, places: range, names: Names | None, folding: Folding | None, advance: Advance
+    reader: Reader, places: range, about: About | None, folding: Folding | None, advance: Advance
 ) -> Iterator[bytes]:
     """The lines of the entries, some hundreds at a time."""
-    runs = None if names is None else _runs_of(reader, places, names)
     for begin in range(places.start, places.stop, _TOGETHER):
         some, lines = range(begin, min(begin + _TOGETHER, places.stop)), []
         for logged, sealed in _whole(reader, some):
-            if names is not None and runs is not None and not _is_about(logged, names, runs):
+            if about is not None and not about.has(logged):
                 lines.append(_line({"index": logged.log_index, "leaf": b64encode(sealed.leaf).decode()}))
                 continue
             if folding is not None:
@@ -234,39 +220,6 @@ def _opening(raw: bytes, salt: bytes, kind: Kind) -> Mapping[str, Any]:
     places = facet_places(raw) if kind == "event" else []
     facets = [at for place in places for at in (place.begin, place.end)]
     return {"salt": b64encode(salt).decode(), "facets": facets}
-
-
-def _runs_of(reader: Reader, places: range, names: Names) -> set[str]:
-    """The runs that name a dataset."""
-    runs = set()
-    for logged in reader.logged(places):
-        event = _read(logged)
-        if isinstance(event, RunEvent) and not names.isdisjoint(named(event, facts(event))):
-            runs.add(event.run_id)
-    return runs
-
-
-def _is_about(logged: LoggedEvent, names: Names, runs: set[str]) -> bool:
-    event = _read(logged)
-    if event is None:
-        return False
-    if isinstance(event, EditEntry):
-        return any(_is_of(edit.target, names) for edit in event.edits)
-    return event.run_id in runs if isinstance(event, RunEvent) else not names.isdisjoint(named(event, facts(event)))
-
-
-def _is_of(target: Target, names: Names) -> bool:
-    """Whether an edit is of one of these: of the dataset, a column of it, or two names that are kept apart."""
-    kind, *rest = target
-    told = {DatasetId(*rest[at : at + 2]) for at in range(0, len(rest) - 1, 2)}
-    return kind in ("dataset", "field", "names") and not names.isdisjoint(told)
-
-
-def _read(logged: LoggedEvent) -> Any:  # noqa: ANN401  an event or edits, or None for what would be refused today
-    try:
-        return parsed(logged.event_type, logged.raw)
-    except InvalidEventError:
-        return None
 
 
 def _line(members: Mapping[str, Any]) -> bytes:

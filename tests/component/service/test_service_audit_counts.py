@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from starlette.testclient import TestClient
 
+from headwater.audit.about import About
 from headwater.audit.graph import Folding
+from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
+from headwater.model.names import DatasetId
 from headwater.model.nodes import Arrival
 from headwater.service.views.counts import summary
 from headwater.signing.notefile import log_key
@@ -69,6 +72,10 @@ def test_a_bundle_of_real_events_counts_what_the_service_counted_with_so_many(ho
     assert found == told
     assert {figure: now[figure] for figure in FIGURES} == {figure: found[-1][figure] for figure in FIGURES}
     assert now["quarantined"] > 0
+
+
+def _id(number: int) -> str:
+    return f"0198f7d0-0000-7000-8000-{number:012d}"
 
 
 def _declared(**members: object) -> dict[str, Any]:
@@ -159,6 +166,64 @@ def test_of_one_dataset_what_names_it_otherwise_is_shown_too(home: Path) -> None
         entries = [json.loads(line) for line in bundle.read("entries.jsonl").splitlines()]
     assert [entry["index"] for entry in entries if "raw" in entry] == [0, 1, 3]
     assert verdict(home / "bundle.zip")["graph"]["datasets"] == 1
+
+
+def test_of_one_dataset_what_names_it_in_a_facet_alone_is_shown_too(home: Path) -> None:
+    column = {"namespace": "lake", "name": "orders", "field": "id"}
+    columns = {"fields": {"id": {"inputFields": [column]}}}
+    symlink = {"identifiers": [{"namespace": "lake", "name": "orders", "type": "TABLE"}]}
+    source = {"namespace": "lake", "name": "orders", "type": "DATASET"}
+    others = {"entries": [{"namespace": "etl", "name": "load", "type": "JOB", "inputs": [source]}]}
+    meant = {"type": "hive", "namespace": "lake", "prefix": ""}
+    bodies = [
+        event(run={"runId": _id(0)}, outputs=[dataset("report", columnLineage=columns)]),
+        event(run={"runId": _id(0)}, outputs=[dataset("another")]),
+        event(run={"runId": _id(1)}, outputs=[dataset("files/orders", symlinks=symlink)]),
+        event(run={"runId": _id(2)}, job={"namespace": "etl", "name": "w", "facets": {"lineage": others}}),
+        event(run={"runId": _id(3)}, outputs=[dataset("another", columnLineage={"fields": {}})]),
+        _declared(dataset=dataset("view", columnLineage=columns)),
+        _declared(dataset=dataset("view")),
+        _declared(dataset={"namespace": "trino://t:1", "name": "sea", "facets": {"headwater_engine_catalog": meant}}),
+        event(run={"runId": _id(4)}, inputs=[{"namespace": "trino://t:1", "name": "sea.orders"}]),
+        _declared(dataset=dataset("other view")),
+    ]
+    with closing(SqliteStore(home / "headwater.db")) as store, serving(store) as client:
+        assert all(_posted(client, json.dumps(body).encode()) for body in bodies)
+        assert client.delete(f"{API}/namespaces/lake").status_code == 200
+
+    told = run("export", "-o", str(home / "bundle.zip"), "--dataset", "lake", "orders")
+
+    assert told.exit_code == 0, told.output
+    with zipfile.ZipFile(home / "bundle.zip") as bundle:
+        entries = [json.loads(line) for line in bundle.read("entries.jsonl").splitlines()]
+    assert [entry["index"] for entry in entries if "raw" in entry] == [0, 1, 2, 3, 5, 6, 7, 8, 10]
+    assert verdict(home / "bundle.zip")["findings"] == []
+
+
+@settings(max_examples=30)
+@given(logs)
+def test_what_a_graph_says_of_a_dataset_the_events_about_it_say_alone(log: list[bytes]) -> None:
+    with known(log) as whole:
+        for name in whole.graph.shown_datasets():
+            places = range(whole.store.size())
+            about = About(whole.store, places, name)
+            events = [logged.raw for logged in whole.store.logged(places) if about.has(logged)]
+
+            with known(events) as part:
+                for each in about.names:
+                    assert _stated(part.graph, each) == _stated(whole.graph, each)
+
+
+def _stated(graph: Graph, name: DatasetId) -> tuple[object, ...]:
+    """What a graph says of a dataset under this very name."""
+    if (told := graph.datasets.get(name)) is None:
+        return ()
+    reads = {job: graph.jobs[job].reads[name] for job in told.readers}
+    writes = {job: graph.jobs[job].writes[name] for job in told.writers}
+    made_from = {edge for _, digest in told.evidence for edge in graph.column_edges.edges(name, digest)}
+    made_of_it = {*graph.column_edges.fed_by(name)}
+    names = {member for member in graph.members(name) if member.is_complete}  # of others it hangs on who else has them
+    return names, reads, writes, told.evidence, made_from, made_of_it, told.current_facets()
 
 
 @settings(max_examples=30)

@@ -1,0 +1,93 @@
+"""Which entries of a log are about one dataset: all that the graph's statements about it rest on."""
+
+from collections.abc import Iterator
+
+from headwater.errors import InvalidEventError
+from headwater.graph.lineage import Graph
+from headwater.graph.told import told
+from headwater.model.edits import DELETED, EditEntry, Saying, named
+from headwater.model.events import DatasetEvent, Event, RunEvent
+from headwater.model.extract import facts
+from headwater.model.facts import EngineCatalog, Fact
+from headwater.model.names import ColumnId, DatasetId
+from headwater.store.entries import LoggedEvent, parsed
+from headwater.store.reader import Reader
+
+
+class About:
+    """One dataset, and the entries in a part of a log that are about it.
+
+    These are all events of a run that one of them names it for, all declarations of a job or dataset of which one does,
+    since a later one takes back what an earlier said, and edits.
+    """
+
+    def __init__(self, reader: Reader, places: range, dataset: DatasetId) -> None:
+        self.names = _names_of(reader, dataset)
+        """All that are one dataset with it, as far as the log knows: another engine may call it otherwise."""
+        self._subjects = {
+            _subject(event)
+            for logged in reader.logged(places)
+            if isinstance(event := _read(logged), Event) and self._is_named(event)
+        }
+
+    def has(self, logged: LoggedEvent) -> bool:
+        """Whether an entry is about it."""
+        event = _read(logged)
+        if event is None:
+            return False
+        return (
+            any(map(self._is_edited, event.edits))
+            if isinstance(event, EditEntry)
+            else _subject(event) in self._subjects
+        )
+
+    def _is_named(self, event: Event) -> bool:
+        said = facts(event)
+        if not self.names.isdisjoint(named(event, said)) or not self.names.isdisjoint(_in_facets(said)):
+            return True
+        return any(self._is_meant(fact) for fact in said if isinstance(fact, EngineCatalog))
+
+    def _is_meant(self, fact: EngineCatalog) -> bool:
+        """Whether an engine's catalog is what makes one of the names another one of the dataset."""
+        return any(name.namespace == fact.engine and name.name.startswith(f"{fact.word}.") for name in self.names)
+
+    def _is_edited(self, edit: Saying) -> bool:
+        """Whether it is of the dataset, a column of it, or two names that are kept apart; or deletes its namespace."""
+        kind, *rest = edit.target
+        if kind == "namespace":
+            return edit.what == DELETED and any(name.namespace == rest[0] for name in self.names)
+        told_of = {DatasetId(*rest[at : at + 2]) for at in range(0, len(rest) - 1, 2)}
+        return kind in ("dataset", "field", "names") and not self.names.isdisjoint(told_of)
+
+
+def _names_of(reader: Reader, dataset: DatasetId) -> frozenset[DatasetId]:
+    graph = Graph(reader.content)
+    graph.add_all(reader.graph_facts())
+    return frozenset((dataset, *graph.members(dataset)))
+
+
+def _in_facets(said: tuple[Fact, ...]) -> Iterator[DatasetId]:
+    """The datasets that an event's facets tell of: sources and targets, of columns or of jobs, and other names."""
+    for element in told(0, said, lambda name: name).layout:
+        for end in element.ends:
+            match end:
+                case ColumnId(dataset=name) | (DatasetId() as name):
+                    yield name
+
+
+def _subject(event: Event) -> tuple[type[Event], object]:
+    """The run that an event tells of, or the job or dataset that it declares."""
+    match event:
+        case RunEvent(run_id=run_id):
+            return RunEvent, run_id
+        case DatasetEvent():
+            return DatasetEvent, event.dataset.id
+    return type(event), event.job
+
+
+def _read(logged: LoggedEvent) -> Event | EditEntry | None:
+    """What it says; None for what would be refused today."""
+    try:
+        return parsed(logged.event_type, logged.raw)
+    except InvalidEventError:
+        return None
