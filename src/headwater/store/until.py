@@ -8,17 +8,21 @@ spoke again later, was written over: it is folded again from the log into a stor
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from headwater.model.events import Direction
 from headwater.model.facts import SHAPE_PARTS, Fact, Observation, ShapePart, Stamped
 from headwater.model.names import DatasetId
 from headwater.store.bounded import END_OF_TIME_US
+from headwater.store.bulk import marks
 from headwater.store.entries import EDIT, LoggedEvent, facts_of
 from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet, ToldRunFacet
 from headwater.store.log_reader import EventsAsked
 from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
 from headwater.store.reader import Reader
+
+_IN_ONE_QUESTION: Final = 500
 
 ByName = Mapping[str, Stamped]
 
@@ -221,20 +225,41 @@ class ReaderUntil(Reader):
 
     def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
         """As of then."""
-        sql = (
-            "SELECT idx, run_id, event_us FROM name JOIN run_of_job ON job = name.id "
-            "JOIN log ON log.run = run_of_job.run JOIN run ON run.id = log.run "
-            f"WHERE name.namespace = ?{self._if_happened}"
-        )
         self._wait_for_facts()
-        beside = self._again()
-        times = self.times_of(beside.runs_of_namespace(namespace)) if beside else {}
-        rows = self._rows(sql, (namespace, *self._bound))
-        times |= {place: at for place, run, at in rows if run_id_of_key(run) not in self.runs}
-        newest = sorted(times, key=lambda place: (-times[place], -place))
-        page = newest[offset : offset + limit]
-        events = self.at(page)
-        return [events[place] for place in page], len(times)
+        left, joined = self._moved(namespace)
+        places = (
+            "SELECT idx, event_us FROM name JOIN run_of_job ON job = name.id JOIN log ON log.run = run_of_job.run "
+            f"WHERE name.namespace = ?{self._if_happened} AND log.run NOT IN ({left}) "
+            f"UNION ALL SELECT idx, event_us FROM log WHERE run IN ({joined}){self._if_happened}"
+        )
+        values = (namespace, *self._bound, *self._bound)
+        # To count them apart would go through all of them twice, each a row with raw bytes.
+        places = f"WITH places AS MATERIALIZED ({places})"
+        order = "ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
+        few = f"{places} SELECT idx, (SELECT count(*) FROM places) FROM places {order}"
+        page = list(self._rows(few, (*values, limit, offset)))
+        count = page[0][1] if page else self._value(f"{places} SELECT count(*) FROM places", values)
+        events = self.at([place for place, _ in page])
+        return [events[place] for place, _ in page], count
+
+    def _moved(self, namespace: str) -> tuple[str, str]:
+        """The runs of which rows wrongly tell that they were of the namespace, and that they were not.
+
+        Their numbers, as in a list of SQL, which may have any number of them; -1 where there is none.
+        """
+        beside, asked = self._again(), [*self.runs]
+        then = {*beside.runs_of_namespace(namespace)} if beside else set()
+        left, joined = list[int](), list[int]()
+        for begin in range(0, len(asked), _IN_ONE_QUESTION):
+            keys = [self._key(run_id) for run_id in asked[begin : begin + _IN_ONE_QUESTION]]
+            sql = (
+                "SELECT run_id, run.id, namespace FROM run JOIN run_of_job ON run_of_job.run = run.id "
+                f"JOIN name ON name.id = job WHERE run_id IN ({marks(keys)})"
+            )
+            for key, number, now in self._rows(sql, keys):
+                if (was := run_id_of_key(key) in then) != (now == namespace):
+                    (joined if was else left).append(number)
+        return ", ".join(map(str, left)) or "-1", ", ".join(map(str, joined)) or "-1"
 
 
 def _newest(*told: ByName) -> dict[str, Stamped]:

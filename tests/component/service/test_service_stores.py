@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+import pytest
 from starlette.testclient import TestClient
 
 from headwater.model.events import parse_event
@@ -99,3 +100,36 @@ def test_a_service_that_moves_old_raw_events_answers_as_before(tmp_path: Path) -
     with closing(open_store(path)) as store, serving(store, retain_raw_days=1) as client:
         assert eventually(lambda: not any(store._rows("SELECT 1 FROM log WHERE length(packed) > 0")), within_s=30)
         assert [get(client, path) for path in asked] == before
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_events_of_a_namespace_are_those_of_the_jobs_that_runs_had_then(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    part_of = {"parent": facet(run={"runId": "whole"}, job={"namespace": "etl", "name": "dag"})}
+
+    def told(run: str, minute: int, namespace: str, facets: Body) -> Body:
+        time, job = f"2026-05-22T14:{minute:02d}:00Z", {"namespace": namespace, "name": "load"}
+        return event(eventTime=time, run={"runId": run, "facets": facets}, job=job)
+
+    events = [
+        told("moved", 10, "a", {}),
+        told("stays", 11, "a", {}),
+        told("came", 12, "b", {}),
+        told("later", 40, "a", {}),
+        told("stays", 41, "a", {}),
+        told("moved", 42, "b", part_of),  # a job that names the parent is the run's
+        told("came", 43, "a", part_of),
+    ]
+    database = tmp_path / "headwater.db" if kind == "sqlite" else request.getfixturevalue("cluster").new_database()
+    with closing(open_store(database)) as store, serving(store) as client:
+        post(client, *events)
+        then, later = "asOf=2026-05-22T14:30:00Z", "asOf=2026-05-22T14:41:00Z"
+
+        assert get(client, f"/api/v1/events/a?{then}") == {"events": [events[1], events[0]], "totalCount": 2}
+        assert get(client, f"/api/v1/events/b?{then}") == {"events": [events[2]], "totalCount": 1}
+        assert get(client, f"/api/v1/events/a?{then}&limit=1&offset=1")["events"] == [events[0]]
+        newest = [events[4], events[3], events[1], events[0]]
+        assert get(client, f"/api/v1/events/a?{later}") == {"events": newest, "totalCount": 4}
+        now = [events[6], events[4], events[3], events[2], events[1]]
+        assert get(client, "/api/v1/events/a") == {"events": now, "totalCount": 5}
