@@ -52,11 +52,34 @@ ON = ran("on", "r-on", 13, [{"namespace": "bulk", "name": "c"}, {"namespace": "b
 """One run makes c of a, and d of b; somebody reads both."""
 
 
+def _adds(job: str, day: int, read: str, made_of: str) -> Body:
+    inputs = [{"namespace": "bulk", "name": name} for name in read]
+    told = {"lineage": facet(inputs=[{**_OF_EACH, "name": made_of}])}
+    return ran(job, f"r-{job}", day, inputs, [{"namespace": "bulk", "name": "sum", "facets": told}])
+
+
+ADDED = [_adds("early", 14, "x", "x"), _adds("late", 15, "xy", "y")]
+ADDED[1]["job"]["facets"] = {"lineage": facet(entries=[{"type": "JOB", "inputs": [
+    {"namespace": "etl", "name": "clock", "type": "JOB"}]}])}  # fmt: skip
+"""Two jobs add to one table; the later one reads what the earlier one does, but makes nothing of it."""
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running(tmp_path_factory.mktemp("home")) as service:
         failed = run("clean", 3, state="FAIL", inputs=[read("raw")], outputs=[])
-        for event in [*FLIGHTS, *days(1, 2), *failed, *run("report", 3), UNDESCRIBED, COLONS, TWO_BROKERS, BULK, ON]:
+        for event in [
+            *FLIGHTS,
+            *days(1, 2),
+            *failed,
+            *run("report", 3),
+            UNDESCRIBED,
+            COLONS,
+            TWO_BROKERS,
+            BULK,
+            ON,
+            *ADDED,
+        ]:
             httpx.post(f"{service.url}/api/v1/lineage", json=event).raise_for_status()
         yield service.url
 
@@ -100,6 +123,12 @@ def test_a_job_leads_to_what_it_made_of_just_that(url: str) -> None:
     of_all = told_json("impact", "bulk:b", "--url", url)
     assert [node["name"] for node in of_all["nodes"]] == ["b", "bulk", "d", "on"]
     assert len(of_all["edges"]) == 3
+
+
+def test_trace_follows_of_several_jobs_those_whose_runs_tell_that_they_took_it_there(url: str) -> None:
+    lines = told("trace", "bulk:sum", "--url", url).splitlines()
+
+    assert lines == ["sum", "├── early", "│   └── x", "└── late", "    └── y"]
 
 
 def test_impact_tells_a_script_the_walk_and_the_answer(url: str) -> None:
