@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import signal
+import socket
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -17,12 +19,15 @@ from headwater.model.facts import Content
 from headwater.service.ingest.reading import Posted, Trust
 from headwater.service.ingest.recorder_beside import RecorderBeside
 from headwater.service.ingest.recording import Answer, Answered, Group, Recorder, RecorderHere
+from headwater.service.ingest.recording_messages import End, packed
+from headwater.service.ingest.recording_process import Recording
 from headwater.signing.keys import NodeKey
 from headwater.signing.merkle import Growth
 from headwater.signing.sign import sign_event
 from headwater.store.entries import Entry, Stored
 from headwater.store.retiring import retire
 from headwater.store.sqlite import SqliteStore
+from headwater.store.store import News
 from tests.support.app import dataset, event, schema
 from tests.support.service import Service, eventually, running
 
@@ -298,3 +303,24 @@ def statuses_of_batch(service: Service, events: Sequence[bytes]) -> list[int]:
         timeout=120,
     )
     return [each["status"] for each in answer.json()["results"]]
+
+
+class Woken(SqliteStore):
+    """One whose database is written to by others all the time."""
+
+    def watch(self, news: News, wake: Callable[[], None]) -> None:
+        super().watch(news, wake)
+        for _ in range(100_000):
+            wake()
+
+
+def test_who_wakes_a_process_that_is_busy_does_not_wait_for_it(tmp_path: Path) -> None:
+    (ours, events), (our_questions, questions) = socket.socketpair(), socket.socketpair()
+    with closing(Woken(tmp_path / "headwater.db")) as store, ours, events, our_questions, questions:
+        ours.sendall(packed(End()))
+        working = threading.Thread(target=Recording(events, questions, store).work, daemon=True)
+
+        working.start()
+        working.join(20)
+
+        assert not working.is_alive()

@@ -105,6 +105,7 @@ class Recording:
         for each in (events.fileno(), questions.fileno(), self._woken):
             os.set_blocking(each, False)
             self._poll.register(each, select.POLLIN)
+        os.set_blocking(self._wakes, False)
 
     def work(self) -> None:
         """Work until the service has it end, or ends itself."""
@@ -251,7 +252,8 @@ class Recording:
         self._say_what_changed()
 
     def _wake(self) -> None:
-        os.write(self._wakes, b"\0")
+        with suppress(BlockingIOError):  # it was woken so often that one time more says nothing
+            os.write(self._wakes, b"\0")
 
     def _follow(self) -> None:
         try:
