@@ -17,8 +17,8 @@ from headwater.store.reader import Reader
 class About:
     """One dataset, and the entries in a part of a log that are about it.
 
-    These are all events of a run that one of them names it for, all declarations of a job or dataset of which one does,
-    since a later one takes back what an earlier said, and edits.
+    Those are all events of a run of which one names it, all declarations of a job or dataset of which one does, since a
+    later one takes back what an earlier said, and the edits of it.
     """
 
     def __init__(self, reader: Reader, places: range, dataset: DatasetId) -> None:
