@@ -151,10 +151,13 @@ class PostgresConnection:
     def many_rows(self, sql: str) -> Iterator[Row]:
         """As in `Connection`."""
         try:
-            # A cursor of the server's: between two of its fetches the connection answers other questions.
-            with self._current().cursor(f"rows_{next(self._cursors)}") as cursor:
-                cursor.itersize = _ROWS_AT_ONCE
-                yield from cursor.execute(in_postgres(sql))
+            # A cursor of the server's: between two of its fetches the connection answers other questions. The moment
+            # ends it where not all is read; rows that Python collects, perhaps within a question, must ask for nothing.
+            cursor = f"rows_{next(self._cursors)}"
+            self._run(f"DECLARE {cursor} NO SCROLL CURSOR FOR {sql}", ())
+            while rows := self._run(f"FETCH {_ROWS_AT_ONCE} FROM {cursor}", ()):
+                yield from rows
+            self._run(f"CLOSE {cursor}", ())
         except psycopg.Error as fault:
             raise self._unavailable(fault) from None
 

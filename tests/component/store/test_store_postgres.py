@@ -326,3 +326,19 @@ def test_a_database_of_another_encoding_is_refused(cluster: Cluster) -> None:
 def test_what_is_acknowledged_is_flushed_whatever_the_database_does_by_default(url: str) -> None:
     with closing(PostgresConnection(place_of(url + "%20-c%20synchronous_commit%3Doff"))) as connection:
         assert list(connection.rows("SHOW synchronous_commit")) == [("on",)]
+
+
+def test_rows_that_nobody_reads_any_more_wait_for_nothing_when_they_are_collected(url: str) -> None:
+    with closing(PostgresConnection(place_of(url))) as connection:
+        db = connection.open()
+        with connection.one_moment():
+            rows = connection.many_rows("SELECT generate_series(1, 5000)")
+            assert next(rows) == (1,)
+            with db.lock:  # as within a question; Python may collect at any time
+                leaving = threading.Thread(target=rows.close, daemon=True)  # type: ignore[attr-defined]
+                leaving.start()
+                leaving.join(5)
+
+                assert not leaving.is_alive()
+            assert sum(1 for _ in connection.many_rows("SELECT generate_series(1, 12000)")) == 12_000
+        assert list(connection.rows("SELECT 1")) == [(1,)]
