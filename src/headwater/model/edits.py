@@ -30,6 +30,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from headwater.errors import InvalidEventError
 from headwater.model import strict_json
+from headwater.model.credentials import without_secrets
 from headwater.model.events import DatasetEvent, Event, Stamp
 from headwater.model.extract import facts
 from headwater.model.facts import Edit, Fact, RunOfJob, Seen, Target
@@ -118,7 +119,8 @@ def parse_edit(raw: bytes) -> EditEntry:
         path = ".".join(str(step) for step in first["loc"]) or "edit"
         raise InvalidEventError(f"{path}: {first['msg']}") from None
     stamp = Stamp(microseconds(wire.time), hashlib.sha256(raw).digest())
-    return EditEntry(raw, stamp, tuple(Saying(tuple(each.target), each.what, each.value) for each in wire.edits))
+    said = (Saying(tuple(map(without_secrets, each.target)), each.what, each.value) for each in wire.edits)
+    return EditEntry(raw, stamp, tuple(said))
 
 
 class InOrder:

@@ -1,7 +1,8 @@
 """The three OpenLineage events, read from the bytes that came and kept beside them.
 
 Strict where identity hangs on it (times, run ids, names, the shape of `inputs` and `outputs`), open everywhere else:
-whatever a facet holds stays in `facets` as it was written, and an unknown member stays in `raw`.
+whatever a facet holds stays in `facets` as it was written, and an unknown member stays in `raw`. Only the passwords in
+addresses are left out of what is read, names and facets alike: they stay in `raw`.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 from headwater.errors import InvalidEventError
 from headwater.model import strict_json
+from headwater.model.credentials import may_hold_secrets, without_secrets_in
 from headwater.model.facet_texts import FacetTexts
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.outline import FacetPlace, Path, outline
@@ -127,7 +129,7 @@ def _plain(raw: bytes) -> RunEvent | None:
         producer=event.producer,
         event_type=event.eventType or "OTHER",
         run_id=run_id_of(event.run.runId),
-        job=JobId(event.job.namespace, event.job.name),
+        job=JobId.told(event.job.namespace, event.job.name),
         run_facets=found.facets.get(("run", "facets"), NO_FACETS),
         job_facets=found.facets.get(("job", "facets"), NO_FACETS),
         inputs=_plain_refs("inputs", event.inputs, found.facets),
@@ -144,7 +146,9 @@ def _plain_refs(
         path = (side, str(number))
         of_direction = facets.get((*path, "inputFacets")) or facets.get((*path, "outputFacets")) or NO_FACETS
         refs.append(
-            DatasetRef(DatasetId(name.namespace, name.name), facets.get((*path, "facets"), NO_FACETS), of_direction)
+            DatasetRef(
+                DatasetId.told(name.namespace, name.name), facets.get((*path, "facets"), NO_FACETS), of_direction
+            )
         )
     return tuple(refs)
 
@@ -153,6 +157,8 @@ def _any(raw: bytes) -> Event:
     body = strict_json.parse(raw)
     if not isinstance(body, dict):
         raise InvalidEventError("event: expected an object")
+    if may_hold_secrets(raw):
+        body = without_secrets_in(body)
     if body.get("run") is not None:
         return _run_event(raw, _stamp(event_time(WireRunEvent, body), raw), body)
     if body.get("job") is not None:

@@ -9,6 +9,7 @@ import orjson
 
 from headwater.errors import InvalidEventError
 from headwater.model import strict_json
+from headwater.model.credentials import may_hold_secrets, without_secrets_in
 from headwater.model.sources import tells_sources
 
 _KEPT_BYTES: Final = 16 * 1024 * 1024
@@ -28,9 +29,11 @@ class FacetText(NamedTuple):
     digest: bytes
     """SHA-256 of `body`."""
     body: bytes
-    """The same value with its keys sorted."""
+    """The same value with its keys sorted, and without the passwords in its addresses."""
     tells_sources: bool
     """Whether it says where data comes from, if it is one that may."""
+    has_secrets: bool = False
+    """Whether its text has what its body has not."""
 
 
 class FacetTexts(Mapping[str, Mapping[str, Any]]):
@@ -49,14 +52,15 @@ class FacetTexts(Mapping[str, Mapping[str, Any]]):
         for name, text in texts.items():
             facet = _recent.found(text)
             if facet is None:
-                self._read[name], facet = _sorted(text) or _unsorted(text)
+                self._read[name], facet = _stripped(text) or _sorted(text) or _unsorted(text)
                 _recent.keep(facet)
             self.texts[name] = facet
 
     def __getitem__(self, name: str) -> Mapping[str, Any]:
         """What a facet says."""
         if (value := self._read.get(name)) is None:
-            value = self._read[name] = _object(self.texts[name].text)
+            facet = self.texts[name]
+            value = self._read[name] = _object(facet.body if facet.has_secrets else facet.text)
         return value
 
     def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401  as in any mapping
@@ -82,6 +86,15 @@ def sorted_json(value: object) -> bytes:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # integers beyond 64 bits, which JSON allows and orjson does not write
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _stripped(text: bytes) -> tuple[_Facet, FacetText] | None:
+    """A facet, if its addresses may hold passwords: as if they did not."""
+    if not may_hold_secrets(text):
+        return None
+    told = _object(text)
+    value = without_secrets_in(told)
+    return value, _facet_text(text, sorted_json(value), value)._replace(has_secrets=value != told)
 
 
 def _sorted(text: bytes) -> tuple[_Facet, FacetText] | None:

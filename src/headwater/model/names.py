@@ -2,7 +2,7 @@
 
 A name is a pair (namespace, name) everywhere inside Headwater. The joined form `dataset:NS:NAME` exists only at the
 wire, for Marquez's clients; since both parts may hold colons it can be read in several ways, and only who knows the
-graph can tell which one is meant: hence `readings`.
+graph can tell which one is meant: hence `readings`. Passwords that are told in names are no part of them (`told`).
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from headwater.errors import InvalidNameError
+from headwater.model.credentials import without_secrets
 
 NodeKind = Literal["dataset", "job", "datasetField", "run"]
 
@@ -19,6 +20,11 @@ class DatasetId(NamedTuple):
 
     namespace: str
     name: str
+
+    @classmethod
+    def told(cls, namespace: str, name: str) -> "DatasetId":
+        """The dataset that somebody calls so, perhaps with a password in it, which is no part of a name."""
+        return cls(without_secrets(namespace), without_secrets(name))
 
     @property
     def is_complete(self) -> bool:
@@ -36,6 +42,11 @@ class JobId(NamedTuple):
 
     namespace: str
     name: str
+
+    @classmethod
+    def told(cls, namespace: str, name: str) -> "JobId":
+        """The job that somebody calls so, perhaps with a password in it, which is no part of a name."""
+        return cls(without_secrets(namespace), without_secrets(name))
 
     @property
     def node_id(self) -> str:
@@ -91,18 +102,18 @@ def readings(node_id: str) -> Iterator[NodeReading]:
     parts = rest.split(":")
     match kind:
         case "dataset" if len(parts) > 1:
-            yield from (NodeReading("dataset", DatasetId(*pair)) for pair in _pairs(parts))
+            yield from (NodeReading("dataset", DatasetId.told(*pair)) for pair in _pairs(parts))
         case "job" if len(parts) > 1:
-            yield from (NodeReading("job", JobId(*pair)) for pair in _pairs(parts))
+            yield from (NodeReading("job", JobId.told(*pair)) for pair in _pairs(parts))
         case "datasetField" if len(parts) > 2:
             for end in range(len(parts) - 1, 1, -1):
                 column = ":".join(parts[end:])
                 for pair in _pairs(parts[:end]):
-                    yield NodeReading("datasetField", ColumnId(DatasetId(*pair), column))
+                    yield NodeReading("datasetField", ColumnId(DatasetId.told(*pair), column))
         case _:
             raise InvalidNameError(
                 f"nodeId: expected dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD or job:NAMESPACE:NAME, "
-                f"found {node_id[:200]!r}"
+                f"found {without_secrets(node_id)[:200]!r}"
             )
 
 

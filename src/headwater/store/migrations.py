@@ -21,6 +21,7 @@ from headwater.store.schema import (
     TABLES_11,
     TABLES_12,
     TABLES_13,
+    TABLES_14,
 )
 
 STEPS: Final[Sequence[str]] = (
@@ -37,6 +38,7 @@ STEPS: Final[Sequence[str]] = (
     TABLES_11,
     TABLES_12,
     TABLES_13,
+    TABLES_14,
 )
 
 

@@ -292,3 +292,29 @@ DELETE FROM run_of_job;                -- `parentRun` was not read as `parent`, 
 
 UPDATE folded SET events = 0;          -- could be of a job that nobody else named
 """
+
+TABLES_14 = """
+UPDATE folded SET events = 0;          -- passwords that were told in addresses stood in names and facets as they came:
+DELETE FROM alias;                     -- all facts are made anew, without them
+DELETE FROM catalog_entry;
+DELETE FROM chain_link;
+DELETE FROM column_evidence;
+DELETE FROM content;
+DELETE FROM control_flow;
+DELETE FROM declaration;
+DELETE FROM declared_shape;
+DELETE FROM declared_times;
+DELETE FROM edit;
+DELETE FROM ending;
+DELETE FROM engine_catalog;
+DELETE FROM job_facet;
+DELETE FROM job_flow;
+DELETE FROM named_job;
+DELETE FROM observation;
+DELETE FROM observed_facet;
+DELETE FROM quarantined;
+DELETE FROM run_facet;
+DELETE FROM run_of_job;
+DELETE FROM run_times;
+DELETE FROM telling;
+"""

@@ -80,6 +80,17 @@ def test_whose_part_a_run_is_is_told_anew_where_an_earlier_shape_read_less_of_it
         assert stored(store) == EVERYTHING
 
 
+def test_names_that_an_earlier_shape_kept_with_their_passwords_are_known_without(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((RELEASED / "sqlite-13.sql").read_text())
+        with db:
+            assert db.execute("UPDATE name SET namespace = 's3://KEY:s3cret@' || namespace").rowcount
+
+    with closing(SqliteStore(path)) as store:
+        assert stored(store) == EVERYTHING
+
+
 def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_nodes_record_again(
     tmp_path: Path,
 ) -> None:

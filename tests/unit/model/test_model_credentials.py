@@ -1,8 +1,12 @@
 """Addresses lose what opens them, and nothing else."""
 
-import pytest
+import json
 
-from headwater.model.credentials import without_credentials
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.model.credentials import may_hold_secrets, without_credentials, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -23,3 +27,59 @@ from headwater.model.credentials import without_credentials
 )
 def test_an_address_keeps_all_but_user_and_secrets(url: str, kept: str) -> None:
     assert without_credentials(url) == kept
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("jdbc:postgresql://ann:s3cret@db/shop", "jdbc:postgresql://db/shop"),
+        ("jdbc:postgresql://db/shop?user=ann&password=x&sslpassword=y&ssl=true", "jdbc:postgresql://db/shop?ssl=true"),
+        ("jdbc:mysql://address=(host=db)(user=ann)(password=s3cret)/shop", "jdbc:mysql://address=(host=db)/shop"),
+        ("jdbc:db2://db:50000/shop:user=ann;password=s3cret;", "jdbc:db2://db:50000/shop:"),
+        ("postgres://ann:s3cret@db:5432", "postgres://db:5432"),
+        ("postgres://ann:s3/cr@et@db:5432", "postgres://db:5432"),
+        ("postgresql+psycopg2://ann:s3%40cret@db/shop", "postgresql+psycopg2://db/shop"),
+        ("postgres://ann%3As3cret@db", "postgres://db"),
+        ("s3://KEY:SEC/RET+x@bucket", "s3://bucket"),
+        ("https://token@example.org/a", "https://example.org/a"),
+        ("https://x.blob.core.windows.net/c/a?sp=r&sig=abc%3D&se=1", "https://x.blob.core.windows.net/c/a?sp=r&se=1"),
+        ("https://example.org/a?page=2&access_token=s3cret#b", "https://example.org/a?page=2"),
+        ("Protocol=https;AccountName=x;AccountKey=s3cret==;", "Protocol=https;AccountName=x"),
+        (
+            "cannot open 'jdbc:postgresql://db/x?password=s3cret', try again",
+            "cannot open 'jdbc:postgresql://db/x', try again",
+        ),
+    ],
+)
+def test_what_others_tell_loses_the_passwords_in_its_addresses(told: str, kept: str) -> None:
+    assert without_secrets(told) == kept
+    assert without_secrets(kept) == kept
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "abfss://lake@account.dfs.core.windows.net",
+        "s3://bucket/a:b@c?d=e",
+        "mongodb://one:27017,two:27017/shop@x",
+        "postgres://[::1]:5432/a@b",
+        "postgres://db:None/a@b",
+        "file:///data/day=1/a@b:c",
+        "kafka://ann@broker:9092",
+        "https://example.org/a?user=7",
+        "SELECT a FROM b -- c:d@e; token=f",
+        "org.apache.spark.Thing@1a2b3c",
+        "",
+    ],
+)
+def test_what_holds_no_password_stays_as_it_is(told: str) -> None:
+    assert without_secrets(told) == told
+
+
+@given(st.text(alphabet="@:/?;&=()#[]{} abjdbc%3A.password,", max_size=60))
+def test_what_is_left_holds_nothing_more_to_take_away_and_may_be_looked_for_in_json(told: str) -> None:
+    kept = without_secrets(told)
+
+    assert without_secrets(kept) == kept
+    if kept != told:
+        assert may_hold_secrets(json.dumps({"told": told}).encode())

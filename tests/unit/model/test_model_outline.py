@@ -134,7 +134,7 @@ def test_a_facet_is_the_same_however_it_is_written(
     (said,) = FacetTexts({"a": text}).texts.values()
 
     body = json.dumps(facet, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    assert said == (text, hashlib.sha256(body).digest(), body, False)
+    assert said == (text, hashlib.sha256(body).digest(), body, False, False)
 
 
 @pytest.mark.parametrize("facet", [b"{}", b'{"a":1}', b"0", b"1.0", b"null", b"[]"])

@@ -14,6 +14,7 @@ from headwater.access.entrance import Entrance
 from headwater.access.policy import Action, Question
 from headwater.access.veil import Node, Veil
 from headwater.errors import ForbiddenError, InvalidNameError, NotFoundError, UnauthenticatedError
+from headwater.model.credentials import without_secrets
 from headwater.model.facts import Fact
 from headwater.model.heartbeat import NODES
 from headwater.model.names import ColumnId, DatasetId, JobId, readings
@@ -177,7 +178,8 @@ class Gate:
             elif key in _RUNS:
                 runs += self._owner_of_run(value)
             elif key == "namespace":
-                named[value] = _called(value)
+                asked_for = without_secrets(value)
+                named[asked_for] = _called(asked_for)
         return dict.fromkeys(runs, _OF_RUN) | named
 
     def _owner_of_run(self, run_id: str | None) -> list[str]:

@@ -23,7 +23,7 @@ class _Entry(NamedTuple):
 
 def from_job(ask: Ask, _: None, namespace: str, name: str, depth: int | None = None) -> Node | None:
     """The graph around a job, or None where there is no such job."""
-    job = JobId(namespace, name)
+    job = JobId.told(namespace, name)
     if not ask.knowledge.is_job(job):
         return None
     graph = orjson.loads(lineage_now(ask.knowledge, job, max(10 if depth is None else depth, 0)))["graph"]

@@ -11,6 +11,8 @@ from urllib.parse import quote, unquote
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from headwater.model.credentials import without_secrets
+
 API: Final = "/api/v1"
 """Where the API's paths begin."""
 
@@ -21,8 +23,8 @@ class EncodedName(Convertor[str]):
     regex = "[^/]+"
 
     def convert(self, value: str) -> str:
-        """The name."""
-        return unquote(value)
+        """The name, without the password that it may be asked for with."""
+        return without_secrets(unquote(value))
 
     def to_string(self, value: str) -> str:
         """The segment."""

@@ -10,7 +10,7 @@ from headwater.service.http.as_of import AsOf, AsOfTime, LogSize, end_of_compari
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import ServiceHere, says_as_of
-from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, Offset
+from headwater.service.routes.parameters import AS_NAMED, NOT_FOUND, WRONG, Limit, Offset
 from headwater.service.shapes import diff as shapes_diff
 from headwater.service.views.diff import Asked, diff, diff_of_runs
 from headwater.service.views.namespaces import check_namespace
@@ -30,7 +30,9 @@ async def get_diff(
     from_run: Annotated[str | None, Query(alias="fromRun", description="A run, instead of a time.")] = None,
     to_run: Annotated[str | None, Query(alias="toRun", description="The run that is compared with it.")] = None,
     node_id: Annotated[str | None, Query(alias="nodeId", description="Only what touches this node.")] = None,
-    namespace: Annotated[str | None, Query(description="Only what touches something in this namespace.")] = None,
+    namespace: Annotated[
+        str | None, AS_NAMED, Query(description="Only what touches something in this namespace.")
+    ] = None,
     as_of: AsOfTime = None,
     log_size: LogSize = None,
     limit: Limit = 100,

@@ -7,6 +7,7 @@ from typing import Annotated, TypeVar
 from fastapi import APIRouter, Query, Response
 
 from headwater.errors import InvalidNameError, NotFoundError
+from headwater.model.credentials import without_secrets
 from headwater.model.names import ColumnId, DatasetId, JobId, readings
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
@@ -38,7 +39,9 @@ async def get_identity(
     other: Annotated[str | None, Query(description="A node id: the evidence that leads there is `path`.")] = None,
 ) -> Response:
     """Every name of a dataset, and the evidence that they are one; a name in quarantine has no namespace."""
-    asked = _very_name(knowledge, node_id, "nodeId") if name is None else knowledge.named(DatasetId(namespace, name))
+    asked = (
+        _very_name(knowledge, node_id, "nodeId") if name is None else knowledge.named(DatasetId.told(namespace, name))
+    )
     if not knowledge.knows_when_called(asked):
         knowledge = await replay()
     return answer(identity(knowledge, asked, None if other is None else _very_name(knowledge, other, "other")))
@@ -71,7 +74,7 @@ async def get_containment(knowledge: Known, node_id: NodeId, limit: Limit = 100,
     """The job that a job is a part of, and a page of the jobs that are parts of it: a DAG and its tasks."""
     node = node_of(knowledge, node_id)
     if not isinstance(node, JobId):
-        raise NotFoundError(f"Job '{node_id}' not found.")
+        raise NotFoundError(f"Job '{without_secrets(node_id)}' not found.")
     return answer(await containment(knowledge, node, limit, offset))
 
 
@@ -90,7 +93,7 @@ def _very_name(knowledge: Knowledge, node_id: str | None, parameter: str) -> Dat
     for name in _meant(node_id, DatasetId, parameter):
         if knowledge.graph.identities.knows(name):
             return name
-    raise NotFoundError(f"Dataset '{node_id}' not found.")
+    raise NotFoundError(f"Dataset '{without_secrets(node_id)}' not found.")
 
 
 def _job_in_control(knowledge: Knowledge, node_id: str) -> JobId:
@@ -103,7 +106,7 @@ def _job_in_control(knowledge: Knowledge, node_id: str) -> JobId:
         for job in _meant(node_id, JobId, "nodeId"):
             if graph.named_in_control.get(job) and not graph.hides(job):
                 return job
-    raise NotFoundError(f"Job '{node_id}' not found.")
+    raise NotFoundError(f"Job '{without_secrets(node_id)}' not found.")
 
 
 def _meant(node_id: str, kind: type[NodeT], parameter: str) -> list[NodeT]:

@@ -6,6 +6,7 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticUseDefault
 
+from headwater.model.credentials import without_secrets
 from headwater.service.http.as_of import time_us
 from headwater.service.shapes import Failure
 
@@ -17,6 +18,9 @@ EITHER_CASE: Final = BeforeValidator(lambda text: text.upper() if isinstance(tex
 
 SMALL: Final = BeforeValidator(lambda text: text.lower() if isinstance(text, str) else text)
 """Of a word that stands in small letters in the description of Marquez's API, and is taken in either case, too."""
+
+AS_NAMED: Final = AfterValidator(lambda text: text and without_secrets(text))
+"""Of names that may be asked for with a password in them."""
 
 _MAX_DEPTH: Final = 10_000
 

@@ -12,7 +12,18 @@ from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import Counted, Now, ReadThrough, ServiceHere
 from headwater.service.request.node_ids import node_of
-from headwater.service.routes.parameters import A_TIME, NOT_FOUND, SMALL, WRONG, At, Limit, NodeId, Offset, Time
+from headwater.service.routes.parameters import (
+    A_TIME,
+    AS_NAMED,
+    NOT_FOUND,
+    SMALL,
+    WRONG,
+    At,
+    Limit,
+    NodeId,
+    Offset,
+    Time,
+)
 from headwater.service.shapes import causes as shapes_causes
 from headwater.service.shapes import coverage as shapes_coverage
 from headwater.service.shapes import drift as shapes_drift
@@ -67,7 +78,7 @@ async def get_coverage(
     service: ServiceHere,
     knowledge: Counted,
     now_us: Now,
-    namespace: Annotated[str | None, Query(description="Only the gaps of this namespace.")] = None,
+    namespace: Annotated[str | None, AS_NAMED, Query(description="Only the gaps of this namespace.")] = None,
     kind: Annotated[
         GapKind | None, SMALL, Query(description="Only gaps of this kind; the numbers stay those of all.")
     ] = None,
@@ -87,7 +98,7 @@ async def get_drift(
     service: ServiceHere,
     knowledge: Counted,
     node_id: Annotated[str | None, Query(alias="nodeId", description="Only this dataset's schema.")] = None,
-    namespace: Annotated[str | None, Query(description="Only datasets of this namespace.")] = None,
+    namespace: Annotated[str | None, AS_NAMED, Query(description="Only datasets of this namespace.")] = None,
     begin: Since = None,
     end: Until = None,
     limit: Limit = 100,

@@ -12,7 +12,7 @@ from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import Known
-from headwater.service.routes.parameters import EITHER_CASE, OR_DEFAULT, WRONG, Limit
+from headwater.service.routes.parameters import AS_NAMED, EITHER_CASE, OR_DEFAULT, WRONG, Limit
 from headwater.service.views import search
 
 router = APIRouter(prefix=API, tags=["search"], route_class=KnownQuery)
@@ -24,10 +24,12 @@ Order = Annotated[search.Order, EITHER_CASE]
 @router.get("/search", response_model=shapes.Hits, responses=WRONG)
 async def get_hits(
     knowledge: Known,
-    text: Annotated[str, Query(alias="q", description="A part of a name, in either case, or a whole node id.")],
+    text: Annotated[
+        str, AS_NAMED, Query(alias="q", description="A part of a name, in either case, or a whole node id.")
+    ],
     kind: Annotated[Kind | None, OR_DEFAULT, Query(alias="filter", description="Only these.")] = None,
     order: Annotated[Order, OR_DEFAULT, Query(alias="sort", description="By name, or the latest first.")] = "NAME",
-    namespace: Annotated[str | None, Query(description="Only names in this namespace.")] = None,
+    namespace: Annotated[str | None, AS_NAMED, Query(description="Only names in this namespace.")] = None,
     before: Annotated[
         date | None, OR_DEFAULT, Query(description="Only what was last heard of before this day, in UTC.")
     ] = None,
