@@ -11,6 +11,7 @@
                              it knows it
     metadata-columns         Spark's agent lists `_file` among the         the table is told to be one of Iceberg, which
                              columns of a table whose rows it rewrites    reserves the name
+    counts-as-text           `"rowCount": "12"` instead of a number       the text is a whole number's decimals
 
 `docs/mending.md` is the same list for users.
 """
@@ -24,7 +25,12 @@ from headwater.model.facts import ERRORS, TERMINAL_STATES
 from headwater.model.names import DatasetId
 
 Rule = Literal[
-    "completed-after-failing", "started-after-its-end", "namespace-found", "one-table-two-names", "metadata-columns"
+    "completed-after-failing",
+    "started-after-its-end",
+    "namespace-found",
+    "one-table-two-names",
+    "metadata-columns",
+    "counts-as-text",
 ]
 
 IsDeleted = Callable[[bytes], bool]
@@ -127,6 +133,15 @@ def listed_metadata(columns: Sequence[str]) -> Mended:
         "metadata-columns",
         f"Iceberg adds {', '.join(columns)} to rows that are read: no column of the table",
         ("dataset facet schema, as events told it of an Iceberg table",),
+    )
+
+
+def counted_in_text(facet: str, name: DatasetId, counts: Sequence[str]) -> Mended:
+    """That these members of a facet of the dataset, told as text, are the numbers that it writes."""
+    return Mended(
+        "counts-as-text",
+        f"{', '.join(counts)} in {facet} of {name.name} in {name.namespace}, told as text, count as numbers",
+        (f"dataset facet {facet}, as it was told",),
     )
 
 

@@ -477,3 +477,31 @@ def test_what_great_expectations_asserted_is_in_the_timeline_of_the_table_and_a_
     )
     assert cause["kind"] == "failed-check"
     assert version["facets"]["greatExpectations_assertions"] == found
+
+
+def test_counts_told_as_text_count_and_the_run_says_so(client: TestClient) -> None:
+    told, measured = facet(rowCount="7", size="123"), facet(rowCount="7", columnMetrics={"id": {"nullCount": "1"}})
+    written = {**dataset("out", "lake", dataQualityMetrics=measured), "outputFacets": {"outputStatistics": told}}
+    post(client, event(eventType="COMPLETE", outputs=[written]))
+
+    run = get(client, f"/api/v1/jobs/runs/{RUN}")
+    out = get(client, "/api/v1/namespaces/lake/datasets/out")
+    [point] = get(client, "/api/v1/quality?nodeId=dataset:lake:out")["timeline"]
+
+    assert run["outputDatasetVersions"][0]["facets"]["outputStatistics"] == told
+    assert [(each["rule"], each["what"]) for each in run["mended"]] == [
+        ("counts-as-text", "rowCount, size in outputStatistics of out in lake, told as text, count as numbers")
+    ]
+    assert [each["rule"] for each in out["mended"]] == ["counts-as-text"]
+    assert point["metrics"] == {"rowCount": 7, "columnMetrics": {"id": {"nullCount": 1}}}
+
+
+def test_a_jump_of_rows_that_are_told_as_text_is_a_possible_cause(client: TestClient) -> None:
+    for day, rows in enumerate(("100", "101", "99", "7"), start=1):
+        written = {**dataset("out"), "outputFacets": {"outputStatistics": facet(rowCount=rows)}}
+        run = {"runId": f"0198f7d0-1111-7222-8333-44445555666{day}"}
+        post(client, event(eventType="COMPLETE", eventTime=f"2026-05-2{day}T00:00:00Z", run=run, outputs=[written]))
+
+    found = get(client, "/api/v1/root-cause?nodeId=dataset:lake:out")
+
+    assert "volume-jump" in [each["kind"] for each in found["findings"]]

@@ -58,7 +58,7 @@ def test_members_that_a_view_does_not_know_are_kept() -> None:
         (SchemaFacet, {"fields": [], "_deleted": "yes"}, "._deleted: expected true or false"),
         (ColumnLineageFacet, {"fields": {"a.b": {}}}, ".fields.a.b.inputFields: is required"),
         (OutputStatisticsFacet, {"rowCount": 1.5}, ".rowCount: expected a whole number"),
-        (OutputStatisticsFacet, {"rowCount": "7"}, ".rowCount: expected a whole number"),
+        (OutputStatisticsFacet, {"rowCount": "7 rows"}, ".rowCount: expected a whole number"),
         (DataQualityMetricsFacet, {"columnMetrics": {"a": {"max": "9"}}}, ".columnMetrics.a.max: expected a number"),
         (
             NominalTimeFacet,
@@ -133,7 +133,7 @@ def test_checking_an_event_lists_every_fault_with_its_whole_path() -> None:
     body = {
         "run": {"facets": {"parent": {"run": {}, "job": {"namespace": "n", "name": "j"}}}},
         "job": {"facets": "none"},
-        "inputs": [{"inputFacets": {"inputStatistics": {"size": "7"}, "custom": "text"}}],
+        "inputs": [{"inputFacets": {"inputStatistics": {"size": "7 bytes"}, "custom": "text"}}],
         "outputs": [{"facets": {"schema": bad_schema, "version": {"datasetVersion": "1"}}}],
     }
 

@@ -8,6 +8,7 @@
     lineage        columnLineage of a dataset, lineage of a dataset or a job
     about          documentation, ownership and tags, which several entities have
     quality        assertions and metrics of a dataset's data, tests of a run
+    counts         numbers of rows, files and bytes, which some producers tell as text
     input_output   statistics and Iceberg's reports of one read or one write
     subset         which part of a dataset was read or written
     own            headwater_run, expanso_run (counters), headwater_subject, signature, a node's chain and heartbeat

@@ -4,14 +4,15 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from headwater.model.facets.view import Integer, Items, Number, Part, View
+from headwater.model.facets.counts import Count
+from headwater.model.facets.view import Items, Number, Part, View
 
 
 class _Statistics(View):
-    row_count: Integer | None = None
-    size: Integer | None = None
+    row_count: Count | None = None
+    size: Count | None = None
     """Bytes."""
-    file_count: Integer | None = None
+    file_count: Count | None = None
 
 
 class InputStatisticsFacet(_Statistics):

@@ -2,7 +2,8 @@
 
 from typing import Any, ClassVar, Final
 
-from headwater.model.facets.view import Integer, Items, Number, Part, View
+from headwater.model.facets.counts import Count
+from headwater.model.facets.view import Items, Number, Part, View
 
 _FAILED: Final = frozenset({"fail", "failed", "failure", "error"})
 
@@ -46,8 +47,8 @@ class DataQualityAssertionsFacet(View):
 class ColumnMetrics(Part):
     """What was measured of one column."""
 
-    null_count: Integer | None = None
-    distinct_count: Integer | None = None
+    null_count: Count | None = None
+    distinct_count: Count | None = None
     sum: Number | None = None
     count: Number | None = None
     min: Number | None = None
@@ -64,9 +65,9 @@ class DataQualityMetricsFacet(View):
 
     key: ClassVar = "dataQualityMetrics"
     column_metrics: dict[str, ColumnMetrics]
-    row_count: Integer | None = None
-    bytes: Integer | None = None
-    file_count: Integer | None = None
+    row_count: Count | None = None
+    bytes: Count | None = None
+    file_count: Count | None = None
     last_updated: str | None = None
 
 

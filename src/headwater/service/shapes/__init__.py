@@ -66,7 +66,12 @@ class Mended(TypedDict):
     """What a producer got wrong and evidence put right; docs/mending.md lists the rules."""
 
     rule: Literal[
-        "completed-after-failing", "started-after-its-end", "namespace-found", "one-table-two-names", "metadata-columns"
+        "completed-after-failing",
+        "started-after-its-end",
+        "namespace-found",
+        "one-table-two-names",
+        "metadata-columns",
+        "counts-as-text",
     ]
     what: str
     evidence: Sequence[str]

@@ -9,9 +9,10 @@ from typing import Final, NamedTuple, TypeVar, cast
 
 import orjson
 
-from headwater.graph.mending import Mended, Told, placed, started_late
+from headwater.graph.mending import Mended, Told, counted_in_text, placed, started_late
 from headwater.model.events import Direction
 from headwater.model.facets.about import TagsFacet
+from headwater.model.facets.counts import COUNTED, told_as_text
 from headwater.model.facets.own import DeclaredFacet, counters
 from headwater.model.facets.run import (
     ExecutionParametersFacet,
@@ -113,7 +114,7 @@ def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
         staleAfter=None if (stale_us := stale_after_us(knowledge, run)) is None else iso(stale_us),
         gap=_gap(read),
         tags=_tags(read),
-        mended=[mended_shape(each) for each in _mended(knowledge, run)],
+        mended=[mended_shape(each) for each in _mended(knowledge, run, told.observed)],
     )
 
 
@@ -152,7 +153,7 @@ def _tags(read: Mapping[str, object]) -> list[str]:
     return list(dict.fromkeys(tag.word for tag in told or ()))
 
 
-def _mended(knowledge: Knowledge, run: KnownRun) -> Iterator[Mended]:
+def _mended(knowledge: Knowledge, run: KnownRun, observed: Sequence[ObservedFacetRow]) -> Iterator[Mended]:
     if not run.has_events:
         return
     known = knowledge.graph.runs[run.run_id]
@@ -162,6 +163,9 @@ def _mended(knowledge: Knowledge, run: KnownRun) -> Iterator[Mended]:
     for name in sorted({name for _, name in known.observed if not name.is_complete}):
         if (found := placed(name, knowledge.graph.identities)) is not None:
             yield found
+    for row in observed:
+        if row.name in COUNTED and row.body is not None and (counts := [*told_as_text(json.loads(row.body))]):
+            yield counted_in_text(row.name, row.dataset, counts)
 
 
 def run_shape(knowledge: Knowledge, run: KnownRun) -> shapes.Run:

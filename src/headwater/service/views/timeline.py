@@ -15,6 +15,7 @@ import orjson
 from headwater.errors import InvalidEventError
 from headwater.model.events import DatasetEvent, Direction, Stamp, parse_event
 from headwater.model.extract import content_of
+from headwater.model.facets.counts import as_numbers
 from headwater.model.facets.quality import RunTestsFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.ahead import groups, in_turns
@@ -149,6 +150,7 @@ def _outcomes(facet: Mapping[str, Any]) -> Iterator[bool]:
 
 
 def _metrics(facet: Mapping[str, Any], column: str | None) -> Mapping[str, Any] | None:
+    facet = as_numbers(facet)
     columns = facet.get("columnMetrics")
     if column is not None:
         of_column = columns.get(column) if isinstance(columns, dict) else None

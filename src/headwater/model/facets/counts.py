@@ -1,0 +1,52 @@
+"""Counts that a producer tells as text: `"rowCount": "12"` is taken for the number that it writes.
+
+`docs/mending.md` says the same to users.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final
+
+from pydantic import BeforeValidator
+
+COUNTED: Final = frozenset({"inputStatistics", "outputStatistics", "dataQualityMetrics"})
+"""The facets that count."""
+_COUNTS: Final = frozenset({"rowCount", "size", "fileCount", "bytes", "nullCount", "distinctCount"})
+_OF_COLUMNS: Final = "columnMetrics"
+_DECIMAL: Final = re.compile(r"[0-9]{1,19}")
+
+
+def _number(value: object) -> object:
+    if isinstance(value, str) and _DECIMAL.fullmatch(value):
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Count = Annotated[int, BeforeValidator(_number)]
+"""How many there are, which JSON may also write as `7.0`, and some producers as `"7"`."""
+
+
+def told_as_text(facet: Mapping[str, Any]) -> Iterator[str]:
+    """The counts of a facet that are told so, by their paths: `rowCount`, `columnMetrics.id.nullCount`."""
+    for name, value in facet.items():
+        if name in _COUNTS and isinstance(value, str) and _DECIMAL.fullmatch(value):
+            yield name
+    for column, metrics in _columns(facet):
+        yield from (f"{_OF_COLUMNS}.{column}.{name}" for name in told_as_text(metrics))
+
+
+def as_numbers(facet: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The facet with these as numbers; all else as it came."""
+    if not any(told_as_text(facet)):
+        return facet
+    counted = {name: _number(value) if name in _COUNTS else value for name, value in facet.items()}
+    if columns := {column: as_numbers(metrics) for column, metrics in _columns(facet)}:
+        counted[_OF_COLUMNS] = {**facet[_OF_COLUMNS], **columns}
+    return counted
+
+
+def _columns(facet: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    columns = facet.get(_OF_COLUMNS)
+    for column, metrics in columns.items() if isinstance(columns, dict) else ():
+        if isinstance(metrics, dict):
+            yield column, metrics
