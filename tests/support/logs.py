@@ -115,6 +115,10 @@ _run_facets = st.fixed_dictionaries(
         ),
         "errorMessage": st.just(_facet(message="boom", programmingLanguage="PYTHON")) | _gone,
         "jobDependencies": _dependencies,
+        "test": st.lists(st.sampled_from(["unique", "fresh"]), max_size=2, unique=True).map(
+            lambda names: _facet(tests=[{"name": name, "status": "fail"} for name in names])
+        )
+        | _gone,
         "headwater_run": st.booleans().map(lambda is_inferred: _facet(isInferred=is_inferred)),
     },
 )

@@ -37,6 +37,7 @@ from headwater.model.facts import (
     Quarantined,
     RunFacet,
     RunOfJob,
+    RunTelling,
     RunTimes,
     Seen,
     Stamped,
@@ -73,6 +74,7 @@ class Growth(JobEdges, ColumnEvidences):
             Content: _pass_over,
             DeclaredShape: _pass_over,
             Telling: _pass_over,
+            RunTelling: _pass_over,
         }
 
     def add_all(self, facts: Iterable[Fact]) -> None:

@@ -23,6 +23,7 @@ from headwater.model.facets.own import ChainFacet, HeadwaterRunFacet
 from headwater.model.facts import (
     INFERRED_RANK,
     KEPT_FACETS,
+    KEPT_RUN_FACETS,
     STATE_RANK,
     STRENGTH,
     TERMINAL_STATES,
@@ -42,6 +43,7 @@ from headwater.model.facts import (
     Quarantined,
     RunFacet,
     RunOfJob,
+    RunTelling,
     RunTimes,
     Seen,
     Slot,
@@ -123,6 +125,8 @@ def _run_facts(event: RunEvent, link: ChainLink | None = None) -> Iterator[Fact]
             continue  # the link says it: of the run itself it says nothing
         yield content
         yield RunFacet(run_id, name, content.digest, stamp)
+        if name in KEPT_RUN_FACETS:
+            yield RunTelling(run_id, name, content.digest, stamp)
     if (dependencies := standing(event.run_facets, "jobDependencies")) is not None:
         yield from control_flow(run_id, dependencies, seen)
     yield from _job_facets(event.job, event.job_facets, stamp)

@@ -9,6 +9,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     RunTimes        run                                    min and max of times, greatest (rank, stamp) of states
     RunOfJob        run                                    last writer; naming a parent, and a root, beats not
     RunFacet        run, facet name                        last writer
+    RunTelling      run, facet name, content               union: last stamp
     JobFacet        job, facet name, content               union: first time and last stamp
     Observation     run, direction, dataset                union: min and max of times
     ObservedFacet   run, direction, dataset, slot, name    last writer
@@ -47,6 +48,8 @@ SHAPE_PARTS: tuple[ShapePart, ...] = ("schema", "version")
 
 KEPT_FACETS: frozenset[str] = frozenset({*SHAPE_PARTS, "dataQualityAssertions", "dataQualityMetrics"})
 """The facets of a dataset of which every telling counts, not only what a run told last."""
+KEPT_RUN_FACETS: frozenset[str] = frozenset({"test"})
+"""The same of a run: each telling may be of other tests."""
 Evidence = Literal["symlinks", "rename"]
 TerminalState = Literal["COMPLETE", "FAIL", "ABORT"]
 Way = Literal["upstream", "downstream"]
@@ -221,6 +224,21 @@ class RunFacet(LastWriter):
     name: str
     content: bytes
     stamp: Stamp
+
+
+@value
+class RunTelling(Merging):
+    """One of `KEPT_RUN_FACETS` that a run told, for good, whatever it told since; `stamp` is when it last did."""
+
+    KEY = ("run_id", "name", "content")
+    run_id: str
+    name: str
+    content: bytes
+    stamp: Stamp
+
+    def merge(self, other: "RunTelling") -> "RunTelling":
+        """Return the one that was told later."""
+        return self if self.stamp >= other.stamp else other
 
 
 class Stamped(NamedTuple):
@@ -549,6 +567,7 @@ Fact = (
     | RunTimes
     | RunOfJob
     | RunFacet
+    | RunTelling
     | JobFacet
     | Observation
     | ObservedFacet

@@ -60,7 +60,7 @@ class ToldFacet(NamedTuple):
 
 
 class ToldRunFacet(NamedTuple):
-    """A facet of a run, by its digest."""
+    """A facet that a run told of itself, by its digest, and when it last did."""
 
     stamp: Stamp
     run_id: str
@@ -111,9 +111,9 @@ class FacetReader(Bounded):
         return facets
 
     def told_run_facets(self, run_ids: Sequence[str], name: str) -> list[ToldRunFacet]:
-        """The facets with this name that the runs told of themselves."""
+        """The facets with this name, one of `KEPT_RUN_FACETS`, that the runs ever told of themselves."""
         sql = (
-            f"SELECT stamp_us, stamp_digest, run_id, content FROM {runs(run_ids)} r JOIN run_facet ON run = r.id "
+            f"SELECT stamp_us, stamp_digest, run_id, content FROM {runs(run_ids)} r JOIN run_telling ON run = r.id "
             f"WHERE name = ?{self._if_told}"
         )
         self._wait_for_facts()

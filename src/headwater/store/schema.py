@@ -294,6 +294,12 @@ UPDATE folded SET events = 0;          -- could be of a job that nobody else nam
 """
 
 TABLES_14 = """
+CREATE TABLE run_telling (             -- which tests a run ever told of, and when it last did
+  run INTEGER, name TEXT, content BLOB,
+  stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
+  PRIMARY KEY (run, name, content)
+) STRICT, WITHOUT ROWID;
+
 UPDATE folded SET events = 0;          -- passwords that were told in addresses stood in names and facets as they came:
 DELETE FROM alias;                     -- all facts are made anew, without them
 DELETE FROM catalog_entry;

@@ -30,6 +30,7 @@ from headwater.model.facts import (
     Quarantined,
     RunFacet,
     RunOfJob,
+    RunTelling,
     RunTimes,
     Seen,
     Target,
@@ -38,7 +39,17 @@ from headwater.model.facts import (
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bulk import Insert
 from headwater.store.connection import Row
-from headwater.store.merges import CHAIN_LINK, EDIT, JOB_FACET, RUN_OF_JOB, RUN_TIMES, TELLING, last_writer, widening
+from headwater.store.merges import (
+    CHAIN_LINK,
+    EDIT,
+    JOB_FACET,
+    RUN_OF_JOB,
+    RUN_TELLING,
+    RUN_TIMES,
+    TELLING,
+    last_writer,
+    widening,
+)
 from headwater.store.packing import content_of_row, held
 
 
@@ -180,6 +191,13 @@ TABLES: tuple[Table[Any], ...] = (
         last_writer("run_facet", 5, "run", "name"),
         lambda fact, numbers: (numbers.run(fact.run_id), fact.name, fact.content, *fact.stamp),
         lambda row, names: RunFacet(names.run(row[0]), row[1], row[2], Stamp(*row[3:])),
+        runs=(0,),
+    ),
+    Table(
+        RunTelling,
+        Insert("run_telling", 5, RUN_TELLING),
+        lambda fact, numbers: (numbers.run(fact.run_id), fact.name, fact.content, *fact.stamp),
+        lambda row, names: RunTelling(names.run(row[0]), row[1], row[2], Stamp(*row[3:])),
         runs=(0,),
     ),
     Table(

@@ -417,6 +417,51 @@ def test_the_tests_of_a_run_are_in_the_timeline_of_its_job_and_of_the_one_datase
     assert of_u == []
 
 
+def telling_tests(second: int, run: str = "r", **tests: str) -> dict[str, Any]:
+    """A RUNNING of a run that tells how these tests went, or takes all back where there are none."""
+    told = [{"name": name, "status": status} for name, status in tests.items()]
+    return event(
+        eventType="RUNNING",
+        run={"runId": run, "facets": {"test": facet(tests=told) if told else facet(_deleted=True)}},
+        eventTime=f"2026-05-22T14:23:{second:02d}Z",
+        outputs=[dataset("t")],
+    )
+
+
+def outcomes(client: TestClient, query: str = "") -> list[tuple[str, dict[str, str]]]:
+    timeline = get(client, f"/api/v1/quality?nodeId=job:etl:load{query}")["timeline"]
+    return [(each["at"][17:19], {test["name"]: test["status"] for test in each["tests"]}) for each in timeline]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_of_each_test_that_a_run_tells_of_in_several_events_the_last_counts(
+    client: TestClient, order: tuple[int, ...]
+) -> None:
+    told = [
+        telling_tests(10, unique="fail", fresh="pass"),
+        telling_tests(20, unique="pass"),
+        telling_tests(30, rows="fail"),
+    ]
+    post(client, *(told[place] for place in order))
+
+    assert outcomes(client) == [("30", {"rows": "fail"}), ("20", {"unique": "pass"}), ("10", {"fresh": "pass"})]
+    assert outcomes(client, "&asOf=2026-05-22T14:23:15Z") == [("10", {"unique": "fail", "fresh": "pass"})]
+    found = get(client, "/api/v1/root-cause?nodeId=dataset:lake:t")["findings"]
+    assert [each["words"] for each in found] == ["load: rows failed"]
+
+
+def test_tests_that_a_run_tells_again_and_again_stand_there_once_and_those_that_it_took_back_not(
+    client: TestClient,
+) -> None:
+    post(
+        client, telling_tests(10, a="fail"), telling_tests(20), telling_tests(30, b="fail"), telling_tests(40, b="fail")
+    )
+
+    assert outcomes(client) == [("40", {"b": "fail"})]
+    found = get(client, "/api/v1/root-cause?nodeId=dataset:lake:t")["findings"]
+    assert [each["words"] for each in found] == ["load: b failed"]
+
+
 def test_tests_are_those_of_the_time_that_is_asked_for(client: TestClient) -> None:
     post(client, checking("a", 10, "fail", "t"), checking("a", 20, "pass", "t"), checking("b", 30, "fail", "t"))
 

@@ -96,13 +96,15 @@ def test_an_event_whose_signature_an_earlier_shape_erased_has_its_place_in_its_n
 ) -> None:
     raw = erased(record("018f0000-0000-7000-8000-000000000001", 1)[0]).raw
     said = edit_entry("1", 2, "ann", [Saying(("entry", "0"), "erased:run.facets.owner", {"reason": "asked"})])
-    with closing(SqliteStore(tmp_path / "headwater.db", STEPS[:10])) as store:
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
         signed = entry_of(parse_event(raw), "ok", KEY.key_id, 1)
         store.add([signed, entry_of(said, "unsigned", None, 2)])
         everything = {fact.key for fact in store.facts()}
     with closing(sqlite3.connect(tmp_path / "headwater.db")) as db, db:
         assert db.execute("DELETE FROM chain_link").rowcount == 1
         db.execute("INSERT INTO run_facet SELECT run, 'headwater_chain', x'00', 1, x'00' FROM run_times")
+        db.execute("DROP TABLE run_telling")
+        db.execute("PRAGMA user_version = 10")
 
     with closing(SqliteStore(tmp_path / "headwater.db")) as store:
         assert {fact.key for fact in store.facts()} == everything
@@ -190,6 +192,7 @@ def test_what_the_log_tells_is_told_again_for_a_table_that_a_new_shape_adds(tmp_
             "engine_catalog",
             "declared_times",
             "telling",
+            "run_telling",
         )
         drops = "".join(f"DROP TABLE {table};" for table in ("named_job", *new))
         db.executescript(f"{drops} CREATE INDEX observed_shape ON observed_facet (run); PRAGMA user_version = 1;")

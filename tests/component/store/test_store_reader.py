@@ -171,14 +171,15 @@ def test_events_come_by_their_time_with_those_that_declare_or_without(
     assert total == count
 
 
-def test_a_facet_of_runs_comes_with_its_time_and_digest(store: Store) -> None:
+def test_each_telling_of_a_facet_of_runs_comes_with_its_time_and_digest(store: Store) -> None:
     for run, second, count in (("a", 1, 1), ("a", 2, 2), ("b", 3, 1)):
-        facets = {"x": facet(n=count), "y": facet()}
+        facets = {"test": facet(n=count), "y": facet()}
         store.add([entry(event(run={"runId": run, "facets": facets}, eventTime=f"1970-01-01T00:00:0{second}Z"))])
 
-    told = sorted(store.told_run_facets(["a", "b", "none"], "x"))
+    told = sorted(store.told_run_facets(["a", "b", "none"], "test"))
 
     assert [(row.run_id, row.stamp.time_us, store.content(row.content)["n"]) for row in told] == [
+        ("a", 1_000_000, 1),
         ("a", 2_000_000, 2),
         ("b", 3_000_000, 1),
     ]

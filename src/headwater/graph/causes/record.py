@@ -7,7 +7,7 @@ from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar, cast
 
 from headwater.graph.causes.readings import Columns, Readings
 from headwater.graph.drift import ColumnChange
-from headwater.model.events import NO_FACETS, DatasetRef, Direction, Facets, RunEvent
+from headwater.model.events import NO_FACETS, DatasetRef, Direction, Facets, RunEvent, standing
 from headwater.model.facets.dataset import SchemaFacet, VersionFacet
 from headwater.model.facets.input_output import (
     IcebergCommitReportFacet,
@@ -16,7 +16,13 @@ from headwater.model.facets.input_output import (
     OutputStatisticsFacet,
 )
 from headwater.model.facets.job import SourceCodeFacet, SourceCodeLocationFacet, SqlFacet
-from headwater.model.facets.quality import Assertion, DataQualityAssertionsFacet, DataQualityMetricsFacet, RunTestsFacet
+from headwater.model.facets.quality import (
+    Assertion,
+    DataQualityAssertionsFacet,
+    DataQualityMetricsFacet,
+    ExecutedTest,
+    RunTestsFacet,
+)
 from headwater.model.facets.run import (
     ErrorMessageFacet,
     ExecutionParametersFacet,
@@ -36,7 +42,6 @@ _OF_RUN: Final = (
     ExecutionParametersFacet,
     ErrorMessageFacet,
     SparkExceptionFacet,
-    RunTestsFacet,
 )
 """What rules ask of a run or its job."""
 _COUNTS: Final = (OutputStatisticsFacet, InputStatisticsFacet, DataQualityMetricsFacet)
@@ -102,6 +107,13 @@ class Check(NamedTuple):
     event: EventRef
 
 
+class Tested(NamedTuple):
+    """A test that a run carried out, and which event told how it went."""
+
+    test: ExecutedTest
+    event: EventRef
+
+
 class FailedCheck(NamedTuple):
     """An expectation that was missed while a run went on, whatever it told later."""
 
@@ -150,6 +162,8 @@ class Record:
     ends: Mapping[tuple[Direction, DatasetId], End]
     last: EventRef | None
     """The event that told how it ended, or the last one."""
+    tests: tuple[Tested, ...] = ()
+    """Its tests, of each what it told last, by name."""
 
     def view(self, kind: type[ViewT]) -> Said[ViewT] | None:
         """A run facet or job facet and the event that told it; None where it is absent or cannot be read."""
@@ -185,7 +199,23 @@ def record_of(
         {**of_job.read_all(_OF_RUN, readings), **of_run.read_all(_OF_RUN, readings)},
         {key: heard.end(readings) for key, heard in ends.items()},
         next(reversed(terminal or [ref for _, ref in in_order]), None),
+        tuple(_tests(in_order, readings)),
     )
+
+
+def _tests(in_order: Iterable[Told], readings: Readings) -> Iterator[Tested]:
+    """What was told of each test last; a run may tell of some now and of others later, or take all of them back."""
+    heard: dict[str, list[Tested]] = {}
+    for event, ref in in_order:
+        if RunTestsFacet.key not in event.run_facets:
+            continue
+        if standing(event.run_facets, RunTestsFacet.key) is None:
+            heard.clear()
+        elif (told := readings.view(RunTestsFacet, event.run_facets)) is not None:
+            names = {test.name for test in told.tests}
+            heard |= {name: [Tested(test, ref) for test in told.tests if test.name == name] for name in names}
+    for name in sorted(heard):
+        yield from heard[name]
 
 
 class _Heard(dict[str, tuple[Facets, EventRef]]):

@@ -24,6 +24,7 @@ from headwater.model.facts import (
     Quarantined,
     RunFacet,
     RunOfJob,
+    RunTelling,
     Telling,
 )
 from headwater.model.names import DatasetId, JobId
@@ -47,6 +48,7 @@ _NAME_NOBODY: Final[frozenset[type[Fact]]] = frozenset(
         ObservedFacet,
         Telling,
         RunFacet,
+        RunTelling,
         Quarantined,
         Ending,
         CatalogEntry,

@@ -45,5 +45,6 @@ class RunRecords:
 def size_bytes(record: Record) -> int:
     """About how much memory a record takes, were all its facets its own."""
     checks = sum(len(end.checks) for end in record.ends.values())
+    checks += len(record.tests)
     texts = sum(len(said.view.model_dump_json()) for said in record.said.values())
     return _RUN_BYTES + _END_BYTES * len(record.ends) + _CHECK_BYTES * checks + texts

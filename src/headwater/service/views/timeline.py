@@ -1,7 +1,9 @@
 """The quality of a dataset, or of one of its columns, over time, and how the tests of a job went.
 
 A `test` facet is a run's, and names no dataset: it counts for its job, and for a dataset where that is all that the run
-read or wrote. Of what dataset events declare, facts keep the last; what was declared before is read from the log.
+read or wrote. A run may tell of some tests now and of others later: of each test what it told last counts.
+
+Of what dataset events declare, facts keep the last; what was declared before is read from the log.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,6 +38,8 @@ class _Told(NamedTuple):
     direction: Direction | None
     kind: _OfDataset | Literal["test"]
     content: bytes
+    settled: frozenset[str] = frozenset()
+    """The tests of which the run told again later."""
 
 
 async def quality_timeline(
@@ -109,8 +113,16 @@ def _without_repetitions(told: Iterable[ToldFacet]) -> Iterator[ToldFacet]:
 
 def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Told]:
     ids = sorted(runs)
-    for row in knowledge.store.told_run_facets(ids, RunTestsFacet.key) if ids else ():
-        yield _Told(row.stamp, row.run_id, None, "test", row.content)
+    told = knowledge.store.told_run_facets(ids, RunTestsFacet.key) if ids else []
+    told.sort(key=lambda row: (row.run_id, row.stamp, row.content), reverse=True)
+    for run_id, rows in groupby(told, key=lambda row: row.run_id):
+        settled: frozenset[str] = frozenset()
+        for row in rows:
+            facet = knowledge.store.content(row.content)
+            yield _Told(row.stamp, run_id, None, "test", row.content, settled)
+            if facet.get("_deleted") is True:
+                break
+            settled |= {name for test in _objects(facet.get("tests")) if isinstance(name := test.get("name"), str)}
 
 
 def _runs_with_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:
@@ -124,6 +136,9 @@ def _runs_with_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:
 def _point(knowledge: Knowledge, told: _Told, column: str | None) -> shapes.QualityPoint | None:
     facet = knowledge.store.content(told.content)
     assertions = [each for each in _objects(facet.get("assertions")) if column in (None, each.get("column"))]
+    if told.settled:
+        tests = [test for test in _objects(facet.get("tests")) if test.get("name") not in told.settled]
+        facet = {**facet, "tests": tests}
     tests = [*_objects(facet.get("tests"))] if told.kind == "test" else []
     metrics = _metrics(facet, column) if told.kind == "dataQualityMetrics" else None
     if not assertions and not tests and metrics is None:

@@ -9,7 +9,6 @@ from headwater.graph.causes.record import SILENT, Check, FailedCheck, Outline, R
 from headwater.graph.causes.trail import Visit
 from headwater.graph.causes.words import listed
 from headwater.model.events import Direction
-from headwater.model.facets.quality import RunTestsFacet
 from headwater.model.names import DatasetId
 
 _ERROR: Final = 0.8
@@ -90,19 +89,18 @@ def _named(check: Check) -> str:
 
 
 def _failed_tests(visit: Visit) -> Iterator[Finding]:
-    told = visit.record.view(RunTestsFacet)
-    failed = [test for test in told[0].tests if test.passed is False] if told else []
-    if told and failed:
-        warns = all((test.severity or "").lower().startswith("warn") for test in failed)
+    failed = [each for each in visit.record.tests if each.test.passed is False]
+    if failed:
+        warns = all((each.test.severity or "").lower().startswith("warn") for each in failed)
         yield Finding(
             "failed-check",
             _WARNING if warns else _ERROR,
-            f"{visit.run.job.name}: {listed(sorted({test.name for test in failed}))} failed",
+            f"{visit.run.job.name}: {listed(sorted({each.test.name for each in failed}))} failed",
             visit.run.job,
             visit,
             visit.run.started_us,
             (visit.run.run_id,),
-            (told[1],),
+            tuple(dict.fromkeys(each.event for each in failed)),
         )
 
 
