@@ -11,6 +11,8 @@
                              it knows it
     metadata-columns         Spark's agent lists `_file` among the         the table is told to be one of Iceberg, which
                              columns of a table whose rows it rewrites    reserves the name
+    columns-of-folders       Spark's agent names files as where columns   the event lists their folder as what was
+                             come from                                    read, and not the files
     counts-as-text           `"rowCount": "12"` instead of a number       the text is a whole number's decimals
 
 `docs/mending.md` is the same list for users.
@@ -30,6 +32,7 @@ Rule = Literal[
     "namespace-found",
     "one-table-two-names",
     "metadata-columns",
+    "columns-of-folders",
     "counts-as-text",
 ]
 
@@ -133,6 +136,15 @@ def listed_metadata(columns: Sequence[str]) -> Mended:
         "metadata-columns",
         f"Iceberg adds {', '.join(columns)} to rows that are read: no column of the table",
         ("dataset facet schema, as events told it of an Iceberg table",),
+    )
+
+
+def read_as_folder(folder: DatasetId, named: int) -> Mended:
+    """That columns come from a folder, of whose files or partitions so many were named."""
+    return Mended(
+        "columns-of-folders",
+        f"columns told to come from {named} names in {folder.name} in {folder.namespace} come from that folder",
+        ("dataset facet columnLineage, and the inputs of the same event",),
     )
 
 

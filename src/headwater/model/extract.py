@@ -50,6 +50,7 @@ from headwater.model.facts import (
     Telling,
 )
 from headwater.model.flow_facts import control_flow, explicit_flows, explicit_makers, explicit_targets
+from headwater.model.folders import with_folders
 from headwater.model.iceberg import without_metadata_columns
 from headwater.model.identity_facts import identity_facts
 from headwater.model.names import DatasetId, JobId, run_id_of
@@ -101,7 +102,7 @@ def facts(event: Event, arrival: Arrival | None = None) -> tuple[Fact, ...]:
 
 def mended(event: RunEvent) -> RunEvent:
     """The event as `facts` takes it: for who reads more in it than facts tell."""
-    return with_assertions(without_metadata_columns(as_meant(event)))
+    return with_folders(with_assertions(without_metadata_columns(as_meant(event))))
 
 
 def job_facets(event: RunEvent) -> Iterator[JobFacet]:

@@ -169,3 +169,22 @@ def test_a_name_in_quarantine_tells_whom_it_may_mean(client: TestClient) -> None
     assert get(client, "/api/v1/quarantine")["totalCount"] == 0
     assert get(client, "/api/v1/namespaces/etl/jobs/flink")["inputs"] == [{"namespace": "file", "name": "/one/s/t"}]
     assert "headwater_quarantined 0.0" in client.get("/metrics").text.splitlines()
+
+
+def test_columns_of_files_come_from_the_folder_that_the_event_lists_and_the_dataset_says_so(client: TestClient) -> None:
+    files = [{"namespace": "file", "name": f"/data/in/{name}", "field": "id"} for name in ("p-1.csv", "day=1/p-2.csv")]
+    columns = facet(fields={"id": {"inputFields": files}})
+    post(
+        client,
+        ran("spark", 1, inputs=[dataset("/data/in", "file")], outputs=[dataset("o", "file", columnLineage=columns)]),
+    )
+
+    fed = get(client, "/api/v1/column-lineage?nodeId=datasetField:file:o:id")["graph"]
+    around = get(client, "/api/v1/lineage?nodeId=dataset:file:o")["graph"]
+    told = get(client, "/api/v1/namespaces/file/datasets/o")["mended"]
+
+    assert {node["id"] for node in fed} == {"datasetField:file:o:id", "datasetField:file:/data/in:id"}
+    assert {node["id"] for node in around} == {"dataset:file:o", "dataset:file:/data/in", "job:etl:spark"}
+    assert [(each["rule"], each["what"]) for each in told] == [
+        ("columns-of-folders", "columns told to come from 2 names in /data/in in file come from that folder")
+    ]

@@ -22,6 +22,7 @@ from headwater.emit.pulse import Pulse
 from headwater.model import declared, slim
 from headwater.model.build import dataset_event
 from headwater.model.events import RunEvent, parse_event
+from headwater.model.folders import with_folders
 from headwater.model.iceberg import without_metadata_columns
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
@@ -67,7 +68,7 @@ def by_trino() -> Iterator[bytes]:
 
 
 def by_the_service() -> Iterator[bytes]:
-    """What stands on a table of Iceberg in its answers, once it left a column out."""
+    """What stands in its answers on a table of Iceberg of which it left a column out, and on what a folder feeds."""
     listed = {"fields": [{"name": "id", "type": "long"}, {"name": "_file", "type": "string"}]}
     facets = {"storage": slim.facet("1-0-1/StorageDatasetFacet", storageLayer="iceberg", fileFormat="parquet")}
     facets["schema"] = slim.facet("1-2-0/SchemaDatasetFacet", **listed)
@@ -78,6 +79,14 @@ def by_the_service() -> Iterator[bytes]:
     [meant] = without_metadata_columns(event).inputs
     facets["headwater_metadata_columns"] = dict(meant.facets["headwater_metadata_columns"])
     yield tell(inputs=[read], outputs=[])
+    folder, file = (DatasetId("file", name) for name in ("/in", "/in/part-1"))
+    fields = {"id": {"inputFields": [{**file._asdict(), "field": "id"}]}}
+    written = slim.Described(ORDERS, {"columnLineage": slim.facet("1-2-0/ColumnLineageDatasetFacet", fields=fields)})
+    event = parse_event(tell(inputs=[slim.Described(folder, {})], outputs=[written]))
+    assert isinstance(event, RunEvent)
+    [meant] = with_folders(event).outputs
+    written.facets["headwater_folder_reads"] = dict(meant.facets["headwater_folder_reads"])
+    yield tell(inputs=[], outputs=[written])
 
 
 def by_the_api() -> Iterator[bytes]:

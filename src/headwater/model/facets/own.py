@@ -152,6 +152,21 @@ class MetadataColumnsFacet(View):
     columns: Items[str] | None = None
 
 
+class FolderRead(Part):
+    """A folder that was read, and how many files or folders in it were named in its place."""
+
+    namespace: str
+    name: str
+    named: Integer
+
+
+class FolderReadsFacet(View):
+    """The folders that columns come from, where files in these were told; the event lists only the folders."""
+
+    key: ClassVar = "headwater_folder_reads"
+    folders: Items[FolderRead]
+
+
 class SubjectChange(Part):
     """A field that came, went or has another type; `is_breaking` by the rules of the schema's own language."""
 

@@ -71,6 +71,7 @@ class Mended(TypedDict):
         "namespace-found",
         "one-table-two-names",
         "metadata-columns",
+        "columns-of-folders",
         "counts-as-text",
     ]
     what: str

@@ -9,13 +9,13 @@ from uuid import UUID
 import orjson
 
 from headwater.errors import InvalidEventError, NotFoundError, UnavailableError
-from headwater.graph.mending import Mended, counted_in_text, listed_metadata, mended_names
+from headwater.graph.mending import Mended, counted_in_text, listed_metadata, mended_names, read_as_folder
 from headwater.model.events import DatasetEvent, DatasetRef, JobEvent, parse_event
 from headwater.model.extract import contents_of
 from headwater.model.facets.about import DatasetTagsFacet, DocumentationFacet
 from headwater.model.facets.counts import COUNTED, told_as_text
 from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, LifecycleStateChangeFacet
-from headwater.model.facets.own import DeclaredFacet, MetadataColumnsFacet
+from headwater.model.facets.own import DeclaredFacet, FolderReadsFacet, MetadataColumnsFacet
 from headwater.model.names import DatasetId
 from headwater.service import shapes
 from headwater.service.http.answers import iso
@@ -111,6 +111,9 @@ def _mended(knowledge: Knowledge, name: DatasetId, digests: Mapping[str, bytes])
     listed = knowledge.facets.view(MetadataColumnsFacet, digests)
     if listed is not None and listed.columns:
         yield listed_metadata(listed.columns)
+    read = knowledge.facets.view(FolderReadsFacet, digests)
+    for folder in read.folders if read is not None else ():
+        yield read_as_folder(DatasetId(folder.namespace, folder.name), folder.named)
     for facet in sorted(COUNTED & digests.keys()):
         if counts := [*told_as_text(knowledge.store.content(digests[facet]))]:
             yield counted_in_text(facet, name, counts)
