@@ -6,7 +6,8 @@ which a union-find keeps. Two rules can take a class apart again; they are worke
 - Names that people parted stay apart. Within their component, links join in a fixed order, the strongest first, and a
   link that would bring parted names together is passed over.
 - A loose name belongs to the class that alone claims it. Where several classes do, nobody can tell, and it belongs to
-  none. Loose is one that is incomplete (without a namespace), and that of a table in Flink's catalog in memory.
+  none; nor does one that people parted from another that the class has taken in, in the order of the names. Loose is
+  one that is incomplete (without a namespace), and that of a table in Flink's catalog in memory.
 """
 
 from collections import defaultdict, deque
@@ -268,10 +269,11 @@ class Identities:
             for together in self._parted(self._members.get(root, {root})):
                 exceptions |= dict.fromkeys(together, together)
         adopted: dict[Class, set[DatasetId]] = defaultdict(set)
-        for loose in self._loose:
+        for loose in sorted(self._loose):
+            apart = self._apart.get(loose, set())
             classes = {self._class(by, exceptions) for by, _ in self._claims.get(loose, {})}
-            fitting = [each for each in classes if not self._apart.get(loose, set()) & each]
-            if len(fitting) == 1:
+            fitting = [each for each in classes if not apart & each]
+            if len(fitting) == 1 and not apart & adopted[fitting[0]]:
                 adopted[fitting[0]].add(loose)
         for own, others in adopted.items():
             exceptions |= dict.fromkeys(own | others, own | others)

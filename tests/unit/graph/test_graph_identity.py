@@ -80,6 +80,14 @@ def test_names_are_one_by_what_is_known_and_not_by_the_order_in_which_it_came(
     assert [straight.links(name) for name in NAMES] == [other.links(name) for name in NAMES]
 
 
+@pytest.mark.parametrize("steps", [*permutations([aliased(NAMES[0], INCOMPLETE), aliased(NAMES[0], IN_MEMORY)])])
+def test_of_two_loose_names_that_are_parted_and_that_one_dataset_claims_it_has_the_first(steps: Iterable[Step]) -> None:
+    identities = identities_of(steps, [(IN_MEMORY, INCOMPLETE)])
+
+    assert {*identities.members(NAMES[0])} == {NAMES[0], INCOMPLETE}
+    assert {*identities.members(IN_MEMORY)} == {IN_MEMORY}
+
+
 @given(_steps, _apart)
 def test_parted_names_are_never_one_and_every_other_pair_has_a_path_of_evidence(
     steps: list[Step], apart: list[tuple[DatasetId, DatasetId]]
