@@ -105,7 +105,7 @@ _job = st.builds(
 _whole = st.builds(
     lambda run, name: {"run": {"runId": run}, "job": {"namespace": "etl", "name": name}},
     st.sampled_from([*RUN_IDS, "a silent run"]),
-    st.sampled_from(["dag", "other-dag"]),
+    st.sampled_from(["dag", "other-dag", "load"]),
 )
 _run_facets = st.fixed_dictionaries(
     {},

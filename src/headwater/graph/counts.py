@@ -25,7 +25,7 @@ class Counts(NamedTuple):
 
 def counts_of(graph: Graph) -> Counts:
     """Count what is shown of a graph."""
-    jobs = [name for name, job in graph.jobs.items() if job.is_known and not graph.hides(name)]
+    jobs = [name for name in graph.jobs if graph.has_job(name) and not graph.hides(name)]
     return Counts(
         len(jobs),
         len(graph.runs),

@@ -206,6 +206,11 @@ class CutGraph(Graph):
         """The jobs and datasets that somebody said something about over the API since."""
         return frozenset(self.now.edits.nodes_said_after(self._until_us))
 
+    def may_be_misnamed(self, run_id: str) -> bool:
+        """As of any graph: what is folded again may have been otherwise than it is now."""
+        again = self.again
+        return run_id in self.now.misnamed or run_id in again.runs or run_id in again.child_runs
+
     def is_run_as_then(self, run_id: str) -> bool:
         """Whether what `now` has of a run that it knows is what was known of it then."""
         times = self.now.runs[run_id].times

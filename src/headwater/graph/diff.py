@@ -266,8 +266,7 @@ def _lay_out_tags(sides: _Sides, node: JobId | DatasetId, names: Sequence[Sequen
 
 
 def _has_job(graph: Graph, job: JobId) -> bool:
-    known = graph.jobs.get(job)
-    return known is not None and known.is_known and not graph.hides(job)
+    return graph.has_job(job) and not graph.hides(job)
 
 
 def _is_any_known(graph: Graph, name: DatasetId) -> bool:

@@ -17,11 +17,15 @@ class JobEdges(Known):
     def _belongs(self, run_id: str, of_job: RunOfJob) -> None:
         """Note a run with its job, and with those of the runs that it is a part of."""
         self._job(of_job.job).runs.add(run_id)
+        if run_id in self.child_runs:
+            self._compare_names(run_id)
         for whole in of_job.parts_of:
             job = self._job(whole.job)
             job.children.add(run_id)
             job.named.add(whole.run_id)
             self.child_runs[whole.run_id].setdefault(whole.job, set()).add(run_id)
+            if whole.run_id in self.runs:
+                self._compare_names(whole.run_id)
 
     def _drop_child(self, whole: ParentRun, run_id: str) -> None:
         job, claims = self._job(whole.job), self.child_runs[whole.run_id]
@@ -30,6 +34,16 @@ class JobEdges(Known):
         if not claims[whole.job]:
             del claims[whole.job]
             job.named.discard(whole.run_id)
+            self._compare_names(whole.run_id)
+
+    def _compare_names(self, run_id: str) -> None:
+        """Note whether the runs that are parts of a run all give it the job that it tells itself."""
+        run = self.runs.get(run_id)
+        own = None if run is None or run.of_job is None else run.of_job.job
+        if own is not None and any(job != own for job in self.child_runs[run_id]):
+            self.misnamed.add(run_id)
+        else:
+            self.misnamed.discard(run_id)
 
     def _count_edge(
         self, job_id: JobId, direction: Direction, dataset: DatasetId, seen: Seen, *, is_new_run: bool

@@ -23,6 +23,8 @@ class Known:
         self.child_runs: MutableMapping[str, dict[JobId, set[str]]] = defaultdict(dict)
         """By the id of a run, which may be silent itself: the runs whose parent facets name it, also as root, by the
         job that it has there."""
+        self.misnamed: set[str] = set()
+        """Runs that some of these give another job than the run itself tells."""
         self.identities = Identities()
         self.edits = Edits()
         self.nodes = Nodes()

@@ -16,7 +16,7 @@ from headwater.graph.mending import End, end_of
 from headwater.graph.records import Dataset, Edge, Flow, Run, Teller
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
-from headwater.model.facts import Declaration, Seen, Stamped
+from headwater.model.facts import Declaration, ParentRun, Seen, Stamped
 from headwater.model.names import DatasetId, JobId
 
 
@@ -130,7 +130,38 @@ class Graph(Growth):
         *_, node = teller
         return node if isinstance(node, JobId) else None
 
-    # Runs
+    # Runs and their jobs
+
+    def has_job(self, name: JobId) -> bool:
+        """Whether there is a job by that name, deleted or not.
+
+        What runs call the job of their parent or root is none, if that run tells itself that it is another's.
+        """
+        job = self.jobs.get(name)
+        if job is None or not job.is_known:
+            return False
+        return job.is_known_otherwise or any(self._job_told_by(run_id) in (None, name) for run_id in job.named)
+
+    def meant(self, whole: ParentRun | None) -> ParentRun | None:
+        """A parent or root as it is meant: its id says which run it is, and that run whose it is."""
+        own = None if whole is None else self._job_told_by(whole.run_id)
+        return whole if whole is None or own in (None, whole.job) else ParentRun(whole.run_id, own)
+
+    def parts_of(self, name: JobId) -> set[str]:
+        """The runs that are parts of the job's, whatever they call it; perhaps others that name the job."""
+        job = self.jobs[name]
+        misnamed = [run_id for run_id in job.runs if self.may_be_misnamed(run_id)]
+        claims = (parts for run_id in misnamed for parts in self.child_runs.get(run_id, {}).values())
+        return job.children.union(*claims)
+
+    def may_be_misnamed(self, run_id: str) -> bool:
+        """Whether some of its parts may give the run another job than it tells itself."""
+        return run_id in self.misnamed
+
+    def _job_told_by(self, run_id: str) -> JobId | None:
+        """The job of a run that speaks itself."""
+        run = self.runs.get(run_id)
+        return None if run is None or run.of_job is None else run.of_job.job
 
     def end_of(self, run: Run) -> End | None:
         """The state that the run is taken to be in; None for one that was never heard of itself."""

@@ -121,7 +121,7 @@ class _Data:
 
     def _known(self, jobs: Iterable[JobId]) -> list[JobId]:
         graph = self._graph
-        return sorted(job for job in jobs if graph.jobs[job].is_known and not graph.hides(job))
+        return sorted(job for job in jobs if graph.has_job(job) and not graph.hides(job))
 
     def _shown(self, names: Iterable[DatasetId]) -> list[DatasetId]:
         return sorted(filter(self._graph.shows, names))

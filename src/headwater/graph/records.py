@@ -107,7 +107,12 @@ class Job:
     @property
     def is_known(self) -> bool:
         """False for a job that only a run which turned out to belong elsewhere once named."""
-        return bool(self.runs or self.children or self.declaration or self.told or self.feeds or self.fed_by)
+        return self.is_known_otherwise or bool(self.children)
+
+    @property
+    def is_known_otherwise(self) -> bool:
+        """Whether it is known by more than what other runs name as the job of their parent or root."""
+        return bool(self.runs or self.declaration or self.told or self.feeds or self.fed_by)
 
 
 class DeclaredFacets(NamedTuple):

@@ -208,3 +208,57 @@ def test_the_events_of_a_run_are_listed_by_event_time_in_pages(client: TestClien
     assert (first["index"], first["eventType"], first["eventTime"]) == (1, "START", "2026-05-22T14:23:01.000Z")
     assert (page["events"][0]["index"], page["totalCount"]) == (0, 2)
     assert first["digest"].startswith("sha256:")
+
+
+def told_by(run: str, second: int, job: str, parent: str | None = None, *, ends: bool = False) -> dict[str, Any]:
+    """An event of a run, which perhaps names the run `dag` as its parent, of a job that is called as is given."""
+    named = facet(run={"runId": "dag"}, job={"namespace": "airflow", "name": parent}) if parent else None
+    return event(
+        eventType="COMPLETE" if ends else "RUNNING",
+        eventTime=f"2026-05-22T14:23:{second:02d}Z",
+        run={"runId": run, "facets": {"parent": named} if named else {}},
+        job={"namespace": "airflow", "name": job},
+    )
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_the_parent_of_a_run_is_of_the_job_that_it_tells_itself_whatever_its_parts_call_it(
+    client: TestClient, order: tuple[int, ...]
+) -> None:
+    told = told_by("task", 20, "daily.task", "daily_dag", ends=True), told_by("dag", 30, "Daily")
+    asked = "/jobs/runs/task", "/namespaces/airflow/jobs/daily.task", "/jobs", "/lineage?nodeId=job:airflow:daily.task"
+    for place in order:
+        post(client, told[place])
+        for path in asked:  # what is answered is kept
+            client.get(f"/api/v1{path}")
+
+    run, job = get(client, "/api/v1/jobs/runs/task"), get(client, "/api/v1/namespaces/airflow/jobs/daily.task")
+    whole = get(client, "/api/v1/containment?nodeId=job:airflow:Daily")
+    jobs = get(client, "/api/v1/namespaces/airflow/jobs")
+    ghost = client.get("/api/v1/namespaces/airflow/jobs/daily_dag")
+    found = get(client, "/api/v1/search?q=daily")["results"]
+
+    assert run["parent"] == {"runId": "dag", "job": {"namespace": "airflow", "name": "Daily"}}
+    assert job["parentJobName"] == "Daily"
+    assert [each["name"] for each in whole["parts"]] == ["daily.task"]
+    assert {each["name"] for each in jobs["jobs"]} == {"daily.task", "Daily"}
+    assert jobs["totalCount"] == 2
+    assert ghost.status_code == 404
+    assert {each["name"] for each in found} == {"daily.task", "Daily"}
+
+
+def test_a_parent_that_had_not_spoken_by_then_was_of_the_job_that_its_parts_named(client: TestClient) -> None:
+    post(client, told_by("task", 20, "daily.task", "daily_dag", ends=True), told_by("dag", 30, "Daily"))
+    then = "asOf=2026-05-22T14:23:25Z"
+
+    for _ in range(2):
+        run, before = (get(client, f"/api/v1/jobs/runs/task{asked}") for asked in ("", f"?{then}"))
+        jobs = get(client, f"/api/v1/namespaces/airflow/jobs?{then}")["jobs"]
+        job = get(client, f"/api/v1/namespaces/airflow/jobs/daily.task?{then}")
+
+        assert (run["parent"]["job"]["name"], before["parent"]["job"]["name"]) == ("Daily", "daily_dag")
+        assert {each["name"] for each in jobs} == {"daily.task", "daily_dag"}
+        assert job["parentJobName"] == "daily_dag"
+    changes = get(client, "/api/v1/diff?from=2026-05-22T14:23:25Z")["changes"]
+    of_jobs = {each["nodeId"]: (each["change"], each["event"]["index"]) for each in changes if each["kind"] == "job"}
+    assert of_jobs == {"job:airflow:daily_dag": ("went", 1), "job:airflow:Daily": ("came", 1)}

@@ -1,12 +1,15 @@
 """Runs that are only known because others name them as their parent or root."""
 
 import json
+from itertools import permutations
 from typing import Any
 
+import pytest
 from hypothesis import given
 
+from headwater.model.facts import ParentRun
 from headwater.model.names import JobId
-from headwater.service.knowledge.activity import activity, known_run
+from headwater.service.knowledge.activity import activity, known_run, parent_in
 from tests.support.logs import logs
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
@@ -45,7 +48,7 @@ def test_a_parent_is_known_by_the_older_name_of_its_facet_too() -> None:
     part = known_run(graph, "child")
     assert part is not None
     assert part.parent is not None
-    assert (part.parent.run_id, activity(graph, part.job).parent) == ("p", JobId("etl", "dag"))
+    assert (part.parent.run_id, parent_in(graph, activity(graph, part.job))) == ("p", JobId("etl", "dag"))
 
 
 def test_the_newer_name_of_the_facet_beats_the_older_one() -> None:
@@ -105,3 +108,51 @@ def test_a_run_is_no_part_of_itself() -> None:
     graph = graph_of(facts_of([child(1, "child", "child")]))
 
     assert {job.name for job, known in graph.jobs.items() if known.is_known} == {"load"}
+
+
+def speaking(second: int, run: str, job: str, parent: str | None = None) -> bytes:
+    """A run that tells itself whose it is."""
+    event = json.loads(child(second, parent or "", job=job))
+    event["run"]["runId"] = run
+    return json.dumps(event).encode()
+
+
+OWN, OF_PART = speaking(1, "p", "Daily DAG"), child(2, "p")
+
+
+@pytest.mark.parametrize("log", [*map(list, permutations([OWN, OF_PART]))])
+def test_the_job_of_a_parent_that_speaks_is_the_one_that_it_tells_itself(log: list[bytes]) -> None:
+    graph = graph_of(facts_of(log))
+
+    part = known_run(graph, "child")
+    assert part is not None
+    assert part.parent == ParentRun("p", JobId("etl", "Daily DAG"))
+    assert parent_in(graph, activity(graph, part.job)) == JobId("etl", "Daily DAG")
+    assert {job.name for job in graph.jobs if graph.has_job(job)} == {"Daily DAG", part.job.name}
+    assert graph.parts_of(JobId("etl", "Daily DAG")) == {"child"}
+
+
+def test_a_root_that_speaks_is_of_the_job_that_it_tells_itself() -> None:
+    graph = graph_of(facts_of([child(1, "p", "r"), speaking(2, "r", "Trigger")]))
+
+    for run_id in ("child", "p"):
+        run = known_run(graph, run_id)
+        assert run is not None
+        assert run.root == ParentRun("r", JobId("etl", "Trigger"))
+
+
+@pytest.mark.parametrize("told", [speaking(3, "another", "dag"), child(3, "silent")])
+def test_what_others_call_a_parents_job_is_a_job_where_anything_else_tells_of_it(told: bytes) -> None:
+    event = json.loads(told)
+    event["run"]["runId"] = "another"
+
+    graph = graph_of(facts_of([OWN, OF_PART, json.dumps(event).encode()]))
+
+    assert graph.has_job(JobId("etl", "dag"))
+
+
+def test_a_parent_that_turns_out_to_be_of_the_job_that_its_parts_name_is_of_that_job() -> None:
+    graph = graph_of(facts_of([OWN, OF_PART, speaking(3, "p", "dag")]))
+
+    assert {job.name for job in graph.jobs if graph.has_job(job)} == {"load", "dag"}
+    assert graph.misnamed == set()

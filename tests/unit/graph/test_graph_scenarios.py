@@ -7,7 +7,7 @@ import pytest
 
 from headwater.graph.lineage import Graph
 from headwater.model.names import DatasetId
-from headwater.service.knowledge.activity import activity, known_run
+from headwater.service.knowledge.activity import activity, known_run, parent_in
 from tests.support.scenarios import NAMES, Scenario, dataset, job, pair, scenario
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
@@ -41,7 +41,9 @@ def test_jobs_are_part_of_the_jobs_that_parent_facets_name(recorded: Scenario, g
         for name, known in recorded.truth["jobs"].items()
     }
 
-    assert {name: activity(graph, name).parent for name, found in graph.jobs.items() if found.is_known} == told
+    assert {
+        name: parent_in(graph, activity(graph, name)) for name, found in graph.jobs.items() if found.is_known
+    } == told
 
 
 def test_runs_are_of_their_jobs_in_their_states_and_under_their_parents(recorded: Scenario, graph: Graph) -> None:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Run
-from headwater.model.facts import RunOfJob, Seen
+from headwater.model.facts import ParentRun, RunOfJob, Seen
 from headwater.model.names import JobId
-from headwater.service.knowledge.activity import Activity, KnownRun, activity_in, known_run, known_runs
+from headwater.service.knowledge.activity import Activity, KnownRun, activity_in, as_meant, known_runs, told_run
 from headwater.service.tallies.ordered import Ordered
 
 _Key = tuple[int, str]
@@ -54,13 +54,18 @@ class Activities:
 
     def run(self, run_id: str) -> KnownRun | None:
         """The run, or None if nobody ever named it."""
+        run = self.told_run(run_id)
+        return None if run is None else as_meant(self._graph, run)
+
+    def told_run(self, run_id: str) -> KnownRun | None:
+        """The run, its parent and root as it tells them; None if nobody ever named it."""
         run = self._silent.get(run_id)
         if run is None and (run := self._known_run(run_id)) is not None and not run.has_events:
             self._silent[run_id] = run
         return run
 
     def _known_run(self, run_id: str) -> KnownRun | None:
-        return known_run(self._graph, run_id)
+        return told_run(self._graph, run_id)
 
     def spoke(self, run_ids: Iterable[str]) -> Mapping[str, Spoke]:
         """What the runs have told: asked before the graph hears more of them, for `touch` to be told."""
@@ -156,13 +161,13 @@ class Activities:
             return next(found, None)
         return min([*found, *([] if known is None else [known])], default=None)
 
-    def _parent(self, run_id: str) -> JobId | None:
-        run = self.run(run_id)
-        return None if run is None or run.parent is None else run.parent.job
+    def _parent(self, run_id: str) -> ParentRun | None:
+        run = self.told_run(run_id)
+        return None if run is None else run.parent
 
     def _run_of(self, job: JobId, run_id: str) -> KnownRun | None:
         """The run, if it is one of the job's."""
-        run = self.run(run_id)
+        run = self.told_run(run_id)
         return run if run is not None and run.job == job else None
 
 

@@ -44,10 +44,11 @@ class KnownRun(NamedTuple):
 
 
 class Activity(NamedTuple):
-    """What a job did: its runs, newest first, and the parent of the newest run that names one."""
+    """What a job did: its runs, newest first, and the parent that the newest run tells which names one."""
 
     runs: tuple[str, ...]
-    parent: JobId | None
+    parent: ParentRun | None
+    """As it is told: the run may itself tell another job."""
     ended_run: str | None
     """The newest run that has ended."""
     seen: Seen
@@ -56,6 +57,19 @@ class Activity(NamedTuple):
 
 def known_run(graph: Graph, run_id: str) -> KnownRun | None:
     """The run, or None if nobody ever named it."""
+    run = told_run(graph, run_id)
+    return None if run is None else as_meant(graph, run)
+
+
+def as_meant(graph: Graph, run: KnownRun) -> KnownRun:
+    """A run with its parent and root as they are meant."""
+    if run.parent is None and run.root is None:
+        return run
+    return run._replace(parent=graph.meant(run.parent), root=graph.meant(run.root))
+
+
+def told_run(graph: Graph, run_id: str) -> KnownRun | None:
+    """The run, its parent and root as it tells them; None if nobody ever named it."""
     run = graph.runs.get(run_id)
     if run is not None and run.times is not None and run.of_job is not None and (end := graph.end_of(run)) is not None:
         return _heard_of(run.times, run.of_job, end)
@@ -103,7 +117,7 @@ def known_runs(graph: Graph, job_id: JobId) -> list[KnownRun]:
     """The runs of a job that the graph knows, newest first."""
     job = graph.jobs[job_id]
     runs = [
-        run for run_id in job.runs | job.named if (run := known_run(graph, run_id)) is not None and run.job == job_id
+        run for run_id in job.runs | job.named if (run := told_run(graph, run_id)) is not None and run.job == job_id
     ]
     return sorted(runs, key=lambda run: (-run.seen.first_us, run.run_id))
 
@@ -111,6 +125,12 @@ def known_runs(graph: Graph, job_id: JobId) -> list[KnownRun]:
 def activity(graph: Graph, job_id: JobId) -> Activity:
     """What the job did; the job is one that the graph knows."""
     return activity_in(graph, job_id, known_runs(graph, job_id))
+
+
+def parent_in(graph: Graph, done: Activity) -> JobId | None:
+    """The job that a job is a part of, by what it did."""
+    parent = graph.meant(done.parent)
+    return None if parent is None else parent.job
 
 
 def activity_in(graph: Graph, job_id: JobId, runs: Sequence[KnownRun]) -> Activity:
@@ -123,7 +143,7 @@ def activity_in(graph: Graph, job_id: JobId, runs: Sequence[KnownRun]) -> Activi
         times += [*_times_of(graph, job.children), *_times_told(job)]
     return Activity(
         tuple(run.run_id for run in runs),
-        next((run.parent.job for run in runs if run.parent is not None), None),
+        next((run.parent for run in runs if run.parent is not None), None),
         next((run.run_id for run in runs if run.ended_us is not None), None),
         reduce(Seen.union, times),
     )

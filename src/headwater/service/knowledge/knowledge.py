@@ -16,7 +16,7 @@ from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facts import Edit, EngineCatalog, Fact, Seen
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.service.knowledge.activities import Activities
-from headwater.service.knowledge.activity import Activity, KnownRun
+from headwater.service.knowledge.activity import Activity, KnownRun, parent_in
 from headwater.service.knowledge.facet_views import FacetViews
 from headwater.service.knowledge.gaps import KnownGaps
 from headwater.service.knowledge.listing import NameIndex
@@ -25,7 +25,15 @@ from headwater.service.knowledge.rendered import JobNode, Rendered
 from headwater.service.knowledge.run_records import RunRecords
 from headwater.service.knowledge.spoken import Spoken
 from headwater.service.knowledge.tellers import Tellers
-from headwater.service.knowledge.touched import Touched, hidden_of, reshaped_by, touched_by, unused_of
+from headwater.service.knowledge.touched import (
+    Touched,
+    hidden_of,
+    jobs_of,
+    misnamed_parts,
+    reshaped_by,
+    touched_by,
+    unused_of,
+)
 from headwater.service.knowledge.verdicts import Verdicts
 from headwater.service.tallies.tally import DEFAULT_SOURCE, NEVER_US, DatasetTally, JobTally, Source
 from headwater.service.tallies.totals import DatasetTallies, JobTallies
@@ -87,6 +95,7 @@ class Knowledge:
         """Add what a stored event says; says what it touched, also what it moved away from."""
         told = mentions(facts)
         before, changes = touched_by(self.graph, told), self.graph.identities.changes
+        parts = misnamed_parts(self.graph, told.runs)
         kinds = {type(fact) for fact in facts}
         only_joined = self.graph.identities.only_joins and EngineCatalog not in kinds
         reshaped, hidden = reshaped_by(self.graph, facts), hidden_of(self.graph, before)
@@ -99,6 +108,7 @@ class Knowledge:
         self.tellers.change(told_before)
         joins = changes != self.graph.identities.changes
         after = touched_by(self.graph, told)
+        parts |= misnamed_parts(self.graph, told.runs)
         touched = Touched(before.jobs | after.jobs, before.datasets | after.datasets, after.run)
         self._activities.touch(touched.jobs, told_before)
         self.job_tallies.touch(touched.jobs)
@@ -123,6 +133,9 @@ class Knowledge:
         is_renamed = joins or before.datasets != after.datasets or bool(told.declared_jobs)
         is_renamed |= hidden != hidden_of(self.graph, before)
         self._forget(touched, told.runs, touched.datasets if is_renamed else reshaped)
+        if parts:
+            self._rendered.forget(jobs_of(self.graph, parts), ())
+            self._rendered.runs.forget(parts)
         if Edit in kinds:  # people are slow, and may say anything about anything
             self._rendered = self._nothing_rendered()
             self.gaps.touch_all()
@@ -209,8 +222,7 @@ class Knowledge:
 
     def is_job(self, name: JobId) -> bool:
         """Whether a job goes by this name."""
-        job = self.graph.jobs.get(name)
-        return job is not None and job.is_known and not self.graph.hides(name)
+        return self.graph.has_job(name) and not self.graph.hides(name)
 
     def job_names(self) -> Iterable[JobId]:
         """The names of all jobs, and perhaps of others."""
@@ -298,9 +310,12 @@ class Knowledge:
         """The runs of a known job, newest first."""
         return self._activities.of(job)
 
+    def whole_of(self, job: JobId) -> JobId | None:
+        """The job that a known job is a part of, as the newest of its runs says that names a parent."""
+        return parent_in(self.graph, self.activity(job))
+
     def _job_tally(self, name: JobId) -> JobTally | None:
-        job = self.graph.jobs.get(name)
-        if job is None or not job.is_known:
+        if not self.graph.has_job(name):
             return None
         edges = len(self.graph.reads(name)) + len(self.graph.writes(name))
         tags = tuple(dict.fromkeys(self.told_job_tags(name)))

@@ -44,6 +44,23 @@ def _jobs_of(graph: Graph, run_id: str) -> Iterator[JobId]:
             yield from graph.child_runs[whole.run_id]
 
 
+def misnamed_parts(graph: Graph, run_ids: Iterable[str]) -> set[str]:
+    """The runs that are parts of these, and give them other jobs than they have, or may have none yet."""
+    parts: set[str] = set()
+    for run_id in run_ids:
+        if claims := graph.child_runs.get(run_id):
+            run = graph.runs.get(run_id)
+            own = None if run is None or run.of_job is None else run.of_job.job
+            parts.update(*(runs for job, runs in claims.items() if job != own))
+    return parts
+
+
+def jobs_of(graph: Graph, run_ids: Iterable[str]) -> set[JobId]:
+    """The jobs of these runs."""
+    told = (graph.runs[run_id].of_job for run_id in run_ids)
+    return {of_job.job for of_job in told if of_job is not None}
+
+
 def reshaped_by(graph: Graph, facts: Iterable[Fact]) -> set[DatasetId]:
     """The datasets of which it may now be another version that some run has met, asked before the facts are added.
 

@@ -25,13 +25,13 @@ class ActivitiesThen(Activities):
         self._until_us = until_us
         self._told_by_runs = told_by_runs
 
-    def run(self, run_id: str) -> KnownRun | None:
+    def told_run(self, run_id: str) -> KnownRun | None:
         """As of now where neither the run nor, if it is silent, its parts spoke since."""
-        if run_id not in self._cut.again.runs and (run := self._now.run(run_id)) is not None:
+        if run_id not in self._cut.again.runs and (run := self._now.told_run(run_id)) is not None:
             is_silent_again = not run.has_events and run_id in self._cut.again.child_runs
             if run.seen.last_us <= self._until_us and not is_silent_again:
                 return run
-        return super().run(run_id)
+        return super().told_run(run_id)
 
     def _known_run(self, run_id: str) -> KnownRun | None:
         cut = self._cut
@@ -41,7 +41,7 @@ class ActivitiesThen(Activities):
 
     def _named_by_last(self, run_id: str) -> KnownRun | None:
         """A silent run as the last of its parts had it by then; None where others may have had it otherwise since."""
-        claims, known = self._cut.now.child_runs.get(run_id, {}), self._now.run(run_id)
+        claims, known = self._cut.now.child_runs.get(run_id, {}), self._now.told_run(run_id)
         if len(claims) != 1 or known is None or self._cut.tellers is None:
             return None
         ((job, parts),) = claims.items()
@@ -71,7 +71,7 @@ class ActivitiesThen(Activities):
         if not newest_first or seen is None:
             return None  # what others tell of the job is all there is
         is_part = done is None or done.parent is not None  # else none of its runs ever named a parent
-        parents = (run.parent.job for run in self._known(newest_first if is_part else ()) if run.parent is not None)
+        parents = (run.parent for run in self._known(newest_first if is_part else ()) if run.parent is not None)
         ended = None if done is None else done.ended_run  # the newest now that ended, be it since
         if done is None or (ended is not None and not self._has_begun(ended)):
             ended = next((run.run_id for run in self._known(newest_first) if run.ended_us is not None), None)
@@ -101,11 +101,11 @@ class ActivitiesThen(Activities):
         known = self._cut.now.runs.get(run_id)
         if known is not None and known.times is not None:
             return known.times.seen.first_us
-        run = self._now.run(run_id)
+        run = self._now.told_run(run_id)
         return self._until_us + 1 if run is None else run.seen.first_us
 
     def _known(self, run_ids: Iterable[str]) -> Iterator[KnownRun]:
-        return (run for run_id in run_ids if (run := self.run(run_id)) is not None)
+        return (run for run_id in run_ids if (run := self.told_run(run_id)) is not None)
 
     def _heard_of(self, run_id: str, job: JobId) -> Seen | None:
         """When a run was heard of as one of the job's."""
@@ -113,5 +113,5 @@ class ActivitiesThen(Activities):
         if known is not None and known.times is not None and self._cut.is_run_as_then(run_id):
             is_of_it = known.of_job is not None and known.of_job.job == job
             return known.times.seen if is_of_it else None
-        run = self.run(run_id)
+        run = self.told_run(run_id)
         return run.seen if run is not None and run.job == job else None

@@ -198,6 +198,9 @@ class KnowledgeThen(Knowledge):
         run = self._now.graph.runs.get(run_id)
         if run is None or not self._cut.is_run_as_then(run_id) or not self._cut.is_in_step:
             return False
+        parts_of = run.of_job.parts_of if run.of_job is not None else ()
+        if any(self._cut.meant(whole) != self._now.graph.meant(whole) for whole in parts_of):
+            return False
         return self._are_ends_same([name for _, name in run.observed])
 
     def rendered_job_alike(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
@@ -211,7 +214,7 @@ class KnowledgeThen(Knowledge):
             return None
         if not self._cut.are_alone_as_then(ends) or self._edited_any(ends):
             return None
-        return rendered if self.activity(job).parent == self._now.activity(job).parent else None
+        return rendered if self.whole_of(job) == self._now.whole_of(job) else None
 
     def rendered_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
         """As it is rendered of now."""
@@ -322,7 +325,8 @@ class KnowledgeThen(Knowledge):
         yield from self._cut.again.jobs
         runs = (self._now.graph.runs.get(run_id) for run_id in self._cut.again.runs)  # may have become another's since
         yield from (job for run in runs if run is not None for job, _ in jobs_told_of(run))
-        yield from (job for run_id in self._cut.again.child_runs for job in self._now.graph.child_runs.get(run_id, ()))
+        wholes = (self._cut.again.child_runs, self._cut.again.runs, self._now.graph.misnamed)
+        yield from (job for run_id in chain(*wholes) for job in self._now.graph.child_runs.get(run_id, ()))
         yield from (JobId(*names) for kind, *names in self._edited if kind == "job")
         for name in self._doubtful_names():
             if (dataset := self._now.graph.datasets.get(name)) is not None:
@@ -345,9 +349,13 @@ class KnowledgeThen(Knowledge):
         yield from (name for name in self._cut.again.datasets if not self._cut.are_alone_as_then((name,)))
         yield from (DatasetId(*names) for kind, *names in self._edited if kind == "dataset")
 
+    def _is_job_with_its_whole_same(self, job: JobId) -> bool:
+        """Whether what is known of a job is the same now, and what it is a part of goes by the same name."""
+        return self.is_job_same(job) and self.whole_of(job) == self._now.whole_of(job)
+
     def _nothing_rendered(self) -> Rendered:
         return Rendered.beside(
-            lambda job: self._now.rendered.job_nodes.get(job) if self.is_job_same(job) else None,
+            lambda job: self._now.rendered.job_nodes.get(job) if self._is_job_with_its_whole_same(job) else None,
             lambda name: self._now.rendered.dataset_nodes.get(name) if self.is_dataset_same(name) else None,
             lambda run_id: self._now.rendered.runs if self._is_run_same(run_id) else None,
         )

@@ -15,7 +15,7 @@ _GROUP: Final = 500
 
 async def containment(knowledge: Knowledge, job: JobId, limit: int, offset: int) -> shapes.Containment:
     """The job around a job, and a page of those within it, by name."""
-    children = [*knowledge.graph.jobs[job].children]
+    children = [*knowledge.graph.parts_of(job)]
     found = await in_turns(_jobs_of(knowledge, group) for group in groups(children, _GROUP))
     parts = sorted(part for part in set[JobId]().union(*found) if _whole(knowledge, part) == job)
     whole = _whole(knowledge, job)
@@ -36,5 +36,5 @@ def _jobs_of(knowledge: Knowledge, run_ids: Iterable[str]) -> set[JobId]:
 
 def _whole(knowledge: Knowledge, job: JobId) -> JobId | None:
     """As the newest run says that names a parent; who names its own job is a part of nothing."""
-    whole = knowledge.activity(job).parent
+    whole = knowledge.whole_of(job)
     return None if whole == job else whole

@@ -84,7 +84,7 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
 def _known(graph: Graph, names: Mapping[DatasetId, DatasetId]) -> Known:
     known = ((name, graph.datasets[member]) for member, name in names.items() if member in graph.datasets)
     return Known(
-        lambda job: graph.jobs[job].runs if job in graph.jobs else frozenset(),
+        lambda job: graph.jobs[job].runs or graph.jobs[job].named if job in graph.jobs else frozenset(),
         lambda run_id: {(direction, names.get(name, name)) for direction, name in graph.runs[run_id].observed},
         graph.identities.knows,
         {

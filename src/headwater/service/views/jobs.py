@@ -56,7 +56,8 @@ def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> sha
     documentation = _told(knowledge, job, DocumentationFacet)
     location = _told(knowledge, job, SourceCodeLocationFacet)
     done = knowledge.activity(job)
-    parent = done.parent if done.parent != job else None  # it may be a part of another run of its own
+    whole = knowledge.whole_of(job)
+    parent = whole if whole != job else None  # it may be a part of another run of its own
     return shapes.JobCore(
         id=name_of(job),
         type=job_type(knowledge, job),
