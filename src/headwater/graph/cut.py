@@ -405,6 +405,10 @@ class CutGraph(Graph):
         writing = set[str]().union(*(self.now.jobs[job].runs for job in writers))
         return writing.issuperset(self.now.runs_telling_of(name))
 
+    def runs_telling_of(self, target: DatasetId) -> Iterable[str]:
+        """As of any graph."""
+        return self._as_then(self.now.runs_telling_of(target)) | {*self.again.runs_telling_of(target)}
+
     def _told_of_columns(self, name: DatasetId) -> Iterator[Mapping[EvidenceKey, Seen]]:
         """What each run that is not folded again told of a dataset's columns."""
         return (self.now.runs[run_id].evidence[name] for run_id in self._as_then(self.now.runs_telling_of(name)))

@@ -31,16 +31,14 @@ class Derived(NamedTuple):
 
 def derived_from(graph: Graph, name: DatasetId) -> dict[DatasetId, Derived]:
     """What the dataset is made from without a job, by shown names; other names of its own are left out."""
-    known = {member: graph.datasets[member] for member in graph.members(name) if member in graph.datasets}
     if not name.is_complete:
         return {}
     found: dict[DatasetId, tuple[int, Edge]] = {}
-    for member, dataset in known.items():
-        for (strength, digest), edge in dataset.evidence.items():
-            for source in {graph.shown(each) for each in graph.column_edges.sources(member, digest)}:
-                best, seen = found.get(source, (0, None))
-                joined = edge if seen is None else Edge(seen.seen.union(edge.seen), seen.runs + edge.runs)
-                found[source] = max(best, strength), joined
+    for member, (strength, digest), edge in graph.evidence_into(name):
+        for source in {graph.shown(each) for each in graph.column_edges.sources(member, digest)}:
+            best, seen = found.get(source, (0, None))
+            joined = edge if seen is None else Edge(seen.seen.union(edge.seen), seen.runs + edge.runs)
+            found[source] = max(best, strength), joined
     told = {source for source in found if source.is_complete and source != name}
     if told:
         told -= {source for job in graph.writers(name) for source in graph.reads(job)}

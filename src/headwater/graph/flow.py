@@ -5,6 +5,7 @@ that the run read. A `lineage` facet without sources says that there are none.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.lineage import Graph
@@ -35,10 +36,10 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
     """
     sources: dict[Source, Edge] = {}
     members = tuple(graph.members(name))
-    for member in members:
-        for source, edge in (*_told(graph, member), *_multiplied(graph, member, members)):
-            known = sources.get(source)
-            sources[source] = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
+    inferred = (_multiplied(graph, member, members) for member in members)
+    for source, edge in chain(_told(graph, name), *inferred):
+        known = sources.get(source)
+        sources[source] = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
     named = (source for source in sources if graph.shows(source.dataset))
     return {source: sources[source] for source in named}
 
@@ -70,9 +71,8 @@ def sources_through(graph: Graph, job: JobId, name: DatasetId) -> set[DatasetId]
 
 
 def _told(graph: Graph, target: DatasetId) -> Iterator[tuple[Source, Edge]]:
-    dataset = graph.datasets.get(target)
-    for (strength, digest), edge in dataset.evidence.items() if dataset else ():
-        for source in {graph.shown(column_edge.source) for column_edge in graph.column_edges.edges(target, digest)}:
+    for member, (strength, digest), edge in graph.evidence_into(target):
+        for source in {graph.shown(column_edge.source) for column_edge in graph.column_edges.edges(member, digest)}:
             yield Source(source, DERIVATION[strength]), edge
 
 

@@ -4,7 +4,8 @@ Facts may be added one by one as they arrive or merged in bulk; the graph comes 
 outside: the graph holds their digests and asks `content` when it must read column edges or a declaration.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 
@@ -13,7 +14,7 @@ from headwater.graph.columns import ColumnEdge, columns_used_by
 from headwater.graph.declared import flows, makers
 from headwater.graph.growth import Growth, between
 from headwater.graph.mending import End, end_of
-from headwater.graph.records import Dataset, Edge, Flow, Run, Teller
+from headwater.graph.records import Dataset, Edge, EvidenceKey, Flow, Run, Teller
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
 from headwater.model.facts import Declaration, ParentRun, Seen, Stamped
@@ -219,21 +220,49 @@ class Graph(Growth):
 
     # Edges between columns, by shown names
 
+    def evidence_into(self, name: DatasetId) -> Iterator[tuple[DatasetId, EvidenceKey, Edge]]:
+        """What tells of the dataset's columns, under which of its names: of each run or declaration the strongest."""
+        datasets = ((member, self.datasets.get(member)) for member in self.members(name))
+        known = {member: dataset.evidence for member, dataset in datasets if dataset is not None and dataset.evidence}
+        if len(known) > 1 and len({strength for told in known.values() for strength, _ in told}) > 1:
+            yield from self._strongest_of(known)
+            return
+        for member, told in known.items():
+            for key, edge in told.items():
+                yield member, key, edge
+
+    def _strongest_of(self, members: Collection[DatasetId]) -> Iterator[tuple[DatasetId, EvidenceKey, Edge]]:
+        """The same, where weaker evidence under one name may be of whoever gave stronger under another."""
+        tellers: dict[object, list[tuple[DatasetId, EvidenceKey, Seen]]] = defaultdict(list)
+        for member in members:
+            for run_id in self.runs_telling_of(member):
+                tellers[run_id] += ((member, *told) for told in self.runs[run_id].evidence[member].items())
+            for by, declared in self.datasets[member].declared.items():
+                if declared.evidence is not None:
+                    time_us = declared.stamp.time_us
+                    tellers[by, None].append((member, declared.evidence, Seen(time_us, time_us)))
+        counted: dict[tuple[DatasetId, EvidenceKey], Edge] = {}
+        for teller, told in tellers.items():
+            strongest = max(strength for _, (strength, _), _ in told)
+            for member, key, seen in told:
+                if key[0] == strongest:
+                    is_run = isinstance(teller, str)
+                    counted.setdefault((member, key), Edge(seen, 0)).count(seen, is_new_run=is_run)
+        yield from ((*named, edge) for named, edge in counted.items())
+
     def column_edges_into(self, name: DatasetId) -> dict[ColumnEdge, Seen]:
         """The column edges into the dataset, each with the times it was seen; sources by their shown names.
 
         Those in quarantine are left out.
         """
         edges: dict[ColumnEdge, Seen] = {}
-        for member in self.identities.members(name):
-            dataset = self.datasets.get(member)
-            for (_, digest), edge in dataset.evidence.items() if dataset else ():
-                for column_edge in self.column_edges.edges(member, digest):
-                    source = self.shown(column_edge.source)
-                    if not source.is_complete:
-                        continue
-                    shown = column_edge if source is column_edge.source else column_edge._replace(source=source)
-                    edges[shown] = edges[shown].union(edge.seen) if shown in edges else edge.seen
+        for member, (_, digest), edge in self.evidence_into(name):
+            for column_edge in self.column_edges.edges(member, digest):
+                source = self.shown(column_edge.source)
+                if not source.is_complete:
+                    continue
+                shown = column_edge if source is column_edge.source else column_edge._replace(source=source)
+                edges[shown] = edges[shown].union(edge.seen) if shown in edges else edge.seen
         return edges
 
     def count_column_edges_into(self, name: DatasetId) -> tuple[set[str], int]:
@@ -241,12 +270,10 @@ class Graph(Growth):
         datasets, columns = self.column_edges.datasets.things, self.column_edges.columns.things
         shown = cache(lambda number: self.shown(datasets[number]))
         edges: set[tuple[int, DatasetId, int, int]] = set()
-        for member in self.identities.members(name):
-            dataset = self.datasets.get(member)
-            for _, digest in dataset.evidence if dataset else ():
-                for into, source, out_of, how in self.column_edges.quads(member, digest):
-                    if shown(source).is_complete:
-                        edges.add((into, shown(source), out_of, how))
+        for member, (_, digest), _ in self.evidence_into(name):
+            for into, source, out_of, how in self.column_edges.quads(member, digest):
+                if shown(source).is_complete:
+                    edges.add((into, shown(source), out_of, how))
         return {columns[into] for into, *_ in edges if into != WHOLE}, len(edges)
 
     def fed_by(self, name: DatasetId) -> set[DatasetId]:

@@ -269,3 +269,29 @@ def test_a_source_that_is_deleted_is_none() -> None:
     told.add(Edit(("dataset", "lake", "a"), "deleted", b"true", 1, seen))
 
     assert sources(told, "c") == {("b", "inputs and outputs")}
+
+
+@pytest.mark.parametrize("make", [run_event, lambda second, **ends: job_event(second, {}, **ends)])
+def test_of_what_is_told_at_once_under_two_names_of_a_dataset_the_strongest_counts(
+    make: Callable[..., dict[str, Any]],
+) -> None:
+    other_name = {"identifiers": [{"namespace": "lake", "name": "c", "type": "TABLE"}]}
+    explicit, weaker = lake("c", lineage={"inputs": [source("a")]}), lake("C", columnLineage=from_column("b"))
+    linked = {**weaker, "facets": {**weaker["facets"], "symlinks": other_name}}
+    told = make(1, inputs=BOTH_ENDS["inputs"], outputs=[explicit, linked])
+
+    found = graph(told)
+
+    for name in ("c", "C"):
+        into = {(edge.source.name, edge.source_column) for edge in found.column_edges_into(DatasetId("lake", name))}
+        assert sources(found, name) == {("a", "lineage")}
+        assert into == {("a", None)}
+        assert found.count_column_edges_into(DatasetId("lake", name)) == (set(), 1)
+
+
+def test_what_another_run_tells_under_another_name_counts_beside_it() -> None:
+    other_name = {"identifiers": [{"namespace": "lake", "name": "c", "type": "TABLE"}]}
+    explicit = run_event(1, outputs=[lake("c", lineage={"inputs": [source("a")]}, symlinks=other_name)])
+    weaker = run_event(2, run="s", outputs=[lake("C", columnLineage=from_column("b"), symlinks=other_name)])
+
+    assert sources(graph(weaker, explicit), "c") == {("a", "lineage"), ("b", "columnLineage")}

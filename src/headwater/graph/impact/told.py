@@ -88,18 +88,14 @@ def told_into(graph: Graph) -> Callable[[DatasetId], Told]:
 
 def _told_into(graph: Graph, shown: Callable[[int], DatasetId], target: DatasetId) -> Told:
     parts: dict[DatasetId, list[_Part]] = {}
-    told_of = []
-    for member in graph.members(target):
-        known = graph.datasets.get(member)
-        if known is None or not known.evidence:
-            continue
-        told_of.append(member)
-        for _, digest in tuple(known.evidence):
-            numbers = graph.column_edges.numbers(member, digest)
-            for source, places in _by_source(numbers).items():
-                if shown(source).is_complete:
-                    parts.setdefault(shown(source), []).append((numbers, places))
-    return Told(graph.writers(target), told_of, parts)
+    told_of: dict[DatasetId, None] = {}
+    for member, (_, digest), _ in tuple(graph.evidence_into(target)):
+        told_of[member] = None
+        numbers = graph.column_edges.numbers(member, digest)
+        for source, places in _by_source(numbers).items():
+            if shown(source).is_complete:
+                parts.setdefault(shown(source), []).append((numbers, places))
+    return Told(graph.writers(target), [*told_of], parts)
 
 
 def _by_source(numbers: "array[int]") -> dict[int, list[int]]:
