@@ -259,7 +259,11 @@ class CutGraph(Graph):
 
     def _is_told_since(self, facets: Mapping[str, Stamped]) -> bool:
         """Whether any of them was told since, be it with the same content."""
-        return any(stamp.time_us > self._until_us for stamp, _, _ in facets.values())
+        until_us = self._until_us
+        for stamp, _, _ in facets.values():  # noqa: SIM110  in half the time
+            if stamp.time_us > until_us:
+                return True
+        return False
 
     def _are_children_same(self, job: Job) -> bool:
         """Whether the runs that are told to be parts of the job's spoke by then only.

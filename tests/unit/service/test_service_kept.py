@@ -1,8 +1,9 @@
 """Values that are kept up to a size, also packed, and given up in time."""
 
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from headwater.service.knowledge.kept import BySize, Kept, Writing
+from headwater.service.knowledge.kept import BySize, Kept, KeptBeside, Writing
 
 PLAIN: Writing[bytes] = Writing(len, bytes, bytes)
 
@@ -126,3 +127,19 @@ def test_what_is_larger_than_all_the_room_is_given_up_with_all_the_rest() -> Non
 
     assert by_size.keep("b", b"." * 11) == [("a", b"..."), ("b", b"." * 11)]
     assert (len(by_size), by_size.bytes) == (0, 0)
+
+
+def test_what_is_kept_beside_is_found_for_all_keys_together_and_asked_for_once() -> None:
+    asked: list[Sequence[int]] = []
+
+    def others(keys: Sequence[int]) -> Mapping[int, bytes]:
+        asked.append(keys)
+        return {key: value(key) for key in keys if key % 2}
+
+    found = KeptBeside[int, bytes](PLAIN, 1_000, others)
+    found.keep(2, value(2))
+
+    assert found.missing([1, 2, 3, 4]) == [4]
+    assert found.found([1, 2, 3, 4]) == {number: value(number) for number in (1, 2, 3)}
+    assert [found.get(number) for number in (3, 4)] == [value(3), None]
+    assert asked == [[1, 3, 4], [4], [4]]

@@ -1,7 +1,7 @@
 """Values kept in memory up to a size in all: those that were not asked for the longest are given up first."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -126,6 +126,10 @@ class Kept(Generic[KeyT, ValueT]):
             self._have_at_hand(key, value)
         return value
 
+    def found(self, keys: Iterable[KeyT]) -> dict[KeyT, ValueT]:
+        """The values for those of the keys for which one is kept."""
+        return {key: value for key in keys if (value := self.get(key)) is not None}
+
     def keep(self, key: KeyT, value: ValueT) -> None:
         """Keep the value for the key."""
         self.drop(key)
@@ -170,10 +174,7 @@ class Kept(Generic[KeyT, ValueT]):
 
     def missing(self, keys: Iterable[KeyT]) -> list[KeyT]:
         """The keys for which nothing is kept."""
-        return [key for key in keys if not self._holds(key)]
-
-    def _holds(self, key: KeyT) -> bool:
-        return key in self._values or key in self._packed
+        return [key for key in keys if key not in self._values and key not in self._packed]
 
     @property
     def has_room(self) -> bool:
@@ -184,16 +185,31 @@ class Kept(Generic[KeyT, ValueT]):
 class KeptBeside(Kept[KeyT, ValueT]):
     """Values of which some others are kept already: `others` gives those, of the keys for which they hold here too."""
 
-    def __init__(self, writing: Writing[ValueT], max_bytes: int, others: Callable[[KeyT], ValueT | None]) -> None:
+    def __init__(
+        self, writing: Writing[ValueT], max_bytes: int, others: Callable[[Sequence[KeyT]], Mapping[KeyT, ValueT]]
+    ) -> None:
         super().__init__(writing, max_bytes)
         self._others = others
 
     def get(self, key: KeyT) -> ValueT | None:
         """The value for the key, or None where none is kept here or there."""
         value = super().get(key)
-        if value is None and (value := self._others(key)) is not None:
-            self._have_at_hand(key, value)
-        return value
+        return self._beside([key]).get(key) if value is None else value
 
-    def _holds(self, key: KeyT) -> bool:
-        return super()._holds(key) or self.get(key) is not None
+    def found(self, keys: Iterable[KeyT]) -> dict[KeyT, ValueT]:
+        """As of any; whether those that are kept there hold here is found out for all together."""
+        wanted = list(keys)
+        mine = {key: value for key in wanted if (value := super(KeptBeside, self).get(key)) is not None}
+        return {**mine, **self._beside([key for key in wanted if key not in mine])}
+
+    def _beside(self, keys: Sequence[KeyT]) -> Mapping[KeyT, ValueT]:
+        others = self._others(keys) if keys else {}
+        for key, value in others.items():
+            self._have_at_hand(key, value)
+        return others
+
+    def missing(self, keys: Iterable[KeyT]) -> list[KeyT]:
+        """The keys for which nothing is kept here or there."""
+        missing = super().missing(keys)
+        found = self._beside(missing)
+        return [key for key in missing if key not in found]

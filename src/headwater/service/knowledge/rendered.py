@@ -1,7 +1,7 @@
 """Parts of answers as the JSON that goes out, kept until what they tell of changes."""
 
 import marshal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from headwater.graph.records import Edge
@@ -116,8 +116,8 @@ class Rendered:
     @classmethod
     def beside(
         cls,
-        job_nodes: Callable[[JobId], JobNode | None],
-        dataset_nodes: Callable[[DatasetId], bytes | None],
+        job_nodes: Callable[[Sequence[JobId]], Mapping[JobId, JobNode]],
+        dataset_nodes: Callable[[Sequence[DatasetId]], Mapping[DatasetId, bytes]],
         runs: Callable[[str], RunTexts | None],
     ) -> "Rendered":
         """Nothing yet but what these give."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from itertools import chain
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from headwater.graph.last_told import (
 from headwater.graph.records import Run
 from headwater.graph.recounted import last_told_us
 from headwater.graph.walk import Around
+from headwater.graph.walk_by import around_by
 from headwater.model.edits import target_of
 from headwater.model.facts import Edit, Fact, Seen
 from headwater.model.names import DatasetId, JobId
@@ -110,11 +112,11 @@ class KnowledgeThen(Knowledge):
         return self._now.spoken.silent_after(self._until_us) + len(again) - twice
 
     def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
-        """As of any knowledge; walked in the graph of now where all that is come to was there then, and no more."""
+        """As of any knowledge; walked in the graph of now where its edges tell which of them were there then."""
         self.catch_up_derivations()
         if not self.derivations and self._has_only_edges_of_now and self._is_start_of_now(node):
-            found = self._now.around(node, max_hops)
-            if not found.made and all(map(self._has_edges_of_now, found.jobs)):
+            found = around_by(self._now.graph, self._until_us, self._cut.are_alone_as_then, node, max_hops)
+            if found is not None:
                 return found
         return super().around(node, max_hops)
 
@@ -128,12 +130,6 @@ class KnowledgeThen(Knowledge):
         again = self._cut.again.jobs.values()
         is_any_told = any(job.declared_over or job.declaration or job.told or job.feeds or job.fed_by for job in again)
         return self._cut.is_in_step and not is_any_told and all(map(self._is_where_it_was, self._cut.again.runs))
-
-    def _has_edges_of_now(self, name: JobId) -> bool:
-        """Whether a job had all edges then that it has now; if each run is where it was then."""
-        known, job = self._now.job_tallies.get(name), self._now.graph.jobs[name]
-        is_old = known is not None and _is_plain(known) and known.last_new_us <= self._until_us
-        return is_old and self._cut.are_alone_as_then((*job.reads, *job.writes))
 
     def seen(self, name: DatasetId) -> Seen:
         """As of any knowledge."""
@@ -188,10 +184,19 @@ class KnowledgeThen(Knowledge):
 
     def is_job_same(self, job: JobId) -> bool:
         """Whether what is known of a job, and of what its runs met, is the same now."""
-        if (self._edited and target_of(job) in self._edited) or not self._cut.is_job_as_then(job):
-            return False
-        known = self._cut.jobs[job]
-        return self._are_ends_same((*known.reads, *known.writes))
+        return job in self._same_jobs((job,))
+
+    def _same_jobs(self, jobs: Iterable[JobId]) -> list[JobId]:
+        """Those of the jobs that are."""
+        cut, edited = self._cut, self._edited
+        is_shape_as_then = cache(cut.is_shape_as_then)  # asked of a hub by each of its readers
+        return [
+            job
+            for job in jobs
+            if cut.is_job_as_then(job)
+            and not (edited and target_of(job) in edited)
+            and self._are_ends_same((*(known := cut.jobs[job]).reads, *known.writes), is_shape_as_then)
+        ]
 
     def _is_run_same(self, run_id: str) -> bool:
         """Whether a run had told all by then that it has told, of datasets that went by the same names."""
@@ -201,7 +206,7 @@ class KnowledgeThen(Knowledge):
         parts_of = run.of_job.parts_of if run.of_job is not None else ()
         if any(self._cut.meant(whole) != self._now.graph.meant(whole) for whole in parts_of):
             return False
-        return self._are_ends_same([name for _, name in run.observed])
+        return self._are_ends_same([name for _, name in run.observed], self._cut.is_shape_as_then)
 
     def rendered_job_alike(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
         """As it is rendered of now."""
@@ -225,13 +230,15 @@ class KnowledgeThen(Knowledge):
 
     def is_dataset_same(self, name: DatasetId) -> bool:
         """Whether what is known of a dataset itself, by its shown name, is the same now."""
+        if self._cut.are_alone_as_then((name,)):  # as nearly all are
+            return self._cut.is_dataset_as_then(name) and not self._edited_any((name,))
         return self._is_end_same(name) and all(map(self._cut.is_dataset_as_then, self._cut.members(name)))
 
-    def _are_ends_same(self, names: Sequence[DatasetId]) -> bool:
+    def _are_ends_same(self, names: Sequence[DatasetId], is_shape_as_then: Callable[[DatasetId], bool]) -> bool:
         """Whether each of the datasets is: found out faster where all go by one name, as nearly all do."""
         if self._cut.are_alone_as_then(names):
-            again = self._cut.again.datasets.keys() & names
-            return all(map(self._cut.is_shape_as_then, again)) and not self._edited_any(names)
+            again = self._cut.again.datasets
+            return all(is_shape_as_then(name) for name in names if name in again) and not self._edited_any(names)
         return all(map(self._is_end_same, names))
 
     def _edited_any(self, names: Sequence[DatasetId]) -> bool:
@@ -349,14 +356,14 @@ class KnowledgeThen(Knowledge):
         yield from (name for name in self._cut.again.datasets if not self._cut.are_alone_as_then((name,)))
         yield from (DatasetId(*names) for kind, *names in self._edited if kind == "dataset")
 
-    def _is_job_with_its_whole_same(self, job: JobId) -> bool:
-        """Whether what is known of a job is the same now, and what it is a part of goes by the same name."""
-        return self.is_job_same(job) and self.whole_of(job) == self._now.whole_of(job)
+    def _is_whole_same(self, job: JobId) -> bool:
+        """Whether what the job is a part of goes by the same name now."""
+        return self.whole_of(job) == self._now.whole_of(job)
 
     def _nothing_rendered(self) -> Rendered:
         return Rendered.beside(
-            lambda job: self._now.rendered.job_nodes.get(job) if self._is_job_with_its_whole_same(job) else None,
-            lambda name: self._now.rendered.dataset_nodes.get(name) if self.is_dataset_same(name) else None,
+            lambda jobs: self._now.rendered.job_nodes.found(filter(self._is_whole_same, self._same_jobs(jobs))),
+            lambda names: self._now.rendered.dataset_nodes.found(filter(self.is_dataset_same, names)),
             lambda run_id: self._now.rendered.runs if self._is_run_same(run_id) else None,
         )
 

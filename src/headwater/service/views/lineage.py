@@ -88,9 +88,8 @@ def _render(knowledge: Knowledge, rendered: Rendered) -> Iterator[None]:
     for names in _missing(rendered.dataset_nodes, [*knowledge.graph.datasets], _FEW_DATASETS):
         if not rendered.dataset_nodes.has_room or rendered is not knowledge.rendered:
             break
-        for name in names:
-            if knowledge.graph.is_shown(name):
-                _dataset_data(knowledge, name)
+        for _ in _dataset_nodes(knowledge, [name for name in names if knowledge.graph.is_shown(name)]):
+            pass
         yield
     yield from _render_runs(knowledge, rendered)
     for kept in (rendered.job_nodes, rendered.dataset_nodes, rendered.runs):
@@ -147,7 +146,9 @@ def _put_together(knowledge: Knowledge, center: DatasetId | JobId, found: Around
     names = sorted(ends, key=_node_id)
     if knowledge.derivations:
         _add_derivations(knowledge, names, ends)
-    nodes = [_dataset_node(knowledge, name, ends[name]) for name in names]
+    nodes = [
+        _dataset_node(node, ends[name]) for name, node in zip(names, _dataset_nodes(knowledge, names), strict=True)
+    ]
     shown = frozenset(jobs)
     # "dataset:" comes before "job:", so all are in the order of their ids
     nodes += [_with_jobs(knowledge, job, node.node, shown) for job, node in zip(jobs, rendered, strict=True)]
@@ -171,24 +172,29 @@ def _node_id(node: DatasetId | JobId) -> str:
 # Datasets
 
 
-def _dataset_node(knowledge: Knowledge, name: DatasetId, ends: _Ends) -> bytes:
-    node = _dataset_data(knowledge, name)
+def _dataset_node(node: bytes, ends: _Ends) -> bytes:
     return b'%b,"inEdges":[%b],"outEdges":[%b]}' % (node, b",".join(ends.into), b",".join(ends.out_of))
 
 
-def _dataset_data(knowledge: Knowledge, name: DatasetId) -> bytes:
+def _dataset_nodes(knowledge: Knowledge, names: Sequence[DatasetId]) -> Iterator[bytes]:
+    """The datasets, in their order, but for their edges; rendered where that was not done before."""
     kept = knowledge.rendered.dataset_nodes
-    node = kept.get(name)
-    if node is None:
-        alike = knowledge.rendered_alike(name, OF_DATASET_CORE)
-        if alike is None:
-            rest = {"id": name.node_id, "type": "DATASET", "data": dataset_core(knowledge, name)}
-            node = orjson.dumps(rest).removesuffix(b"}")
-        else:
-            node = heard_of(alike, knowledge.seen(name))
-        if knowledge.is_dataset(name):  # else it is known by what others tell of it
-            kept.keep(name, node)
-    return node
+    found = kept.found(names)
+    for name in names:
+        node = found.get(name)
+        if node is None:
+            node = _dataset_data(knowledge, name)
+            if knowledge.is_dataset(name):  # else it is known by what others tell of it
+                kept.keep(name, node)
+        yield node
+
+
+def _dataset_data(knowledge: Knowledge, name: DatasetId) -> bytes:
+    alike = knowledge.rendered_alike(name, OF_DATASET_CORE)
+    if alike is not None:
+        return heard_of(alike, knowledge.seen(name))
+    rest = {"id": name.node_id, "type": "DATASET", "data": dataset_core(knowledge, name)}
+    return orjson.dumps(rest).removesuffix(b"}")
 
 
 # Jobs
@@ -197,14 +203,14 @@ def _dataset_data(knowledge: Knowledge, name: DatasetId) -> bytes:
 def job_nodes(knowledge: Knowledge, jobs: Sequence[JobId]) -> list[JobNode]:
     """The jobs, in their order, rendered where that was not done before."""
     kept = knowledge.rendered.job_nodes
-    found = {job: kept.get(job) for job in jobs}
-    missing = [job for job, node in found.items() if node is None]
+    found = kept.found(jobs)
+    missing = [job for job in jobs if job not in found]
     for part in groups(missing, _SLICE):
         latest = newest_runs(knowledge, part, most=1)
         for job in part:
             node = found[job] = _job_node(knowledge, job, next(iter(latest[job]), None))
             kept.keep(job, node)
-    return [node for node in found.values() if node is not None]
+    return [found[job] for job in jobs]
 
 
 def _job_node(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> JobNode:
