@@ -40,24 +40,29 @@ def around_by(
                 yield from readers(name)
 
     def writers(name: DatasetId) -> Iterator[JobId]:
-        _refuse_unless(are_alone((name,)))
+        if not are_alone((name,)):
+            raise _NotToldByEdgesError
         for job in datasets[name].writers:
             known = jobs[job]
-            _refuse_unless(_is_told_by_its_runs(known))
+            if _is_told_by_others(known):
+                raise _NotToldByEdgesError
             if known.writes[name].seen.first_us <= until_us:
                 yield job
 
     def readers(name: DatasetId) -> Iterator[JobId]:
-        _refuse_unless(are_alone((name,)))
+        if not are_alone((name,)):
+            raise _NotToldByEdgesError
         for job in datasets[name].readers:
             known = jobs[job]
-            _refuse_unless(_is_told_by_its_runs(known))
+            if _is_told_by_others(known):
+                raise _NotToldByEdgesError
             if known.reads[name].seen.first_us <= until_us:
                 yield job
 
     try:
         if isinstance(node, JobId):
-            _refuse_unless(_is_told_by_its_runs(jobs[node]))
+            if _is_told_by_others(jobs[node]):
+                return None
             return Around([*reachable([node], neighbours, max_hops)], [])
         return Around([*reachable(sorted({*writers(node), *readers(node)}), neighbours, max_hops)], [])
     except _NotToldByEdgesError:
@@ -68,10 +73,5 @@ class _NotToldByEdgesError(Exception):
     """What there was must be looked for in another way."""
 
 
-def _refuse_unless(is_told: bool) -> None:
-    if not is_told:
-        raise _NotToldByEdgesError
-
-
-def _is_told_by_its_runs(job: Job) -> bool:
-    return not (job.declaration or job.declared_over or job.told or job.feeds or job.fed_by)
+def _is_told_by_others(job: Job) -> bool:
+    return bool(job.told or job.feeds or job.fed_by or job.declaration or job.declared_over)

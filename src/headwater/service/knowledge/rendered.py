@@ -164,7 +164,11 @@ def _read_node(written: bytes) -> JobNode:
 
 
 def _size_of_node(job: JobNode) -> int:
-    return len(job.node) + sum(len(edge) for _, edge in (*job.reads, *job.writes))
+    size = len(job.node)
+    for side in (job.reads, job.writes):
+        for _, edge in side:
+            size += len(edge)
+    return size
 
 
 _JOB_NODES: Final = Writing(_size_of_node, _written_node, _read_node)

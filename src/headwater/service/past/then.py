@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
-from itertools import chain
-from typing import TypeVar
+from itertools import chain, islice
+from typing import Final, TypeVar
 
 from headwater.graph.cut import CutGraph, side
 from headwater.graph.edits import node_of
@@ -34,6 +34,9 @@ from headwater.service.tallies.tally import NEVER_US, DatasetTally, JobTally
 from headwater.store.until import ReaderUntil
 
 ToldT = TypeVar("ToldT")
+
+_LATELY: Final = 64
+"""Runs that spoke last by a time: of a dataset that as many jobs touch, one of them told."""
 
 
 class KnowledgeThen(Knowledge):
@@ -150,8 +153,13 @@ class KnowledgeThen(Knowledge):
             is_again = node in self._cut.again.jobs or self._cut.has_silent_run_again(node)
             return None if job is None or is_again or not _is_plain(job) else self._job_seen(node, job)
         dataset = self._now.dataset_tallies.get(node)
-        is_again = node in self._cut.again.datasets or not self._cut.are_alone_as_then((node,))
-        return None if dataset is None or is_again or not _is_plain(dataset) else self._dataset_seen(node, dataset)
+        is_one = self._cut.are_alone_as_then((node,)) and not self._was_declared(node)
+        return self._dataset_seen(node, dataset) if dataset is not None and is_one and _is_plain(dataset) else None
+
+    def _was_declared(self, name: DatasetId) -> bool:
+        """Whether a dataset was declared by then, perhaps by a declaration that another has replaced since."""
+        again = self._cut.again.datasets.get(name)
+        return again is not None and (bool(again.declared) or again.declared_over is not None)
 
     def _job_seen(self, name: JobId, now: JobTally) -> Seen | None:
         """When a job was heard of by then of which its own runs alone tell, at least by those not folded again."""
@@ -172,15 +180,33 @@ class KnowledgeThen(Knowledge):
         return self._jobs_told_anew
 
     def _dataset_seen(self, name: DatasetId, now: DatasetTally) -> Seen | None:
-        """As of a job."""
+        """When a dataset of one name that runs alone tell of was heard of by then."""
+        again = self._cut.again.datasets.get(name)
+        return Seen.over((self._dataset_seen_whole(name, now), None if again is None else again.observed))
+
+    def _dataset_seen_whole(self, name: DatasetId, now: DatasetTally) -> Seen | None:
+        """The same by the runs that are not folded again."""
         if now.seen.first_us > self._until_us:
             return None
         if now.seen.last_us <= self._until_us:
             return now.seen
-        last_us = dataset_last_told_us(self._now.graph, name, self._until_us, self._tellers.last)
+        last_us = self._last_told_lately_us(name)
+        if last_us is None:
+            last_us = dataset_last_told_us(self._now.graph, name, self._until_us, self._tellers.last)
         if last_us is None:
             return dataset_seen_until(self._now.graph, name, self._until_us)
         return Seen(now.seen.first_us, last_us)
+
+    def _last_told_lately_us(self, name: DatasetId) -> int | None:
+        """When runs told last by then of a dataset that many jobs touch, if those did that spoke last."""
+        dataset, told_us = self._now.graph.datasets[name], 0
+        if len(dataset.readers) + len(dataset.writers) < _LATELY:
+            return None  # to look at its own jobs takes less
+        for last_us, told in islice(self._told_back(datasets_told_of), _LATELY):
+            if told_us >= last_us:
+                return told_us
+            told_us = max((told_us, *(us for each, us in told if each == name)))
+        return None
 
     def is_job_same(self, job: JobId) -> bool:
         """Whether what is known of a job, and of what its runs met, is the same now."""
@@ -303,10 +329,9 @@ class KnowledgeThen(Knowledge):
         is_one = self._cut.are_alone_as_then((name,))
         if known is None or not (is_plain and is_one and self._are_columns_same(name)):
             return super()._dataset_tally(name)
-        again = self._cut.again.datasets.get(name)
-        if again is not None and (again.declared or again.declared_over is not None):
-            return super()._dataset_tally(name)  # by a declaration that another has replaced since
-        seen = Seen.over((self._dataset_seen(name, known), None if again is None else again.observed))
+        if self._was_declared(name):
+            return super()._dataset_tally(name)
+        seen = self._dataset_seen(name, known)
         if seen is None:
             return None
         tags = tuple(dict.fromkeys(word for _, word in self.told_tags(name)))

@@ -22,6 +22,8 @@ TallyT = TypeVar("TallyT", JobTally, DatasetTally)
 
 _RUNS: Final = 1_000
 """That are looked at for when namespaces were heard of last: some milliseconds' work, then nodes are looked at."""
+_MANY: Final = 256
+"""Nodes that are left out in one go: a millisecond's work."""
 _SLICE: Final = 16
 """Nodes that are looked at in one go: a millisecond's work where columns must be counted."""
 
@@ -73,11 +75,22 @@ class Tallied(Generic[NodeT, TallyT]):
         self._take_over(others)
         order = others._last_new.items()
         later, nobody_knows = (bisect_right(order, us, key=itemgetter(0)) for us in (then.until_us, NEVER_US - 1))
-        self.touch(node for _, node in order[later:nobody_knows])
-        perhaps = chain((node for _, node in order[nobody_knows:]), then.doubtful())
-        for group in groups(list(dict.fromkeys(perhaps)), _SLICE):
+        news = [node for _, node in order[later:nobody_knows]]
+        perhaps = list(dict.fromkeys(chain((node for _, node in order[nobody_knows:]), then.doubtful())))
+        for group in groups(news, _MANY):
+            self.touch(node for node in group if not self._is_left_out(node, then))
+            yield
+        for group in groups(perhaps, _SLICE):
             self.touch(node for node in group if self._may_differ(node, then))
             yield
+
+    def _is_left_out(self, node: NodeT, then: Then[NodeT]) -> bool:
+        """Leave out a node of which nobody told by then, unless it is among the doubtful ones: they are looked at."""
+        known = self._known.get(node)
+        if known is None or known.seen.first_us <= then.until_us:
+            return False
+        self._leave_out(node, known)
+        return True
 
     def _may_differ(self, node: NodeT, then: Then[NodeT]) -> bool:
         """Whether to look at a doubtful node: to look takes less than to find out, where its runs alone tell of it."""
@@ -182,19 +195,22 @@ class Tallied(Generic[NodeT, TallyT]):
         if before == after:
             return
         self._times_then = None
-        mine = (None if tally is None else self._in_namespaces(node, tally) for tally in (before, after))
-        self._namespaces.change(node, *mine)
         if before is not None:
             self._last_new.remove((before.last_new_us, node))
-        if after is None:
-            del self._known[node]
-        else:
+            self._leave_out(node, before)
+        if after is not None:
             self._known[node] = after
             self._last_new.add((after.last_new_us, node))
-        if before is not None and before.is_shown:
-            self._take_out(node, before)
-        if after is not None and after.is_shown:
-            self._take_in(node, after)
+            self._namespaces.change(node, None, self._in_namespaces(node, after))
+            if after.is_shown:
+                self._take_in(node, after)
+
+    def _leave_out(self, node: NodeT, tally: TallyT) -> None:
+        """Count a node no longer that adds this."""
+        del self._known[node]
+        self._namespaces.change(node, self._in_namespaces(node, tally), None)
+        if tally.is_shown:
+            self._take_out(node, tally)
 
     def _in_namespaces(self, node: NodeT, tally: TallyT) -> Membership:
         raise NotImplementedError
