@@ -622,3 +622,76 @@ def test_a_job_whose_run_was_that_of_others_then_was_heard_of_when_they_spoke(tm
 
     assert (told["createdAt"], told["updatedAt"]) == ("2026-05-22T14:10:00.000Z", "2026-05-22T14:30:00.000Z")
     assert (listed[0], found["updatedAt"]) == ("dag", told["updatedAt"])
+
+
+@pytest.mark.parametrize("second", [30, 75, 150])
+@pytest.mark.parametrize("is_told_lately", [True, False])
+def test_a_dataset_with_many_readers_was_heard_of_when_the_last_of_them_spoke_that_had(
+    tmp_path: Path, second: int, is_told_lately: bool
+) -> None:
+    log = _of_a_hub(70, [] if is_told_lately else [f"other{number}" for number in range(65)])
+    until = _second(second)
+    by_then = [each for each in log if each["eventTime"] <= until]
+    reads = ("/api/v1/namespaces/lake/datasets/hub", "/api/v1/lineage?nodeId=dataset:lake:hub&depth=3", "/api/v1/jobs")
+    with served(tmp_path / "now") as client:
+        _send(client, [json.dumps(each).encode() for each in log])
+        now = [get(client, read) for read in reads]
+        past = [get(client, f"{read}{'&' if '?' in read else '?'}asOf={until}") for read in reads]
+    with served(tmp_path / "then") as client:
+        _send(client, [json.dumps(each).encode() for each in by_then])
+        then = [get(client, read) for read in reads]
+
+    assert past == then
+    assert past != now
+
+
+def _of_a_hub(readers: int, others: Sequence[str]) -> list[Body]:
+    """Two seconds after one another jobs read a dataset, the first of them to the end; then others something else."""
+    hub, long = {"inputs": [dataset("hub", schema=schema("a"))]}, {"run": {"runId": "long"}, "job": _job("long")}
+    log = [event(eventTime=_second(1), **long, **hub)]
+    for number in range(readers):
+        told = {"run": {"runId": f"run{number}"}, "job": _job(f"job{number}"), "outputs": [dataset(f"out{number}")]}
+        log += [event(eventTime=_second(2 * number + 2), **told, **hub)]
+        log += [event(eventTime=_second(2 * number + 3), eventType="COMPLETE", **told, **hub)]
+    for name in others:
+        log.append(event(eventTime=_second(74), run={"runId": name}, job=_job(name), inputs=[dataset("another")]))
+    return [*log, event(eventTime=_second(180), eventType="COMPLETE", **long, **hub)]
+
+
+def _job(name: str) -> Body:
+    return {"namespace": "etl", "name": name}
+
+
+def _second(second: int) -> str:
+    return f"2026-05-22T14:{second // 60:02d}:{second % 60:02d}Z"
+
+
+def test_what_lay_around_a_node_takes_in_what_comes_late_and_names_that_come_to_be_one(tmp_path: Path) -> None:
+    def run(minute: int, name: str, inputs: list[Body], outputs: list[Body]) -> Body:
+        return _at(minute, run={"runId": name}, job=_job(name), inputs=inputs, outputs=outputs)
+
+    a, b, c = (dataset(name) for name in "abc")
+    also_b = dataset("b-too", symlinks=facet(identifiers=[{"namespace": "lake", "name": "b", "type": "TABLE"}]))
+    log = [
+        run(10, "first", [a], [b]),
+        run(20, "second", [b], [c]),
+        run(40, "third", [a], [c]),
+        run(50, "third", [c], [a]),
+    ]
+    late = [run(15, "late", [c], [dataset("d")]), run(18, "alias", [also_b], [dataset("e")])]
+
+    def around(client: TestClient, asked: str) -> list[list[Body]]:
+        nodes = [f"dataset:lake:{name}" for name in "abc"] + ["job:etl:first", "job:etl:second"]
+        return [get(client, f"/api/v1/lineage?nodeId={node}&depth=3{asked}")["graph"] for node in nodes]
+
+    seen = []
+    with served(tmp_path / "now") as client:
+        post(client, *log)
+        for each in (None, *late):
+            post(client, *([] if each is None else [each]))
+            seen.append(around(client, "&asOf=2026-05-22T14:30:00Z"))
+    with served(tmp_path / "then") as client:
+        post(client, *log[:2])
+        for number, each in enumerate((None, *late)):
+            post(client, *([] if each is None else [each]))
+            assert seen[number] == around(client, "")

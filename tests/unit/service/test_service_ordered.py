@@ -36,3 +36,19 @@ def _changed(things: Ordered[int], changes: list[tuple[bool, int]], known: set[i
             things.remove(thing)
             known.discard(thing)
     return known
+
+
+@given(st.sets(st.integers(0, 999)), st.sets(st.integers(0, 999)), st.integers(0, 900), st.integers(0, 200))
+def test_many_things_that_come_and_go_between_others_are_put_in_their_places(
+    known: set[int], gone: set[int], begin: int, come: int
+) -> None:
+    things: Ordered[int] = Ordered()
+    known |= {*range(0, 1000, 3)}
+    _changed(things, [(True, thing) for thing in known], set())
+    same = things.copy()
+
+    changes = [(False, thing) for thing in gone] + [(True, thing) for thing in range(begin, begin + come)]
+    now = _changed(things, changes, known)
+
+    assert [*things.items()] == sorted(now)
+    assert [*same.items()] == sorted(known)

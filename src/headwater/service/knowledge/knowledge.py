@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Final
 
 from headwater.errors import NotFoundError
@@ -65,10 +65,14 @@ class Knowledge:
         self.verdicts = Verdicts(graph)
         self.spoken = Spoken(graph.runs)
         self.tellers = Tellers(graph)
-        self.run_records = RunRecords()
         self._rendered = self._nothing_rendered()
         self._rendered_as_of = 0
         """How often classes of names had changed when it was rendered."""
+
+    @cached_property
+    def run_records(self) -> RunRecords:
+        """What runs told, as the walk to a root cause reads it."""
+        return RunRecords()
 
     # Learning
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain, islice
 from typing import Final, TypeVar
 
@@ -51,7 +51,6 @@ class KnowledgeThen(Knowledge):
         self._now = now
         self.facets = now.facets
         self.name_index = NameIndexThen(now.name_index, lambda: graph.again.jobs, lambda: graph.identities.noted)
-        self.run_records = RunRecords(max_bytes=0)  # a past's memory is its graph's
         self._edited = graph.edited_since()
         self._jobs_told_anew: AbstractSet[JobId] | None = None
         self._derivations_as_of: int | None = None
@@ -64,6 +63,11 @@ class KnowledgeThen(Knowledge):
             until_us, self._is_tally_same, self._doubtful_datasets, lambda: self._told_back(datasets_told_of)
         )
         self.dataset_tallies.begin_with(now.dataset_tallies, of_datasets)
+
+    @cached_property
+    def run_records(self) -> RunRecords:
+        """None are kept: a past's memory is its graph's."""
+        return RunRecords(max_bytes=0)
 
     async def read_nodes(self) -> None:
         """Read them, if that was not done before: their records are as long as the log."""
