@@ -42,7 +42,7 @@ def around_by(
     def writers(name: DatasetId) -> Iterator[JobId]:
         if not are_alone((name,)):
             raise _NotToldByEdgesError
-        for job in datasets[name].writers:
+        for job in datasets[name].writers if name in datasets else ():
             known = jobs[job]
             if _is_told_by_others(known):
                 raise _NotToldByEdgesError
@@ -52,7 +52,7 @@ def around_by(
     def readers(name: DatasetId) -> Iterator[JobId]:
         if not are_alone((name,)):
             raise _NotToldByEdgesError
-        for job in datasets[name].readers:
+        for job in datasets[name].readers if name in datasets else ():
             known = jobs[job]
             if _is_told_by_others(known):
                 raise _NotToldByEdgesError

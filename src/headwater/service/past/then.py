@@ -203,7 +203,7 @@ class KnowledgeThen(Knowledge):
 
     def _last_told_lately_us(self, name: DatasetId) -> int | None:
         """When runs told last by then of a dataset that many jobs touch, if those did that spoke last."""
-        dataset, told_us = self._now.graph.datasets[name], 0
+        dataset, told_us = self._now.graph.datasets[name], -NEVER_US
         if len(dataset.readers) + len(dataset.writers) < _LATELY:
             return None  # to look at its own jobs takes less
         for last_us, told in islice(self._told_back(datasets_told_of), _LATELY):
