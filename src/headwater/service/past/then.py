@@ -22,6 +22,7 @@ from headwater.graph.walk_by import around_by
 from headwater.model.edits import target_of
 from headwater.model.facts import Edit, Fact, Seen
 from headwater.model.names import DatasetId, JobId
+from headwater.service.knowledge.activity import parent_in
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
 from headwater.service.knowledge.listing import NameIndexThen
 from headwater.service.knowledge.rendered import JobNode, Rendered
@@ -386,8 +387,9 @@ class KnowledgeThen(Knowledge):
         yield from (DatasetId(*names) for kind, *names in self._edited if kind == "dataset")
 
     def _is_whole_same(self, job: JobId) -> bool:
-        """Whether what the job is a part of goes by the same name now."""
-        return self.whole_of(job) == self._now.whole_of(job)
+        """Whether what a job that is the same is a part of goes by the same name now."""
+        done = self._now.activity(job)
+        return done.parent is None or parent_in(self._cut, done) == parent_in(self._now.graph, done)
 
     def _nothing_rendered(self) -> Rendered:
         return Rendered.beside(
