@@ -6,7 +6,7 @@ from typing import Any
 from headwater.graph.flow import sources_of
 from headwater.graph.records import Edge
 from headwater.graph.walk import reachable
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge

@@ -5,7 +5,7 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any
 
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from headwater.graph.spelling import normal, normal_uri
-from headwater.model.facts import Catalog, CatalogEntry, EngineCatalog, Seen, widened
+from headwater.model.facts import Catalog, CatalogEntry, EngineCatalog
+from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId
 
 Pair = tuple[DatasetId, DatasetId]

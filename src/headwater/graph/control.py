@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Edge
-from headwater.model.facts import Seen, Way
+from headwater.model.facts import Way
+from headwater.model.merging import Seen
 from headwater.model.names import JobId
 
 

@@ -19,7 +19,8 @@ from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run
 from headwater.graph.recounted import Counted, edges_by, last_told_us
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
-from headwater.model.facts import SHAPE_PARTS, Fact, Seen, Stamped, Target
+from headwater.model.facts import SHAPE_PARTS, Fact, Stamped, Target
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
 KeyT = TypeVar("KeyT")

@@ -15,7 +15,7 @@ from headwater.errors import HeadwaterError
 from headwater.graph.flow import DERIVATION, Derivation
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Edge, Job
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
 _FOR_EVER_US: Final = 2**63 - 1

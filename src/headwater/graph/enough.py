@@ -8,7 +8,8 @@ from functools import reduce
 from typing import Any, Final
 
 from headwater.graph.fold import FactKey
-from headwater.model.facts import ChainLink, Content, Fact, LastWriter
+from headwater.model.facts import ChainLink, Content, Fact
+from headwater.model.merging import LastWriter
 
 _BESIDE: Final = (Content, ChainLink)
 """What follows from the others, and what each event says of itself alone."""

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from headwater.graph.column_edges import ColumnEdges, ContentReader
 from headwater.graph.known import Known
 from headwater.graph.records import Edge, EvidenceKey
-from headwater.model.facts import STRENGTH, ColumnEvidence, Seen
+from headwater.model.facts import STRENGTH, ColumnEvidence
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
 
 

@@ -10,7 +10,8 @@ from typing import Final, Literal, NamedTuple
 
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Edge
-from headwater.model.facts import STRENGTH, Seen
+from headwater.model.facts import STRENGTH
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
 Derivation = Literal["lineage", "columnLineage", "inputs and outputs"]

@@ -39,11 +39,10 @@ from headwater.model.facts import (
     RunOfJob,
     RunTelling,
     RunTimes,
-    Seen,
     Stamped,
     Telling,
-    widened,
 )
+from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId, JobId
 
 

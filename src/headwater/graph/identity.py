@@ -17,7 +17,8 @@ from typing import Final, Literal, NamedTuple
 
 from headwater.graph.catalogs import Catalogs, Pair
 from headwater.graph.spelling import normal
-from headwater.model.facts import Alias, CatalogEntry, EngineCatalog, Seen, widened
+from headwater.model.facts import Alias, CatalogEntry, EngineCatalog
+from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId
 
 Reason = Literal["symlinks", "rename", "catalog", "configuration", "spelling", "catalog name"]

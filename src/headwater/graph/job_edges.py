@@ -7,7 +7,8 @@ from headwater.graph.declared import dataset_of, references
 from headwater.graph.known import Known
 from headwater.graph.records import Edge, Flow, Teller
 from headwater.model.events import Direction
-from headwater.model.facts import Declaration, ParentRun, RunOfJob, Seen, widened
+from headwater.model.facts import Declaration, ParentRun, RunOfJob
+from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId, JobId
 
 

@@ -8,7 +8,8 @@ from headwater.graph.edits import Edits
 from headwater.graph.identity import Identities
 from headwater.graph.nodes import Nodes
 from headwater.graph.records import Dataset, Job, Run, ToldOfRun
-from headwater.model.facts import Quarantined, Seen
+from headwater.model.facts import Quarantined
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Job, Run
 from headwater.model.events import Direction
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
 _READ: Final[Direction] = "input"

@@ -17,7 +17,8 @@ from headwater.graph.mending import End, end_of
 from headwater.graph.records import Dataset, Edge, EvidenceKey, Flow, Run, Teller
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
-from headwater.model.facts import Declaration, ParentRun, Seen, Stamped
+from headwater.model.facts import Declaration, ParentRun, Stamped
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
 

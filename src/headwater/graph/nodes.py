@@ -11,7 +11,8 @@ from typing import Any, Final, Literal, NamedTuple
 import orjson
 
 from headwater.model.digest import hash_of
-from headwater.model.facts import ChainLink, Seen
+from headwater.model.facts import ChainLink
+from headwater.model.merging import Seen
 from headwater.model.nodes import ERASED_HASH
 
 TroubleKind = Literal["fork", "broken", "hole", "replay", "silence", "dropped", "clock"]

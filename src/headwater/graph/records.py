@@ -7,17 +7,8 @@ from typing import NamedTuple
 
 from headwater.graph.fold import FactKey
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import (
-    STRENGTH,
-    Declaration,
-    RunFacet,
-    RunOfJob,
-    RunTimes,
-    Seen,
-    Stamped,
-    TerminalState,
-    Way,
-)
+from headwater.model.facts import STRENGTH, Declaration, RunFacet, RunOfJob, RunTimes, Stamped, TerminalState, Way
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
 EvidenceKey = tuple[int, bytes]

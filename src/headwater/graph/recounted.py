@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from headwater.graph.records import Edge, Run
 from headwater.model.events import Direction
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
 
 

@@ -33,7 +33,8 @@ from headwater.model import strict_json
 from headwater.model.credentials import without_secrets
 from headwater.model.events import DatasetEvent, Event, Stamp
 from headwater.model.extract import facts
-from headwater.model.facts import Edit, Fact, RunOfJob, Seen, Target
+from headwater.model.facts import Edit, Fact, RunOfJob, Target
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.nodes import Arrival
 from headwater.model.times import microseconds, time_at, timestamp

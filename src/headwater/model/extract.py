@@ -45,7 +45,6 @@ from headwater.model.facts import (
     RunOfJob,
     RunTelling,
     RunTimes,
-    Seen,
     Slot,
     Telling,
 )
@@ -53,6 +52,7 @@ from headwater.model.flow_facts import control_flow, explicit_flows, explicit_ma
 from headwater.model.folders import with_folders
 from headwater.model.iceberg import without_metadata_columns
 from headwater.model.identity_facts import identity_facts
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.nodes import Arrival, chain_link, is_of_node
 from headwater.model.sources import nameless_in, tells_sources

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from headwater.model.facts import ControlFlow, Seen, Way
+from headwater.model.facts import ControlFlow, Way
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.sources import tells_sources
 

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from headwater.model.catalogs import catalog_kind
 from headwater.model.events import DatasetRef, standing
-from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Evidence, Seen
+from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Evidence
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
 
 _FILE: Final = re.compile(r"file:/*")

@@ -20,9 +20,9 @@ from headwater.model.facts import (
     ObservedFacet,
     RunFacet,
     RunTelling,
-    Seen,
     Telling,
 )
+from headwater.model.merging import Seen
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
 from headwater.store.facet_reader import OF_DATASET, FacetReader

@@ -32,10 +32,10 @@ from headwater.model.facts import (
     RunOfJob,
     RunTelling,
     RunTimes,
-    Seen,
     Target,
     Telling,
 )
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.store.bulk import Insert
 from headwater.store.connection import Row

@@ -12,7 +12,8 @@ import pytest
 from headwater.graph.flow import sources_of
 from headwater.graph.lineage import Graph
 from headwater.model.events import Stamp
-from headwater.model.facts import Edit, JobFlow, RunOfJob, Seen
+from headwater.model.facts import Edit, JobFlow, RunOfJob
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 

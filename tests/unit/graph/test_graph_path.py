@@ -6,7 +6,8 @@ import pytest
 
 from headwater.graph.lineage import Graph
 from headwater.graph.path import Path, path
-from headwater.model.facts import Edit, Seen
+from headwater.model.facts import Edit
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from tests.unit.graph.test_graph_flow import entries, graph, job, lake, run_event, source
 

@@ -5,7 +5,7 @@ from hashlib import sha256
 import orjson
 
 from headwater.graph.records import Edge
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.rendered import JobNode, Rendered, RunTexts, heard_of, job_data, made_by
 

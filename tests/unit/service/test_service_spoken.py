@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from headwater.graph.records import Run
 from headwater.model.events import Stamp
-from headwater.model.facts import RunTimes, Seen
+from headwater.model.facts import RunTimes
+from headwater.model.merging import Seen
 from headwater.service.knowledge.spoken import Spoken
 
 times = st.integers(0, 40) | st.sampled_from([3_600_000_000, 7_200_000_000])

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Run
-from headwater.model.facts import ParentRun, RunOfJob, Seen
+from headwater.model.facts import ParentRun, RunOfJob
+from headwater.model.merging import Seen
 from headwater.model.names import JobId
 from headwater.service.knowledge.activity import Activity, KnownRun, activity_in, as_meant, known_runs, told_run
 from headwater.service.tallies.ordered import Ordered

@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 from headwater.graph.lineage import Graph
 from headwater.graph.mending import End
 from headwater.graph.records import Job, Run
-from headwater.model.facts import ParentRun, RunOfJob, RunTimes, Seen
+from headwater.model.facts import ParentRun, RunOfJob, RunTimes
+from headwater.model.merging import Seen
 from headwater.model.names import JobId
 from headwater.service.shapes import RunState
 

@@ -13,7 +13,8 @@ from headwater.graph.records import Dataset
 from headwater.graph.walk import Around, around
 from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
 from headwater.model.facets.dataset import DataSourceFacet
-from headwater.model.facts import Edit, EngineCatalog, Fact, Seen
+from headwater.model.facts import Edit, EngineCatalog, Fact
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.service.knowledge.activities import Activities
 from headwater.service.knowledge.activity import Activity, KnownRun, parent_in

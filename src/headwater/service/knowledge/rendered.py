@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from headwater.graph.records import Edge
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.kept import Kept, KeptBeside, Writing, fitted

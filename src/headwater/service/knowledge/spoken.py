@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Final
 
 from headwater.graph.records import Run
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.service.tallies.ordered import Ordered
 
 _SLICE: Final = 2_000

@@ -10,7 +10,8 @@ from itertools import chain, islice
 from operator import itemgetter
 
 from headwater.graph.lineage import Graph
-from headwater.model.facts import RunOfJob, Seen
+from headwater.model.facts import RunOfJob
+from headwater.model.merging import Seen
 from headwater.model.names import JobId
 from headwater.service.knowledge.activities import Spoke
 from headwater.service.tallies.ordered import Ordered

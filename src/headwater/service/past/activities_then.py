@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from headwater.graph.cut import CutGraph
 from headwater.graph.last_told import are_silent
 from headwater.graph.records import Job
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import JobId
 from headwater.service.knowledge.activities import Activities
 from headwater.service.knowledge.activity import Activity, KnownRun, named_by

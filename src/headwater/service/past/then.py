@@ -20,7 +20,8 @@ from headwater.graph.recounted import last_told_us
 from headwater.graph.walk import Around
 from headwater.graph.walk_by import around_by
 from headwater.model.edits import target_of
-from headwater.model.facts import Edit, Fact, Seen
+from headwater.model.facts import Edit, Fact
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.activity import parent_in
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge

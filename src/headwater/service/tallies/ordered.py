@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 
 ThingT = TypeVar("ThingT", bound=Hashable)
 

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 from headwater.errors import HeadwaterError
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.ahead import groups
 from headwater.service.tallies.ordered import Membership, Ordered, Spans

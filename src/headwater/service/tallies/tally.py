@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 
 NEVER_US: Final = 2**62
 """In the place of a time, after all others: nobody can tell."""

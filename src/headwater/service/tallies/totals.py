@@ -7,7 +7,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Final, Generic, Self
 
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service.tallies.ordered import Membership, Ordered, Spans
 from headwater.service.tallies.tallied import NodeT, Tallied, Then

@@ -11,7 +11,7 @@ import orjson
 from headwater.graph.flow import Derivation
 from headwater.graph.records import Edge, Teller
 from headwater.graph.walk import Around
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.ahead import groups, in_turns

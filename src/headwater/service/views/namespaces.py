@@ -8,7 +8,7 @@ from typing import Final
 
 from headwater.errors import NotFoundError
 from headwater.model.edits import DESCRIBED, described
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.ahead import in_turns

@@ -7,7 +7,8 @@ from typing import Final
 from headwater.errors import NotFoundError
 from headwater.model.credentials import without_credentials
 from headwater.model.edits import DESCRIBED, described
-from headwater.model.facts import Edit, Seen
+from headwater.model.facts import Edit
+from headwater.model.merging import Seen
 from headwater.service import shapes
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge

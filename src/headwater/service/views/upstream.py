@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from headwater.graph.walk import reachable
-from headwater.model.facts import Seen
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.knowledge.activity import KnownRun
