@@ -26,6 +26,8 @@ _CONTAINERS: Final = re.compile(r"(?i)(?:abfs|wasb)s?:")
 
 _BEGINS_AS_ADDRESS: Final = re.compile(r"(?i)jdbc:|[a-z][a-z0-9+.-]*://")
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\"'<>`]+")
+_VALUE_IN_JSON: Final = re.compile(rb'=(?!["=])')
+"""An option has a value; what base64 is filled up with has none, and is in every signature."""
 _USER_IN_JSON: Final = re.compile(rb'/(?:[^"/\\]|\\.)*@')
 _OPTION_IN_JSON: Final = re.compile(
     rb"(?i)[?&;:(][\w.-]*(?:pass|pwd|pw|secret|token|credential|sig|key|user|uid)[\w.-]*="
@@ -82,7 +84,9 @@ def may_hold_secrets(text: bytes) -> bool:
     """Whether a JSON text may hold one; where it holds none, mostly not, in a fraction of the time."""
     if b"@" in text and _USER_IN_JSON.search(text) is not None:
         return True
-    return (b"=" in text and _OPTION_IN_JSON.search(text) is not None) or _ESCAPED in text
+    if b"=" in text and _VALUE_IN_JSON.search(text) is not None and _OPTION_IN_JSON.search(text) is not None:
+        return True
+    return _ESCAPED in text
 
 
 def _without(text: str) -> str:
