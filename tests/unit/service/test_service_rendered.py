@@ -16,7 +16,7 @@ def node(number: int) -> JobNode:
 
 
 def test_a_job_that_was_packed_is_the_same_with_all_its_edges() -> None:
-    rendered = Rendered(max_bytes=200)
+    rendered = Rendered.nothing(max_bytes=200)
 
     for number in range(3):
         rendered.job_nodes.keep(JobId("etl", str(number)), node(number))

@@ -60,8 +60,6 @@ class Knowledge:
         self._activities = Activities(graph)
         self.derivations = Derivations(graph)
         self.name_index = NameIndex(lambda: graph.jobs, lambda: graph.identities.names)
-        self.job_tallies = JobTallies(self._job_tally)
-        self.dataset_tallies = DatasetTallies(self._dataset_tally)
         self.gaps = KnownGaps(graph, store.content)
         self.verdicts = Verdicts(graph)
         self.spoken = Spoken(graph.runs)
@@ -69,6 +67,16 @@ class Knowledge:
         self._rendered = self._nothing_rendered()
         self._rendered_as_of = 0
         """How often classes of names had changed when it was rendered."""
+
+    @cached_property
+    def job_tallies(self) -> JobTallies:
+        """What each job adds to the numbers of all."""
+        return JobTallies(self._job_tally)
+
+    @cached_property
+    def dataset_tallies(self) -> DatasetTallies:
+        """What each dataset adds to them."""
+        return DatasetTallies(self._dataset_tally)
 
     @cached_property
     def run_records(self) -> RunRecords:
@@ -199,7 +207,7 @@ class Knowledge:
         return self._rendered
 
     def _nothing_rendered(self) -> Rendered:
-        return Rendered()
+        return Rendered.nothing()
 
     def rendered_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
         """A dataset as it is rendered elsewhere, and is here but for when it was heard of; None: it is not.

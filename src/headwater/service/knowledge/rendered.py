@@ -2,6 +2,7 @@
 
 import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from headwater.graph.records import Edge
@@ -103,15 +104,20 @@ class RunTextsBeside(RunTexts):
             others.keep(job, run_id, text)
 
 
+@dataclass(slots=True)
 class Rendered:
     """What is kept, by what it tells of; datasets by their shown names."""
 
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self.job_nodes: Kept[JobId, JobNode] = Kept(_JOB_NODES, max_bytes)
-        self.dataset_nodes: Kept[DatasetId, bytes] = Kept(_PLAIN, max_bytes)
-        """A dataset in a lineage graph, but for its edges."""
-        self.runs = RunTexts(MAX_RUN_BYTES)
-        """Runs that have ended."""
+    job_nodes: Kept[JobId, JobNode]
+    dataset_nodes: Kept[DatasetId, bytes]
+    """A dataset in a lineage graph, but for its edges."""
+    runs: RunTexts
+    """Runs that have ended."""
+
+    @classmethod
+    def nothing(cls, max_bytes: int = MAX_BYTES) -> "Rendered":
+        """Nothing yet."""
+        return cls(Kept(_JOB_NODES, max_bytes), Kept(_PLAIN, max_bytes), RunTexts(MAX_RUN_BYTES))
 
     @classmethod
     def beside(
@@ -121,11 +127,11 @@ class Rendered:
         runs: Callable[[str], RunTexts | None],
     ) -> "Rendered":
         """Nothing yet but what these give."""
-        rendered = cls()
-        rendered.job_nodes = KeptBeside(_JOB_NODES, MAX_BYTES, job_nodes)
-        rendered.dataset_nodes = KeptBeside(_PLAIN, MAX_BYTES, dataset_nodes)
-        rendered.runs = RunTextsBeside(runs)
-        return rendered
+        return cls(
+            KeptBeside(_JOB_NODES, MAX_BYTES, job_nodes),
+            KeptBeside(_PLAIN, MAX_BYTES, dataset_nodes),
+            RunTextsBeside(runs),
+        )
 
     def forget(self, jobs: Iterable[JobId], datasets: Iterable[DatasetId]) -> None:
         """Something is new about these."""

@@ -33,6 +33,7 @@ from headwater.service.knowledge.touched import Touched
 from headwater.service.past.activities_then import ActivitiesThen
 from headwater.service.tallies.tallied import Then
 from headwater.service.tallies.tally import NEVER_US, DatasetTally, JobTally
+from headwater.service.tallies.totals import DatasetTallies, JobTallies
 from headwater.store.until import ReaderUntil
 
 ToldT = TypeVar("ToldT")
@@ -59,12 +60,22 @@ class KnowledgeThen(Knowledge):
         until_us = self._until_us = store.until_us
         self._tellers = graph.tellers = TellersThen(now.tellers, until_us, graph.again.runs)
         self._activities = ActivitiesThen(graph, now._activities, until_us, self._told_by_runs)
-        of_jobs = Then(until_us, self.is_job_same, self._doubtful_jobs, lambda: self._told_back(jobs_told_of))
-        self.job_tallies.begin_with(now.job_tallies, of_jobs)
-        of_datasets = Then(
-            until_us, self._is_tally_same, self._doubtful_datasets, lambda: self._told_back(datasets_told_of)
-        )
-        self.dataset_tallies.begin_with(now.dataset_tallies, of_datasets)
+
+    @cached_property
+    def job_tallies(self) -> JobTallies:
+        """As of any knowledge; they begin with those of now."""
+        tallies, told_back = super().job_tallies, lambda: self._told_back(jobs_told_of)
+        then = Then(self._until_us, self.is_job_same, self._doubtful_jobs, told_back)
+        tallies.begin_with(self._now.job_tallies, then)
+        return tallies
+
+    @cached_property
+    def dataset_tallies(self) -> DatasetTallies:
+        """As of any knowledge; they begin with those of now."""
+        tallies, told_back = super().dataset_tallies, lambda: self._told_back(datasets_told_of)
+        then = Then(self._until_us, self._is_tally_same, self._doubtful_datasets, told_back)
+        tallies.begin_with(self._now.dataset_tallies, then)
+        return tallies
 
     @cached_property
     def run_records(self) -> RunRecords:
