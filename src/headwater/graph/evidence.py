@@ -7,7 +7,7 @@ from headwater.graph.column_edges import ColumnEdges, ContentReader
 from headwater.graph.known import Known
 from headwater.graph.records import Edge, EvidenceKey
 from headwater.model.facts import STRENGTH, ColumnEvidence
-from headwater.model.merging import Seen
+from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId
 
 
@@ -28,15 +28,19 @@ class ColumnEvidences(Known):
         self.told_directly: set[DatasetId] = set()
         """Datasets of which a facet may tell what they are made from where no job does (`derived.py` looks)."""
         self._tellers: dict[DatasetId, dict[str, None]] | None = None
+        self._same_keys: dict[EvidenceKey, EvidenceKey] = {}
+        """As of what else many runs say alike."""
 
     def _add_evidence(self, fact: ColumnEvidence) -> None:
-        mine = self._run(fact.run_id).evidence.setdefault(fact.target, {})
+        run, target = self._run(fact.run_id), self._same_end(("output", fact.target))[1]
+        mine = run.evidence.setdefault(target, {})
         self._note_teller(fact.target, fact.run_id)
         self._observe(fact.target, fact.seen)
         key = (fact.strength, fact.content)
+        key = self._same_keys.setdefault(key, key)
         strongest = max((strength for strength, _ in mine), default=0)
         known = mine.get(key)
-        mine[key] = fact.seen if known is None else known.union(fact.seen)
+        mine[key] = run.as_long(widened(known, fact.seen))
         if fact.strength > strongest > 0:
             self._rebuild_evidence(fact.target)
         elif fact.strength >= strongest:

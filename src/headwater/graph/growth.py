@@ -34,6 +34,7 @@ from headwater.model.facts import (
     JobFlow,
     Observation,
     ObservedFacet,
+    ParentRun,
     Quarantined,
     RunFacet,
     RunOfJob,
@@ -125,9 +126,10 @@ class Growth(JobEdges, ColumnEvidences):
     def _add_run_of_job(self, fact: RunOfJob) -> None:
         run = self._run(fact.run_id)
         before = run.of_job
-        now = run.of_job = fact if before is None else before.merge(fact)
+        now = fact if before is None else before.merge(fact)
         if now is before:
             return
+        now = run.of_job = self._with_same_jobs(now)
         for whole in before.parts_of if before is not None else ():
             self._drop_child(whole, fact.run_id)
         self._belongs(fact.run_id, now)
@@ -145,14 +147,24 @@ class Growth(JobEdges, ColumnEvidences):
             self._job(before.job).runs.discard(fact.run_id)
             self._rebuild_edges(before.job)
 
+    def _with_same_jobs(self, fact: RunOfJob) -> RunOfJob:
+        """The fact, which is kept for good, with the objects that others have for these jobs."""
+        parent, root = fact.parent, fact.root
+        same_parent = None if parent is None else ParentRun(parent.run_id, self._same_job(parent.job))
+        if root is None or root is parent:
+            same_root = None if root is None else same_parent
+        else:
+            same_root = ParentRun(root.run_id, self._same_job(root.job))
+        return RunOfJob(fact.run_id, self._same_job(fact.job), same_parent, same_root, fact.stamp)
+
     def _add_observation(self, fact: Observation) -> None:
         run = self._run(fact.run_id)
-        side = (fact.direction, fact.dataset)
-        known = run.observed.get(side)
-        run.observed[side] = fact.seen if known is None else known.union(fact.seen)
+        end = self._same_end((fact.direction, fact.dataset))
+        known = run.observed.get(end)
+        run.observed[end] = run.as_long(widened(known, fact.seen))
         self._observe(fact.dataset, fact.seen)
         if run.of_job is not None:
-            self._count_edge(run.of_job.job, *side, fact.seen, is_new_run=known is None)
+            self._count_edge(run.of_job.job, *end, fact.seen, is_new_run=known is None)
 
     # Flow that is told of, and order of jobs
 

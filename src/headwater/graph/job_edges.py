@@ -82,7 +82,7 @@ class JobEdges(Known):
 
     def _tell_flow(self, teller: Teller, flow: Flow, seen: Seen) -> None:
         match flow:
-            case Flow(JobId() as source, JobId() as target):
+            case Flow(JobId() as source, JobId() as target) if source != target:  # to itself: a run that moved
                 for tellers in self._feeding(source, target):
                     tellers[teller] = widened(tellers.get(teller), seen)
             case Flow(DatasetId() as dataset, JobId() as job):
@@ -92,7 +92,7 @@ class JobEdges(Known):
 
     def _retract_flow(self, teller: Teller, flow: Flow) -> None:
         match flow:
-            case Flow(JobId() as source, JobId() as target):
+            case Flow(JobId() as source, JobId() as target) if source != target:  # to itself: a run that moved
                 for tellers in self._feeding(source, target):
                     tellers.pop(teller, None)
                 if not self.jobs[source].feeds[target]:

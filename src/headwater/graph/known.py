@@ -7,7 +7,7 @@ from headwater.graph.column_edges import ContentReader
 from headwater.graph.edits import Edits
 from headwater.graph.identity import Identities
 from headwater.graph.nodes import Nodes
-from headwater.graph.records import Dataset, Job, Run, ToldOfRun
+from headwater.graph.records import Dataset, Job, Run, RunEnd, ToldOfRun
 from headwater.model.facts import Quarantined
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -32,10 +32,19 @@ class Known:
         self.named_in_control: MutableMapping[JobId, set[str]] = defaultdict(set)
         """By job: the runs whose `jobDependencies` facets name it."""
         self._content = content
+        self._same_ends: dict[RunEnd, RunEnd] = {}
+        self._same_jobs: dict[JobId, JobId] = {}
+        """What many runs say alike: each of them is to hold the same object, for there are many."""
         self._shown: dict[DatasetId, DatasetId] = {}
         """The shown names of datasets that have several names, until one of these changes its standing."""
         self._shown_as_of = 0
         """How often classes of names had changed when these were chosen."""
+
+    def _same_end(self, end: RunEnd) -> RunEnd:
+        return self._same_ends.setdefault(end, end)
+
+    def _same_job(self, job: JobId) -> JobId:
+        return self._same_jobs.setdefault(job, job)
 
     def _run(self, run_id: str) -> Run:
         run = self.runs.get(run_id)

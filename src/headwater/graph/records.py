@@ -15,6 +15,10 @@ EvidenceKey = tuple[int, bytes]
 """Strength and the digest of the facet."""
 
 
+RunEnd = tuple[Direction, DatasetId]
+"""What a run reads or writes."""
+
+
 Teller = str | FactKey
 """Who tells of a flow: a run by its id, or a declaration by its key."""
 
@@ -44,10 +48,14 @@ class Run:
 
     times: RunTimes | None = None
     of_job: RunOfJob | None = None
-    observed: dict[tuple[Direction, DatasetId], Seen] = field(default_factory=dict)
+    observed: dict[RunEnd, Seen] = field(default_factory=dict)
     evidence: dict[DatasetId, dict[EvidenceKey, Seen]] = field(default_factory=dict)
     told: "ToldOfRun | None" = None
     """What few runs tell; None for all others, of which there are many."""
+
+    def as_long(self, seen: Seen) -> Seen:
+        """Times as they are kept: those that are the run's own, as most are, are the same object."""
+        return self.times.seen if self.times is not None and self.times.seen == seen else seen
 
     def copy(self) -> "Run":
         """What is known by now, whatever comes."""

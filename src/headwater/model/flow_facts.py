@@ -33,8 +33,9 @@ def explicit_flows(explicit: Mapping[str, Any], own: JobId) -> Iterator[Flow]:
     for entry in _objects(explicit.get("entries")):
         for target in _ends(entry, own):
             for source in _sources(entry, own):
-                if not (isinstance(source, DatasetId) and isinstance(target, DatasetId)) and source != target:
-                    flows[type(source), source, type(target), target] = (source, target)
+                ends = type(source), source, type(target), target
+                if not (isinstance(source, DatasetId) and isinstance(target, DatasetId)) and ends[:2] != ends[2:]:
+                    flows[ends] = (source, target)
     return iter(flows.values())
 
 

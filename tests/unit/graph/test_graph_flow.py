@@ -5,6 +5,7 @@ Source: OpenLineage, proposals/explicit_lineage_facet/ExplicitLineageGuide.md, "
 
 import json
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -262,6 +263,31 @@ def test_flow_that_names_a_job_stays_when_a_run_that_told_the_same_of_its_own_jo
     found = [graph_of(told) for told in ([at_first, own, named, in_the_end], [at_first, in_the_end, own, named])]
 
     assert [set(each.jobs[OTHER].fed_by) for each in found] == [{OWN, THIRD}] * 2
+
+
+def test_a_run_that_turns_out_to_be_of_the_job_that_it_hands_data_to_hands_it_none() -> None:
+    told = JobFlow("r", None, OTHER, Seen(1, 1))
+    at_first, in_the_end = (RunOfJob("r", job, None, None, Stamp(at, b"")) for at, job in enumerate((OWN, OTHER)))
+
+    found = [graph_of(order) for order in permutations([at_first, told, in_the_end])]
+
+    assert {(len(each.jobs[OTHER].fed_by), len(each.jobs[OTHER].feeds)) for each in found} == {(0, 0)}
+
+
+def test_a_dataset_that_is_called_as_its_job_is_not_the_job() -> None:
+    namesake = {**job("other"), "type": "DATASET", "inputs": [job("other")]}
+
+    assert set(graph(run_event(facets=entries(namesake))).writes(OTHER)) == {DatasetId(*OTHER)}
+
+
+def test_what_many_runs_say_alike_is_held_once() -> None:
+    found = graph(*(run_event(run=run, inputs=[lake("a")], outputs=[lake("b")]) for run in ("one", "two")))
+
+    (one, of_one), (two, of_two) = ((run, run.of_job) for run in (found.runs["one"], found.runs["two"]))
+    assert of_one is not None
+    assert of_two is not None
+    assert of_one.job is of_two.job
+    assert all(mine is its for mine, its in zip(one.observed, two.observed, strict=True))
 
 
 def test_a_source_that_is_deleted_is_none() -> None:
