@@ -149,13 +149,12 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _with_same_jobs(self, fact: RunOfJob) -> RunOfJob:
         """The fact, which is kept for good, with the objects that others have for these jobs."""
-        parent, root = fact.parent, fact.root
-        same_parent = None if parent is None else ParentRun(parent.run_id, self._same_job(parent.job))
-        if root is None or root is parent:
-            same_root = None if root is None else same_parent
-        else:
-            same_root = ParentRun(root.run_id, self._same_job(root.job))
-        return RunOfJob(fact.run_id, self._same_job(fact.job), same_parent, same_root, fact.stamp)
+        parent = self._with_same_job(fact.parent)
+        root = parent if fact.root is fact.parent else self._with_same_job(fact.root)
+        return RunOfJob(fact.run_id, self._same_job(fact.job), parent, root, fact.stamp)
+
+    def _with_same_job(self, whole: ParentRun | None) -> ParentRun | None:
+        return None if whole is None else ParentRun(whole.run_id, self._same_job(whole.job))
 
     def _add_observation(self, fact: Observation) -> None:
         run = self._run(fact.run_id)

@@ -39,8 +39,7 @@ class JobEdges(Known):
 
     def _compare_names(self, run_id: str) -> None:
         """Note whether the runs that are parts of a run all give it the job that it tells itself."""
-        run = self.runs.get(run_id)
-        own = None if run is None or run.of_job is None else run.of_job.job
+        own = self.job_of(run_id)
         if own is not None and any(job != own for job in self.child_runs[run_id]):
             self.misnamed.add(run_id)
         else:

@@ -52,6 +52,11 @@ class Known:
             run = self.runs[run_id] = Run()
         return run
 
+    def job_of(self, run_id: str) -> JobId | None:
+        """The job that a run tells itself; None for one that is silent."""
+        run = self.runs.get(run_id)
+        return None if run is None or run.of_job is None else run.of_job.job
+
     def _job(self, job: JobId) -> Job:
         known = self.jobs.get(job)
         if known is None:

@@ -142,11 +142,11 @@ class Graph(Growth):
         job = self.jobs.get(name)
         if job is None or not job.is_known:
             return False
-        return job.is_known_otherwise or any(self._job_told_by(run_id) in (None, name) for run_id in job.named)
+        return job.is_known_otherwise or any(self.job_of(run_id) in (None, name) for run_id in job.named)
 
     def meant(self, whole: ParentRun | None) -> ParentRun | None:
         """A parent or root as it is meant: its id says which run it is, and that run whose it is."""
-        own = None if whole is None else self._job_told_by(whole.run_id)
+        own = None if whole is None else self.job_of(whole.run_id)
         return whole if whole is None or own in (None, whole.job) else ParentRun(whole.run_id, own)
 
     def parts_of(self, name: JobId) -> set[str]:
@@ -159,11 +159,6 @@ class Graph(Growth):
     def may_be_misnamed(self, run_id: str) -> bool:
         """Whether some of its parts may give the run another job than it tells itself."""
         return run_id in self.misnamed
-
-    def _job_told_by(self, run_id: str) -> JobId | None:
-        """The job of a run that speaks itself."""
-        run = self.runs.get(run_id)
-        return None if run is None or run.of_job is None else run.of_job.job
 
     def end_of(self, run: Run) -> End | None:
         """The state that the run is taken to be in; None for one that was never heard of itself."""

@@ -147,7 +147,7 @@ class RunFacet(LastWriter):
 
 
 @value
-class RunTelling(Merging):
+class RunTelling(LastWriter):
     """One of `KEPT_RUN_FACETS` that a run told, for good, whatever it told since; `stamp` is when it last did."""
 
     KEY = ("run_id", "name", "content")
@@ -155,10 +155,6 @@ class RunTelling(Merging):
     name: str
     content: bytes
     stamp: Stamp
-
-    def merge(self, other: "RunTelling") -> "RunTelling":
-        """Return the one that was told later."""
-        return self if self.stamp >= other.stamp else other
 
 
 class Stamped(NamedTuple):

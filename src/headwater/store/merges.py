@@ -62,10 +62,6 @@ TELLING: Final = (
     f"{_new_if(_LATER, 'telling', 'last_us', 'last_digest')} "
     f"WHERE {_EARLIER} OR {_LATER}"
 )
-RUN_TELLING: Final = (
-    "ON CONFLICT (run, name, content) DO UPDATE SET stamp_us = excluded.stamp_us, stamp_digest = excluded.stamp_digest "
-    "WHERE (excluded.stamp_us, excluded.stamp_digest) > (run_telling.stamp_us, run_telling.stamp_digest)"
-)
 _LATER_FACET: Final = "(excluded.stamp_us, excluded.stamp_digest) > (job_facet.stamp_us, job_facet.stamp_digest)"
 JOB_FACET: Final = (
     "ON CONFLICT (job, name, content) DO UPDATE SET "

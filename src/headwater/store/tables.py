@@ -44,7 +44,6 @@ from headwater.store.merges import (
     EDIT,
     JOB_FACET,
     RUN_OF_JOB,
-    RUN_TELLING,
     RUN_TIMES,
     TELLING,
     last_writer,
@@ -195,7 +194,7 @@ TABLES: tuple[Table[Any], ...] = (
     ),
     Table(
         RunTelling,
-        Insert("run_telling", 5, RUN_TELLING),
+        last_writer("run_telling", 5, "run", "name", "content"),
         lambda fact, numbers: (numbers.run(fact.run_id), fact.name, fact.content, *fact.stamp),
         lambda row, names: RunTelling(names.run(row[0]), row[1], row[2], Stamp(*row[3:])),
         runs=(0,),

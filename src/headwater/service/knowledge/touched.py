@@ -49,16 +49,14 @@ def misnamed_parts(graph: Graph, run_ids: Iterable[str]) -> set[str]:
     parts: set[str] = set()
     for run_id in run_ids:
         if claims := graph.child_runs.get(run_id):
-            run = graph.runs.get(run_id)
-            own = None if run is None or run.of_job is None else run.of_job.job
+            own = graph.job_of(run_id)
             parts.update(*(runs for job, runs in claims.items() if job != own))
     return parts
 
 
 def jobs_of(graph: Graph, run_ids: Iterable[str]) -> set[JobId]:
     """The jobs of these runs."""
-    told = (graph.runs[run_id].of_job for run_id in run_ids)
-    return {of_job.job for of_job in told if of_job is not None}
+    return {job for run_id in run_ids if (job := graph.job_of(run_id)) is not None}
 
 
 def reshaped_by(graph: Graph, facts: Iterable[Fact]) -> set[DatasetId]:
