@@ -1,6 +1,8 @@
 """What the capture of a program has told."""
 
 import json
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from headwater.capture.spark.capture import Capture
+from headwater.observe.spark.jvm import Java, release_thread
 from headwater.pipeline.tables import iceberg_table
 
 Event = dict[str, Any]
@@ -76,9 +79,34 @@ class Program:
 
 def newest_version(program: Program, table: str) -> str:
     """The id of a table's newest snapshot, as Iceberg tells it."""
-    found = iceberg_table(program.spark, table)
+    return str(_table(program, table).currentSnapshot().snapshotId())
+
+
+def summaries_of(program: Program, table: str) -> dict[str, dict[str, str]]:
+    """What Iceberg says of each of a table's snapshots, by the snapshot's id."""
+    return {str(one.snapshotId()): dict(one.summary()) for one in _table(program, table).snapshots()}
+
+
+def _table(program: Program, name: str) -> Java:
+    found = iceberg_table(program.spark, name)
     found.refresh()
-    return str(found.currentSnapshot().snapshotId())
+    return found
+
+
+def at_once(*actions: Callable[[], None]) -> None:
+    """Have a thread do each of the actions."""
+
+    def act(action: Callable[[], None]) -> None:
+        try:
+            action()
+        finally:
+            release_thread()
+
+    threads = [threading.Thread(target=act, args=(action,)) for action in actions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def runs(raw_events: list[bytes]) -> list[Told]:

@@ -2,10 +2,10 @@
 
 import json
 import sqlite3
-import threading
+from functools import partial
 
 import pytest
-from captured import Program, newest_version, runs
+from captured import Program, at_once, newest_version, runs, summaries_of
 from pyspark.errors import PySparkException
 
 from tests.support.service import eventually
@@ -103,21 +103,37 @@ def test_an_action_that_fails_is_told_once_without_the_value_that_it_failed_on(p
 
 
 def test_actions_at_the_same_time_have_each_its_own_figures(program: Program) -> None:
+    """Iceberg tells each of them of the others' commits too, and two of them write as many bytes."""
+    program.spark.sql(
+        """ALTER TABLE lake.sales.orders SET TBLPROPERTIES (
+           'commit.retry.num-retries'='100', 'commit.manifest.min-count-to-merge'='2',
+           'write.delete.mode'='merge-on-read')"""
+    )
+
     def append(rows: int) -> None:
-        frame = program.spark.range(rows).selectExpr("id", "0.5D AS price", "'x' AS supplier")
+        frame = program.spark.range(100, 100 + rows).selectExpr("id", "0.5D AS price", "'x' AS supplier")
         frame.writeTo("lake.sales.orders").append()
 
-    threads = [threading.Thread(target=append, args=(rows,)) for rows in (3, 50, 700)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    def delete() -> None:
+        program.spark.sql("DELETE FROM lake.sales.orders WHERE id = 2")
+
+    rows = [0, 3, 50, 50, 700]
+    at_once(delete, *(partial(append, each) for each in rows))
     program.capture.end()
 
-    appends = runs(program.raw_events)[1:]
-    versions = {one.last["outputs"][0]["facets"]["version"]["datasetVersion"] for one in appends}
-    assert sorted(one.outputs()["sales/orders"] or 0 for one in appends) == [3, 50, 700]
-    assert len(versions) == 3
+    actions = [one for one in runs(program.raw_events) if one.job == "shop.lake.sales.orders"]
+    appends = [one for one in actions if one.outputs()["sales/orders"] is not None]
+    assert sorted(one.outputs()["sales/orders"] or 0 for one in appends) == rows
+    made = {
+        one.last["outputs"][0]["facets"]["version"]["datasetVersion"]: one.outputs()["sales/orders"] for one in actions
+    }
+    summaries = summaries_of(program, "lake.sales.orders")
+    assert len(made) == len(actions) == 6
+    assert {version: summaries[version].get("added-records", "0") for version in made} == {
+        version: str(told or 0) for version, told in made.items()
+    }
+    (deleted,) = [version for version, told in made.items() if told is None]
+    assert summaries[deleted]["added-position-deletes"] == "1"
 
 
 def test_databases_several_targets_and_rows_of_an_rdd(program: Program) -> None:

@@ -12,7 +12,7 @@ from headwater.capture.spark.writing import Write
 from headwater.observe.spark.executions import Moved, Plans, added_by_iceberg, file_write
 from headwater.observe.spark.iceberg import version_facet
 from headwater.observe.spark.jvm import Java, java_class
-from headwater.observe.spark.snapshots import history_of, moved
+from headwater.observe.spark.snapshots import adds_files, has_files_of, history_of, moved, write_id
 
 _ROW_LEVEL: Final = frozenset({"ReplaceData", "WriteDelta", "DeleteFromTable"})
 
@@ -21,7 +21,8 @@ class Figures:
     """Reads the metrics of executed plans, and the snapshots that this program has made.
 
     Iceberg counts what an execution adds in its own metrics. Which snapshot it has made is not told: it is the one of
-    this program's that was committed while the execution ran, with as many rows and bytes, and that no other has made.
+    this program's that was committed while the execution ran, with as many bytes and files or with its very files, and
+    that no other has made.
     """
 
     def __init__(self, session: SparkSession) -> None:
@@ -47,31 +48,41 @@ class Figures:
         if action.ending != WELL:
             return
         for place, write in enumerate(action.writes):
-            figures = self._iceberg(action, write, plan) if write.table is not None else file_write(plan)
+            table = write.table
+            figures = file_write(plan) if table is None else self._iceberg(action, write, table, plan)
             if figures is not None:
                 action.moved[place] = figures
 
-    def _iceberg(self, action: Action, write: Write, plan: Java) -> Moved | None:
+    def _iceberg(self, action: Action, write: Write, table: Java, plan: Java) -> Moved | None:
         command, added = write.plan.productPrefix(), added_by_iceberg(plan)
-        snapshot = None if write.is_part else self._snapshot(action, write, added)
-        if snapshot is None:  # of a staged table, the command around it makes the snapshot
-            return None if command in _ROW_LEVEL else added
+        if write.is_part:  # of a staged table, the command around it makes the snapshot
+            return added
+        table.refresh()  # threads that commit to a table at once may leave it as one of them found it
+        possible = list(self._candidates(action, table))
+        snapshot = self._made_by(plan, table, possible, added)
+        if snapshot is None:
+            return None if possible or command in _ROW_LEVEL else added
         self._made.add(snapshot["snapshot-id"])
         if write.dataset is not None:
             write.dataset.facets["version"] = version_facet(str(snapshot["snapshot-id"]))
         return _moved(command, snapshot["summary"])
 
-    def _snapshot(self, action: Action, write: Write, added: Moved | None) -> Mapping[str, Any] | None:
-        """The oldest of those that it can be: executions are told in the order of their ends."""
-        found = self._possible(action, write, added)
-        if not found and write.table is not None:
-            write.table.refresh()  # threads that commit to a table at once may leave it as one of them found it
-            found = self._possible(action, write, added)
-        return found[-1] if found else None
+    def _made_by(
+        self, plan: Java, table: Java, possible: list[Mapping[str, Any]], added: Moved | None
+    ) -> Mapping[str, Any] | None:
+        """That of the possible snapshots, newest first, which an executed plan made.
 
-    def _possible(self, action: Action, write: Write, added: Moved | None) -> list[Mapping[str, Any]]:
-        found = list(self._candidates(action, write.table))
-        return found if added is None else [one for one in found if _is_added(one["summary"], added)]
+        The metrics may be those of another commit to the table at the same time: Iceberg reports each to all that have
+        the table open. So where they do not settle it, the names of the files do, and a write that made no files is
+        told by its snapshot's having none; the oldest is taken of several, as executions are told in the order of
+        their ends.
+        """
+        alike = [one for one in possible if added is None or _is_added(one["summary"], added)]
+        if len(possible) == len(alike) == 1 or (write := write_id(plan)) is None:
+            return alike[-1] if alike else None
+        own = [one for one in possible if has_files_of(self._session, table, one["snapshot-id"], write)]
+        found = own or [one for one in possible if not adds_files(one["summary"])]
+        return found[-1] if found else None
 
     def _candidates(self, action: Action, table: Java) -> Iterator[Mapping[str, Any]]:
         """Snapshots, newest first, that this program committed while the action ran, and that are nobody's yet."""

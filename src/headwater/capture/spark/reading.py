@@ -17,7 +17,7 @@ from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, source_facet, table_of
 from headwater.observe.queries import only_picks, tables_of
 from headwater.observe.spark.iceberg import IcebergCatalog, iceberg_dataset, symlinks, version_facet
-from headwater.observe.spark.jvm import Java
+from headwater.observe.spark.jvm import Java, private
 from headwater.observe.spark.relations import Relation, items
 from headwater.observe.spark.schema import schema_facet
 
@@ -162,13 +162,6 @@ def followed_path(text: str) -> str | None:
 def struct_of(schema: Java) -> StructType:
     """A schema of the JVM's as Python has it."""
     return StructType.fromJson(json.loads(schema.json()))
-
-
-def private(thing: Java, name: str) -> Java:
-    """A field that its class keeps to itself."""
-    holder = thing.getClass().getDeclaredField(name)
-    holder.setAccessible(True)
-    return holder.get(thing)
 
 
 def option(options: Java, key: str) -> str | None:

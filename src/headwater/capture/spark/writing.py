@@ -9,7 +9,6 @@ from headwater.capture.spark.reading import (
     followed_path,
     local_url,
     option,
-    private,
     struct_of,
     table_name,
     topics_named,
@@ -18,7 +17,7 @@ from headwater.capture.spark.reading import (
 from headwater.model.naming import file_dataset
 from headwater.model.naming_jdbc import jdbc_dataset
 from headwater.observe.described import Described, files, table_of
-from headwater.observe.spark.jvm import Java
+from headwater.observe.spark.jvm import Java, private
 from headwater.observe.spark.relations import items
 from headwater.observe.spark.schema import schema_facet
 

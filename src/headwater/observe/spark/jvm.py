@@ -16,6 +16,18 @@ def java_class(session: SparkSession, name: str) -> Java:
     return JavaClass(name, session.sparkContext._gateway._gateway_client)
 
 
+def private(thing: Java, name: str) -> Java:
+    """A field that a thing's class, or one that it extends, keeps to itself; None where none has it."""
+    kind = thing.getClass()
+    while kind is not None:
+        if any(one.getName() == name for one in kind.getDeclaredFields()):
+            holder = kind.getDeclaredField(name)
+            holder.setAccessible(True)
+            return holder.get(thing)
+        kind = kind.getSuperclass()
+    return None
+
+
 def activate(session: SparkSession) -> None:
     """Make the session the one whose catalogs and configuration this thread's calls into Spark use."""
     java_class(session, "org.apache.spark.sql.classic.SparkSession").setActiveSession(session._jsparkSession)

@@ -1,0 +1,77 @@
+"""Which snapshot an execution made, where several of the program's came while it ran."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+import pytest
+from captured import Program, summaries_of
+
+from headwater.capture.spark.action import Action, learn_plan
+from headwater.capture.spark.figures import Figures
+from headwater.observe.guard import Guard
+from headwater.observe.spark.executions import Executions, Moved
+from headwater.observe.spark.jvm import Java
+from headwater.observe.spark.snapshots import write_id
+
+pytestmark = pytest.mark.spark
+
+_LONG: Final = timedelta(seconds=60)
+
+
+@pytest.fixture
+def executions(program: Program) -> Iterator[Executions]:
+    heard = Executions(program.spark)
+    yield heard
+    heard.close()
+
+
+def test_each_execution_made_the_snapshot_that_has_its_files(program: Program, executions: Executions) -> None:
+    """All could have made each, and two have written as many bytes: in whatever order they are told, it is found."""
+    program.spark.sql("ALTER TABLE lake.sales.orders SET TBLPROPERTIES ('commit.manifest.min-count-to-merge'='2')")
+    for command in (
+        "INSERT INTO lake.sales.orders VALUES (4, 2.5, 'acme')",
+        "INSERT INTO lake.sales.orders VALUES (5, 2.5, 'acme')",
+        "INSERT INTO lake.sales.orders SELECT * FROM lake.sales.orders WHERE id > 99",
+        "DELETE FROM lake.sales.orders WHERE id = 2",
+    ):
+        program.spark.sql(command)
+    writes = [execution for _, execution in executions.take() if write_id(execution.executedPlan())]
+
+    figures = Figures(program.spark)
+    told = {number: _told(figures, writes[number]) for number in (1, 3, 0, 2)}
+
+    _, *made = summaries_of(program, "lake.sales.orders")
+    assert [told[number].version for number in range(4)] == made
+    assert [told[number].moved.rows for number in range(4)] == [1, 1, 0, None]
+
+
+def test_metrics_of_another_commit_are_not_taken_for_its_own(program: Program, executions: Executions) -> None:
+    """Iceberg reports a commit to all that have the table open: here the second is reported to the first one too."""
+    program.spark.sql("INSERT INTO lake.sales.orders VALUES (4, 2.5, 'acme')")
+    program.spark.sql("INSERT INTO lake.sales.orders SELECT id, price, 'cello' FROM lake.sales.orders")
+    first, second = [execution for _, execution in executions.take() if write_id(execution.executedPlan())]
+    reported, other = (one.executedPlan().metrics() for one in (first, second))
+    for name in ("addedRecords", "addedFileSizeInBytes", "addedDataFiles"):
+        reported.apply(name).set(other.apply(name).value())
+
+    figures = Figures(program.spark)
+    told = [_told(figures, first), _told(figures, second)]
+
+    _, *made = summaries_of(program, "lake.sales.orders")
+    assert [(one.version, one.moved.rows) for one in told] == list(zip(made, [1, 4], strict=True))
+
+
+class _Told(NamedTuple):
+    version: str
+    moved: Moved
+
+
+def _told(figures: Figures, execution: Java) -> _Told:
+    """What is learnt of an execution that may have worked at any time until now."""
+    now = datetime.now(UTC)
+    action = Action(called="command", number=0, kind="", started_at=now - _LONG, ended_at=now)
+    learn_plan(action, execution, Guard())
+    figures.learn(action, execution)
+    (output,) = action.outputs()
+    return _Told(output.facets["version"].datasetVersion, action.moved[0])
