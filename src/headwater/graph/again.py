@@ -24,8 +24,8 @@ class Again(Graph):
                 self._count_edge(run.of_job.job, direction, dataset, seen, is_new_run=True)
         for target, evidence in run.evidence.items():
             self._note_teller(target, run_id)
-            strongest = max(strength for strength, _ in evidence)
-            for key, seen in evidence.items():
+            strongest = max(strength for (strength, _), _ in evidence)
+            for key, seen in evidence:
                 self._observe(target, seen)
                 if key[0] == strongest:
                     self._count_evidence(target, key, seen, is_new_run=True)

@@ -8,14 +8,13 @@ told that spoke both before and after it, and what stands in the log without a r
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from itertools import chain
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from headwater.graph.again import Again, CutIdentities
 from headwater.graph.cut_records import CutJob
 from headwater.graph.lazy import Later, LazyItems, Whole
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run
+from headwater.graph.records import Dataset, Edge, Evidence, EvidenceKey, Job, Run
 from headwater.graph.recounted import Counted, edges_by, last_told_us
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
@@ -396,7 +395,7 @@ class CutGraph(Graph):
                     times += self._seen_by(then, (way, name))
         seen = Seen.over(times)
         if now.evidence and not self._is_all_told_by(now.writers, name, seen):
-            seen = Seen.over((seen, *chain.from_iterable(told.values() for told in self._told_of_columns(name))))
+            seen = Seen.over((seen, *(when for told in self._told_of_columns(name) for _, when in told)))
         dataset.observed = seen
 
     def _is_all_told_by(self, writers: AbstractSet[JobId], name: DatasetId, seen: Seen | None) -> bool:
@@ -414,7 +413,7 @@ class CutGraph(Graph):
         """As of any graph."""
         return self._as_then(self.now.runs_telling_of(target)) | {*self.again.runs_telling_of(target)}
 
-    def _told_of_columns(self, name: DatasetId) -> Iterator[Mapping[EvidenceKey, Seen]]:
+    def _told_of_columns(self, name: DatasetId) -> Iterator[Evidence]:
         """What each run that is not folded again told of a dataset's columns."""
         return (self.now.runs[run_id].evidence[name] for run_id in self._as_then(self.now.runs_telling_of(name)))
 
@@ -424,8 +423,8 @@ class CutGraph(Graph):
         evidence = {} if again is None else {key: Edge(edge.seen, edge.runs) for key, edge in again.evidence.items()}
         strongest: dict[EvidenceKey, list[Seen]] = {}
         for told in self._told_of_columns(name):
-            strength, _ = max(told)
-            for key, seen in told.items():
+            (strength, _), _ = max(told)
+            for key, seen in told:
                 if key[0] == strength:
                     strongest.setdefault(key, []).append(seen)
         for key, times in strongest.items():

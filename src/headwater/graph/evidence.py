@@ -33,14 +33,15 @@ class ColumnEvidences(Known):
 
     def _add_evidence(self, fact: ColumnEvidence) -> None:
         run, target = self._run(fact.run_id), self._same_end(("output", fact.target))[1]
-        mine = run.evidence.setdefault(target, {})
+        mine = run.evidence.get(target, ())
         self._note_teller(fact.target, fact.run_id)
         self._observe(fact.target, fact.seen)
         key = (fact.strength, fact.content)
         key = self._same_keys.setdefault(key, key)
-        strongest = max((strength for strength, _ in mine), default=0)
-        known = mine.get(key)
-        mine[key] = run.as_long(widened(known, fact.seen))
+        strongest = max((strength for (strength, _), _ in mine), default=0)
+        known = next((seen for each, seen in mine if each == key), None)
+        others = (each for each in mine if each[0] != key)
+        run.evidence[target] = tuple(sorted((*others, (key, run.same_times(widened(known, fact.seen))))))
         if fact.strength > strongest > 0:
             self._rebuild_evidence(fact.target)
         elif fact.strength >= strongest:
@@ -83,8 +84,8 @@ class ColumnEvidences(Known):
         self.datasets[target].evidence.clear()
         for run_id in self.runs_telling_of(target):
             mine = self.runs[run_id].evidence[target]
-            strongest = max((strength for strength, _ in mine), default=0)
-            for key, seen in mine.items():
+            strongest = max((strength for (strength, _), _ in mine), default=0)
+            for key, seen in mine:
                 if key[0] == strongest:
                     self._count_evidence(target, key, seen, is_new_run=True)
         for declared in self.datasets[target].declared.values():

@@ -48,7 +48,7 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
 def sources_told_by(graph: Graph, run_id: str, name: DatasetId) -> set[DatasetId] | None:
     """What one run says that it made the dataset from, by the strongest of its facets; None where none says it."""
     evidence = graph.runs[run_id].evidence
-    told = [(member, key) for member in graph.members(name) for key in evidence.get(member, ())]
+    told = [(member, key) for member in graph.members(name) for key, _ in evidence.get(member, ())]
     strongest = max((strength for _, (strength, _) in told), default=None)
     if strongest is None:
         return None

@@ -12,7 +12,7 @@ from headwater.graph.declared import dataset_of, digests, flows, makers, referen
 from headwater.graph.evidence import ColumnEvidences
 from headwater.graph.fold import FactKey
 from headwater.graph.job_edges import JobEdges
-from headwater.graph.records import DeclaredFacets, Flow
+from headwater.graph.records import DeclaredFacets, Flow, Run
 from headwater.model.edits import APART
 from headwater.model.events import Direction
 from headwater.model.facts import (
@@ -87,8 +87,7 @@ class Growth(JobEdges, ColumnEvidences):
         self._add[type(fact)](fact)
 
     def _add_run_times(self, fact: RunTimes) -> None:
-        run = self._run(fact.run_id)
-        run.times = fact if run.times is None else run.times.merge(fact)
+        self._run(fact.run_id).hear(fact)
 
     def _add_job_facet(self, fact: JobFacet) -> None:
         job = self._job(fact.job)
@@ -104,8 +103,9 @@ class Growth(JobEdges, ColumnEvidences):
         self.identities.add_engine_catalog(fact)
 
     def _add_ending(self, fact: Ending) -> None:
-        endings = self._told(fact.run_id).endings
-        endings[fact.state] = widened(endings.get(fact.state), fact.seen)
+        if fact.state == "FAIL":
+            told = self._told(fact.run_id)
+            told.failed = widened(told.failed, fact.seen)
 
     def _add_run_facet(self, fact: RunFacet) -> None:
         if fact.name in TROUBLE:  # all others are read from the store where a run is shown
@@ -129,7 +129,7 @@ class Growth(JobEdges, ColumnEvidences):
         now = fact if before is None else before.merge(fact)
         if now is before:
             return
-        now = run.of_job = self._with_same_jobs(now)
+        now = run.of_job = self._with_same_parts(run, now)
         for whole in before.parts_of if before is not None else ():
             self._drop_child(whole, fact.run_id)
         self._belongs(fact.run_id, now)
@@ -147,20 +147,27 @@ class Growth(JobEdges, ColumnEvidences):
             self._job(before.job).runs.discard(fact.run_id)
             self._rebuild_edges(before.job)
 
-    def _with_same_jobs(self, fact: RunOfJob) -> RunOfJob:
-        """The fact, which is kept for good, with the objects that others have for these jobs."""
-        parent = self._with_same_job(fact.parent)
-        root = parent if fact.root is fact.parent else self._with_same_job(fact.root)
-        return RunOfJob(fact.run_id, self._same_job(fact.job), parent, root, fact.stamp)
+    def _with_same_parts(self, run: Run, fact: RunOfJob) -> RunOfJob:
+        """The fact, which is kept for good, with the objects that the run and others have for what it says."""
+        parent = self._same_whole(fact.parent)
+        root = parent if fact.root is fact.parent else self._same_whole(fact.root)
+        run_id = fact.run_id if run.times is None else run.times.run_id
+        return RunOfJob(run_id, self._same_job(fact.job), parent, root, run.same_stamp(fact.stamp))
 
-    def _with_same_job(self, whole: ParentRun | None) -> ParentRun | None:
-        return None if whole is None else ParentRun(whole.run_id, self._same_job(whole.job))
+    def _same_whole(self, whole: ParentRun | None) -> ParentRun | None:
+        """What another of its parts has for the run, if there is one: it may have thousands."""
+        if whole is None:
+            return None
+        parts = self.child_runs.get(whole.run_id, {}).get(whole.job, ())
+        other = self._job_told_by(next(iter(parts), ""))
+        known = () if other is None else other.parts_of
+        return next((each for each in known if each == whole), ParentRun(whole.run_id, self._same_job(whole.job)))
 
     def _add_observation(self, fact: Observation) -> None:
         run = self._run(fact.run_id)
         end = self._same_end((fact.direction, fact.dataset))
         known = run.observed.get(end)
-        run.observed[end] = run.as_long(widened(known, fact.seen))
+        run.observed[end] = run.same_times(widened(known, fact.seen))
         self._observe(fact.dataset, fact.seen)
         if run.of_job is not None:
             self._count_edge(run.of_job.job, *end, fact.seen, is_new_run=known is None)

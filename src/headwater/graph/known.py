@@ -8,7 +8,7 @@ from headwater.graph.edits import Edits
 from headwater.graph.identity import Identities
 from headwater.graph.nodes import Nodes
 from headwater.graph.records import Dataset, Job, Run, RunEnd, ToldOfRun
-from headwater.model.facts import Quarantined
+from headwater.model.facts import Quarantined, RunOfJob
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
@@ -54,8 +54,12 @@ class Known:
 
     def job_of(self, run_id: str) -> JobId | None:
         """The job that a run tells itself; None for one that is silent."""
+        told = self._job_told_by(run_id)
+        return None if told is None else told.job
+
+    def _job_told_by(self, run_id: str) -> RunOfJob | None:
         run = self.runs.get(run_id)
-        return None if run is None or run.of_job is None else run.of_job.job
+        return None if run is None else run.of_job
 
     def _job(self, job: JobId) -> Job:
         known = self.jobs.get(job)

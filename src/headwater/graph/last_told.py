@@ -68,7 +68,7 @@ def dataset_seen_until(graph: Graph, name: DatasetId, until_us: int) -> Seen | N
     ]
     for run_id in graph.runs_telling_of(name) if dataset.evidence else ():
         if _spoke_by(graph.runs[run_id], until_us):
-            told += graph.runs[run_id].evidence[name].values()
+            told += (seen for _, seen in graph.runs[run_id].evidence[name])
     return Seen.over(told)
 
 
@@ -112,7 +112,7 @@ def datasets_told_of(run: Run) -> Iterator[tuple[DatasetId, int]]:
     for (_, name), seen in run.observed.items():
         yield name, seen.last_us
     for name, told in run.evidence.items():
-        yield name, max(seen.last_us for seen in told.values())
+        yield name, max(seen.last_us for _, seen in told)
     for flow, seen in run.told.flows.items() if run.told is not None else ():
         yield from ((end, seen.last_us) for end in flow if isinstance(end, DatasetId))
 

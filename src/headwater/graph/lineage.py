@@ -232,7 +232,7 @@ class Graph(Growth):
         tellers: dict[object, list[tuple[DatasetId, EvidenceKey, Seen]]] = defaultdict(list)
         for member in members:
             for run_id in self.runs_telling_of(member):
-                tellers[run_id] += ((member, *told) for told in self.runs[run_id].evidence[member].items())
+                tellers[run_id] += ((member, *told) for told in self.runs[run_id].evidence[member])
             for by, declared in self.datasets[member].declared.items():
                 if declared.evidence is not None:
                     time_us = declared.stamp.time_us

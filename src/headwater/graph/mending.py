@@ -75,7 +75,7 @@ def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
         return None
     _, stamp, event_type = run.times.state
     told = run.told
-    if event_type != "COMPLETE" or told is None or "FAIL" not in told.endings:
+    if event_type != "COMPLETE" or told is None or told.failed is None:
         return End(event_type, stamp.time_us)
     errors = sorted(name for name in ERRORS & told.facets.keys() if not is_deleted(told.facets[name].content))
     if not errors:
@@ -85,7 +85,7 @@ def end_of(run: Run, is_deleted: IsDeleted) -> End | None:
         "the run failed: its producer told that it failed, and why, and only then that it completed",
         tuple(f"run facet {name}" for name in errors),
     )
-    return End("FAIL", told.endings["FAIL"].last_us, mended)
+    return End("FAIL", told.failed.last_us, mended)
 
 
 def started_late(events: Sequence[Told]) -> Mended | None:

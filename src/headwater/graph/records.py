@@ -3,16 +3,20 @@
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import reduce
+from sys import intern
 from typing import NamedTuple
 
 from headwater.graph.fold import FactKey
 from headwater.model.events import Direction, Stamp
-from headwater.model.facts import STRENGTH, Declaration, RunFacet, RunOfJob, RunTimes, Stamped, TerminalState, Way
+from headwater.model.facts import STRENGTH, Declaration, RunFacet, RunOfJob, RunTimes, Stamped, Way
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
 EvidenceKey = tuple[int, bytes]
 """Strength and the digest of the facet."""
+
+Evidence = tuple[tuple[EvidenceKey, Seen], ...]
+"""The facets that tell of one dataset's columns, each once, in their order: mostly one, and there are many runs."""
 
 
 RunEnd = tuple[Direction, DatasetId]
@@ -49,25 +53,42 @@ class Run:
     times: RunTimes | None = None
     of_job: RunOfJob | None = None
     observed: dict[RunEnd, Seen] = field(default_factory=dict)
-    evidence: dict[DatasetId, dict[EvidenceKey, Seen]] = field(default_factory=dict)
+    evidence: dict[DatasetId, Evidence] = field(default_factory=dict)
     told: "ToldOfRun | None" = None
     """What few runs tell; None for all others, of which there are many."""
 
-    def as_long(self, seen: Seen) -> Seen:
-        """Times as they are kept: those that are the run's own, as most are, are the same object."""
-        return self.times.seen if self.times is not None and self.times.seen == seen else seen
+    def hear(self, told: RunTimes) -> None:
+        """Note when it was heard of, and its state; as of all that is kept, what is said alike is one object."""
+        times = told if self.times is None else self.times.merge(told)
+        rank, stamp, event_type = times.state
+        if self.of_job is not None and self.of_job.stamp == stamp:
+            stamp = self.of_job.stamp
+        first_us, last_us = (stamp.time_us if each == stamp.time_us else each for each in times.seen)
+        self.times = RunTimes(times.run_id, Seen(first_us, last_us), (rank, stamp, intern(event_type)))
+
+    def same_times(self, seen: Seen) -> Seen:
+        """These times as the object that the run has for them, where it has one: mostly its own, or its end."""
+        if self.times is None:
+            return seen
+        own = self.times.seen
+        known = (own, next(reversed(self.observed.values()), own), Seen(own.last_us, own.last_us))
+        return next((each for each in known if each == seen), seen)
+
+    def same_stamp(self, stamp: Stamp) -> Stamp:
+        """As of times."""
+        return self.times.state[1] if self.times is not None and self.times.state[1] == stamp else stamp
 
     def copy(self) -> "Run":
         """What is known by now, whatever comes."""
-        evidence = {target: {**told} for target, told in self.evidence.items()}
-        return Run(self.times, self.of_job, {**self.observed}, evidence, self.told and self.told.copy())
+        return Run(self.times, self.of_job, {**self.observed}, {**self.evidence}, self.told and self.told.copy())
 
 
 @dataclass(slots=True)
 class ToldOfRun:
-    """What a run tells beyond its data: how it ended and why, what it waited for, what flowed between jobs."""
+    """What a run tells beyond its data: that it failed and why, what it waited for, what flowed between jobs."""
 
-    endings: dict[TerminalState, Seen] = field(default_factory=dict)
+    failed: Seen | None = None
+    """When it told that it failed, which it may take back: its state is in its times."""
     facets: dict[str, RunFacet] = field(default_factory=dict)
     """Those that say that something went wrong."""
     control: dict[tuple[Way, JobId, str], Seen] = field(default_factory=dict)
@@ -76,7 +97,7 @@ class ToldOfRun:
 
     def copy(self) -> "ToldOfRun":
         """What was told by now."""
-        return ToldOfRun({**self.endings}, {**self.facets}, {**self.control}, {**self.flows})
+        return ToldOfRun(self.failed, {**self.facets}, {**self.control}, {**self.flows})
 
 
 @dataclass(slots=True)
