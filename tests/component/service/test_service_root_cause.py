@@ -274,6 +274,44 @@ def test_a_failed_check_on_what_was_written_is_found(client: TestClient) -> None
     assert answer["findings"][0]["score"] == 0.8
 
 
+def told_in_turn(*checks: dict[str, Any]) -> list[Body]:
+    """One run that wrote `raw`, and told the checks one after the other."""
+    job = {"namespace": "etl", "name": "load"}
+    return [
+        event(
+            eventType="RUNNING" if second < len(checks) - 1 else "COMPLETE",
+            eventTime=f"2026-05-22T14:23:{second:02}Z",
+            job=job,
+            outputs=[dataset("raw", dataQualityAssertions=check)],
+        )
+        for second, check in enumerate(checks)
+    ]
+
+
+_UNIQUE = facet(assertions=[{"assertion": "unique", "success": True, "column": "id"}])
+_NOT_NULL = facet(assertions=[{"assertion": "not_null", "success": True, "column": "amount"}])
+
+
+@pytest.mark.parametrize(
+    ("checks", "failed"),
+    [
+        ([failing(), _UNIQUE], ["not_null on amount failed"]),
+        ([failing(), _NOT_NULL, _UNIQUE], []),
+        ([_NOT_NULL, failing(), _UNIQUE], ["not_null on amount failed"]),
+        ([failing(), facet(_deleted=True), _UNIQUE], []),
+    ],
+    ids=["told before another", "met at last", "missed at last", "taken back"],
+)
+def test_of_each_check_what_a_run_told_last_counts(
+    client: TestClient, checks: list[dict[str, Any]], failed: list[str]
+) -> None:
+    post(client, *reversed(told_in_turn(*checks)))
+
+    findings = ask(client, "dataset:lake:raw")["findings"]
+
+    assert [finding["words"].removeprefix("raw: ") for finding in findings] == failed
+
+
 def test_a_check_that_failed_before_too_says_less(client: TestClient) -> None:
     for day in (5, 6):
         post(client, *run("load", day, outputs=[written("raw", dataQualityAssertions=failing())]))

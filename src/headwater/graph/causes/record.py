@@ -1,6 +1,6 @@
 """What one run told of itself and of its datasets, folded from its events: the last to say a thing holds."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar, cast
@@ -33,6 +33,7 @@ from headwater.model.facets.view import View
 from headwater.model.names import DatasetId, JobId
 
 ViewT = TypeVar("ViewT", bound=View)
+ItemT = TypeVar("ItemT")
 
 _OF_RUN: Final = (
     SqlFacet,
@@ -45,8 +46,8 @@ _OF_RUN: Final = (
 )
 """What rules ask of a run or its job."""
 _COUNTS: Final = (OutputStatisticsFacet, InputStatisticsFacet, DataQualityMetricsFacet)
-_OF_DATASET: Final = (SchemaFacet, VersionFacet, DataQualityAssertionsFacet, *_COUNTS)
-_OF_ACCESS: Final = (IcebergScanReportFacet, IcebergCommitReportFacet, DataQualityAssertionsFacet, *_COUNTS)
+_OF_DATASET: Final = (SchemaFacet, VersionFacet, *_COUNTS)
+_OF_ACCESS: Final = (IcebergScanReportFacet, IcebergCommitReportFacet, *_COUNTS)
 State = Literal["NEW", "RUNNING", "COMPLETED", "FAILED", "ABORTED"]
 
 
@@ -145,7 +146,7 @@ class End(NamedTuple):
     columns_at_first: tuple[Columns, EventRef] | None
     """The same by what was said first."""
     checks: tuple[Check, ...]
-    """What was asserted of the dataset, on itself or on this read of it."""
+    """What was asserted of the dataset, on itself or on this read of it: of each expectation what was told last."""
 
 
 SILENT: Final = End(frozenset(), frozenset(), None, None, None, ())
@@ -204,18 +205,41 @@ def record_of(
 
 
 def _tests(in_order: Iterable[Told], readings: Readings) -> Iterator[Tested]:
-    """What was told of each test last; a run may tell of some now and of others later, or take all of them back."""
-    heard: dict[str, list[Tested]] = {}
+    heard = _LastOfEach(RunTestsFacet, lambda facet: facet.tests, lambda test: test.name)
     for event, ref in in_order:
-        if RunTestsFacet.key not in event.run_facets:
-            continue
-        if standing(event.run_facets, RunTestsFacet.key) is None:
-            heard.clear()
-        elif (told := readings.view(RunTestsFacet, event.run_facets)) is not None:
-            names = {test.name for test in told.tests}
-            heard |= {name: [Tested(test, ref) for test in told.tests if test.name == name] for name in names}
-    for name in sorted(heard):
-        yield from heard[name]
+        heard.hear(event.run_facets, ref)
+    yield from (Tested(*each) for each in heard.read(readings))
+
+
+class _LastOfEach(Generic[ViewT, ItemT]):
+    """What was told last of each item of a facet: a run may tell of some now and of others later, or take all back."""
+
+    def __init__(
+        self, kind: type[ViewT], items: Callable[[ViewT], Sequence[ItemT]], key: Callable[[ItemT], object]
+    ) -> None:
+        self._kind = kind
+        self._items = items
+        self._key = key
+        self._told: list[tuple[Facets, EventRef]] = []
+
+    def hear(self, facets: Facets, ref: EventRef) -> None:
+        """Events come in the order of their stamps."""
+        if self._kind.key in facets:
+            self._told.append((facets, ref))
+
+    def read(self, readings: Readings) -> Iterator[tuple[ItemT, EventRef]]:
+        """The items, in an order that is always the same, each with the event that told it."""
+        heard: dict[object, list[tuple[ItemT, EventRef]]] = {}
+        views = [readings.view(self._kind, facets) for facets, _ in self._told]  # held, so equal ones are read once
+        for (facets, ref), told in zip(self._told, views, strict=True):
+            if standing(facets, self._kind.key) is None:
+                heard.clear()
+            new: dict[object, list[tuple[ItemT, EventRef]]] = {}
+            for item in self._items(told) if told is not None else ():
+                new.setdefault(self._key(item), []).append((item, ref))
+            heard |= new
+        for key in sorted(heard, key=str):
+            yield from heard[key]
 
 
 class _Heard(dict[str, tuple[Facets, EventRef]]):
@@ -245,11 +269,14 @@ class _HeardOfEnd:
 
     def __init__(self) -> None:
         self._facets, self._own, self._first = _Heard(), _Heard(), _Heard()
+        self._checks, self._own_checks = _checks(), _checks()
 
     def hear(self, dataset: DatasetRef, ref: EventRef) -> None:
         """As of facets."""
         self._facets.hear(_OF_DATASET, dataset.facets, ref)
         self._own.hear(_OF_ACCESS, dataset.direction_facets, ref)
+        self._checks.hear(dataset.facets, ref)
+        self._own_checks.hear(dataset.direction_facets, ref)
         for key, said in self._facets.items():
             self._first.setdefault(key, said)
 
@@ -265,7 +292,7 @@ class _HeardOfEnd:
             next(self._rows(readings), None),
             _columns(self._facets, readings),
             _columns(self._first, readings),
-            tuple(self._checks(readings)),
+            tuple(Check(*each) for heard in (self._checks, self._own_checks) for each in heard.read(readings)),
         )
 
     def _rows(self, readings: Readings) -> Iterator[tuple[int, EventRef]]:
@@ -274,10 +301,11 @@ class _HeardOfEnd:
             if said is not None and isinstance(rows := said.view.row_count, int):
                 yield rows, said.event
 
-    def _checks(self, readings: Readings) -> Iterator[Check]:
-        for heard in (self._facets, self._own):
-            if (said := heard.read(DataQualityAssertionsFacet, readings)) is not None:
-                yield from (Check(each, said.event) for each in said.view.assertions)
+
+def _checks() -> _LastOfEach[DataQualityAssertionsFacet, Assertion]:
+    return _LastOfEach(
+        DataQualityAssertionsFacet, lambda facet: facet.assertions, lambda made: (made.assertion, made.of_column)
+    )
 
 
 def _columns(heard: _Heard, readings: Readings) -> tuple[Columns, EventRef] | None:
