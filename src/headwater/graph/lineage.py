@@ -5,7 +5,7 @@ outside: the graph holds their digests and asks `content` when it must read colu
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 
@@ -213,6 +213,11 @@ class Graph(Growth):
             joined = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
             shown[main] = joined
         return shown
+
+    def first_us_of(self, run_ids: Iterable[str]) -> int:
+        """Before when none of these runs spoke."""
+        times = (self.runs[run_id].times for run_id in run_ids)
+        return min((each.seen.first_us for each in times if each is not None), default=0)
 
     # Edges between columns, by shown names
 

@@ -195,13 +195,20 @@ class FacetReader(Bounded):
         sql = f"SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM ({told}) AS told {_NAMED_RUN}"
         return [ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in self._rows(sql, values)]
 
-    def tellings_of_run(self, run_id: str, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
-        """Those among `tellings` that one run told."""
-        told, values = self._ends(dataset, names)
-        sql = f"SELECT stamp_us, stamp_digest, direction, facet, content FROM ({told}) AS told WHERE run = {RUN}"
+    def tellings_of_runs(
+        self, run_ids: Sequence[str], since_us: int, dataset: DatasetId, names: Sequence[str]
+    ) -> list[ToldFacet]:
+        """Those among `tellings` that these runs told, of which none spoke before `since_us`."""
+        if not run_ids:
+            return []
+        told, values = self._ends(dataset, names, since_us)
+        sql = (
+            f"SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM ({told}) AS told {_NAMED_RUN} "
+            f"WHERE run IN (SELECT id FROM {runs(run_ids)} r)"
+        )
         self._wait_for_facts()
-        rows = self._rows(sql, (*values, self._key(run_id)))
-        return [ToldFacet(Stamp(*row[:2]), run_id, *row[2:]) for row in rows]
+        rows = self._rows(sql, (*values, *map(self._key, run_ids)))
+        return [ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """When runs told of another schema or version than before, by event time."""
@@ -218,14 +225,19 @@ class FacetReader(Bounded):
             for row in self._rows(sql, values)
         ]
 
-    def _ends(self, dataset: DatasetId, names: Sequence[str]) -> tuple[str, Sequence[object]]:
+    def _ends(
+        self, dataset: DatasetId, names: Sequence[str], since_us: int | None = None
+    ) -> tuple[str, Sequence[object]]:
         """A query for both ends of each row of `telling` of a dataset, or the only one, and its values."""
+        since = () if since_us is None else (since_us,)
         first, last = (
             f"SELECT run, direction, facet, content, {end}_us AS stamp_us, {end}_digest AS stamp_digest FROM telling "
-            f"WHERE dataset = {NAME} AND facet IN ({marks(names)}){self._early(end)}"
+            f"WHERE dataset = {NAME} AND facet IN ({marks(names)})"
+            f"{f' AND {end}_us >= ?' if since else ''}{self._early(end)}"
             for end in _ENDS
         )
-        return f"{first} UNION ALL {last} AND first_digest <> last_digest", 2 * (*dataset, *names, *self._bound)
+        values = 2 * (*dataset, *names, *since, *self._bound)
+        return f"{first} UNION ALL {last} AND first_digest <> last_digest", values
 
     def _early(self, end: str) -> str:
         return f" AND +{end}_us <= ?" if self._bound else ""

@@ -201,12 +201,14 @@ class ReaderUntil(Reader):
         told_again = beside.tellings(dataset, names) if beside else ()
         return [*{*told_again, *super().tellings(dataset, names)}]
 
-    def tellings_of_run(self, run_id: str, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
+    def tellings_of_runs(
+        self, run_ids: Sequence[str], since_us: int, dataset: DatasetId, names: Sequence[str]
+    ) -> list[ToldFacet]:
         """As of then."""
-        if run_id in self.runs:
-            beside = self._again(dataset)
-            return beside.tellings_of_run(run_id, dataset, names) if beside else []
-        return super().tellings_of_run(run_id, dataset, names)
+        whole, again = self._apart(run_ids)
+        beside = self._again(dataset) if again else None
+        told_again = beside.tellings_of_runs(again, since_us, dataset, names) if beside else []
+        return super().tellings_of_runs(whole, since_us, dataset, names) + told_again
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """As of then."""

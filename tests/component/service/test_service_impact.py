@@ -155,6 +155,27 @@ def test_a_check_that_passes_again_has_passed(client: TestClient) -> None:
     assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (True, 2)
 
 
+def test_a_run_may_tell_its_checks_one_by_one_and_of_each_the_last_word_counts(client: TestClient) -> None:
+    told = [("not_null", False), ("unique", False), ("unique", True), ("fresh", True)]
+    post(
+        client,
+        *(
+            checked_by("checks", "t1", 6 + number, check, "delay", success=success)
+            for number, (check, success) in enumerate(told)
+        ),
+    )
+
+    quality = quality_of_legs(client)
+
+    assert (quality["assertions"], quality["at"]) == (3, "2026-05-22T14:09:00.000Z")
+    assert quality["failed"] == [{"assertion": "not_null", "column": "delay", "severity": None}]
+
+    gone = [dataset("legs", dataQualityAssertions=facet(_deleted=True))]
+    post(client, ran("checks", "t1", 10, gone, []), checked_by("checks", "t1", 11, "fresh", "delay", success=True))
+
+    assert (quality_of_legs(client)["passed"], quality_of_legs(client)["assertions"]) == (True, 1)
+
+
 def test_two_jobs_with_a_check_of_one_name_each_count(client: TestClient) -> None:
     post(
         client,

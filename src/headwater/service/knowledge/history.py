@@ -38,7 +38,7 @@ from headwater.service.knowledge.activity import known_run
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.store.bounded import END_OF_TIME_US
 from headwater.store.entries import LoggedEvent
-from headwater.store.facet_reader import ObservedFacetRow
+from headwater.store.facet_reader import ObservedFacetRow, ToldFacet
 
 _MOST_RUNS: Final = 200
 """Of a job, its newest."""
@@ -158,7 +158,7 @@ class KnownHistory:
 
     def _failed(self, run_id: str, direction: Direction, name: DatasetId) -> Iterator[FailedCheck]:
         shown = self._graph.shown(name)
-        told = sorted(self._knowledge.store.tellings_of_run(run_id, name, [DataQualityAssertionsFacet.key]))
+        told = sorted(self._tellings(run_id, name, DataQualityAssertionsFacet.key))
         if not told or not self._graph.shows(shown):
             return
         events = self._knowledge.store.with_digests([each.stamp.digest for each in told])
@@ -173,7 +173,7 @@ class KnownHistory:
         shown = self._graph.shown(name)
         if not self._graph.shows(shown):
             return
-        shapes = self._knowledge.store.tellings_of_run(run_id, name, [SchemaFacet.key])
+        shapes = self._tellings(run_id, name, SchemaFacet.key)
         if len(shapes) < 2:
             return
         events = self._knowledge.store.with_digests([each.stamp.digest for each in shapes])
@@ -185,6 +185,9 @@ class KnownHistory:
         for (then, event_then, _), (now, event, at_us) in pairwise(told):
             if then != now:
                 yield Retold(direction, shown, (then, event_then), (now, event), at_us)
+
+    def _tellings(self, run_id: str, name: DatasetId, facet: str) -> list[ToldFacet]:
+        return self._knowledge.store.tellings_of_runs([run_id], self._graph.first_us_of([run_id]), name, [facet])
 
     def _columns(self, schema: bytes) -> Columns | None:
         return self._records.readings.columns({SchemaFacet.key: self._knowledge.store.content(schema)})

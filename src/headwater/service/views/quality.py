@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import groupby, takewhile
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -12,6 +13,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes.impact import FailedAssertion, Quality
+from headwater.store.facet_reader import ToldFacet
 
 ViewT = TypeVar("ViewT", bound=View)
 
@@ -112,14 +114,29 @@ def _told(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
 
 
 def _told_by_runs(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
-    """What the newest run of each job that touches the dataset told of it, or hung on that one read or write."""
+    """What the newest run of each job that touches the dataset told of it, or hung on that one read or write.
+
+    Of each run all that it asserted counts, since it took that back if it did: it may tell of checks one by one.
+    """
     jobs = knowledge.graph.readers(name) | knowledge.graph.writers(name)
     done = [(knowledge.activity(job), job) for job in jobs]
     newest = sorted((-each.seen.last_us, each.runs[0], job) for each, job in done if each.runs)[:_MOST_JOBS]
     job_of = {run_id: job for _, run_id, job in newest}
     for member in knowledge.graph.members(name):
-        for row in knowledge.store.told_facets([*job_of], member, _KEYS) if job_of else ():
+        told = knowledge.store.told_facets([*job_of], member, _KEYS) if job_of else []
+        asserting = {row.run_id for row in told if row.name == DataQualityAssertionsFacet.key}
+        told += _asserted_before(knowledge, sorted(asserting), member)
+        for row in told:
             yield _Told(row.stamp.time_us, job_of[row.run_id], row.name, knowledge.store.content(row.content))
+
+
+def _asserted_before(knowledge: Knowledge, run_ids: Sequence[str], name: DatasetId) -> Iterator[ToldFacet]:
+    """What else these runs asserted of the dataset under that very name, up to where one took all of it back."""
+    since_us = knowledge.graph.first_us_of(run_ids)
+    told = knowledge.store.tellings_of_runs(run_ids, since_us, name, [DataQualityAssertionsFacet.key])
+    told.sort(key=lambda each: (each.run_id, each.direction, each.stamp, each.content), reverse=True)
+    for _, of_one in groupby(told, key=lambda each: (each.run_id, each.direction)):
+        yield from takewhile(lambda each: knowledge.store.content(each.content).get("_deleted") is not True, of_one)
 
 
 def _writable(number: int | None) -> int | None:
