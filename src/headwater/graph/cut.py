@@ -54,6 +54,9 @@ class Tellers(Protocol):
     def count(self, job: JobId) -> int:
         """How many had told all by then that they ever told."""
 
+    def back(self, job: JobId) -> Iterator[tuple[int, str]]:
+        """Those of them that are not folded again, each behind when it spoke last; who spoke last first."""
+
     def last(self, job: JobId) -> str | None:
         """The one of them that spoke last, and is not folded again; None where there is none."""
 

@@ -71,6 +71,9 @@ def drift(tellings: Iterable[Telling]) -> Iterator[list[ColumnChange]]:
     shown: dict[str, str | None] = {}
     for teller, columns in tellings:
         before = last.get(teller)
+        if before is columns:  # as of most, of which there may be thousands
+            yield []
+            continue
         last[teller] = columns
         if before is None:
             shown = {**columns, **shown}

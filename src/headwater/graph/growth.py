@@ -74,7 +74,7 @@ class Growth(JobEdges, ColumnEvidences):
             Content: _pass_over,
             DeclaredShape: _pass_over,
             Telling: _pass_over,
-            RunTelling: _pass_over,
+            RunTelling: self._add_run_telling,
         }
 
     def add_all(self, facts: Iterable[Fact]) -> None:
@@ -111,6 +111,9 @@ class Growth(JobEdges, ColumnEvidences):
         if fact.name in TROUBLE:  # all others are read from the store where a run is shown
             troubles = self._told(fact.run_id).facets
             troubles[fact.name] = troubles[fact.name].merge(fact) if fact.name in troubles else fact
+
+    def _add_run_telling(self, fact: RunTelling) -> None:
+        self._told(fact.run_id).has_tested = True
 
     def _add_edit(self, fact: Edit) -> None:
         self.edits.add(fact)

@@ -14,9 +14,8 @@ from headwater.graph.columns import ColumnEdge, columns_used_by
 from headwater.graph.declared import flows, makers
 from headwater.graph.growth import Growth, between
 from headwater.graph.mending import End, end_of
-from headwater.graph.records import Dataset, Edge, EvidenceKey, Flow, Run, Teller
+from headwater.graph.records import Dataset, Edge, EvidenceKey, Flow, Job, Run, Teller
 from headwater.model.edits import target_of
-from headwater.model.events import Direction
 from headwater.model.facts import Declaration, ParentRun, Stamped
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -116,7 +115,7 @@ class Graph(Growth):
         By its own `lineage` facet; of a job without runs by those of all that tell what it reads.
         """
         known, tellers = self.jobs[job], {job: None}
-        if not known.runs:
+        if known.told and not known.runs:  # asked last: a job of a past may have thousands, which are looked for then
             told = (teller for tellers in known.told.values() for teller in tellers)
             tellers |= {own: None for teller in told if (own := self._job_of(teller)) is not None}
         digests = ((teller, self.job_digest(teller, "lineage")) for teller in tellers)
@@ -173,8 +172,21 @@ class Graph(Growth):
         dataset = self.datasets.get(name)
         jobs = dataset.readers | dataset.writers if dataset else ()
         runs = (run_id for job in jobs for run_id in self.jobs[job].runs)
-        ends: tuple[Direction, ...] = ("input", "output")
-        return [run_id for run_id in runs if any((way, name) in self.runs[run_id].observed for way in ends)]
+        ends = ("input", name), ("output", name)
+        return [run_id for run_id in runs if not self.runs[run_id].observed.keys().isdisjoint(ends)]
+
+    def count_runs_naming(self, name: DatasetId) -> int:
+        """How many there are of these: mostly edges know it, without a look at the runs."""
+        dataset = self.datasets.get(name)
+        jobs = dataset.readers | dataset.writers if dataset else ()
+        return sum(self._count_runs(self.jobs[job], name) for job in jobs)
+
+    def _count_runs(self, job: Job, name: DatasetId) -> int:
+        ends = ("input", name), ("output", name)
+        edges = [edges[name] for edges in (job.reads, job.writes) if name in edges]
+        if len(edges) == 1 and job.told.keys().isdisjoint(ends):  # else runs count twice, or those of others do
+            return edges[0].runs
+        return sum(not self.runs[run_id].observed.keys().isdisjoint(ends) for run_id in job.runs)
 
     # Edges between jobs and datasets, by shown names
 

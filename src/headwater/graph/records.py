@@ -85,10 +85,12 @@ class Run:
 
 @dataclass(slots=True)
 class ToldOfRun:
-    """What a run tells beyond its data: that it failed and why, what it waited for, what flowed between jobs."""
+    """What a run tells beyond its data: that it failed and why, that it tested, what it waited for, jobs' flow."""
 
     failed: Seen | None = None
     """When it told that it failed, which it may take back: its state is in its times."""
+    has_tested: bool = False
+    """Whether it ever told of tests."""
     facets: dict[str, RunFacet] = field(default_factory=dict)
     """Those that say that something went wrong."""
     control: dict[tuple[Way, JobId, str], Seen] = field(default_factory=dict)
@@ -97,7 +99,7 @@ class ToldOfRun:
 
     def copy(self) -> "ToldOfRun":
         """What was told by now."""
-        return ToldOfRun(self.failed, {**self.facets}, {**self.control}, {**self.flows})
+        return ToldOfRun(self.failed, self.has_tested, {**self.facets}, {**self.control}, {**self.flows})
 
 
 @dataclass(slots=True)

@@ -1,12 +1,16 @@
 """One connection that is read from, perhaps only for what events until some time say."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeVar
 
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection
 
+ValueT = TypeVar("ValueT")
+
 END_OF_TIME_US: Final = 2**62
+IN_ONE_QUESTION: Final = 500
+"""Values of a list."""
 
 RUN: Final = "(SELECT id FROM run WHERE run_id = ?)"
 NAME: Final = "(SELECT id FROM name WHERE namespace = ? AND name = ?)"
@@ -39,6 +43,11 @@ class Bounded:
 
     def _value(self, sql: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401  whatever the column holds
         return next((row[0] for row in self._rows(sql, values)), None)
+
+
+def parts(values: Sequence[ValueT]) -> Iterator[Sequence[ValueT]]:
+    """So many as go into one question, whose number no database takes without end."""
+    return (values[begin : begin + IN_ONE_QUESTION] for begin in range(0, len(values), IN_ONE_QUESTION))
 
 
 def runs(run_ids: Sequence[str]) -> str:

@@ -3,12 +3,13 @@
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart, Stamped
 from headwater.model.names import DatasetId, JobId
-from headwater.store.bounded import NAME, RUN, Bounded, runs
+from headwater.store.bounded import NAME, RUN, Bounded, parts, runs
 from headwater.store.bulk import marks
 from headwater.store.numbers import run_id_of_key
 from headwater.store.packing import content_of_row
@@ -19,6 +20,8 @@ OF_DATASET: Final = "(slot = 'facets' OR direction = 'input')"
 _ENDS: Final = ("first", "last")
 """The times at which a run told something: the two ends of a row of `telling`."""
 _NAMED_RUN: Final = "JOIN run ON id = run"
+_FEW_CHANGES: Final = 32
+"""Of a schema or version: to look for one after the other takes longer beyond."""
 
 
 class RunFacetRow(NamedTuple):
@@ -112,13 +115,16 @@ class FacetReader(Bounded):
 
     def told_run_facets(self, run_ids: Sequence[str], name: str) -> list[ToldRunFacet]:
         """The facets with this name, one of `KEPT_RUN_FACETS`, that the runs ever told of themselves."""
-        sql = (
-            f"SELECT stamp_us, stamp_digest, run_id, content FROM {runs(run_ids)} r JOIN run_telling ON run = r.id "
-            f"WHERE name = ?{self._if_told}"
-        )
         self._wait_for_facts()
-        rows = self._rows(sql, [*map(self._key, run_ids), name, *self._bound])
-        return [ToldRunFacet(Stamp(*row[:2]), run_id_of_key(row[2]), row[3]) for row in rows]
+        told: list[ToldRunFacet] = []
+        for some in parts(run_ids):
+            sql = (
+                f"SELECT stamp_us, stamp_digest, run_id, content FROM {runs(some)} r JOIN run_telling ON run = r.id "
+                f"WHERE name = ?{self._if_told}"
+            )
+            rows = self._rows(sql, [*map(self._key, some), name, *self._bound])
+            told += (ToldRunFacet(Stamp(*row[:2]), run_id_of_key(row[2]), row[3]) for row in rows)
+        return told
 
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
         """For each run: the direction facets of its datasets, and the digests of their schemas and versions."""
@@ -138,15 +144,17 @@ class FacetReader(Bounded):
 
     def told_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
         """The facets with these names, of either slot, that the runs told of a dataset under this very name."""
-        sql = (
-            "SELECT stamp_us, stamp_digest, run_id, direction, o.name, content "
-            f"FROM {runs(run_ids)} r JOIN observed_facet o ON run = r.id "
-            f"WHERE dataset = {NAME} AND o.name IN ({marks(names)}){self._if_told} "
-            "ORDER BY stamp_us, stamp_digest, o.name, content"
-        )
         self._wait_for_facts()
-        rows = self._rows(sql, [*map(self._key, run_ids), *dataset, *names, *self._bound])
-        return [ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
+        told: list[ToldFacet] = []
+        for some in parts(run_ids):
+            sql = (
+                "SELECT stamp_us, stamp_digest, run_id, direction, o.name, content "
+                f"FROM {runs(some)} r JOIN observed_facet o ON run = r.id "
+                f"WHERE dataset = {NAME} AND o.name IN ({marks(names)}){self._if_told}"
+            )
+            rows = self._rows(sql, [*map(self._key, some), *dataset, *names, *self._bound])
+            told += (ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows)
+        return sorted(told, key=lambda each: (each.stamp, each.name, each.content))
 
     def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
         """The facets of a dataset as one run saw it, as JSON."""
@@ -212,6 +220,43 @@ class FacetReader(Bounded):
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """When runs told of another schema or version than before, by event time."""
+        self._wait_for_facts()
+        found = [self._few_changes(dataset, part) for part in SHAPE_PARTS]
+        few = [changes for changes in found if changes is not None]
+        if len(few) < len(found):
+            return self._many_changes(dataset)
+        return sorted(chain.from_iterable(few), key=_place)
+
+    def _few_changes(self, dataset: DatasetId, part: ShapePart) -> list[ShapeChange] | None:
+        """Those of the one part, each looked for behind the one before; None where they are many.
+
+        Of a table whose schema thousands of runs told alike, to put all that they told into order takes far longer.
+        """
+        changes: list[ShapeChange] = []
+        while len(changes) <= _FEW_CHANGES:
+            next_ones = [self._next_change(dataset, part, end, changes[-1] if changes else None) for end in _ENDS]
+            found = min((each for each in next_ones if each is not None), key=_place, default=None)
+            if found is None:
+                return changes
+            changes.append(found)
+        return None
+
+    def _next_change(
+        self, dataset: DatasetId, part: ShapePart, end: str, former: ShapeChange | None
+    ) -> ShapeChange | None:
+        """The first telling behind a change that told something else."""
+        place = f"{end}_us, {end}_digest, direction, content"
+        sql = (
+            f"SELECT {place}, run_id FROM telling {_NAMED_RUN} WHERE dataset = {NAME} AND facet = ?"
+            f"{f' AND ({place}) > (?, ?, ?, ?) AND content <> ?' if former else ''}{self._early(end)} "
+            f"ORDER BY {place} LIMIT 1"
+        )
+        behind = (*_place(former), former.content) if former else ()
+        for row in self._rows(sql, (*dataset, part, *behind, *self._bound)):
+            return ShapeChange(Stamp(*row[:2]), run_id_of_key(row[4]), row[2], dataset, part, row[3])
+        return None
+
+    def _many_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         order = "stamp_us, stamp_digest, direction, content"
         told, values = self._ends(dataset, SHAPE_PARTS)
         sql = (
@@ -219,7 +264,6 @@ class FacetReader(Bounded):
             f"lag(content) OVER (PARTITION BY facet ORDER BY {order}) AS former FROM ({told}) AS told) AS told "
             f"{_NAMED_RUN} WHERE former IS NULL OR former <> content ORDER BY {order}"
         )
-        self._wait_for_facts()
         return [
             ShapeChange(Stamp(*row[:2]), run_id_of_key(row[2]), row[3], dataset, *row[4:])
             for row in self._rows(sql, values)
@@ -251,6 +295,12 @@ class FacetReader(Bounded):
         self._wait_for_facts()
         return [DeclaredShape(dataset, Stamp(*row[:2]), *row[2:]) for row in self._rows(sql, (*dataset, *self._bound))]
 
+    def schemas_ever_told(self, dataset: DatasetId) -> set[bytes]:
+        """The schemas that runs ever told of a dataset under this very name, be it after the time asked about."""
+        self._wait_for_facts()
+        sql = f"SELECT DISTINCT content FROM telling WHERE dataset = {NAME} AND facet = 'schema'"
+        return {row[0] for row in self._rows(sql, dataset)}
+
     def datasets_with_several_schemas(self) -> list[DatasetId]:
         """The names under which more than one schema was told of; looks through all that runs observed."""
         told = (
@@ -261,6 +311,11 @@ class FacetReader(Bounded):
         self._wait_for_facts()
         sql = f"SELECT namespace, name FROM name WHERE id IN ({several})"
         return [DatasetId(*row) for row in self._rows(sql, 2 * self._bound)]
+
+
+def _place(change: ShapeChange) -> tuple[int, bytes, Direction, bytes]:
+    """Where a change stands among those of its part, and mostly among all."""
+    return *change.stamp, change.direction, change.content
 
 
 def _stamped(row: Sequence[Any]) -> Stamped:

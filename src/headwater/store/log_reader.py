@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
 from headwater.errors import UnavailableError
-from headwater.store.bounded import END_OF_TIME_US, RUN, Bounded, runs
+from headwater.store.bounded import END_OF_TIME_US, IN_ONE_QUESTION, RUN, Bounded, parts, runs
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import LoggedEvent
@@ -17,7 +17,6 @@ from headwater.store.packing import DamagedFrame, unpacked
 from headwater.store.segments import Segments
 
 _ALL: Final = 2**62
-_IN_ONE_QUESTION: Final = 500
 _IN_ONE_ANSWER: Final = 2_000
 _OTHERS: Final = {
     False: "log INDEXED BY log_edits WHERE event_type = 'EDIT'",  # else all of the log is looked through
@@ -131,8 +130,7 @@ class LogReader(Bounded):
     def known_digests(self, digests: Sequence[bytes]) -> set[bytes]:
         """Those of the digests whose bytes are in the log."""
         known: set[bytes] = set()
-        for begin in range(0, len(digests), _IN_ONE_QUESTION):
-            asked = digests[begin : begin + _IN_ONE_QUESTION]
+        for asked in parts(digests):
             known.update(
                 row[0] for row in self._rows(f"SELECT digest FROM log WHERE digest IN ({marks(asked)})", asked)
             )
@@ -241,14 +239,14 @@ class LogReader(Bounded):
         told_by_nobody = "SELECT idx FROM log WHERE run IS NULL AND +event_us <= ?"
         without_run = [row[0] for row in self._rows(told_by_nobody, (until,))]
         for places in (without_run, [*self.times_of(run_ids, until)]):
-            for begin in range(0, len(places), _IN_ONE_QUESTION):  # few raw events at a time: a stream has thousands
-                yield from self.at(places[begin : begin + _IN_ONE_QUESTION]).values()
+            for some in parts(places):  # few raw events at a time: a stream has thousands
+                yield from self.at(some).values()
 
     def times_of(self, run_ids: Sequence[str], until_us: int = END_OF_TIME_US) -> dict[int, int]:
         """When the events of the runs happened, by their places, until then, that time included; in no order."""
         times: dict[int, int] = {}
-        for begin in range(0, len(run_ids), _IN_ONE_QUESTION):
-            keys = [self._key(run_id) for run_id in run_ids[begin : begin + _IN_ONE_QUESTION]]
+        for some in parts(run_ids):
+            keys = [*map(self._key, some)]
             few = f"SELECT id FROM run WHERE run_id IN ({marks(keys)})"
             sql = f"SELECT idx, event_us FROM log WHERE run IN ({few}) AND +event_us <= ?"
             times.update(self._rows(sql, [*keys, min(until_us, self._until_us)]))
@@ -257,8 +255,8 @@ class LogReader(Bounded):
     def count_told_of(self, run_ids: Sequence[str]) -> int:
         """How many events `told_of` would give at any time."""
         count = int(self._value("SELECT count(*) FROM log WHERE run IS NULL"))
-        for begin in range(0, len(run_ids), _IN_ONE_QUESTION):
-            keys = [self._key(run_id) for run_id in run_ids[begin : begin + _IN_ONE_QUESTION]]
+        for some in parts(run_ids):
+            keys = [*map(self._key, some)]
             few = f"SELECT id FROM run WHERE run_id IN ({marks(keys)})"
             count += int(self._value(f"SELECT count(*) FROM log WHERE run IN ({few})", keys))
         return count
@@ -297,7 +295,7 @@ class LogReader(Bounded):
         while page := places[begin : begin + count]:
             rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE idx IN ({marks(page)}) {order}", page)
             yield from map(self._logged, rows)
-            begin, count = begin + count, min(2 * count, _IN_ONE_QUESTION)
+            begin, count = begin + count, min(2 * count, IN_ONE_QUESTION)
 
     def count_run_events(self, run_id: str, until_us: int) -> int:
         """How many events of a run happened until then, that time included."""

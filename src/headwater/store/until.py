@@ -8,12 +8,11 @@ spoke again later, was written over: it is folded again from the log into a stor
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 from headwater.model.events import Direction
 from headwater.model.facts import SHAPE_PARTS, Fact, Observation, ShapePart, Stamped
 from headwater.model.names import DatasetId
-from headwater.store.bounded import END_OF_TIME_US
+from headwater.store.bounded import END_OF_TIME_US, parts
 from headwater.store.bulk import marks
 from headwater.store.entries import EDIT, LoggedEvent, facts_of
 from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet, ToldRunFacet
@@ -21,8 +20,6 @@ from headwater.store.log_reader import EventsAsked
 from headwater.store.memory import MemoryStore
 from headwater.store.numbers import run_id_of_key
 from headwater.store.reader import Reader
-
-_IN_ONE_QUESTION: Final = 500
 
 ByName = Mapping[str, Stamped]
 
@@ -252,8 +249,8 @@ class ReaderUntil(Reader):
         beside, asked = self._again(), [*self.runs]
         then = {*beside.runs_of_namespace(namespace)} if beside else set()
         left, joined = list[int](), list[int]()
-        for begin in range(0, len(asked), _IN_ONE_QUESTION):
-            keys = [self._key(run_id) for run_id in asked[begin : begin + _IN_ONE_QUESTION]]
+        for some in parts(asked):
+            keys = [*map(self._key, some)]
             sql = (
                 "SELECT run_id, run.id, namespace FROM run JOIN run_of_job ON run_of_job.run = run.id "
                 f"JOIN name ON name.id = job WHERE run_id IN ({marks(keys)})"

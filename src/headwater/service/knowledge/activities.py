@@ -125,7 +125,7 @@ class Activities:
 
     def _catch_up(self, job: JobId, kept: _Kept) -> bool:
         """Look at what was touched; False where that is not enough: a run left the job, or its times are others."""
-        order, seen = kept.order, kept.activity.seen
+        order, seen, longest_us = kept.order, kept.activity.seen, kept.activity.longest_us
         if order is None or not order.items():
             return False  # what others told of the job was all there was
         for run_id, spoke in kept.before.items():
@@ -137,6 +137,7 @@ class Activities:
             if run is not None:
                 order.add(_key(run_id, run.seen))
                 seen = seen.union(run.seen)
+                longest_us = max(longest_us, run.seen.last_us - run.seen.first_us)
                 if not run.has_events:
                     kept.silent[run_id] = run.seen
         if (declared := self._graph.jobs[job].declared_over) is not None:
@@ -147,7 +148,7 @@ class Activities:
         kept.before, kept.is_touched = {}, False
         parent = None if kept.with_parent is None else self._parent(kept.with_parent[1])
         ended = None if kept.ended is None else kept.ended[1]
-        kept.activity = Activity(tuple([run_id for _, run_id in runs]), parent, ended, seen)
+        kept.activity = Activity(tuple([run_id for _, run_id in runs]), parent, ended, seen, longest_us)
         return True
 
     def _newest(

@@ -54,6 +54,8 @@ class Activity(NamedTuple):
     """The newest run that has ended."""
     seen: Seen
     """First and last event of its runs, its declarations or its children."""
+    longest_us: int = 0
+    """How long from the first event of one of its runs to its last at most."""
 
 
 def known_run(graph: Graph, run_id: str) -> KnownRun | None:
@@ -147,7 +149,13 @@ def activity_in(graph: Graph, job_id: JobId, runs: Sequence[KnownRun]) -> Activi
         next((run.parent for run in runs if run.parent is not None), None),
         next((run.run_id for run in runs if run.ended_us is not None), None),
         reduce(Seen.union, times),
+        longest_us(run.seen for run in runs),
     )
+
+
+def longest_us(times: Iterable[Seen]) -> int:
+    """How long the longest of these is."""
+    return max((seen.last_us - seen.first_us for seen in times), default=0)
 
 
 def _times_told(job: Job) -> Iterator[Seen]:

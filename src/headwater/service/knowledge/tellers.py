@@ -91,15 +91,16 @@ class TellersThen:
             self._last_as_of = as_of
             self._last.clear()
         if job not in self._last:
-            self._last[job] = next((run_id for _, run_id in self._back(job)), None)
+            self._last[job] = next((run_id for _, run_id in self.back(job)), None)
         return self._last[job]
 
     def last_alone_us(self, job: JobId) -> int | None:
         """When the last one spoke; None where there is none, or two are."""
-        times = [last_us for last_us, _ in islice(self._back(job), 2)]
+        times = [last_us for last_us, _ in islice(self.back(job), 2)]
         return times[0] if len({*times}) == len(times) > 0 else None
 
-    def _back(self, job: JobId) -> Iterator[LastSpoke]:
+    def back(self, job: JobId) -> Iterator[LastSpoke]:
+        """As in the graph's own words."""
         order = self._now.of(job)
         last_first = (order[place] for place in range(self.count(job) - 1, -1, -1))
         return (each for each in last_first if each[1] not in self._again)

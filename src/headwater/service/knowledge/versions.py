@@ -65,12 +65,12 @@ def job_version(graph: Graph, job: JobId, observed: Iterable[tuple[Direction, Da
 
 
 def runs_giving_version(knowledge: Knowledge, job: JobId) -> Iterator[KnownRun]:
-    """The runs that give the job a version, newest first: those that have ended.
+    """The runs that give the job a version, newest first, parents as they tell them: those that have ended.
 
     That of a stream may never end; it gives one with the first that it reads or writes.
     """
     is_stream, records = job_type(knowledge, job) == STREAM, knowledge.graph.runs
-    for run in map(knowledge.run, knowledge.activity(job).runs):
+    for run in knowledge.told_runs(job):
         if run.ended_us is not None or (is_stream and run.has_events and records[run.run_id].observed):
             yield run
 

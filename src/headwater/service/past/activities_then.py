@@ -9,7 +9,7 @@ from headwater.graph.records import Job
 from headwater.model.merging import Seen
 from headwater.model.names import JobId
 from headwater.service.knowledge.activities import Activities
-from headwater.service.knowledge.activity import Activity, KnownRun, named_by
+from headwater.service.knowledge.activity import Activity, KnownRun, longest_us, named_by
 
 
 class ActivitiesThen(Activities):
@@ -63,11 +63,13 @@ class ActivitiesThen(Activities):
         if done is not None:
             newest_first: Sequence[str] = self._begun_by_then(done)
             seen = self._told_by_runs(job) or Seen.over(run.seen for run in self._known(newest_first))
+            longest = done.longest_us  # or less: that of now may have begun since
         else:
             told = ((run_id, self._heard_of(run_id, job)) for run_id in known.runs | known.named)
             times = {run_id: seen for run_id, seen in told if seen is not None}
             newest_first = sorted(times, key=lambda run_id: (-times[run_id].first_us, run_id))
             seen = Seen.over((*times.values(), known.declared_over))
+            longest = longest_us(times.values())
         if not newest_first or seen is None:
             return None  # what others tell of the job is all there is
         is_part = done is None or done.parent is not None  # else none of its runs ever named a parent
@@ -75,7 +77,7 @@ class ActivitiesThen(Activities):
         ended = None if done is None else done.ended_run  # the newest now that ended, be it since
         if done is None or (ended is not None and not self._has_begun(ended)):
             ended = next((run.run_id for run in self._known(newest_first) if run.ended_us is not None), None)
-        return Activity(tuple(newest_first), next(parents, None), ended, seen)
+        return Activity(tuple(newest_first), next(parents, None), ended, seen, longest)
 
     def _is_told_by_runs_of_now(self, name: JobId) -> bool:
         """Whether all that tells of a job are runs, or the parts of silent ones, that spoke either by then or since."""

@@ -5,12 +5,13 @@ Runs are looked at from the last one on, until every facet that is wanted was to
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from heapq import merge
+from itertools import groupby, islice
 from operator import attrgetter
 from typing import Final
 
 from headwater.errors import InvalidEventError
-from headwater.graph.lineage import Graph
+from headwater.graph.cut import CutGraph
 from headwater.model.events import RunEvent, Stamp, parse_event
 from headwater.model.extract import job_facets
 from headwater.model.facts import JobFacet, Stamped
@@ -31,7 +32,7 @@ class OlderFacets:
 
     def __init__(self, store: ReaderUntil) -> None:
         self._store = store
-        self.graph: Graph | None = None
+        self.graph: CutGraph | None = None
         """The graph that asks."""
 
     def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, Stamped]:
@@ -55,17 +56,25 @@ class OlderFacets:
 
     def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, Stamped]:
         """The newest of those of a dataset's facets that runs told under this very name."""
-        if self.graph is None:
-            return {}
         found: _Found = {}
-        runs = self._newest_first(self.graph.runs_naming(name))
-        for begin in range(0, len(runs), _RUNS_AT_ONCE):
-            if not any(each not in found or found[each].stamp.time_us <= runs[begin][0] for each in names):
+        runs = self._last_first(name)
+        while some := [*islice(runs, _RUNS_AT_ONCE)]:
+            if not any(each not in found or found[each].stamp.time_us <= some[0][0] for each in names):
                 break
-            ids = [run_id for _, run_id in runs[begin : begin + _RUNS_AT_ONCE]]
-            for facet, stamped in self._store.newest_facets(ids, name).items():
+            for facet, stamped in self._store.newest_facets([run_id for _, run_id in some], name).items():
                 found[facet] = max(found.get(facet, stamped), stamped)
         return {facet: stamped for facet, stamped in found.items() if facet in names}
+
+    def _last_first(self, name: DatasetId) -> Iterator[tuple[int, str]]:
+        """The runs that read or wrote a dataset under this very name, each behind when it spoke last."""
+        graph = self.graph
+        dataset = None if graph is None else graph.datasets.get(name)
+        if graph is None or graph.tellers is None or dataset is None:
+            return
+        ends = ("input", name), ("output", name)
+        for told in merge(*map(graph.tellers.back, dataset.readers | dataset.writers), reverse=True):
+            if not graph.now.runs[told[1]].observed.keys().isdisjoint(ends):
+                yield told
 
     def _newest_first(self, run_ids: Iterable[str]) -> list[tuple[int, str]]:
         """When each was last heard of, and the run."""

@@ -100,8 +100,11 @@ def _several(another_reader: Callable[[], Reader]) -> list[DatasetId]:
 
 def _drift_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Drift | None]:
     """The changes of a dataset's schema, with a step for each time that somebody told of it, change or not."""
+    members = knowledge.graph.members(name)
+    if len({schema for member in members for schema in _schemas(knowledge.store, member)}) < 2:
+        return
     columns = cache(lambda schema: columns_of(knowledge.store.content(schema)))  # thousands of runs tell the same
-    told = sorted(each for member in knowledge.graph.members(name) for each in _tellings(knowledge.store, member))
+    told = sorted(each for member in members for each in _tellings(knowledge.store, member))
     jobs = [_job_of(knowledge, each.run_id) for each in told]
     tellings = (
         Telling(each.name if job is None else (job, each.name), columns(each.schema))
@@ -109,6 +112,11 @@ def _drift_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Drift | None]:
     )
     for each, job, changes in zip(told, jobs, drift(tellings), strict=True):
         yield _Drift(each._replace(name=name), job, changes) if changes else None
+
+
+def _schemas(store: Reader, name: DatasetId) -> Iterator[bytes]:
+    yield from store.schemas_ever_told(name)
+    yield from (declared.schema for declared in store.declared_shapes(name) if declared.schema is not None)
 
 
 def _tellings(store: Reader, name: DatasetId) -> Iterator[_Told]:

@@ -30,7 +30,7 @@ def identity(knowledge: Knowledge, name: DatasetId, other: DatasetId | None) -> 
                 namespace=member.namespace,
                 name=member.name,
                 isShown=member == shown,
-                runs=len(knowledge.graph.runs_naming(member)),
+                runs=knowledge.graph.count_runs_naming(member),
             )
             for member in knowledge.graph.members(name)
         ],

@@ -1,6 +1,7 @@
 """Jobs: what they read and write, and their newest runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
@@ -139,8 +140,9 @@ def job_version_shape(knowledge: Knowledge, job: JobId, uuid: str) -> shapes.Job
 def _versions(knowledge: Knowledge, job: JobId) -> dict[str, _Version]:
     graph = knowledge.graph
     versions: dict[str, _Version] = {}
+    version_of = cache(lambda ends: str(job_version(graph, job, ends)))  # thousands of runs read and write the same
     for run in runs_giving_version(knowledge, job):
-        uuid = str(job_version(graph, job, graph.runs[run.run_id].observed))
+        uuid = version_of(frozenset(graph.runs[run.run_id].observed))
         known = versions.get(uuid)
         versions[uuid] = _Version(run if known is None else known.newest, run.seen.first_us)
     declared = declared_version(knowledge, job)
@@ -151,7 +153,8 @@ def _versions(knowledge: Knowledge, job: JobId) -> dict[str, _Version]:
 
 
 def _version_shapes(knowledge: Knowledge, job: JobId, versions: Mapping[str, _Version]) -> list[shapes.JobVersion]:
-    runs = iter(run_shapes(knowledge, (each.newest for each in versions.values() if each.newest is not None)))
+    newest = (each.newest.run_id for each in versions.values() if each.newest is not None)
+    runs = iter(run_shapes(knowledge, map(knowledge.run, newest)))
     latest = (None if version.newest is None else next(runs) for version in versions.values())
     pairs = zip(versions.items(), latest, strict=True)
     return [_version(knowledge, job, uuid, version, run) for (uuid, version), run in pairs]

@@ -64,12 +64,12 @@ def is_measured(knowledge: Knowledge, column: ColumnId) -> bool:
 def _told(knowledge: Knowledge, node: DatasetId | ColumnId | JobId) -> Iterator[_Told]:
     match node:
         case JobId():
-            yield from _tests(knowledge, knowledge.graph.jobs[node].runs)
+            yield from _tests(knowledge, _testing(knowledge, knowledge.graph.jobs[node].runs))
         case ColumnId(dataset=dataset):
             yield from _told_of(knowledge, dataset)
         case DatasetId():
             yield from _told_of(knowledge, node)
-            yield from _tests(knowledge, _runs_with_no_other(knowledge, node))
+            yield from _tests(knowledge, _testing_no_other(knowledge, node))
 
 
 def _told_of(knowledge: Knowledge, name: DatasetId) -> Iterator[_Told]:
@@ -125,12 +125,20 @@ def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Told]:
             settled |= {name for test in _objects(facet.get("tests")) if isinstance(name := test.get("name"), str)}
 
 
-def _runs_with_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:
-    """The runs that read or wrote this dataset and none beside it."""
+def _testing(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[str]:
+    """Those that told of tests, as few do."""
+    known = knowledge.graph.runs
+    return (run_id for run_id in runs if (told := known[run_id].told) is not None and told.has_tested)
+
+
+def _testing_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:
+    """The runs that told of tests, and read or wrote this dataset and none beside it."""
     graph = knowledge.graph
     members = frozenset(graph.members(name))
-    runs = {run_id for member in members for run_id in graph.runs_naming(member)}
-    return {run_id for run_id in runs if all(dataset in members for _, dataset in graph.runs[run_id].observed)}
+    jobs = graph.readers(name) | graph.writers(name)
+    testing = {run_id for job in jobs for run_id in _testing(knowledge, graph.jobs[job].runs)}
+    observed = ((run_id, graph.runs[run_id].observed) for run_id in testing)
+    return {run_id for run_id, ends in observed if ends and all(dataset in members for _, dataset in ends)}
 
 
 def _point(knowledge: Knowledge, told: _Told, column: str | None) -> shapes.QualityPoint | None:

@@ -1,8 +1,11 @@
 """Which runs made what a run read, and which handed data to it without a dataset between."""
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
+from headwater.graph.records import Run, RunEnd
 from headwater.graph.walk import reachable
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -61,16 +64,12 @@ def _writers(knowledge: Knowledge, run_id: str) -> dict[DatasetId, str | None]:
 
 def _last_writer(knowledge: Knowledge, name: DatasetId, reader: str, until_us: int) -> str | None:
     """The run that was last seen to write the dataset by that time; not the reader itself."""
-    graph = knowledge.graph
-    written = (
-        (run_id, seen)
-        for job in graph.writers(name)
-        for run_id in graph.jobs[job].runs
-        if run_id != reader
-        for member in graph.members(name)
-        if (seen := graph.runs[run_id].observed.get(("output", member))) is not None
-    )
-    return _last_seen(written, until_us)
+    ends: list[RunEnd] = [("output", member) for member in knowledge.graph.members(name)]
+
+    def written(run: Run) -> list[Seen]:
+        return [seen for end in ends if (seen := run.observed.get(end)) is not None]
+
+    return _last_seen(knowledge, knowledge.graph.writers(name), reader, until_us, written)
 
 
 def _givers(knowledge: Knowledge, run_id: str) -> Iterator[tuple[JobId, str | None]]:
@@ -87,18 +86,32 @@ def _givers(knowledge: Knowledge, run_id: str) -> Iterator[tuple[JobId, str | No
         if run_id not in tellers and job.runs.issuperset(tellers):
             continue
         until_us = tellers.get(run_id, run.times.seen).last_us
-        runs = ((each, graph.runs[each].times) for each in graph.jobs[giver].runs if each != run_id)
-        yield giver, _last_seen(((each, times.seen) for each, times in runs if times is not None), until_us)
+        yield giver, _last_seen(knowledge, [giver], run_id, until_us, _heard_of)
 
 
-def _last_seen(runs: Iterable[tuple[str, Seen]], until_us: int) -> str | None:
-    """The run that was seen last by that time."""
-    seen_by_then = [
-        (seen.last_us if seen.last_us <= until_us else seen.first_us, run_id)
-        for run_id, seen in runs
-        if seen.first_us <= until_us
-    ]
-    return max(seen_by_then, default=(0, None))[1]
+def _heard_of(run: Run) -> list[Seen]:
+    return [] if run.times is None else [run.times.seen]
+
+
+def _last_seen(
+    knowledge: Knowledge, jobs: Iterable[JobId], reader: str, until_us: int, seen_in: Callable[[Run], Iterable[Seen]]
+) -> str | None:
+    """The run of these jobs, other than the reader, that was seen last by that time, by what is `seen_in` it."""
+    last: tuple[int, str | None] = (0, None)
+    for job in jobs:
+        done = knowledge.activity(job)
+        begun = bisect_left(done.runs, -until_us, key=lambda run_id: -knowledge.run(run_id).seen.first_us)
+        for run_id in islice(done.runs, begun, None):
+            run = knowledge.graph.runs.get(run_id)
+            if run is None or run.times is None or run_id == reader:
+                continue
+            if last[1] is not None and run.times.seen.first_us + done.longest_us < last[0]:
+                break  # it and all that began before it had ended by then
+            for seen in seen_in(run):
+                if seen.first_us <= until_us:
+                    at_us = seen.last_us if seen.last_us <= until_us else seen.first_us
+                    last = max(last, (at_us, run_id), key=lambda each: (each[0], each[1] or ""))
+    return last[1]
 
 
 def _upstream_run(run: shapes.Run, sources: _Sources) -> shapes_lineage.UpstreamRun:
