@@ -261,6 +261,14 @@ def test_a_run_is_created_once(client: TestClient) -> None:
         ("POST", f"{TEAM}/jobs/j/runs", {"nominalEndTime": "2026-01-01T00:00:00Z"}, 400, "nominalStartTime must not "),
         ("POST", "/api/v1/jobs/runs/none/start", None, 404, "Run 'none' not found."),
         ("POST", "/api/v1/jobs/runs/none/start?at=noon", None, 400, "query param at cannot be read: "),
+        (
+            "PUT",
+            f"{TEAM}/jobs/j",
+            {"type": "BATCH", "location": "git@host:x"},
+            422,
+            "location cannot be read: expected an ",
+        ),
+        ("PUT", f"{TEAM}/datasets/t", {**TABLE, "schemaLocation": "t.avsc"}, 422, "schemaLocation cannot be read: "),
         ("PUT", f"{TEAM}/jobs/a%00b", {"type": "BATCH"}, 422, "job.name: must not hold the character NUL"),
     ],
 )

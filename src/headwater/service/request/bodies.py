@@ -7,12 +7,14 @@ from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import Request, Response
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException
 from starlette.types import Message
 
 from headwater.errors import InvalidEventError, InvalidInputError, MalformedJsonError
 from headwater.model import strict_json
+from headwater.model.addresses import is_url
 from headwater.model.declared import JobKind
 from headwater.model.extract import content_of
 from headwater.service.http.body import read_body
@@ -22,6 +24,16 @@ from headwater.service.request.access import service_of
 _JSON: Final = re.compile(r"application/([\w.+-]+\+)?json", re.ASCII)
 _SHOWN: Final = 80
 Described = Annotated[str | None, Field(description="In people's words.")]
+
+
+def _url(text: str) -> str | None:
+    """Nothing for an empty one; what is no address would be missing from every answer."""
+    if text and not is_url(text):
+        raise PydanticCustomError("url", "expected an address such as https://example.org/code")
+    return text or None
+
+
+Url = Annotated[str, AfterValidator(_url)]
 
 
 class NamespaceBody(BaseModel):
@@ -63,7 +75,7 @@ class DatasetBody(BaseModel):
     fields: Sequence[FieldBody] | None = None
     tags: Sequence[str] | None = None
     description: Described = None
-    schemaLocation: Annotated[str | None, Field(description="Of a stream: where its schema is.")] = None
+    schemaLocation: Annotated[Url | None, Field(description="Of a stream: where its schema is.")] = None
     runId: Annotated[str | None, Field(description="The run that wrote it.")] = None
 
 
@@ -87,7 +99,7 @@ class JobBody(BaseModel):
     type: JobKind
     inputs: Annotated[Sequence[NameBody] | None, Field(description="Datasets that are known.")] = None
     outputs: Annotated[Sequence[NameBody] | None, Field(description="Datasets that are known.")] = None
-    location: Annotated[str | None, Field(description="Where its code is.")] = None
+    location: Annotated[Url | None, Field(description="Where its code is.")] = None
     description: Described = None
     runId: Annotated[str | None, Field(description="A run of the job that read and wrote just these.")] = None
 

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Final
 
 from headwater.errors import NotFoundError
+from headwater.model.addresses import as_uri
 from headwater.model.credentials import without_credentials
 from headwater.model.edits import DESCRIBED, described
 from headwater.model.facts import Edit
@@ -57,7 +58,7 @@ def _put(name: str, said: Edit) -> shapes.Source:
         name=name,
         createdAt=iso(said.seen.first_us),
         updatedAt=iso(said.seen.last_us),
-        connectionUrl=what["connectionUrl"],
+        connectionUrl=as_uri(what["connectionUrl"]),
         description=what["description"],
     )
 
@@ -69,7 +70,7 @@ def _told(source: Source, seen: Seen) -> shapes.Source:
         name=source.name,
         createdAt=iso(seen.first_us),
         updatedAt=iso(seen.last_us),
-        connectionUrl=without_credentials(source.uri),
+        connectionUrl=as_uri(without_credentials(source.uri)),
         description=None,
     )
 
