@@ -241,6 +241,14 @@ def test_arguments_of_a_run_that_are_no_texts_become_texts(client: TestClient) -
     assert known["args"] == {"text": "a", "number": "7", "part": "0.5", "truth": "true"}
 
 
+def test_arguments_of_a_run_that_are_null_are_left_out(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH")
+
+    run = create_run(client, "j", id=RUN, args={"day": "2026-05-22", "until": None})
+
+    assert run["args"] == {"day": "2026-05-22"}
+
+
 def test_a_run_is_created_once(client: TestClient) -> None:
     put(client, f"{TEAM}/jobs/j", type="BATCH")
     create_run(client, "j", id=RUN)

@@ -109,6 +109,11 @@ def _as_text(value: object) -> object:
     return json.dumps(value) if isinstance(value, int | float) else value
 
 
+def _given(arguments: object) -> object:
+    """Without those that are null: Marquez's Java client reads none of them."""
+    return {k: v for k, v in arguments.items() if v is not None} if isinstance(arguments, dict) else arguments
+
+
 Argument = Annotated[str, BeforeValidator(_as_text)]
 
 
@@ -118,7 +123,7 @@ class RunBody(BaseModel):
     id: Annotated[str | None, Field(min_length=1, description="The run's id; made here where there is none.")] = None
     nominalStartTime: AwareDatetime | None = None
     nominalEndTime: AwareDatetime | None = None
-    args: Mapping[str, Argument] | None = None
+    args: Annotated[Mapping[str, Argument] | None, BeforeValidator(_given)] = None
 
 
 class StrictBody(KnownQuery):
