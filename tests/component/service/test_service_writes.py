@@ -165,6 +165,15 @@ def test_a_job_that_is_put_is_a_job_event_with_its_edges(client: TestClient) -> 
     assert len(get(client, "/api/v1/lineage?nodeId=job:team:j")["graph"]) == 3
 
 
+def test_tags_of_a_job_that_is_put_are_put_on_it(client: TestClient) -> None:
+    put(client, f"{TEAM}/jobs/j", type="BATCH", tags=["NIGHTLY", "gold"])
+
+    known = put(client, f"{TEAM}/jobs/j", type="BATCH", tags=["NIGHTLY", "EU"], location="")
+
+    assert (sorted(known["tags"]), known["location"]) == (["EU", "NIGHTLY", "gold"], None)
+    assert {"EU", "NIGHTLY", "gold"} <= {each["name"] for each in get(client, "/api/v1/tags")["tags"]}
+
+
 def test_a_run_goes_from_new_to_its_end(client: TestClient) -> None:
     put(client, f"{TEAM}/datasets/a", **TABLE)
     put(client, f"{TEAM}/jobs/j", type="BATCH", inputs=[{"namespace": "team", "name": "a"}])

@@ -101,6 +101,7 @@ class JobBody(BaseModel):
     outputs: Annotated[Sequence[NameBody] | None, Field(description="Datasets that are known.")] = None
     location: Annotated[Url | None, Field(description="Where its code is.")] = None
     description: Described = None
+    tags: Sequence[str] | None = None
     runId: Annotated[str | None, Field(description="A run of the job that read and wrote just these.")] = None
 
 

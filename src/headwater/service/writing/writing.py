@@ -66,7 +66,7 @@ def _tags_of_body(name: DatasetId, body: bodies.DatasetBody) -> Iterator[Saying]
 
 
 async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str | None) -> None:
-    """Declare a job, what it reads and what it writes; with a run, also that this run did."""
+    """Declare a job, what it reads and what it writes; with a run, also that this run did. Its tags are put on it."""
     knowledge = service.knowledge
     namespace(knowledge, name.namespace)
     run = None if body.runId is None else knowledge.run(body.runId)
@@ -79,6 +79,7 @@ async def put_job(service: Service, name: JobId, body: bodies.JobBody, by: str |
         touched = declared.ends(inputs, outputs)
         await service.intake.take(declared.run_event(service.now_us(), "OTHER", run.run_id, name, touched=touched))
     await note_put(service, target_of(name), by)
+    await _edit(service, by, (Saying(target_of(name), tag(word), True) for word in body.tags or ()))
 
 
 def _known(knowledge: Knowledge, names: Sequence[bodies.NameBody] | None) -> list[DatasetId]:
