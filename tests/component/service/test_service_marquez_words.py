@@ -1,8 +1,8 @@
 """What Marquez's clients rely on beyond the recorded pairs: words, statuses and the letters that names may hold.
 
 Source: MarquezProject/marquez, `api/src/main/java/marquez/api` (`BaseResource`, `JobResource`, `DatasetResource`,
-`ColumnLineageResource`, `exceptions/`), `service/models/LineageEvent`, `db/Columns` (addresses),
-`web/src/routes/column-level/layout.ts`, `clients/java/src/main/java/marquez/client/models` (`JobMeta`,
+`ColumnLineageResource`, `exceptions/`), `service/models/LineageEvent`, `db/Columns` (addresses), `spec/openapi.yml`
+(`sort`), `web/src/routes/column-level/layout.ts`, `clients/java/src/main/java/marquez/client/models` (`JobMeta`,
 `SourceMeta`), and of Dropwizard the converter that takes an enum's words in either case, of Jersey that which reads
 numbers.
 """
@@ -224,6 +224,11 @@ def test_a_parameter_left_empty_is_as_if_it_were_not_there(client: TestClient, p
     without = path.partition("{")[0]
 
     assert get(client, f"/api/v1/{path.format('&', '&')}") == get(client, f"/api/v1/{without}")
+
+
+@pytest.mark.parametrize("word", ["updated_at", "UPDATED_AT"])
+def test_the_latest_first_has_two_names(client: TestClient, word: str) -> None:
+    assert get(client, f"/api/v1/search?q=a&sort={word}") == get(client, "/api/v1/search?q=a&sort=UPDATE_AT")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from pydantic import BeforeValidator
 
 from headwater.model.times import microseconds
 from headwater.service import shapes
@@ -18,7 +19,11 @@ from headwater.service.views import search
 router = APIRouter(prefix=API, tags=["search"], route_class=KnownQuery)
 
 Kind = Annotated[search.Kind, EITHER_CASE]
-Order = Annotated[search.Order, EITHER_CASE]
+Order = Annotated[
+    search.Order,
+    BeforeValidator(lambda word: "UPDATE_AT" if word == "UPDATED_AT" else word),  # as Marquez's description has it
+    EITHER_CASE,
+]
 
 
 @router.get("/search", response_model=shapes.Hits, responses=WRONG)
