@@ -48,6 +48,24 @@ def test_upstream_runs_are_those_that_had_written_what_was_read_when_it_was_read
     }
 
 
+def test_a_run_that_began_before_others_may_have_written_last(client: TestClient) -> None:
+    """A long one wrote until just before the read, the one that began last had ended by then, one came too late."""
+    orders = [dataset("orders")]
+    began = run(LOAD, "load", 1, "START")
+    short = [run(f"{OTHER[:-2]}{minute}", "load", minute, outputs=orders) for minute in (10, 12, 14, 18, 40)]
+    read = run(MART, "mart", 20, inputs=orders)
+    post(client, began, run(LOAD, "load", 19, outputs=orders), *short, read)
+
+    (_, source) = get(client, f"/api/v1/runlineage/upstream?runId={MART}&depth=1")["runs"]
+
+    assert source["run"]["id"] == LOAD
+
+    post(client, run(f"{OTHER[:-2]}20", "load", 20, outputs=orders))
+    (_, source) = get(client, f"/api/v1/runlineage/upstream?runId={MART}&depth=1")["runs"]
+
+    assert source["run"]["id"] == f"{OTHER[:-2]}20"
+
+
 def test_upstream_runs_end_at_the_depth_asked_for(client: TestClient) -> None:
     post(client, *chain())
 

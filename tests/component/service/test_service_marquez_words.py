@@ -1,16 +1,14 @@
 """What Marquez's clients rely on beyond the recorded pairs: words, statuses and the letters that names may hold.
 
 Source: MarquezProject/marquez, `api/src/main/java/marquez/api` (`BaseResource`, `JobResource`, `DatasetResource`,
-`ColumnLineageResource`, `exceptions/`), `service/models/LineageEvent`, `db/Columns` (addresses), `spec/openapi.yml`
-(`sort`), `web/src/routes/column-level/layout.ts`, `clients/java/src/main/java/marquez/client/models` (`JobMeta`,
-`SourceMeta`), and of Dropwizard the converter that takes an enum's words in either case, of Jersey that which reads
-numbers.
+`ColumnLineageResource`, `exceptions/`), `service/models/LineageEvent`, `spec/openapi.yml` (`sort`),
+`web/src/routes/column-level/layout.ts`, and of Dropwizard the converter that takes an enum's words in either case, of
+Jersey that which reads numbers.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
-from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 from starlette.testclient import TestClient
@@ -229,49 +227,6 @@ def test_a_parameter_left_empty_is_as_if_it_were_not_there(client: TestClient, p
 @pytest.mark.parametrize("word", ["updated_at", "UPDATED_AT"])
 def test_the_latest_first_has_two_names(client: TestClient, word: str) -> None:
     assert get(client, f"/api/v1/search?q=a&sort={word}") == get(client, "/api/v1/search?q=a&sort=UPDATE_AT")
-
-
-@pytest.mark.parametrize(
-    ("told", "location"),
-    [
-        ("https://git.example.org/etl/blob/main/load.py", "https://git.example.org/etl/blob/main/load.py"),
-        ("git@git.example.org:etl/load.git", None),
-        ("ssh://git@git.example.org/etl", None),
-        ("/dags/load.py", None),
-        ("https://git.example.org:etl/load", None),
-        ("javascript:alert(1)", None),
-        ("", None),
-    ],
-)
-def test_a_location_is_an_address_that_the_java_client_reads_or_none(
-    client: TestClient, told: str, location: str | None
-) -> None:
-    run_id = str(uuid5(NAMESPACE_URL, told))
-    job = {"namespace": "code", "name": run_id, "facets": {"sourceCodeLocation": facet(type="git", url=told)}}
-    post(client, event(eventType="COMPLETE", run={"runId": run_id}, job=job))
-
-    known = get(client, f"/api/v1/namespaces/code/jobs/{run_id}")
-
-    assert (known["location"], known["facets"]["sourceCodeLocation"]["url"]) == (location, told)
-    (version,) = get(client, f"/api/v1/namespaces/code/jobs/{run_id}/versions")["versions"]
-    (node,) = get(client, f"/api/v1/lineage?nodeId=job:code:{run_id}")["graph"]
-    assert (version["location"], node["data"]["location"]) == (location, location)
-
-
-@pytest.mark.parametrize("is_put", [False, True])
-def test_the_address_of_a_source_has_nothing_in_it_that_the_java_client_cannot_read(
-    client: TestClient, *, is_put: bool
-) -> None:
-    address, name = "jdbc:sqlserver://db:1433;databaseName=the {big} shop;x=100%", f"odd-{is_put}"
-    if is_put:
-        client.put(f"/api/v1/sources/{name}", json={"type": "A", "connectionUrl": address}).raise_for_status()
-    else:
-        post(client, event(outputs=[dataset("odd", "elsewhere", dataSource=facet(name=name, uri=address))]))
-
-    source = get(client, f"/api/v1/sources/{name}")
-
-    assert source["connectionUrl"] == "jdbc:sqlserver://db:1433;databaseName=the%20%7Bbig%7D%20shop;x=100%25"
-    assert source in get(client, "/api/v1/sources")["sources"]
 
 
 def test_an_event_is_taken_with_a_slash_behind_the_path(client: TestClient) -> None:

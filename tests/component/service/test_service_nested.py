@@ -131,7 +131,7 @@ def test_a_field_inside_a_struct_has_its_type_in_column_lineage(client: TestClie
     graph = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:board:city")["graph"]
 
     assert {node["id"].split(":", 2)[2]: node["data"]["fieldType"] for node in graph} == {
-        "board:city": None,
+        "board:city": "",
         "copies:addr.city": "string",
         "copies:addr": "struct",
         "customers:addr": "struct",

@@ -56,6 +56,46 @@ def test_only_changes_of_shape_are_told_in_order(store: Store) -> None:
     ]
 
 
+def test_changes_of_shape_are_the_same_be_they_few_or_many(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are looked for one after the other, or all at once where there are many."""
+    version = facet(datasetVersion="1")
+    told = [
+        *(written(f"{second:02}", second, "x" if second // 5 % 2 else "y") for second in range(20, 59)),
+        *(written("20", second, "y") for second in (1, 30, 59)),  # one run tells the same again, between others
+        written("v", 3, version=version),
+        entry(  # and one event tells both of what it read and what it wrote
+            event(
+                run={"runId": "both"},
+                eventTime="1970-01-01T00:00:41Z",
+                inputs=[dataset("t", schema=schema("y"))],
+                outputs=[dataset("t", schema=schema("x"))],
+            )
+        ),
+    ]
+    store.add(told)
+
+    few = store.shape_changes(T)
+    monkeypatch.setattr("headwater.store.facet_reader._FEW_CHANGES", 2)
+
+    assert store.shape_changes(T) == few
+    assert len(few) > 10
+
+
+def test_what_is_asked_of_thousands_of_runs_is_asked_in_parts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No database takes any number of values."""
+    ids = [f"{number:02}" for number in range(7)]
+    tests = facet(tests=[{"name": "unique", "status": "pass"}])
+    store.add([entry(event(run={"runId": each, "facets": {"test": tests}})) for each in ids])
+    store.add([written(each, number + 1, "x") for number, each in enumerate(ids)])
+    whole = store.told_run_facets(ids, "test"), store.told_facets(ids, T, ["schema"])
+
+    monkeypatch.setattr("headwater.store.bounded.IN_ONE_QUESTION", 2)
+    told, shapes = store.told_run_facets(ids, "test"), store.told_facets(ids, T, ["schema"])
+
+    assert (sorted(told), shapes) == (sorted(whole[0]), whole[1])
+    assert [each.run_id for each in shapes] == ids
+
+
 def test_another_reader_knows_the_facts_of_all_that_was_taken_in(store: Store) -> None:
     store.add([written("a", 10, "x"), written("b", 20, "y")])
 

@@ -86,6 +86,15 @@ def test_a_graph_of_merged_facts_is_the_graph_of_all_facts(log: list[bytes]) -> 
     assert picture(graph_of(merged)) == picture(graph_of(facts_of(log)))
 
 
+@given(logs)
+def test_runs_that_name_a_dataset_are_counted_as_they_are_listed(log: list[bytes]) -> None:
+    graph = graph_of(facts_of(log))
+
+    assert {name: graph.count_runs_naming(name) for name in graph.datasets} == {
+        name: len({*graph.runs_naming(name)}) for name in graph.datasets
+    }
+
+
 @given(logs, logs)
 def test_every_edge_that_was_seen_stays_when_more_events_come(log: list[bytes], later: list[bytes]) -> None:
     runs_before = {run_id: set(run.observed) for run_id, run in graph_of(facts_of(log)).runs.items()}

@@ -119,7 +119,7 @@ export interface WireColumn {
     readonly namespace: string
     readonly dataset: string
     readonly field: string
-    readonly fieldType: string | null
+    readonly fieldType: string
     readonly inputFields: readonly InputField[]
   }
 }

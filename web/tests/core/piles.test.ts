@@ -105,7 +105,7 @@ describe('a node with very many neighbours', () => {
     const graph = graphOf(hubOf(100))
     const input = { namespace: 'file', dataset: '/hub', field: 'a', transformations: [] }
     const made = (n: number) => ({
-      data: { namespace: 'file', dataset: `/d/${n}`, field: 'a', fieldType: null, inputFields: [input] },
+      data: { namespace: 'file', dataset: `/d/${n}`, field: 'a', fieldType: '', inputFields: [input] },
     })
     const columns = columnGraph([...Array(40).keys()].map((n) => made(n + 60)) as never)
     const path = lightUp(graph, columns, { dataset: HUB, column: 'a' }, true)

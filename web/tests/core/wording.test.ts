@@ -37,7 +37,7 @@ describe('the words for a column', () => {
   test('tell direct from steering also for kinds that the spec does not name', () => {
     const odd = (type: 'DIRECT' | 'INDIRECT') => ({ type, subtype: 'ODD', description: null, masking: null })
     const source = { namespace: 'n', dataset: 'd', field: 'a' }
-    const data = { namespace: 'n', dataset: 'd', field: 'b', fieldType: null }
+    const data = { namespace: 'n', dataset: 'd', field: 'b', fieldType: '' }
     const graph = columnGraph([
       { data: { ...data, inputFields: [{ ...source, transformations: [odd('DIRECT'), odd('INDIRECT')] }] } },
       { data: { ...data, field: 'c', inputFields: [source] } },

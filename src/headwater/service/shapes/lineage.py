@@ -83,13 +83,13 @@ class InputFieldOfVersion(InputField):
 
 
 class ColumnData(TypedDict):
-    """A column of a dataset as it is now, and what it is made from."""
+    """A column of a dataset as it is now, and what it is made from; `fieldType` is empty where nobody told it."""
 
     namespace: str
     dataset: str
     datasetVersion: str | None
     field: str
-    fieldType: str | None
+    fieldType: str
     transformationDescription: str | None
     transformationType: str | None
     inputFields: Sequence[InputFieldOfVersion]

@@ -140,7 +140,7 @@ def _data(
         dataset=column.dataset.name,
         datasetVersion=version_of(column.dataset),
         field=column.column,
-        fieldType=wording.types.get(column.column),
+        fieldType=wording.types.get(column.column) or "",
         transformationDescription=wording.description(column.column, steps),
         transformationType=wording.type(column.column, steps),
         inputFields=[

@@ -1,5 +1,6 @@
 """Sources: those that were put, those that datasets are said to be in, and the default one of all other datasets."""
 
+import re
 from collections.abc import Mapping
 from itertools import islice
 from typing import Final
@@ -17,6 +18,7 @@ from headwater.service.tallies.tally import DEFAULT_SOURCE, Source
 
 _DEFAULT_TYPE: Final = "POSTGRESQL"
 """As Marquez has it: nobody said what the default source is."""
+_SCHEME: Final = re.compile(r"(?:jdbc:)?([a-z][a-z0-9+.-]*):", re.ASCII | re.IGNORECASE)
 _TYPES: Final[Mapping[str, str]] = {"POSTGRES": "POSTGRESQL"}
 """Schemes of which Marquez has another name for the type."""
 
@@ -64,16 +66,18 @@ def _put(name: str, said: Edit) -> shapes.Source:
 
 
 def _told(source: Source, seen: Seen) -> shapes.Source:
-    scheme = source.uri.removeprefix("jdbc:").partition(":")[0].upper()
+    address = as_uri(without_credentials(source.uri))
+    found = _SCHEME.match(address)
+    scheme = "" if found is None else found[1].upper()
     return shapes.Source(
-        type=_TYPES.get(scheme, scheme) or _type_without_address(source.name),
+        type=_TYPES.get(scheme, scheme) or _type_without_scheme(source.name),
         name=source.name,
         createdAt=iso(seen.first_us),
         updatedAt=iso(seen.last_us),
-        connectionUrl=as_uri(without_credentials(source.uri)),
+        connectionUrl=address,
         description=None,
     )
 
 
-def _type_without_address(name: str) -> str:
+def _type_without_scheme(name: str) -> str:
     return _DEFAULT_TYPE if name == DEFAULT_SOURCE else "UNKNOWN"
