@@ -1,0 +1,115 @@
+"""How long answers take about jobs that have run tens of thousands of times, beside jobs that ran a thousand times.
+
+    .venv/bin/python benchmarks/many_runs.py [--runs 30000]
+
+Three jobs in a row, each run each minute: one that runs for three weeks has 30,000 runs. Every read is of now, of a
+time shortly before the end, asked for the first time, and of that time again. Printed for each: the median with a
+thousand runs of each job and with as many as asked for, in milliseconds, and their ratio.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from uuid import NAMESPACE_URL, uuid5
+
+import httpx
+from served import latency, served
+
+FEW: Final = 1_000
+READS: Final = (
+    "lineage?nodeId=dataset:lake:b&depth=20",
+    "impact?nodeId=dataset:lake:a",
+    "root-cause?nodeId=dataset:lake:d",
+    "namespaces/etl/jobs/second",
+    "namespaces/etl/jobs/second/runs?limit=25",
+    "namespaces/etl/jobs/second/versions",
+    "namespaces/lake/datasets/c",
+    "namespaces/lake/datasets/c/versions",
+    "identity?nodeId=dataset:lake:c",
+    "drift?nodeId=dataset:lake:c",
+    "quality?nodeId=dataset:lake:c",
+    "runlineage/upstream?runId={run}",
+    "coverage",
+)
+"""`run` is one of the last."""
+_JOBS: Final = (("first", "a", "b"), ("second", "b", "c"), ("third", "c", "d"))
+_BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
+_PRODUCER: Final = "https://example.org/producer"
+_PER_BATCH: Final = 64
+_SETTLED_S: Final = 60.0
+_TIMES_EACH: Final = 20
+
+
+class Waits(NamedTuple):
+    """Of one read, medians in milliseconds."""
+
+    now: float
+    first: float
+    again: float
+
+
+def main() -> None:
+    """Run the reads over both and print their figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=30_000, help="of each job (default 30000)")
+    runs = parser.parse_args().runs
+    print(f"{'ms, of 1,000 and of all runs':44}" + "".join(f"{each:>24}" for each in ("now", "asOf, first", "again")))
+    for read, few, many in zip(READS, _waits(FEW), _waits(runs), strict=True):
+        print(f"{read[:43]:44}" + "".join(f"{a:9.1f}{b:8.1f}{b / a:6.1f}x" for a, b in zip(few, many, strict=True)))
+
+
+def _waits(runs: int) -> Iterator[Waits]:
+    """Of each read."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder)) as service,
+        httpx.Client(base_url=f"{service.url}/api/v1/", timeout=600) as client,
+    ):
+        _fill(client, runs)
+        service.settle(_SETTLED_S)
+        for read in READS:
+            yield _waited(client, read.format(run=_run_id("third", runs - 2 * _TIMES_EACH)), runs)
+
+
+def _fill(client: httpx.Client, runs: int) -> None:
+    events = (_event(*job, minute) for minute in range(runs) for job in _JOBS)
+    while some := [each for _, each in zip(range(_PER_BATCH), events, strict=False)]:
+        client.post("lineage/batch", json=some).raise_for_status()
+
+
+def _waited(client: httpx.Client, read: str, runs: int) -> Waits:
+    at = "&" if "?" in read else "?"
+    times = [_BEGIN + timedelta(minutes=runs - 1 - each) for each in range(_TIMES_EACH)]
+    then = [f"{read}{at}asOf={time.isoformat().replace('+00:00', 'Z')}" for time in times]
+    urls = [read] * (_TIMES_EACH + 1), then, then[-1:] * _TIMES_EACH
+    return Waits(*(latency(client, each)["p50_ms"] for each in urls))
+
+
+def _event(job: str, read: str, written: str, minute: int) -> Mapping[str, Any]:
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": (_BEGIN + timedelta(minutes=minute, seconds=20)).isoformat(),
+        "producer": _PRODUCER,
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": _run_id(job, minute)},
+        "job": {"namespace": "etl", "name": job},
+        "inputs": [_dataset(read)],
+        "outputs": [_dataset(written)],
+    }
+
+
+def _run_id(job: str, minute: int) -> str:
+    return str(uuid5(NAMESPACE_URL, f"{job}/{minute}"))
+
+
+def _dataset(name: str) -> Mapping[str, Any]:
+    fields = [{"name": "id", "type": "int"}, {"name": "price", "type": "decimal(10,2)"}]
+    schema = {"_producer": _PRODUCER, "_schemaURL": f"{_PRODUCER}/schema.json", "fields": fields}
+    return {"namespace": "lake", "name": name, "facets": {"schema": schema}}
+
+
+if __name__ == "__main__":
+    main()
