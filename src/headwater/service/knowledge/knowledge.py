@@ -286,11 +286,6 @@ class Knowledge:
             raise NotFoundError(f"Run '{run_id}' not found.")
         return run
 
-    def told_runs(self, job: JobId) -> Iterator[KnownRun]:
-        """The runs of a job, newest first, each with the parent and the root that it tells."""
-        runs = map(self._activities.told_run, self.activity(job).runs)
-        return (run for run in runs if run is not None)
-
     def told_of(self, name: DatasetId) -> Seen | None:
         """When another dataset was said to be made from this one, of which nobody told anything itself."""
         self.catch_up_derivations()

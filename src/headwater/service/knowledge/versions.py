@@ -15,12 +15,13 @@ import orjson
 from headwater.errors import NotFoundError
 from headwater.graph.declared import dataset_of, references
 from headwater.graph.lineage import Graph
+from headwater.graph.records import RunEnd
 from headwater.model.events import Direction, Stamp
 from headwater.model.facets.own import DeclaredFacet
-from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart, Stamped
+from headwater.model.facts import SHAPE_PARTS, TERMINAL_STATES, DeclaredShape, ShapePart, Stamped
+from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import HEADWATER_FACETS
-from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.job_type import STREAM, job_type
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.store.facet_reader import ShapeChange
@@ -64,15 +65,26 @@ def job_version(graph: Graph, job: JobId, observed: Iterable[tuple[Direction, Da
     return content_uuid("job version", *job, *(part for end in ends for part in end))
 
 
-def runs_giving_version(knowledge: Knowledge, job: JobId) -> Iterator[KnownRun]:
-    """The runs that give the job a version, newest first, parents as they tell them: those that have ended.
+class Giving(NamedTuple):
+    """A run that gives its job a version."""
+
+    run_id: str
+    seen: Seen
+    observed: Mapping[RunEnd, Seen]
+
+
+def runs_giving_version(knowledge: Knowledge, job: JobId) -> Iterator[Giving]:
+    """The runs that give the job a version, newest first: those that have ended.
 
     That of a stream may never end; it gives one with the first that it reads or writes.
     """
     is_stream, records = job_type(knowledge, job) == STREAM, knowledge.graph.runs
-    for run in knowledge.told_runs(job):
-        if run.ended_us is not None or (is_stream and run.has_events and records[run.run_id].observed):
-            yield run
+    for run_id in knowledge.activity(job).runs:
+        run = records.get(run_id)
+        if run is not None and run.times is not None:  # else it has not spoken itself
+            *_, event_type = run.times.state
+            if event_type in TERMINAL_STATES or (is_stream and run.observed):
+                yield Giving(run_id, run.times.seen, run.observed)
 
 
 def newest_giving_version(knowledge: Knowledge, job: JobId) -> str | None:
@@ -198,17 +210,13 @@ def _dataset_had(knowledge: Knowledge, name: DatasetId, uuid: str) -> Generator[
 
 def _job_had(knowledge: Knowledge, job: JobId, uuid: str) -> Generator[None, None, int | None]:
     for place, run in enumerate(runs_giving_version(knowledge, job)):
-        if _is_of_version(knowledge.graph, job, run.run_id, uuid):
+        if str(job_version(knowledge.graph, job, run.observed)) == uuid:
             return None if place == 0 else run.seen.last_us
         yield
     declared = declared_version(knowledge, job)
     if declared is None or str(declared.uuid) != uuid:
         raise NotFoundError(f"Job version '{uuid}' not found.")
     return None
-
-
-def _is_of_version(graph: Graph, job: JobId, run_id: str, uuid: str) -> bool:
-    return str(job_version(graph, job, graph.runs[run_id].observed)) == uuid
 
 
 class _ToldSoFar:

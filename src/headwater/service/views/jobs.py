@@ -15,7 +15,6 @@ from headwater.model.facets.view import View
 from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
 from headwater.service.http.answers import iso
-from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.job_type import job_type
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.versions import (
@@ -112,8 +111,8 @@ def _current_version(knowledge: Knowledge, job: JobId) -> str | None:
 
 
 class _Version(NamedTuple):
-    newest: KnownRun | None
-    """None where no run gave the job this version, but an event that declared it."""
+    newest: str | None
+    """The id of the run; None where no run gave the job this version, but an event that declared it."""
     since_us: int
     declared: Sequence[tuple[Direction, DatasetId]] = ()
     """What the job reads and writes by that event."""
@@ -143,9 +142,9 @@ def _versions(knowledge: Knowledge, job: JobId) -> dict[str, _Version]:
     versions: dict[str, _Version] = {}
     version_of = cache(lambda ends: str(job_version(graph, job, ends)))  # thousands of runs read and write the same
     for run in runs_giving_version(knowledge, job):
-        uuid = version_of(frozenset(graph.runs[run.run_id].observed))
+        uuid = version_of(tuple(run.observed))
         known = versions.get(uuid)
-        versions[uuid] = _Version(run if known is None else known.newest, run.seen.first_us)
+        versions[uuid] = _Version(run.run_id if known is None else known.newest, run.seen.first_us)
     declared = declared_version(knowledge, job)
     if declared is not None:
         version = versions.setdefault(str(declared.uuid), _Version(None, declared.since_us, declared.ends))
@@ -154,7 +153,7 @@ def _versions(knowledge: Knowledge, job: JobId) -> dict[str, _Version]:
 
 
 def _version_shapes(knowledge: Knowledge, job: JobId, versions: Mapping[str, _Version]) -> list[shapes.JobVersion]:
-    newest = (each.newest.run_id for each in versions.values() if each.newest is not None)
+    newest = (each.newest for each in versions.values() if each.newest is not None)
     runs = iter(run_shapes(knowledge, map(knowledge.run, newest)))
     latest = (None if version.newest is None else next(runs) for version in versions.values())
     pairs = zip(versions.items(), latest, strict=True)
