@@ -3,7 +3,7 @@
 A stream tells the same things again and again: of its thousands of events some four are enough.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Any, Final
 
@@ -39,9 +39,10 @@ class Enough:
         elif fact.merge(needed[0][1]) is fact:
             self._needed[key] = ((place, fact),)
 
-    def places(self) -> set[int]:
-        """The events whose facts merge to the same as those of all."""
-        return {place for needed in self._needed.values() for place, _ in needed}
+    def places(self, is_known: Callable[[Fact], bool] = lambda _: False) -> set[int]:
+        """The events whose facts merge to the same as those of all, but for those that are known without them."""
+        wanted = (needed for needed in self._needed.values() if not is_known(needed[0][1]))
+        return {place for needed in wanted for place, _ in needed}
 
 
 def _needed_of(told: Sequence[_Told]) -> Sequence[_Told]:

@@ -218,6 +218,12 @@ class FacetReader(Bounded):
         rows = self._rows(sql, (*values, *map(self._key, run_ids)))
         return [ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
 
+    def tellings_done_by(self, until_us: int, run_id: str, dataset: DatasetId) -> set[tuple[Direction, str, bytes]]:
+        """What a run told of a dataset, and has not told again since: direction, facet, and digest of its content."""
+        sql = f"SELECT direction, facet, content FROM telling WHERE dataset = {NAME} AND run = {RUN} AND last_us <= ?"
+        self._wait_for_facts()
+        return {tuple(row) for row in self._rows(sql, (*dataset, self._key(run_id), until_us))}
+
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """When runs told of another schema or version than before, by event time."""
         self._wait_for_facts()

@@ -201,11 +201,11 @@ class ReaderUntil(Reader):
     def tellings_of_runs(
         self, run_ids: Sequence[str], since_us: int, dataset: DatasetId, names: Sequence[str]
     ) -> list[ToldFacet]:
-        """As of then."""
-        whole, again = self._apart(run_ids)
+        """As of then, as of `tellings`."""
+        _, again = self._apart(run_ids)
         beside = self._again(dataset) if again else None
-        told_again = beside.tellings_of_runs(again, since_us, dataset, names) if beside else []
-        return super().tellings_of_runs(whole, since_us, dataset, names) + told_again
+        told_again = beside.tellings_of_runs(again, since_us, dataset, names) if beside else ()
+        return [*{*told_again, *super().tellings_of_runs(run_ids, since_us, dataset, names)}]
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """As of then."""

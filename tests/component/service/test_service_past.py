@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -25,6 +26,7 @@ from headwater.model.edits import (
 )
 from headwater.model.events import parse_event
 from headwater.model.names import DatasetId, JobId
+from headwater.service.past import cut
 from headwater.store.entries import Entry, entry_of
 from headwater.store.sqlite import SqliteStore
 from tests.support import logs
@@ -131,12 +133,13 @@ def test_a_source_is_one_without_a_job_once_the_run_that_read_it_is_another_jobs
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(log=logs.logs | logs.of_many_runs, late=logs.logs, second=st.integers(0, 59))
+@given(log=logs.logs | logs.of_many_runs, late=logs.logs, second=st.integers(0, 59), few=st.sampled_from([0, 16]))
 def test_a_past_takes_in_what_happened_before_it_and_came_later(
-    log: list[bytes], late: list[bytes], second: int
+    log: list[bytes], late: list[bytes], second: int, few: int
 ) -> None:
+    """Beyond a few events, those of a run that spoke again since are left out where rows tell what they say."""
     as_of = f"2026-05-22T14:23:{second:02d}.000Z"
-    with TemporaryDirectory() as folder, served(Path(folder)) as client:
+    with patch.object(cut, "_FEW", few), TemporaryDirectory() as folder, served(Path(folder)) as client:
         _send(client, log)
         read_everything(client, asOf=as_of)
         read_everything(client)
@@ -145,6 +148,38 @@ def test_a_past_takes_in_what_happened_before_it_and_came_later(
 
     counted = [raw for raw in dict.fromkeys(log + late) if json.loads(raw)["eventTime"] <= as_of]
     assert past == _answers(counted, {})
+
+
+def test_a_past_of_a_stream_keeps_few_of_the_events_that_it_spoke_in(tmp_path: Path) -> None:
+    """It wrote a version of a table with each, two schemas in turns, and checked what it wrote."""
+    checks = [facet(assertions=[{"assertion": "fresh", "success": success}]) for success in (True, False)]
+    log = [
+        json.dumps(
+            event(
+                eventType="RUNNING",
+                eventTime=f"2026-05-22T14:{second // 60:02d}:{second % 60:02d}.000Z",
+                outputs=[
+                    dataset(
+                        "t",
+                        schema=schema("id", "price") if second // 40 % 2 else schema("id"),
+                        version=facet(datasetVersion=str(second)),
+                        dataQualityAssertions=checks[second // 30 % 2],
+                    )
+                ],
+            )
+        ).encode()
+        for second in range(160)
+    ]
+    as_of = "2026-05-22T14:01:55.000Z"
+    with served(tmp_path) as client:
+        _send(client, log)
+        get(client, f"/api/v1/summary?asOf={as_of}")
+        told = client.get("/metrics").text
+        past = _comparable(read_everything(client, asOf=as_of))
+
+    assert past == _answers(log[:116], {})
+    (size,) = [line.split()[1] for line in told.splitlines() if line.startswith("headwater_pasts_bytes ")]
+    assert 4_000_000 <= float(size) < 4_000_000 + 20 * 13_000  # of a past, and of each event that it folded again
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

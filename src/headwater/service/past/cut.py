@@ -10,13 +10,13 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Final
 
 from headwater.graph.cut import CutGraph, side
 from headwater.graph.enough import Enough
-from headwater.model.facts import Fact, RunOfJob, happened_us
+from headwater.model.facts import Fact, RunOfJob, Telling, happened_us
 from headwater.service.ahead import groups, in_turns
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.touched import Touched
@@ -27,7 +27,7 @@ from headwater.store.reader import Reader
 from headwater.store.until import ReaderUntil
 
 _FEW: Final = 16
-"""Events that are folded again at once, where more are folded in a thread."""
+"""Events that are folded again at once; more are in a thread, and of these as few as rows leave to be told."""
 _FACTS: Final = 200
 """Facts that are added in one go: a millisecond's work."""
 _GROUP: Final = 64
@@ -100,13 +100,14 @@ class CutPast:
 
     def _fold_many_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
         """Fold what runs said by then, and what was said without a run."""
-        told = self._fold_again(reader.told_of(run_ids, self._until_us), partial(_in_order, reader))
+        known = _Done(reader, self._until_us)
+        told = self._fold_again(reader.told_of(run_ids, self._until_us), partial(_in_order, reader), known)
         self._store.fold_ahead()  # a second's work for a stream's: whoever asks first would have to do it
         return told
 
-    def _fold_again(self, events: Iterable[LoggedEvent], at: _At) -> list[Fact]:
+    def _fold_again(self, events: Iterable[LoggedEvent], at: _At, known: "_Done | None" = None) -> list[Fact]:
         """Fold those of the events that rows do not tell."""
-        needed = _Needed(events)
+        needed = _Needed(events, known)
         for _ in needed.steps():
             pass
         told = [fact for logged in at(needed.places()) for fact in self._store.add_again(logged)]
@@ -178,7 +179,8 @@ class CutPast:
 
     async def _take_in(self, run_ids: Sequence[str], places: Sequence[int]) -> None:
         new = [place for place in self._store.times_of(run_ids) if not self._store.has_looked_at(place)]
-        needed = _Needed(event for group in groups((*places, *new), _GROUP) for event in self._store.at(group).values())
+        events = (event for group in groups((*places, *new), _GROUP) for event in self._store.at(group).values())
+        needed = _Needed(events, _Done(self._store, self._until_us))
         await in_turns(needed.steps())
         logged = [event for group in _in_order(self._store, needed.places()) for event in group]
         self._store.runs.update(run_ids)
@@ -191,8 +193,9 @@ class CutPast:
 class _Needed:
     """Which events are to be folded again: of those of runs only as many as say together what all say."""
 
-    def __init__(self, logged: Iterable[LoggedEvent]) -> None:
+    def __init__(self, logged: Iterable[LoggedEvent], known: "_Done | None" = None) -> None:
         self._logged = logged
+        self._known = known
         self._enough = Enough()
         self._without_run: set[int] = set()
         self.looked_at: set[int] = set()
@@ -209,7 +212,23 @@ class _Needed:
 
     def places(self) -> set[int]:
         """Those that are needed, of those that were looked at."""
-        return self._without_run | self._enough.places()
+        needed = self._enough.places()
+        if self._known is not None and len(needed) > _FEW:
+            needed = self._enough.places(self._known.tells)
+        return self._without_run | needed
+
+
+class _Done:
+    """What rows tell although their run spoke again: a stream tells each version of a table once, of thousands."""
+
+    def __init__(self, reader: Reader, until_us: int) -> None:
+        self._done = cache(partial(reader.tellings_done_by, until_us))
+
+    def tells(self, fact: Fact) -> bool:
+        """Whether a row tells the fact as it was then."""
+        if not isinstance(fact, Telling):
+            return False
+        return (fact.direction, fact.name, fact.content) in self._done(fact.run_id, fact.dataset)
 
 
 def _in_order(reader: Reader, places: Iterable[int]) -> Iterator[list[LoggedEvent]]:
