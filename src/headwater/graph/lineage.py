@@ -169,17 +169,18 @@ class Graph(Growth):
 
     def runs_naming(self, name: DatasetId) -> list[str]:
         """The runs that read or wrote the dataset under this very name; no order."""
-        dataset = self.datasets.get(name)
-        jobs = dataset.readers | dataset.writers if dataset else ()
-        runs = (run_id for job in jobs for run_id in self.jobs[job].runs)
+        runs = (run_id for job in self.jobs_naming(name) for run_id in self.jobs[job].runs)
         ends = ("input", name), ("output", name)
         return [run_id for run_id in runs if not self.runs[run_id].observed.keys().isdisjoint(ends)]
 
     def count_runs_naming(self, name: DatasetId) -> int:
         """How many there are of these: mostly edges know it, without a look at the runs."""
+        return sum(self._count_runs(self.jobs[job], name) for job in self.jobs_naming(name))
+
+    def jobs_naming(self, name: DatasetId) -> AbstractSet[JobId]:
+        """The jobs that read or write it under this very name."""
         dataset = self.datasets.get(name)
-        jobs = dataset.readers | dataset.writers if dataset else ()
-        return sum(self._count_runs(self.jobs[job], name) for job in jobs)
+        return dataset.readers | dataset.writers if dataset else frozenset()
 
     def _count_runs(self, job: Job, name: DatasetId) -> int:
         ends = ("input", name), ("output", name)

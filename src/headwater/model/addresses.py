@@ -29,6 +29,11 @@ def is_url(text: str) -> bool:
     return scheme in _SCHEMES and not _CONTROL.search(text)
 
 
+def url_or_none(text: str | None) -> str | None:
+    """The text, if `java.net.URL` reads it."""
+    return text if text is not None and is_url(text) else None
+
+
 def as_uri(text: str) -> str:
     """The address with percent signs for what may not stand in one, so that `java.net.URI` reads it; else as it is.
 

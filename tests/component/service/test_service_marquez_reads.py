@@ -66,6 +66,19 @@ def test_a_run_that_began_before_others_may_have_written_last(client: TestClient
     assert source["run"]["id"] == f"{OTHER[:-2]}20"
 
 
+def test_what_was_written_before_1970_was_written_by_the_run_that_did(client: TestClient) -> None:
+    post(
+        client,
+        {**run(LOAD, "load", 10, outputs=[dataset("orders")]), "eventTime": "1969-05-22T14:10:00Z"},
+        {**run(MART, "mart", 20, inputs=[dataset("orders")]), "eventTime": "1969-05-22T14:20:00Z"},
+    )
+
+    assert [each["run"]["id"] for each in get(client, f"/api/v1/runlineage/upstream?runId={MART}")["runs"]] == [
+        MART,
+        LOAD,
+    ]
+
+
 def test_upstream_runs_end_at_the_depth_asked_for(client: TestClient) -> None:
     post(client, *chain())
 

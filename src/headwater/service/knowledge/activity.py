@@ -1,6 +1,7 @@
 """Runs as they are known: by their own events, or only because other runs name them as their parent or root."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -56,6 +57,10 @@ class Activity(NamedTuple):
     """First and last event of its runs, its declarations or its children."""
     longest_us: int = 0
     """How long from the first event of one of its runs to its last at most."""
+
+    def begun_by(self, until_us: int, first_us: Callable[[str], int]) -> Sequence[str]:
+        """Its runs that had begun by then, newest first; `first_us` says when one did."""
+        return self.runs[bisect_left(self.runs, -until_us, key=lambda run_id: -first_us(run_id)) :]
 
 
 def known_run(graph: Graph, run_id: str) -> KnownRun | None:

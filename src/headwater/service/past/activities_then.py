@@ -1,6 +1,5 @@
 """What jobs had done by some time, told from what is known now: only runs that spoke since are looked at anew."""
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from headwater.graph.cut import CutGraph
@@ -61,7 +60,7 @@ class ActivitiesThen(Activities):
         known = self._cut.jobs[job]
         done = self._now.of(job) if self._is_told_by_runs_of_now(job) else None
         if done is not None:
-            newest_first: Sequence[str] = self._begun_by_then(done)
+            newest_first: Sequence[str] = done.begun_by(self._until_us, self._first_us)
             seen = self._told_by_runs(job) or Seen.over(run.seen for run in self._known(newest_first))
             longest = done.longest_us  # or less: that of now may have begun since
         else:
@@ -90,10 +89,6 @@ class ActivitiesThen(Activities):
 
     def _is_part_again(self, now: Job) -> bool:
         return not self._cut.again.child_runs.keys().isdisjoint(now.named)
-
-    def _begun_by_then(self, done: Activity) -> Sequence[str]:
-        """The runs of now that had begun, newest first."""
-        return done.runs[bisect_left(done.runs, -self._until_us, key=lambda run_id: -self._first_us(run_id)) :]
 
     def _has_begun(self, run_id: str) -> bool:
         return self._first_us(run_id) <= self._until_us

@@ -96,18 +96,19 @@ class CutPast:
     def _fold_few_again(self, run_ids: Sequence[str]) -> list[Fact]:
         """The same as `_fold_many_again`, of events that are all held meanwhile."""
         logged = {event.log_index: event for event in self._now.store.told_of(run_ids, self._until_us)}
-        return self._fold_again(logged.values(), lambda places: [[logged[place] for place in sorted(places)]])
+        return self._fold_again(
+            logged.values(), lambda places: [[logged[place] for place in sorted(places)]], self._now.store
+        )
 
     def _fold_many_again(self, reader: Reader, run_ids: Sequence[str]) -> list[Fact]:
         """Fold what runs said by then, and what was said without a run."""
-        known = _Done(reader, self._until_us)
-        told = self._fold_again(reader.told_of(run_ids, self._until_us), partial(_in_order, reader), known)
+        told = self._fold_again(reader.told_of(run_ids, self._until_us), partial(_in_order, reader), reader)
         self._store.fold_ahead()  # a second's work for a stream's: whoever asks first would have to do it
         return told
 
-    def _fold_again(self, events: Iterable[LoggedEvent], at: _At, known: "_Done | None" = None) -> list[Fact]:
+    def _fold_again(self, events: Iterable[LoggedEvent], at: _At, reader: Reader) -> list[Fact]:
         """Fold those of the events that rows do not tell."""
-        needed = _Needed(events, known)
+        needed = _Needed(events, _Done(reader, self._until_us))
         for _ in needed.steps():
             pass
         told = [fact for logged in at(needed.places()) for fact in self._store.add_again(logged)]
@@ -193,7 +194,7 @@ class CutPast:
 class _Needed:
     """Which events are to be folded again: of those of runs only as many as say together what all say."""
 
-    def __init__(self, logged: Iterable[LoggedEvent], known: "_Done | None" = None) -> None:
+    def __init__(self, logged: Iterable[LoggedEvent], known: "_Done") -> None:
         self._logged = logged
         self._known = known
         self._enough = Enough()
@@ -213,7 +214,7 @@ class _Needed:
     def places(self) -> set[int]:
         """Those that are needed, of those that were looked at."""
         needed = self._enough.places()
-        if self._known is not None and len(needed) > _FEW:
+        if len(needed) > _FEW:
             needed = self._enough.places(self._known.tells)
         return self._without_run | needed
 

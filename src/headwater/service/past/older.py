@@ -68,11 +68,10 @@ class OlderFacets:
     def _last_first(self, name: DatasetId) -> Iterator[tuple[int, str]]:
         """The runs that read or wrote a dataset under this very name, each behind when it spoke last."""
         graph = self.graph
-        dataset = None if graph is None else graph.datasets.get(name)
-        if graph is None or graph.tellers is None or dataset is None:
+        if graph is None or graph.tellers is None:
             return
         ends = ("input", name), ("output", name)
-        for told in merge(*map(graph.tellers.back, dataset.readers | dataset.writers), reverse=True):
+        for told in merge(*map(graph.tellers.back, graph.jobs_naming(name)), reverse=True):
             if not graph.now.runs[told[1]].observed.keys().isdisjoint(ends):
                 yield told
 

@@ -10,7 +10,7 @@ import orjson
 
 from headwater.errors import InvalidEventError, NotFoundError, UnavailableError
 from headwater.graph.mending import Mended, counted_in_text, listed_metadata, mended_names, read_as_folder
-from headwater.model.addresses import is_url
+from headwater.model.addresses import url_or_none
 from headwater.model.events import DatasetEvent, DatasetRef, JobEvent, parse_event
 from headwater.model.extract import contents_of
 from headwater.model.facets.about import DatasetTagsFacet, DocumentationFacet
@@ -96,8 +96,7 @@ def dataset_core(knowledge: Knowledge, name: DatasetId) -> shapes.DatasetCore:
         symlinks=other_names(knowledge, name),
     )
     if core["type"] == _STREAM:
-        location = None if declared is None else declared.schema_location
-        core["schemaLocation"] = location if location is not None and is_url(location) else None
+        core["schemaLocation"] = url_or_none(None if declared is None else declared.schema_location)
     if kind is not None:
         core["datasetType"] = kind.dataset_type
     return core

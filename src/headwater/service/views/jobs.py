@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from headwater.errors import NotFoundError
-from headwater.model.addresses import is_url
+from headwater.model.addresses import url_or_none
 from headwater.model.events import Direction
 from headwater.model.facets.about import DocumentationFacet
 from headwater.model.facets.job import JobTypeFacet, SourceCodeLocationFacet
@@ -71,7 +71,7 @@ def job_core(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) -> sha
         namespace=job.namespace,
         inputs=names_of(knowledge.graph.reads(job)),
         outputs=names_of(knowledge.graph.writes(job)),
-        location=location.url if location is not None and is_url(location.url) else None,
+        location=url_or_none(None if location is None else location.url),
         description=None if documentation is None else documentation.description,
         latestRun=latest,
     )

@@ -1,8 +1,6 @@
 """Which runs made what a run read, and which handed data to it without a dataset between."""
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from headwater.graph.records import Run, RunEnd
@@ -97,21 +95,20 @@ def _last_seen(
     knowledge: Knowledge, jobs: Iterable[JobId], reader: str, until_us: int, seen_in: Callable[[Run], Iterable[Seen]]
 ) -> str | None:
     """The run of these jobs, other than the reader, that was seen last by that time, by what is `seen_in` it."""
-    last: tuple[int, str | None] = (0, None)
+    last: tuple[int, str] | None = None
     for job in jobs:
         done = knowledge.activity(job)
-        begun = bisect_left(done.runs, -until_us, key=lambda run_id: -knowledge.run(run_id).seen.first_us)
-        for run_id in islice(done.runs, begun, None):
+        for run_id in done.begun_by(until_us, lambda run_id: knowledge.run(run_id).seen.first_us):
             run = knowledge.graph.runs.get(run_id)
             if run is None or run.times is None or run_id == reader:
                 continue
-            if last[1] is not None and run.times.seen.first_us + done.longest_us < last[0]:
+            if last is not None and run.times.seen.first_us + done.longest_us < last[0]:
                 break  # it and all that began before it had ended by then
             for seen in seen_in(run):
                 if seen.first_us <= until_us:
-                    at_us = seen.last_us if seen.last_us <= until_us else seen.first_us
-                    last = max(last, (at_us, run_id), key=lambda each: (each[0], each[1] or ""))
-    return last[1]
+                    found = seen.last_us if seen.last_us <= until_us else seen.first_us, run_id
+                    last = found if last is None else max(last, found)
+    return None if last is None else last[1]
 
 
 def _upstream_run(run: shapes.Run, sources: _Sources) -> shapes_lineage.UpstreamRun:
