@@ -19,7 +19,6 @@ from headwater.model.facts import (
     Fact,
     ObservedFacet,
     RunFacet,
-    RunTelling,
     Telling,
 )
 from headwater.model.merging import Seen
@@ -40,7 +39,6 @@ _OF_GRAPH: Final[Mapping[type[Fact], str]] = {
     ObservedFacet: f" WHERE {OF_DATASET}",
     DeclaredShape: " WHERE dataset IS NULL",  # none: read from here where versions are shown
     Telling: " WHERE dataset IS NULL",
-    RunTelling: " WHERE run IS NULL",
     RunFacet: " WHERE name IN ('" + "', '".join(sorted(TROUBLE)) + "')",
 }
 """Which facts of a kind a graph is made of, where it is not all of them."""

@@ -1,6 +1,6 @@
 """What runs told, as the walk to a root cause reads it: kept until they tell more."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from headwater.graph.causes.readings import Readings
@@ -40,6 +40,33 @@ class RunRecords:
         """These runs told more."""
         for run_id in run_ids:
             self._kept.drop(run_id)
+
+
+class RunRecordsThen(RunRecords):
+    """Of a past: those of now that `is_same` says of a run that they hold; a past keeps none of its own.
+
+    `changes` gives how often classes of names have changed by now.
+    """
+
+    def __init__(self, now: RunRecords, is_same: Callable[[str], bool], changes: Callable[[], int]) -> None:
+        super().__init__(max_bytes=0)
+        self.readings = now.readings
+        self._now = now
+        self._is_same = is_same
+        self._changes = changes
+
+    def names_are_as_of(self, changes: int) -> None:
+        """Have now forget its own if classes of names have changed by now."""
+        self._now.names_are_as_of(self._changes())
+
+    def get(self, run_id: str) -> Record | None:
+        """As of any records."""
+        return self._now.get(run_id) if self._is_same(run_id) else None
+
+    def keep(self, record: Record) -> None:
+        """Have now keep it, where it holds there."""
+        if self._is_same(record.outline.run_id):
+            self._now.keep(record)
 
 
 def size_bytes(record: Record) -> int:

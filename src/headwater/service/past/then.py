@@ -27,7 +27,7 @@ from headwater.service.knowledge.activity import parent_in
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
 from headwater.service.knowledge.listing import NameIndexThen
 from headwater.service.knowledge.rendered import JobNode, Rendered
-from headwater.service.knowledge.run_records import RunRecords
+from headwater.service.knowledge.run_records import RunRecords, RunRecordsThen
 from headwater.service.knowledge.tellers import TellersThen
 from headwater.service.knowledge.touched import Touched
 from headwater.service.past.activities_then import ActivitiesThen
@@ -79,8 +79,9 @@ class KnowledgeThen(Knowledge):
 
     @cached_property
     def run_records(self) -> RunRecords:
-        """None are kept: a past's memory is its graph's."""
-        return RunRecords(max_bytes=0)
+        """As of any knowledge; those of now hold for runs that have told nothing since."""
+        now = self._now
+        return RunRecordsThen(now.run_records, self._is_record_same, lambda: now.graph.identities.changes)
 
     async def read_nodes(self) -> None:
         """Read them, if that was not done before: their records are as long as the log."""
@@ -241,10 +242,20 @@ class KnowledgeThen(Knowledge):
             and self._are_ends_same((*(known := cut.jobs[job]).reads, *known.writes), is_shape_as_then)
         ]
 
+    def _told_by_then(self, run_id: str) -> Run | None:
+        """The run, if it had told all by then that it has told."""
+        run = self._now.graph.runs.get(run_id)
+        return run if run is not None and self._cut.is_run_as_then(run_id) and self._cut.is_in_step else None
+
+    def _is_record_same(self, run_id: str) -> bool:
+        """Whether a run had told all by then that it has told, and its datasets were shown by the same names."""
+        run, shown, shown_now = self._told_by_then(run_id), self._cut.shown, self._now.graph.shown
+        return run is not None and all(shown(name) == shown_now(name) for _, name in run.observed)
+
     def _is_run_same(self, run_id: str) -> bool:
         """Whether a run had told all by then that it has told, of datasets that went by the same names."""
-        run = self._now.graph.runs.get(run_id)
-        if run is None or not self._cut.is_run_as_then(run_id) or not self._cut.is_in_step:
+        run = self._told_by_then(run_id)
+        if run is None:
             return False
         parts_of = run.of_job.parts_of if run.of_job is not None else ()
         if any(self._cut.meant(whole) != self._now.graph.meant(whole) for whole in parts_of):
