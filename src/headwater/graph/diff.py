@@ -164,14 +164,20 @@ class Side(NamedTuple):
     content: ContentReader
 
 
+class Among(NamedTuple):
+    """Where changes are looked for; datasets by any of their names in either graph."""
+
+    jobs: AbstractSet[JobId]
+    datasets: AbstractSet[DatasetId]
+
+
 class GraphDiff:
     """Compares two graphs; `before` and `after` may be given in either order of time."""
 
     def __init__(self, before: Side, after: Side) -> None:
         self._before = before
         self._after = after
-        self._groups: dict[DatasetId, list[DatasetId]] = {}
-        """The datasets of the graph before, by the names under which they are told of; known once all is laid out."""
+        self._groups: dict[DatasetId, Sequence[DatasetId]] = {}
 
     def name(self, before: DatasetId) -> DatasetId:
         """The name under which a dataset of the graph before is told of."""
@@ -181,21 +187,49 @@ class GraphDiff:
 
     def names_before(self, name: DatasetId) -> Sequence[DatasetId]:
         """The datasets of the graph before that a name stands for: several, where they turned out to be one."""
-        return self._groups.get(name, ())
+        if name not in self._groups:
+            was = self._before.graph
+            found = dict.fromkeys(was.shown(member) for member in (name, *self._after.graph.members(name)))
+            self._groups[name] = [each for each in found if was.is_shown(each) and self.name(each) == name]
+        return self._groups[name]
 
-    def lay_out(self, before: Layout, after: Layout) -> Iterator[None]:
-        """Lay out what differs, to be compared; a step is one job or one dataset, which takes some 50 µs."""
-        for job in [*{**self._before.graph.jobs, **self._after.graph.jobs}]:
+    def about(self, node: Node) -> Among:
+        """Where changes may be that touch a node."""
+        if isinstance(node, JobId):
+            known = (side.graph.jobs.get(node) for side in (self._before, self._after))
+            return Among({node, *(giver for job in known if job is not None for giver in job.fed_by)}, frozenset())
+        name = node.dataset if isinstance(node, ColumnId) else node
+        among = Among(set[JobId](), {name})
+        for graph, names in ((self._after.graph, (name,)), (self._before.graph, (name, *self.names_before(name)))):
+            for each in names:
+                among = Among(
+                    among.jobs | graph.readers(each) | graph.writers(each), among.datasets | graph.fed_by(each)
+                )
+        return among
+
+    def lay_out(self, before: Layout, after: Layout, among: Among | None = None) -> Iterator[None]:
+        """Lay out what differs, to be compared; a step is one job or one dataset, which takes some 50 µs.
+
+        With `among` only these are looked at.
+        """
+        was, now = self._before.graph, self._after.graph
+        # Others have their turn between two steps, and may add to all of them.
+        for job in [*{**was.jobs, **now.jobs}] if among is None else among.jobs:
             self._job(job, before, after)
             yield
-        for name in [*self._before.graph.datasets]:  # others have their turn between two steps, and may add to it
-            if self._before.graph.is_shown(name):
-                self._groups.setdefault(self.name(name), []).append(name)
+        told_of: dict[DatasetId, None] = {}
+        for name in [*was.datasets] if among is None else among.datasets:
+            shown = name if among is None else was.shown(name)
+            if was.is_shown(shown):
+                told_of[self.name(shown)] = None
             yield
-        for name in {*self._after.graph.datasets, *self._groups}:
-            is_now = self._after.graph.is_shown(name)
-            if is_now or name in self._groups:
-                self._dataset(name, is_now, before, after)
+        for name in [*now.datasets] if among is None else among.datasets:
+            shown = name if among is None else now.shown(name)
+            if now.is_shown(shown):
+                told_of[shown] = None
+            yield
+        for name in told_of:
+            self._dataset(name, now.is_shown(name), before, after)
             yield
 
     def _job(self, job: JobId, before: Layout, after: Layout) -> None:

@@ -456,6 +456,20 @@ def test_datasets_that_became_one_are_several_on_the_way_back(client: TestClient
     ]
 
 
+def test_a_job_of_which_only_parts_of_its_runs_spoke_writes_what_turned_out_to_be_meant(client: TestClient) -> None:
+    load, mart = ({"job": {"namespace": "etl", "name": name}} for name in ("load", "mart"))
+    part = {"runId": "part", "facets": {"parent": facet(run={"runId": "silent"}, **load)}}
+    post(client, {**at(MONDAY, "part", **mart), "run": part})
+    declared = at(MONDAY, "none", **load, outputs=[{"namespace": "", "name": "nowhere"}])
+    post(client, {key: value for key, value in declared.items() if key not in ("run", "eventType")})
+    former = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "", "name": "nowhere"})
+    post(client, at(TUESDAY, "renaming", **mart, outputs=[dataset("raw", lifecycleStateChange=former)]))
+
+    answer = get(client, "/api/v1/diff?from=log:2")
+
+    assert ("came", "edge", "job:etl:load > dataset:lake:raw") in changes_of(answer)
+
+
 def test_what_a_declaration_says_of_a_dataset_that_it_names_twice_all_counts(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("raw", schema=schema("id"))]))
     twice = [dataset("raw"), dataset("raw", schema=schema("other"))]

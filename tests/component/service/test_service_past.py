@@ -1,7 +1,7 @@
 """Pasts: `asOf` and `logSize` on every read."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from headwater.graph.diff import GraphDiff, Layout
 from headwater.graph.lineage import Graph
 from headwater.model.edits import (
     APART,
@@ -237,6 +238,49 @@ def test_a_past_of_a_log_with_deletions_and_other_edits_is_that_of_its_entries_a
     past = _answers_of(entries, {**as_of, **({} if size is None else {"logSize": size})})
 
     assert past == _answers_of(counted, {})
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(
+    log=logs.logs | logs.of_many_runs | st.lists(logs.events | _edits, min_size=2, max_size=12),
+    late=st.lists(logs.events, max_size=3),
+    seconds=st.lists(st.integers(0, 59), min_size=1, max_size=2, unique=True),
+)
+def test_a_comparison_that_looks_only_where_something_may_be_otherwise_finds_all(
+    log: list[bytes], late: list[bytes], seconds: list[int]
+) -> None:
+    ends = [f"2026-05-22T14:23:{each:02d}Z" for each in seconds]
+    asked = {"limit": 1000, **dict(zip(("from", "to"), ends, strict=False))}
+    with TemporaryDirectory() as folder, closing(SqliteStore(Path(folder) / "headwater.db")) as store:
+        for raw in log:
+            store.add([_entry(raw)])
+        with serving(store) as client:
+            _diff(client, **asked)  # from here on the pasts are kept in step
+            _send(client, late)
+
+            nodes: list[Body] = [{}, *({"nodeId": each} for each in NODES)]
+            found = [_diff(client, **asked, **of_node) for of_node in nodes]
+            with patch.object(GraphDiff, "lay_out", _lay_out_everything):
+                everywhere = [_diff(client, **asked, **of_node) for of_node in nodes]
+
+    assert found == everywhere
+
+
+NODES = [*(f"dataset:lake:t{number}" for number in range(3)), "dataset:s3a://lake:s/t0", "job:etl:load", "job:etl:dag"]
+
+
+def _diff(client: TestClient, **asked: object) -> Body:
+    answer = client.get("/api/v1/diff", params={key: str(value) for key, value in asked.items()})
+    assert answer.status_code in (200, 404)  # not every log tells of every node
+    body: Body = answer.json()
+    return body
+
+
+def _lay_out_everything(compared: GraphDiff, before: Layout, after: Layout, among: object) -> Iterator[None]:
+    return LAY_OUT(compared, before, after, None)
+
+
+LAY_OUT = GraphDiff.lay_out
 
 
 def _entry(raw: bytes) -> Entry:

@@ -1,12 +1,13 @@
 """What the service knows: graph and store, as the reading routes use them. Lives on the event loop's thread."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property, reduce
 from typing import Final
 
 from headwater.errors import NotFoundError
 from headwater.graph.derived import Derivations
+from headwater.graph.diff import Among
 from headwater.graph.last_told import dataset_last_new_us, job_last_new_us
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset
@@ -362,6 +363,11 @@ class Knowledge:
 
     async def read_nodes(self) -> None:
         """See to it that the graph has the records of the nodes."""
+
+    def otherwise_now(self) -> Generator[None, None, Among | None]:
+        """The jobs and datasets that may be otherwise now, found step by step; None where that cannot be told."""
+        yield from ()
+        return Among(frozenset(), frozenset())
 
     # Facets and columns
 

@@ -63,6 +63,11 @@ class Spoken:
         later = (len(order) - bisect_right(order, time_us, key=itemgetter(0)) for order in self._orders())
         return len(self._runs) - sum(later)
 
+    def after(self, time_us: int) -> Iterator[str]:
+        """The runs that have spoken after that time, once all are in their places; in no order."""
+        for order in self._orders():
+            yield from (run_id for _, run_id in order[bisect_right(order, time_us, key=itemgetter(0)) :])
+
     def back_from(self, time_us: int) -> Iterator[tuple[int, str]]:
         """The runs that have not spoken after that time, the last one first, each with when that was."""
         return merge(*(_back_from(order, time_us) for order in self._orders()), reverse=True)

@@ -7,12 +7,14 @@ It takes as long as the log is long, and is right for any bounds. Where a past c
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
+from functools import cached_property
 from typing import Final
 
 from headwater.errors import UnavailableError
+from headwater.graph.diff import Among
 from headwater.graph.lineage import Graph
 from headwater.model.facts import Fact
 from headwater.service.ahead import groups, in_turns
@@ -32,6 +34,20 @@ _BYTES_OF_AN_EVENT: Final = 13_000
 _NEVER_US: Final = -(2**62)
 
 
+class _KnowledgeReplayed(Knowledge):
+    """The graph as it was, which has nothing from now."""
+
+    @cached_property
+    def run_records(self) -> RunRecords:
+        """None are kept: a past's memory is its events'."""
+        return RunRecords(max_bytes=0)
+
+    def otherwise_now(self) -> Generator[None, None, Among | None]:
+        """As of any knowledge: it cannot be told."""
+        yield from ()
+        return None
+
+
 class ReplayedPast:
     """What was known of the events until a time in the first `size` entries of the log; late ones are taken in."""
 
@@ -43,8 +59,7 @@ class ReplayedPast:
         """How much of the log was looked through for its events."""
         self._is_stopping = is_stopping
         self._store = MemoryStore(now.store)
-        self.knowledge = Knowledge(self._store, Graph(self._store.content, now.graph.column_edges))
-        self.knowledge.run_records = RunRecords(max_bytes=0)  # a past's memory is its events'
+        self.knowledge = _KnowledgeReplayed(self._store, Graph(self._store.content, now.graph.column_edges))
         self._turn = asyncio.Lock()
 
     @property

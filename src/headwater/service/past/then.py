@@ -1,12 +1,13 @@
 """What was known then, beside what is known now: where nothing was said since, the answers of now hold."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, cached_property
 from itertools import chain, islice
 from typing import Final, TypeVar
 
 from headwater.graph.cut import CutGraph, side
+from headwater.graph.diff import Among
 from headwater.graph.edits import node_of
 from headwater.graph.last_told import (
     dataset_last_told_us,
@@ -31,6 +32,7 @@ from headwater.service.knowledge.run_records import RunRecords, RunRecordsThen
 from headwater.service.knowledge.tellers import TellersThen
 from headwater.service.knowledge.touched import Touched
 from headwater.service.past.activities_then import ActivitiesThen
+from headwater.service.past.otherwise import parted_or_joined, told_since
 from headwater.service.tallies.tallied import Then
 from headwater.service.tallies.tally import NEVER_US, DatasetTally, JobTally
 from headwater.service.tallies.totals import DatasetTallies, JobTallies
@@ -119,7 +121,13 @@ class KnowledgeThen(Knowledge):
 
     def job_names(self) -> Iterable[JobId]:
         """As of any knowledge; among them some of whom nobody had told by then."""
-        return dict.fromkeys(chain(self._now.graph.jobs, self._cut.again.jobs))
+        tallies, until_us = self._now.job_tallies, self._until_us
+        now = (
+            job
+            for job in self._now.graph.jobs
+            if (known := tallies.get(job)) is None or known.seen.first_us <= until_us
+        )
+        return dict.fromkeys(chain(now, self._cut.again.jobs))
 
     def knows_when_called(self, name: DatasetId) -> bool:
         """Whether nobody has called them one since, which would be all that is known of the last time."""
@@ -394,10 +402,14 @@ class KnowledgeThen(Knowledge):
 
     def _doubtful_datasets(self) -> Iterator[DatasetId]:
         """The same of datasets, and those that may have been shown by names then that they are not shown by now."""
-        yield from self._cut.again.datasets
         yield from self._cut.identities.joined()
-        yield from map(self._cut.shown, self._cut.identities.loose)  # others may have claimed them since
         yield from self._now.graph.identities.joined()
+        yield from self._perhaps_otherwise()
+
+    def _perhaps_otherwise(self) -> Iterator[DatasetId]:
+        """The same but for those of several names, by which they may have gone then."""
+        yield from self._cut.again.datasets
+        yield from map(self._cut.shown, self._cut.identities.loose)  # others may have claimed them since
         for name in self._doubtful_names():
             yield name
             yield self._cut.shown(name)
@@ -408,6 +420,13 @@ class KnowledgeThen(Knowledge):
         """Names of datasets that had others, of which something is folded again, or said over the API since."""
         yield from (name for name in self._cut.again.datasets if not self._cut.are_alone_as_then((name,)))
         yield from (DatasetId(*names) for kind, *names in self._edited if kind == "dataset")
+
+    def otherwise_now(self) -> Generator[None, None, Among | None]:
+        """As of any knowledge."""
+        told = yield from told_since(self._now, self._until_us)
+        named = yield from parted_or_joined(self._cut)
+        jobs, datasets = {*self._doubtful_jobs()}, {*self._perhaps_otherwise()}
+        return Among(jobs.union(told.jobs, named.jobs), datasets.union(told.datasets, named.datasets))
 
     def _is_whole_same(self, job: JobId) -> bool:
         """Whether what a job that is the same is a part of goes by the same name now."""

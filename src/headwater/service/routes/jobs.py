@@ -1,5 +1,6 @@
 """Jobs."""
 
+from itertools import compress
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Path, Query, Response
@@ -7,7 +8,7 @@ from pydantic import BeforeValidator
 
 from headwater.model.names import JobId
 from headwater.service import shapes
-from headwater.service.ahead import outcome_in_turns
+from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.gate.sight import Sees
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
@@ -59,8 +60,8 @@ async def get_all_jobs(
     jobs = await outcome_in_turns(knowledge.job_tallies.newest(offset + limit if is_page else None))
     if sees is not None:
         seen = [job for job in jobs.page(None) if sees(job.namespace)]
-        return _chosen(knowledge, _in_states(knowledge, seen, states) if states else seen, limit, offset)
-    return _page(knowledge, jobs, states, limit, offset)
+        return _chosen(knowledge, await _in_states(knowledge, seen, states) if states else seen, limit, offset)
+    return await _page(knowledge, jobs, states, limit, offset)
 
 
 @router.get("/namespaces/{namespace:encoded}/jobs", response_model=shapes.Jobs, responses=WRONG)
@@ -73,12 +74,14 @@ async def get_jobs(
 ) -> Response:
     """The jobs of a namespace, those heard of last first; none where there is no such namespace."""
     jobs = await outcome_in_turns(knowledge.job_tallies.newest(None if states else offset + limit, namespace))
-    return _page(knowledge, jobs, states, limit, offset)
+    return await _page(knowledge, jobs, states, limit, offset)
 
 
-def _page(knowledge: Knowledge, jobs: Nodes[JobId], states: list[shapes.RunState], limit: int, offset: int) -> Response:
+async def _page(
+    knowledge: Knowledge, jobs: Nodes[JobId], states: list[shapes.RunState], limit: int, offset: int
+) -> Response:
     if states:
-        return _chosen(knowledge, _in_states(knowledge, jobs.page(None), states), limit, offset)
+        return _chosen(knowledge, await _in_states(knowledge, jobs.page(None), states), limit, offset)
     return answer(shapes.Jobs(jobs=job_shapes(knowledge, jobs.page(limit, offset)), totalCount=len(jobs)))
 
 
@@ -86,9 +89,15 @@ def _chosen(knowledge: Knowledge, jobs: list[JobId], limit: int, offset: int) ->
     return answer(shapes.Jobs(jobs=job_shapes(knowledge, jobs[offset : offset + limit]), totalCount=len(jobs)))
 
 
-def _in_states(knowledge: Knowledge, jobs: list[JobId], states: list[shapes.RunState]) -> list[JobId]:
-    newest = {job: knowledge.activity(job).runs[:1] for job in jobs}
-    return [job for job, runs in newest.items() if runs and knowledge.run(runs[0]).state in states]
+async def _in_states(knowledge: Knowledge, jobs: list[JobId], states: list[shapes.RunState]) -> list[JobId]:
+    """Those of the jobs whose newest run is in one of the states; others have their turn, since all are looked at."""
+    are_in = await in_turns(_is_in(knowledge, job, states) for job in jobs)
+    return [*compress(jobs, are_in)]
+
+
+def _is_in(knowledge: Knowledge, job: JobId, states: list[shapes.RunState]) -> bool:
+    newest = knowledge.activity(job).runs[:1] if knowledge.is_job(job) else ()  # it may turn out to be none meanwhile
+    return bool(newest) and knowledge.run(newest[0]).state in states
 
 
 @router.get(_JOB, response_model=shapes.Job, responses=NOT_FOUND | WRONG)

@@ -8,15 +8,16 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from headwater.errors import InvalidEventError, NotFoundError
-from headwater.graph.diff import Change, Element, GraphDiff, Kind, Layout, Node, Side, Way, compare, touches
+from headwater.graph.diff import Among, Change, Element, GraphDiff, Kind, Layout, Node, Side, Way, compare, touches
 from headwater.graph.lineage import Graph
+from headwater.graph.records import RunEnd
 from headwater.graph.told import Known, Mattering, Merged, NameOf, Told, did, told
 from headwater.model.edits import parse_edit
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
-from headwater.model.names import ColumnId, DatasetId
-from headwater.service.ahead import groups
+from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.service.ahead import groups, in_turns, outcome_in_turns
 from headwater.service.http.answers import iso
 from headwater.service.http.as_of import AsOf, written
 from headwater.service.knowledge.activity import KnownRun
@@ -29,8 +30,6 @@ from headwater.service.views.tellers import tellers
 from headwater.store.entries import EDIT, LoggedEvent
 from headwater.store.reader import Reader
 
-_STEPS: Final = 100
-"""Of a comparison, before others have their turn."""
 _TOGETHER: Final = 32
 """Events of a run that are looked at before others have their turn: some milliseconds' work."""
 _FACETS: Final = frozenset[Kind]({"jobFacet", "runFacet", "datasetFacet"})
@@ -62,7 +61,8 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
     was, now = (Side(past.knowledge.graph, past.knowledge.store.content) for past in (before, after))
     compared = GraphDiff(was, now)
     node = None if asked.node_id is None else _node(compared, before.knowledge, after.knowledge, asked.node_id)
-    changes = await _compared(compared, node, asked.namespace)
+    among = await _among(compared, (before.knowledge, after.knowledge), node)
+    changes = await _compared(compared, among, node, asked.namespace)
     page = changes[asked.offset : asked.offset + asked.limit]
     names = _names(compared, was, now, page)
 
@@ -85,7 +85,7 @@ def _known(graph: Graph, names: Mapping[DatasetId, DatasetId]) -> Known:
     known = ((name, graph.datasets[member]) for member, name in names.items() if member in graph.datasets)
     return Known(
         lambda job: graph.jobs[job].runs or graph.jobs[job].named if job in graph.jobs else frozenset(),
-        lambda run_id: {(direction, names.get(name, name)) for direction, name in graph.runs[run_id].observed},
+        lambda run_id: {(direction, names.get(name, name)) for direction, name in _observed(graph, run_id)},
         graph.identities.knows,
         {
             (declaration, name, facet)
@@ -97,13 +97,29 @@ def _known(graph: Graph, names: Mapping[DatasetId, DatasetId]) -> Known:
     )
 
 
-async def _compared(compared: GraphDiff, node: Node | None, namespace: str | None) -> list[Change]:
+def _observed(graph: Graph, run_id: str) -> Iterable[RunEnd]:
+    """What a run read and wrote: nothing, if only others name it."""
+    return graph.runs[run_id].observed if run_id in graph.runs else ()
+
+
+async def _among(compared: GraphDiff, ends: Iterable[Knowledge], node: Node | None) -> Among | None:
+    """Where changes are to be looked for; None: everywhere."""
+    if node is not None:
+        return compared.about(node)
+    jobs, datasets = frozenset[JobId](), frozenset[DatasetId]()
+    for knowledge in ends:
+        other = await outcome_in_turns(knowledge.otherwise_now())
+        if other is None:
+            return None
+        jobs, datasets = jobs | other.jobs, datasets | other.datasets
+    return Among(jobs, datasets)
+
+
+async def _compared(compared: GraphDiff, among: Among | None, node: Node | None, namespace: str | None) -> list[Change]:
     """The changes that touch the node and the namespace; others have their turn, since a large graph takes seconds."""
     before: Layout = {}
     after: Layout = {}
-    for step, _ in enumerate(compared.lay_out(before, after)):
-        if step % _STEPS == 0:
-            await asyncio.sleep(0)
+    await in_turns(compared.lay_out(before, after, among))
     return await asyncio.to_thread(_touching, before, after, node, namespace)
 
 

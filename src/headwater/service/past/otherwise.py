@@ -1,0 +1,91 @@
+"""Which jobs and datasets may be otherwise now than they were by some time: who compares passes over the others."""
+
+from collections.abc import Generator, Iterable, Iterator
+from typing import Final
+
+from headwater.graph.cut import CutGraph
+from headwater.graph.diff import Among
+from headwater.graph.last_told import dataset_last_new_us, datasets_told_of, job_last_new_us, jobs_told_of
+from headwater.graph.records import Dataset, Job, Run
+from headwater.model.names import DatasetId, JobId
+from headwater.service.ahead import groups
+from headwater.service.knowledge.knowledge import Knowledge
+
+_MANY: Final = 128
+"""That are looked at in one go: a millisecond's work."""
+
+
+def told_since(now: Knowledge, until_us: int) -> Generator[None, None, Among]:
+    """Those of which runs told news after that time, and all of which others tell than their own runs; step by step.
+
+    What is folded again of that time is left out, and what was said over the API.
+    """
+    jobs, datasets = yield from _told_by_runs(now, until_us)
+    graph = now.graph
+    for some_jobs in groups([*jobs], _MANY):
+        jobs.difference_update([job for job in some_jobs if not _has_job_news(now, job, until_us)])
+        yield
+    for some_names in groups([*datasets], _MANY):
+        datasets.difference_update([name for name in some_names if not _has_news(now, name, until_us)])
+        yield
+    jobs.update([job for job, known in graph.jobs.items() if _is_told_by_others(known)])
+    yield
+    datasets.update([name for name, known in graph.datasets.items() if _is_declared(known)])
+    return Among(jobs, datasets)
+
+
+def parted_or_joined(cut: CutGraph) -> Generator[None, None, Among]:
+    """The datasets that go by other names now, by all these, and the jobs that read or write them; step by step."""
+    jobs, datasets = set[JobId](), set[DatasetId]()
+    for names in groups({*cut.identities.joined(), *cut.now.identities.joined()}, _MANY):
+        for then, now in ((cut.identities.members(name), cut.now.identities.members(name)) for name in names):
+            if {*then} != {*now}:
+                datasets.update(then, now)
+        yield
+    for graph in (cut, cut.now):
+        known = (dataset for name in datasets if (dataset := graph.datasets.get(name)) is not None)
+        jobs.update(*(dataset.readers | dataset.writers for dataset in known))
+        yield
+    return Among(jobs, datasets)
+
+
+def _told_by_runs(now: Knowledge, until_us: int) -> Generator[None, None, tuple[set[JobId], set[DatasetId]]]:
+    """Of whom runs tell that spoke after that time."""
+    jobs, datasets = set[JobId](), set[DatasetId]()
+    for run_ids in groups([*now.spoken.after(until_us)], _MANY):
+        for run in map(now.graph.runs.__getitem__, run_ids):
+            jobs.update(job for job, _ in jobs_told_of(run))
+            jobs.update(_jobs_in_flows(run))
+            datasets.update(name for name, _ in datasets_told_of(run))
+        yield
+    return jobs, datasets
+
+
+def _jobs_in_flows(run: Run) -> Iterator[JobId]:
+    flows: Iterable[tuple[JobId | DatasetId | None, ...]] = () if run.told is None else run.told.flows
+    return (end for flow in flows for end in flow if isinstance(end, JobId))
+
+
+def _has_job_news(now: Knowledge, job: JobId, until_us: int) -> bool:
+    """Whether anything but the job itself may have been told after that time that had not been told by then."""
+    tally, known = now.job_tallies.get(job), now.graph.jobs.get(job)
+    if tally is None or known is None:
+        return True
+    new_us = job_last_new_us(now.graph, job, tally.seen.first_us, known.facets)
+    return new_us is None or new_us > until_us
+
+
+def _has_news(now: Knowledge, name: DatasetId, until_us: int) -> bool:
+    known = now.graph.datasets.get(name)
+    if known is None:
+        return True
+    new_us = dataset_last_new_us(now.graph, name, known.facets)
+    return new_us is None or new_us > until_us
+
+
+def _is_told_by_others(job: Job) -> bool:
+    return job.declared_over is not None or bool(job.told or job.feeds or job.fed_by)
+
+
+def _is_declared(dataset: Dataset) -> bool:
+    return dataset.declared_over is not None or bool(dataset.declared)
