@@ -85,6 +85,10 @@ OVERVIEWS: Final = ("summary", "namespaces", "sources", "tags", "stats/jobs?peri
 """Answers about everything there is, which must not take longer where there is more."""
 
 
+LATELY: Final = 100
+"""Events since which differences are asked for."""
+
+
 class Answers(NamedTuple):
     """What was measured at one size."""
 
@@ -155,6 +159,7 @@ def answers(home: Path, size: int, only: str, n: int, settle_s: float) -> Answer
                     found |= _read(service.url, load, question, only, n)
             found |= _impact(service, load, n) if "impact".startswith(tuple(only.split(","))) else {}
         found |= _overviews(service, n) if not only or "overview" in only else {}
+        found |= _differences(service, n) if "diff".startswith(tuple(only.split(","))) else {}
         return Answers(size, (service.started_s, settled_s), (loaded_mb, service.rss_mb), found)
 
 
@@ -186,6 +191,17 @@ def _impact(service: Served, load: Load, n: int) -> dict[str, Mapping[str, float
 def _overviews(service: Served, n: int) -> dict[str, Mapping[str, float]]:
     with httpx.Client(base_url=f"{service.url}/api/v1/", timeout=120) as client:
         return {path: latency(client, [path] * n) for path in OVERVIEWS}
+
+
+def _differences(service: Served, n: int) -> dict[str, Mapping[str, float]]:
+    """Of the graph before the last events and now: of all of it, and of what touches one of their datasets."""
+    with httpx.Client(base_url=f"{service.url}/api/v1/", timeout=120) as client:
+        *_, first = client.get("events/lineage", params={"limit": LATELY}).json()["events"]
+        output = first["outputs"][0]
+        since = urlencode({"from": first["eventTime"], "limit": 25})
+        node = urlencode({"nodeId": f"dataset:{output['namespace']}:{output['name']}"})
+        reads = {f"diff since {LATELY} events": f"diff?{since}", "diff of a dataset": f"diff?{since}&{node}"}
+        return {what: latency(client, [url] * n) for what, url in reads.items()}
 
 
 def _print(sizes: Sequence[Answers]) -> None:
