@@ -199,38 +199,41 @@ class GraphDiff:
             known = (side.graph.jobs.get(node) for side in (self._before, self._after))
             return Among({node, *(giver for job in known if job is not None for giver in job.fed_by)}, frozenset())
         name = node.dataset if isinstance(node, ColumnId) else node
-        among = Among(set[JobId](), {name})
+        jobs, datasets = set[JobId](), {name}
         for graph, names in ((self._after.graph, (name,)), (self._before.graph, (name, *self.names_before(name)))):
             for each in names:
-                among = Among(
-                    among.jobs | graph.readers(each) | graph.writers(each), among.datasets | graph.fed_by(each)
-                )
-        return among
+                jobs.update(graph.readers(each), graph.writers(each))
+                datasets |= graph.fed_by(each)
+        return Among(jobs, datasets)
 
     def lay_out(self, before: Layout, after: Layout, among: Among | None = None) -> Iterator[None]:
         """Lay out what differs, to be compared; a step is one job or one dataset, which takes some 50 µs.
 
         With `among` only these are looked at.
         """
-        was, now = self._before.graph, self._after.graph
-        # Others have their turn between two steps, and may add to all of them.
-        for job in [*{**was.jobs, **now.jobs}] if among is None else among.jobs:
+        looked_at = self._everything() if among is None else among
+        for job in looked_at.jobs:
             self._job(job, before, after)
             yield
-        told_of: dict[DatasetId, None] = {}
-        for name in [*was.datasets] if among is None else among.datasets:
-            shown = name if among is None else was.shown(name)
-            if was.is_shown(shown):
-                told_of[self.name(shown)] = None
+        names: dict[DatasetId, None] = {}
+        for name in looked_at.datasets:
+            names.update(dict.fromkeys(self._told_under(name)))
             yield
-        for name in [*now.datasets] if among is None else among.datasets:
-            shown = name if among is None else now.shown(name)
-            if now.is_shown(shown):
-                told_of[shown] = None
+        for name in names:
+            self._dataset(name, self._after.graph.is_shown(name), before, after)
             yield
-        for name in told_of:
-            self._dataset(name, now.is_shown(name), before, after)
-            yield
+
+    def _everything(self) -> Among:
+        was, now = self._before.graph, self._after.graph
+        return Among({*was.jobs, *now.jobs}, {*was.datasets, *now.datasets})
+
+    def _told_under(self, name: DatasetId) -> Iterator[DatasetId]:
+        """The names under which is told of what goes by this name, which may be another dataset in either graph."""
+        was, now = (side.graph.shown(name) for side in (self._before, self._after))
+        if self._before.graph.is_shown(was):
+            yield self.name(was)
+        if self._after.graph.is_shown(now):
+            yield now
 
     def _job(self, job: JobId, before: Layout, after: Layout) -> None:
         was, now = self._before.graph, self._after.graph
