@@ -240,6 +240,18 @@ def test_a_past_of_a_log_with_deletions_and_other_edits_is_that_of_its_entries_a
     assert past == _answers_of(counted, {})
 
 
+def test_what_the_run_of_a_job_that_is_none_now_had_met_is_told_of_the_time_when_it_was_one(client: TestClient) -> None:
+    post(client, _at(20, job={"namespace": "etl", "name": "mart"}, outputs=[dataset("orders", schema=schema("id"))]))
+    get(client, "/api/v1/namespaces?asOf=2026-05-22T14:15:00Z")
+    post(client, _at(10, job={"namespace": "etl", "name": "load"}, outputs=[dataset("orders")]))
+
+    then = get(client, "/api/v1/namespaces/lake/datasets/orders?asOf=2026-05-22T14:15:00Z")
+    found = get(client, "/api/v1/diff?from=2026-05-22T14:15:00Z")
+
+    assert then["fields"] == []
+    assert "schema" in [each["kind"] for each in found["changes"]]
+
+
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     log=logs.logs | logs.of_many_runs | st.lists(logs.events | _edits, min_size=2, max_size=12),

@@ -30,11 +30,13 @@ class Tellers:
         """How often more was heard of any run."""
 
     def of(self, job: JobId) -> Sequence[LastSpoke]:
-        """Those of a known job; to be read before more is heard."""
-        order = self._orders.get(job)
+        """Those of a job, none of one that nobody knows; to be read before more is heard."""
+        order, known = self._orders.get(job), self._graph.jobs.get(job)
+        if known is None:
+            return ()
         if order is None:
-            order = self._orders[job] = Ordered()
-            known, runs = self._graph.jobs[job], self._graph.runs
+            order, runs = Ordered[LastSpoke](), self._graph.runs
+            self._orders[job] = order
             for run_id in chain(known.runs, known.children):
                 if (times := runs[run_id].times) is not None:
                     order.add((times.seen.last_us, run_id))
