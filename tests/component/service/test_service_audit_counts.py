@@ -222,7 +222,8 @@ def _stated(graph: Graph, name: DatasetId) -> tuple[object, ...]:
     writes = {job: graph.jobs[job].writes[name] for job in told.writers}
     made_from = {edge for _, digest in told.evidence for edge in graph.column_edges.edges(name, digest)}
     made_of_it = {*graph.column_edges.fed_by(name)}
-    names = {member for member in graph.members(name) if member.is_complete}  # of others it hangs on who else has them
+    own = (member for member in graph.members(name) if member.is_complete)
+    names = {*own} - {*graph.identities.loose}  # of these and incomplete ones it hangs on who else has them
     return names, reads, writes, told.evidence, made_from, made_of_it, told.current_facets()
 
 

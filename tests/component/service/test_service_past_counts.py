@@ -205,6 +205,25 @@ def test_a_job_that_a_run_of_then_turned_out_to_be_of_is_not_counted_as_of_then(
         asyncio.run(compared())
 
 
+def test_what_a_run_wrote_is_counted_as_of_then_as_written_by_the_job_that_it_was_of(tmp_path: Path) -> None:
+    async def compared() -> None:
+        service = Following(store)
+        service.learn(log)
+
+        past = await service.known(BEGIN_US + 1_000_000)
+
+        assert told(past) == told_by(log[1:])
+        service.pasts.stop()
+
+    log = [
+        _event(2, "", run="run 1", job="load"),
+        _event(0, "", run="run 0", job="load"),
+        _event(1, "t0", run="run 1", job="mart"),
+    ]
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        asyncio.run(compared())
+
+
 def test_a_name_without_a_namespace_is_counted_as_of_then_as_the_one_that_claimed_it_then(tmp_path: Path) -> None:
     async def compared(name: str, log: Sequence[bytes]) -> None:
         with closing(SqliteStore(tmp_path / name)) as store:

@@ -348,7 +348,7 @@ class KnowledgeThen(Knowledge):
         """Whether nothing is folded again of a job, or only of runs that all belong where they belonged then."""
         again = self._cut.again.jobs.get(name)
         if again is None:
-            return not self._cut.has_silent_run_again(name)
+            return name not in self._told_anew and not self._cut.has_silent_run_again(name)
         is_told = again.told or again.feeds or again.fed_by
         return not is_told and all(map(self._is_where_it_was, self._cut.again.runs))
 
