@@ -102,9 +102,11 @@ def _observed(graph: Graph, run_id: str) -> Iterable[RunEnd]:
     return graph.runs[run_id].observed if run_id in graph.runs else ()
 
 
-async def _among(compared: GraphDiff, ends: Iterable[Knowledge], node: Node | None) -> Among | None:
+async def _among(compared: GraphDiff, ends: Sequence[Knowledge], node: Node | None) -> Among | None:
     """Where changes are to be looked for; None: everywhere."""
     if node is not None:
+        for knowledge in ends:
+            await in_turns(knowledge.read_ahead())  # else it would be done at a stretch, for what its columns feed
         return compared.about(node)
     jobs, datasets = frozenset[JobId](), frozenset[DatasetId]()
     for knowledge in ends:
