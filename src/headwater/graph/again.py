@@ -106,6 +106,11 @@ class CutIdentities(Identities):
             self._note_named(self._now.spellings_of(name))
             super().note(name)
 
+    def forget(self, name: DatasetId) -> None:
+        """As of any identities; runs that are not folded again may still use it."""
+        if not self._is_named(name):
+            super().forget(name)
+
     def add_engine_catalog(self, fact: EngineCatalog) -> None:
         """As of any identities; it may be about any name."""
         self._note_named(self._now.names)

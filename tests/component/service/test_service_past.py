@@ -252,6 +252,27 @@ def test_what_the_run_of_a_job_that_is_none_now_had_met_is_told_of_the_time_when
     assert "schema" in [each["kind"] for each in found["changes"]]
 
 
+def test_a_name_that_a_declaration_takes_back_late_is_still_one_that_a_run_of_then_used(client: TestClient) -> None:
+    def declared(minute: int, *outputs: Body) -> Body:
+        told = _at(minute, job={"namespace": "etl", "name": "mart"}, outputs=[*outputs])
+        return {key: value for key, value in told.items() if key not in ("run", "eventType")}
+
+    former = {"namespace": "s3://lake", "name": "s/t1"}
+    renamed = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "s3a://lake", "name": "/s/t1/"})
+    of_t3 = "/api/v1/namespaces/lake/datasets/t3?asOf=2026-05-22T14:56:00Z"
+    post(client, _at(21, run={"runId": "reads"}, inputs=[{**former, "facets": {"schema": schema("id")}}]))
+    post(client, _at(56, run={"runId": "renames"}, inputs=[dataset("t3", lifecycleStateChange=renamed)]))
+    post(client, {**declared(58), "job": {"namespace": "etl", "name": "later"}})
+    before = get(client, of_t3)
+    post(client, declared(11, former))
+    between = get(client, of_t3)
+    post(client, declared(28))
+
+    after = get(client, of_t3)
+
+    assert [[field["name"] for field in each["fields"]] for each in (before, between, after)] == [["id"]] * 3
+
+
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     log=logs.logs | logs.of_many_runs | st.lists(logs.events | _edits, min_size=2, max_size=12),
