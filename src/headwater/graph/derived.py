@@ -104,7 +104,7 @@ class Derivations:
     def touch(self, datasets: Iterable[DatasetId], jobs: Iterable[JobId]) -> None:
         """These may be told of otherwise or be shown by another name; these jobs may read and write something else."""
         candidates = self._graph.told_directly
-        if not candidates:
+        if not candidates and not self._sources:
             return
         about = tuple(datasets)
         for name in about:
@@ -112,7 +112,8 @@ class Derivations:
         members = (member for name in about for member in self._graph.identities.members(name))
         known = (self._graph.jobs[job] for job in jobs if job in self._graph.jobs)
         written = (name for job in known for name in job.writes)
-        self._touched.update((name, None) for each in (members, written) for name in each if name in candidates)
+        perhaps = (name for each in (members, written) for name in each)
+        self._touched.update((name, None) for name in perhaps if name in candidates or name in self._sources)
 
     def look_at_read(self) -> Iterator[None]:
         """Find who may have such edges by facets that were read since, one with each step."""

@@ -153,6 +153,18 @@ def test_a_view_that_is_declared_anew_without_sources_has_none(client: TestClien
     assert edges(client, VIEW) == {("report_view", "report"), ("report", "mart")}
 
 
+def test_such_an_edge_ends_at_the_name_that_the_dataset_is_shown_by_now(client: TestClient) -> None:
+    same = facet(identifiers=[{"namespace": "lake", "name": "t1", "type": "TABLE"}])
+    post(client, told(10, "t0"), told(10, "t2", symlinks=same))
+    post(client, told(11, "t3", symlinks=same, lineage=facet(inputs=[source("t0")])))
+    before = edges(client, "dataset:lake:t0", depth=0)
+
+    post(client, ran(12, "load", [], ["t1"]))
+
+    assert before == {("t0", "t2")}
+    assert edges(client, "dataset:lake:t0", depth=0) == {("t0", "t1")}
+
+
 def test_a_job_that_tells_of_datasets_it_does_not_touch_makes_such_edges(client: TestClient) -> None:
     entries = facet(entries=[{**source("mart"), "inputs": [source("orders")]}])
     post(client, ran(12, "sync", [], [], facets={"lineage": entries}))
