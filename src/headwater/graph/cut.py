@@ -347,8 +347,8 @@ class CutGraph(Graph):
         is_told_by_runs = not now.told and now.declaration is None
         if self.is_in_step and is_told_by_runs and self.again.runs.keys().isdisjoint(now.runs):
             counted = self._counted(name, now)
-            job.reads.update(edges_by(counted, "input", now.reads))
-            job.writes.update(edges_by(counted, "output", now.writes))
+            _add_edges(job.reads, edges_by(counted, "input", now.reads))
+            _add_edges(job.writes, edges_by(counted, "output", now.writes))
             return
         for run in self._runs_as_then(now):
             for (direction, dataset), seen in run.observed.items():
@@ -582,6 +582,13 @@ def _take_over(job: Job, again: Job) -> None:
     job.told = {end: {**tellers} for end, tellers in again.told.items()}
     job.feeds = {other: {**tellers} for other, tellers in again.feeds.items()}
     job.fed_by = {other: {**tellers} for other, tellers in again.fed_by.items()}
+
+
+def _add_edges(edges: dict[DatasetId, Edge], others: Iterable[tuple[DatasetId, Edge]]) -> None:
+    """Add what runs tell to what is folded again: a declaration that was replaced since may have told of the same."""
+    for name, edge in others:
+        known = edges.get(name)
+        edges[name] = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
 
 
 def _count(edges: dict[KeyT, Edge], key: KeyT, times: Sequence[Seen]) -> None:

@@ -127,6 +127,17 @@ def test_a_dataset_that_went_by_another_name_too_has_what_was_told_under_it() ->
     assert (now.digests_of(orders), [*cut.digests_of(orders)]) == ({}, ["symlinks"])
 
 
+def test_an_edge_was_seen_when_a_declaration_told_of_it_too_that_was_replaced_since() -> None:
+    orders, load = DatasetId("lake", "load"), JobId("etl", "load")
+    made = {"lineage": {"inputs": [{"namespace": "etl", "name": "load", "type": "JOB"}]}}
+    log = [_told_of(orders, 0, made), _event("first", "load", 1), _told_of(orders, 2, {})]
+
+    cut = cut_of(graph_of(facts_of(log)), log, BEGIN_US + 1_000_000)
+
+    assert cut.jobs[load].writes[orders] == graph_of(facts_of(log[:2])).jobs[load].writes[orders]
+    assert cut.jobs[load].writes[orders].seen.first_us == BEGIN_US
+
+
 def _told_of(name: DatasetId, second: int, facets: Mapping[str, object]) -> bytes:
     told = {"producer": "https://example.org", "dataset": {**name._asdict(), "facets": facets}}
     return json.dumps({"eventTime": f"2026-05-22T14:23:0{second}Z", **told}).encode()
