@@ -286,7 +286,7 @@ class CutGraph(Graph):
         return self._are_as_then(known) and all(map(self._are_as_then, claims))
 
     def _is_dataset_same(self, dataset: Dataset) -> bool:
-        if dataset.observed is None or dataset.declared or dataset.declared_over is not None:
+        if dataset.observed is None or dataset.was_declared:
             return False
         return dataset.observed.last_us <= self._until_us and not self._is_told_since(dataset.facets)
 
@@ -587,8 +587,7 @@ def _take_over(job: Job, again: Job) -> None:
 def _add_edges(edges: dict[DatasetId, Edge], others: Iterable[tuple[DatasetId, Edge]]) -> None:
     """Add what runs tell to what is folded again: a declaration that was replaced since may have told of the same."""
     for name, edge in others:
-        known = edges.get(name)
-        edges[name] = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
+        edges[name] = edge.joined(edges.get(name))
 
 
 def _count(edges: dict[KeyT, Edge], key: KeyT, times: Sequence[Seen]) -> None:

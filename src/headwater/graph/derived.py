@@ -36,9 +36,8 @@ def derived_from(graph: Graph, name: DatasetId) -> dict[DatasetId, Derived]:
     found: dict[DatasetId, tuple[int, Edge]] = {}
     for member, (strength, digest), edge in graph.evidence_into(name):
         for source in {graph.shown(each) for each in graph.column_edges.sources(member, digest)}:
-            best, seen = found.get(source, (0, None))
-            joined = edge if seen is None else Edge(seen.seen.union(edge.seen), seen.runs + edge.runs)
-            found[source] = max(best, strength), joined
+            best, known = found.get(source, (0, None))
+            found[source] = max(best, strength), edge.joined(known)
     told = {source for source in found if source.is_complete and source != name}
     if told:
         told -= {source for job in graph.writers(name) for source in graph.reads(job)}

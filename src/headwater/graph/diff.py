@@ -215,9 +215,9 @@ class GraphDiff:
         for job in looked_at.jobs:
             self._job(job, before, after)
             yield
-        names: dict[DatasetId, None] = {}
+        names = set[DatasetId]()
         for name in looked_at.datasets:
-            names.update(dict.fromkeys(self._told_under(name)))
+            names.update(self._told_under(name))
             yield
         for name in names:
             self._dataset(name, self._after.graph.is_shown(name), before, after)

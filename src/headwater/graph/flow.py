@@ -39,8 +39,7 @@ def sources_of(graph: Graph, name: DatasetId) -> dict[Source, Edge]:
     members = tuple(graph.members(name))
     inferred = (_multiplied(graph, member, members) for member in members)
     for source, edge in chain(_told(graph, name), *inferred):
-        known = sources.get(source)
-        sources[source] = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
+        sources[source] = edge.joined(sources.get(source))
     named = (source for source in sources if graph.shows(source.dataset))
     return {source: sources[source] for source in named}
 

@@ -25,7 +25,7 @@ def job_last_new_us(graph: Graph, name: JobId, first_us: int, facets: Collection
     runs where these are silent.
     """
     job = graph.jobs[name]
-    if job.declared_over is not None or job.declaration is not None or job.told or job.feeds or job.fed_by:
+    if job.is_told_by_others:
         return None
     if job.children and not are_silent(graph, job):
         return None
@@ -47,7 +47,7 @@ def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
 def dataset_last_new_us(graph: Graph, name: DatasetId, facets: Collection[str]) -> int | None:
     """As of a job, of a dataset that is shown by this name; also what tells of its columns is news."""
     dataset = graph.datasets.get(name)
-    if dataset is None or dataset.observed is None or dataset.declared or dataset.declared_over is not None:
+    if dataset is None or dataset.observed is None or dataset.was_declared:
         return None
     if not all(_has_one_name(graph, each) for each in (name, *_sources(graph, dataset, name))):
         return None

@@ -222,9 +222,7 @@ class Graph(Growth):
             main = self.shown(name)
             if not main.is_complete:
                 continue
-            known = shown.get(main)
-            joined = edge if known is None else Edge(known.seen.union(edge.seen), known.runs + edge.runs)
-            shown[main] = joined
+            shown[main] = edge.joined(shown.get(main))
         return shown
 
     def first_us_of(self, run_ids: Iterable[str]) -> int:

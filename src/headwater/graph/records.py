@@ -45,6 +45,10 @@ class Edge:
         """Widen the times seen, and count the run unless it was counted before."""
         self.seen, self.runs = self.seen.union(seen), self.runs + is_new_run
 
+    def joined(self, other: "Edge | None") -> "Edge":
+        """The edge of both: seen over both their times, by the runs of both."""
+        return self if other is None else Edge(self.seen.union(other.seen), self.runs + other.runs)
+
 
 @dataclass(slots=True)
 class Run:
@@ -136,6 +140,11 @@ class Job:
         """Whether it is known by more than what other runs name as the job of their parent or root."""
         return bool(self.runs or self.declaration or self.told or self.feeds or self.fed_by)
 
+    @property
+    def is_told_by_others(self) -> bool:
+        """Whether it was ever declared, or others told of it than its own runs and their parts."""
+        return bool(self.declared_over or self.declaration or self.told or self.feeds or self.fed_by)
+
 
 class DeclaredFacets(NamedTuple):
     """A dataset's facets as one declaration gave them."""
@@ -185,6 +194,11 @@ class Dataset:
     def is_known(self) -> bool:
         """False for a name that only a declaration since replaced once held."""
         return self.observed is not None or bool(self.declared)
+
+    @property
+    def was_declared(self) -> bool:
+        """Whether it was ever declared, perhaps by a declaration that another has replaced since."""
+        return bool(self.declared) or self.declared_over is not None
 
     @property
     def seen(self) -> Seen:

@@ -299,7 +299,7 @@ def test_a_comparison_that_looks_only_where_something_may_be_otherwise_finds_all
     assert found == everywhere
 
 
-NODES = [*(f"dataset:lake:t{number}" for number in range(3)), "dataset:s3a://lake:s/t0", "job:etl:load", "job:etl:dag"]
+NODES = [*(f"dataset:lake:t{number}" for number in range(3)), "dataset:s3://lake:s/t1", "job:etl:load", "job:etl:dag"]
 
 
 def _diff(client: TestClient, **asked: object) -> Body:

@@ -6,7 +6,7 @@ from typing import Final
 from headwater.graph.cut import CutGraph
 from headwater.graph.diff import Among
 from headwater.graph.last_told import dataset_last_new_us, datasets_told_of, job_last_new_us, jobs_told_of
-from headwater.graph.records import Dataset, Job, Run
+from headwater.graph.records import Run
 from headwater.model.names import DatasetId, JobId
 from headwater.service.ahead import groups
 from headwater.service.knowledge.knowledge import Knowledge
@@ -28,9 +28,9 @@ def told_since(now: Knowledge, until_us: int) -> Generator[None, None, Among]:
     for some_names in groups([*datasets], _MANY):
         datasets.difference_update([name for name in some_names if not _has_news(now, name, until_us)])
         yield
-    jobs.update([job for job, known in graph.jobs.items() if _is_told_by_others(known)])
+    jobs.update([job for job, known in graph.jobs.items() if known.is_told_by_others])
     yield
-    datasets.update([name for name, known in graph.datasets.items() if _is_declared(known)])
+    datasets.update([name for name, known in graph.datasets.items() if known.was_declared])
     return Among(jobs, datasets)
 
 
@@ -81,11 +81,3 @@ def _has_news(now: Knowledge, name: DatasetId, until_us: int) -> bool:
         return True
     new_us = dataset_last_new_us(now.graph, name, known.facets)
     return new_us is None or new_us > until_us
-
-
-def _is_told_by_others(job: Job) -> bool:
-    return job.declared_over is not None or bool(job.told or job.feeds or job.fed_by)
-
-
-def _is_declared(dataset: Dataset) -> bool:
-    return dataset.declared_over is not None or bool(dataset.declared)

@@ -157,7 +157,7 @@ class KnowledgeThen(Knowledge):
     def _has_only_edges_of_now(self) -> bool:
         """Whether no job then had an edge that it has not got now."""
         again = self._cut.again.jobs.values()
-        is_any_told = any(job.declared_over or job.declaration or job.told or job.feeds or job.fed_by for job in again)
+        is_any_told = any(job.is_told_by_others for job in again)
         return self._cut.is_in_step and not is_any_told and all(map(self._is_where_it_was, self._cut.again.runs))
 
     def seen(self, name: DatasetId) -> Seen:
@@ -185,7 +185,7 @@ class KnowledgeThen(Knowledge):
     def _was_declared(self, name: DatasetId) -> bool:
         """Whether a dataset was declared by then, perhaps by a declaration that another has replaced since."""
         again = self._cut.again.datasets.get(name)
-        return again is not None and (bool(again.declared) or again.declared_over is not None)
+        return again is not None and again.was_declared
 
     def _job_seen(self, name: JobId, now: JobTally) -> Seen | None:
         """When a job was heard of by then of which its own runs alone tell, at least by those not folded again."""
