@@ -35,7 +35,7 @@ class ToldBy(NamedTuple):
 
     def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, Stamped]:
         mine = [fact for fact in self.told if isinstance(fact, ObservedFacet) and fact.dataset == name]
-        return _newest(fact for fact in mine if fact.slot == "facets" and fact.name in names)
+        return _newest(fact for fact in mine if fact.is_of_dataset and fact.name in names)
 
 
 def _newest(told: Iterable[JobFacet | ObservedFacet]) -> dict[str, Stamped]:
