@@ -73,6 +73,9 @@ class LogReader(Bounded):
         """How many entries the log holds: events and edits."""
         if self._if_happened:
             return int(self._value("SELECT count(*) FROM log WHERE event_us <= ?", (self._until_us,)))
+        return self._entries()
+
+    def _entries(self) -> int:
         return int(self._value("SELECT coalesce(max(idx) + 1, 0) FROM log"))
 
     def folded(self) -> int:
@@ -108,7 +111,7 @@ class LogReader(Bounded):
 
     def verdicts(self, begin: int = 0) -> VerdictsRead:
         """How many events from that place on were stored with each verdict, by run and by the key they name."""
-        end = int(self._value("SELECT coalesce(max(idx) + 1, 0) FROM log"))
+        end = self._entries()
         place = "idx" if begin else "+idx"  # all of them are counted by the index on runs, which has no raw bytes
         where = f"WHERE {place} >= ? AND {place} < ?{self._if_happened}"
         counts = f"SELECT run, verdict, key_id, count(*) AS events FROM log {where} GROUP BY run, verdict, key_id"
@@ -202,18 +205,32 @@ class LogReader(Bounded):
         key = self._value("SELECT run_id FROM log JOIN run ON run.id = log.run WHERE idx = ?", (place,))
         return key and run_id_of_key(key)
 
-    def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
-        """A page of the events of the runs of a namespace's jobs, the newest first, and how many there are."""
-        joined = (
-            "FROM name JOIN run_of_job ON job = name.id JOIN log ON log.run = run_of_job.run "
-            f"WHERE name.namespace = ?{self._if_happened}"
-        )
+    def count_of_namespace(self, namespace: str) -> int:
+        """How many events there are of the runs of a namespace's jobs; looks at each of them."""
         self._wait_for_facts()
+        runs_of_it, values = self._runs_of_namespace(namespace)
+        sql = f"SELECT count(*) FROM log WHERE run IN ({runs_of_it}){self._if_happened}"
+        return int(self._value(sql, (*values, *self._bound)))
+
+    def events_of_namespace(self, namespace: str, count: int, limit: int, offset: int) -> list[LoggedEvent]:
+        """A page of the events of the runs of a namespace's jobs, the newest first; `count` of them there are.
+
+        Where they are many, the log is gone through from its newest event; where few, all of them are put in order.
+        """
+        self._wait_for_facts()
+        runs_of_it, values = self._runs_of_namespace(namespace)
+        if (offset + limit) * self._entries() < count * count:
+            is_of_it = f"EXISTS (SELECT 1 FROM ({runs_of_it}) AS it WHERE it.run = log.run)"
+            places = f"SELECT idx FROM log WHERE {is_of_it} AND event_us <= ?"
+        else:
+            places = f"SELECT idx FROM log WHERE run IN ({runs_of_it}) AND +event_us <= ?"
         order = "ORDER BY event_us DESC, idx DESC"
-        page = f"SELECT {_LOGGED} FROM log WHERE idx IN (SELECT idx {joined} {order} LIMIT ? OFFSET ?) {order}"
-        where = (namespace, *self._bound)
-        events = [self._logged(row) for row in self._rows(page, (*where, limit, offset))]
-        return events, self._value(f"SELECT count(*) {joined}", where)
+        page = f"SELECT {_LOGGED} FROM log WHERE idx IN ({places} {order} LIMIT ? OFFSET ?) {order}"
+        return [self._logged(row) for row in self._rows(page, (*values, self._until_us, limit, offset))]
+
+    def _runs_of_namespace(self, namespace: str) -> tuple[str, tuple[object, ...]]:
+        """The numbers of the runs of a namespace's jobs, each once, as a question with its values."""
+        return "SELECT run_of_job.run FROM name JOIN run_of_job ON job = name.id WHERE namespace = ?", (namespace,)
 
     def _logged(self, row: Row) -> LoggedEvent:
         return LoggedEvent._make((*row[:-1], self._unpacked(row[0], row[1], row[-1])))

@@ -2,7 +2,7 @@
 
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -116,3 +116,7 @@ class Reader(LogReader, FacetReader):
         self._wait_for_facts()
         sql = f"SELECT digest, body FROM content WHERE digest IN ({marks(digests)})"
         return {digest: content_of_row(body) for digest, body in self._rows(sql, digests)}
+
+
+AnotherReader = Callable[[], Reader]
+"""Opens a reader for whoever reads in a thread of its own, and closes it."""

@@ -46,6 +46,8 @@ class ReaderUntil(Reader):
         self._verdicts: dict[str, int] | None = None
         self._counts: dict[bool, int] = {}
         """How many events there are, of runs alone or all, as far as somebody asked."""
+        self._of_namespaces: dict[str, int] = {}
+        """How many events the runs of these namespaces' jobs told."""
 
     def close(self) -> None:
         """Give up what was folded again; the connection is that of `now`."""
@@ -134,6 +136,7 @@ class ReaderUntil(Reader):
         """Note that events may have come that happened by then."""
         self._verdicts = None
         self._counts.clear()
+        self._of_namespaces.clear()
 
     def _count(self, asked: EventsAsked, bounds: tuple[int, int]) -> int:
         """As of then; of all there are counted once, until `heard_late`."""
@@ -222,24 +225,17 @@ class ReaderUntil(Reader):
             former[each.name] = each.content
         return changes
 
-    def events_of_namespace(self, namespace: str, limit: int, offset: int) -> tuple[list[LoggedEvent], int]:
+    def count_of_namespace(self, namespace: str) -> int:
+        """As of then; counted once, until `heard_late`."""
+        if namespace not in self._of_namespaces:
+            self._of_namespaces[namespace] = super().count_of_namespace(namespace)
+        return self._of_namespaces[namespace]
+
+    def _runs_of_namespace(self, namespace: str) -> tuple[str, tuple[object, ...]]:
         """As of then."""
-        self._wait_for_facts()
         left, joined = self._moved(namespace)
-        places = (
-            "SELECT idx, event_us FROM name JOIN run_of_job ON job = name.id JOIN log ON log.run = run_of_job.run "
-            f"WHERE name.namespace = ?{self._if_happened} AND log.run NOT IN ({left}) "
-            f"UNION ALL SELECT idx, event_us FROM log WHERE run IN ({joined}){self._if_happened}"
-        )
-        values = (namespace, *self._bound, *self._bound)
-        # To count them apart would go through all of them twice, each a row with raw bytes.
-        places = f"WITH places AS MATERIALIZED ({places})"
-        order = "ORDER BY event_us DESC, idx DESC LIMIT ? OFFSET ?"
-        few = f"{places} SELECT idx, (SELECT count(*) FROM places) FROM places {order}"
-        page = list(self._rows(few, (*values, limit, offset)))
-        count = page[0][1] if page else self._value(f"{places} SELECT count(*) FROM places", values)
-        events = self.at([place for place, _ in page])
-        return [events[place] for place, _ in page], count
+        now, values = super()._runs_of_namespace(namespace)
+        return f"{now} AND run_of_job.run NOT IN ({left}) UNION ALL SELECT id FROM run WHERE id IN ({joined})", values
 
     def _moved(self, namespace: str) -> tuple[str, str]:
         """The runs of which rows wrongly tell that they were of the namespace, and that they were not.

@@ -133,3 +133,13 @@ def test_events_of_a_namespace_are_those_of_the_jobs_that_runs_had_then(
         assert get(client, f"/api/v1/events/a?{later}") == {"events": newest, "totalCount": 4}
         now = [events[6], events[4], events[3], events[2], events[1]]
         assert get(client, "/api/v1/events/a") == {"events": now, "totalCount": 5}
+        for bound, whole in ((then, [events[1], events[0]]), (later, newest), ("", now)):
+            # Of one event each, the first pages are read from the newest event on, the last ones are put in order.
+            pages = [get(client, f"/api/v1/events/a?{bound}&limit=1&offset={at}") for at in range(len(whole) + 1)]
+            assert [page["events"] for page in pages] == [*([each] for each in whole), []]
+            assert {page["totalCount"] for page in pages} == {len(whole)}
+
+        post(client, told("late", 20, "a", {}))
+
+        assert get(client, f"/api/v1/events/a?{then}")["totalCount"] == 3
+        assert get(client, "/api/v1/events/a")["totalCount"] == 6

@@ -23,7 +23,7 @@ from headwater.service.knowledge.touched import Touched
 from headwater.service.past.older import OlderFacets
 from headwater.service.past.then import KnowledgeThen
 from headwater.store.entries import WITHOUT_RUN, LoggedEvent, facts_of
-from headwater.store.reader import Reader
+from headwater.store.reader import AnotherReader, Reader
 from headwater.store.until import ReaderUntil
 
 _FEW: Final = 16
@@ -44,7 +44,7 @@ _BYTES_OF_AN_EVENT: Final = 13_000
 class CutPast:
     """What was known as of `until_us`, kept in step with what comes."""
 
-    def __init__(self, now: Knowledge, until_us: int, another_reader: Callable[[], Reader], thread: Executor) -> None:
+    def __init__(self, now: Knowledge, until_us: int, another_reader: AnotherReader, thread: Executor) -> None:
         self._now = now
         self._another_reader = another_reader
         self._thread = thread

@@ -7,7 +7,7 @@ over all pasts. A past without a bound on the log takes in what comes late, as n
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -22,7 +22,7 @@ from headwater.service.knowledge.touched import Touched
 from headwater.service.metrics import Metrics
 from headwater.service.past.cut import CutPast
 from headwater.service.past.replay import ReplayedPast
-from headwater.store.reader import Reader
+from headwater.store.reader import AnotherReader
 
 DEFAULT_KEPT_MB: Final = 128
 """Memory that the pasts take together that are kept."""
@@ -56,7 +56,7 @@ class _Kept:
 class Pasts:
     """Now, and the pasts that were asked for last; lives on the event loop's thread."""
 
-    def __init__(self, now: Knowledge, another_reader: Callable[[], Reader], metrics: Metrics, kept_bytes: int) -> None:
+    def __init__(self, now: Knowledge, another_reader: AnotherReader, metrics: Metrics, kept_bytes: int) -> None:
         self._now = now
         self._newest = AsOf(None, 0)
         self.another_reader = another_reader

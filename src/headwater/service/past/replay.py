@@ -7,7 +7,7 @@ It takes as long as the log is long, and is right for any bounds. Where a past c
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from functools import cached_property
@@ -24,7 +24,7 @@ from headwater.service.knowledge.run_records import RunRecords
 from headwater.service.knowledge.touched import Touched
 from headwater.service.metrics import Metrics
 from headwater.store.memory import MemoryStore
-from headwater.store.reader import Reader
+from headwater.store.reader import AnotherReader
 
 _GROUP: Final = 256
 """Events of a replay between two looks at whether the service stops."""
@@ -72,13 +72,13 @@ class ReplayedPast:
         self._store.close()
         vars(self.knowledge).clear()
 
-    async def make(self, another_reader: Callable[[], Reader], thread: Executor, metrics: Metrics) -> None:
+    async def make(self, another_reader: AnotherReader, thread: Executor, metrics: Metrics) -> None:
         """Replay the log in a thread."""
         await asyncio.get_running_loop().run_in_executor(thread, self._replay, another_reader, metrics)
         self.knowledge.graph.hand_over()
         await in_turns(self.knowledge.derivations.catch_up())
 
-    def _replay(self, another_reader: Callable[[], Reader], metrics: Metrics) -> None:
+    def _replay(self, another_reader: AnotherReader, metrics: Metrics) -> None:
         begin = time.perf_counter()
         if self._until_us != _NEVER_US:
             with closing(another_reader()) as reader:

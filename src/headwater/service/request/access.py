@@ -19,6 +19,7 @@ from headwater.service.knowledge.touched import Touched
 from headwater.service.log.proofs import Proofs
 from headwater.service.metrics import Metrics
 from headwater.service.past.pasts import Pasts
+from headwater.store.reader import AnotherReader
 
 Replaying = Coroutine[None, None, Knowledge]
 
@@ -52,6 +53,10 @@ class Service:
     """An id that nothing else has."""
     told: list[Callable[[Sequence[Fact], Touched], None]] = field(default_factory=list)
     """Who else is told of what was learned, once the graph has it."""
+
+    def another_reader(self, knowledge: Knowledge) -> AnotherReader | None:
+        """Opens a reader of the log that this is known from, for another thread; None: a past reads its own."""
+        return self.pasts.another_reader if knowledge is self.knowledge else None
 
 
 def service_of(request: Request) -> Service:

@@ -11,9 +11,10 @@ from headwater.model.times import microseconds
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
-from headwater.service.request.access import Known
+from headwater.service.request.access import Known, ServiceHere
 from headwater.service.routes.parameters import OR_DEFAULT, SMALL, WRONG, Limit, NamespaceName, Offset
 from headwater.service.shapes import Events
+from headwater.service.views.log import count_of_namespace
 from headwater.store.entries import LoggedEvent
 from headwater.store.log_reader import EventsAsked
 
@@ -53,10 +54,11 @@ async def all_events(
 
 @router.get("/events/{namespace:encoded}", response_model=Events, responses=WRONG)
 async def events_of_namespace(
-    knowledge: Known, namespace: NamespaceName, limit: Limit = 100, offset: Offset = 0
+    service: ServiceHere, knowledge: Known, namespace: NamespaceName, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
     """Events of the runs of a namespace's jobs, the newest first; none where there is no such namespace."""
-    return _events(*knowledge.store.events_of_namespace(namespace, limit, offset))
+    count = await count_of_namespace(knowledge, namespace, service.another_reader(knowledge))
+    return _events(knowledge.store.events_of_namespace(namespace, count, limit, offset), count)
 
 
 def _asked(before: datetime | None, after: datetime | None) -> EventsAsked:

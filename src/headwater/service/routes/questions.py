@@ -87,10 +87,8 @@ async def get_coverage(
     offset: Offset = 0,
 ) -> Response:
     """The gaps that are known: what events should have told and did not, or what could not be taken as it was told."""
-    another_reader = service.pasts.another_reader if knowledge is service.knowledge else None
-    return answer(
-        await coverage(knowledge, Asked(now_us if at is None else at, namespace, kind, limit, offset), another_reader)
-    )
+    asked = Asked(now_us if at is None else at, namespace, kind, limit, offset)
+    return answer(await coverage(knowledge, asked, service.another_reader(knowledge)))
 
 
 @router.get("/drift", response_model=shapes_drift.Drift, responses=NOT_FOUND | WRONG)
@@ -108,6 +106,5 @@ async def get_drift(
     if begin is not None and end is not None and begin > end:
         raise InvalidInputError("query param from must not be later than query param to")
     await check_namespace(namespace, knowledge)
-    another_reader = service.pasts.another_reader if knowledge is service.knowledge else None
     asked = DriftAsked(node_id, namespace, begin, end, limit, offset)
-    return answer(await schema_drift(knowledge, asked, another_reader))
+    return answer(await schema_drift(knowledge, asked, service.another_reader(knowledge)))

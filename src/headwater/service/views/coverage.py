@@ -1,8 +1,7 @@
 """The gaps that are known: in numbers by namespace, and one by one."""
 
-from asyncio import to_thread
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain, islice
 from typing import NamedTuple
@@ -15,10 +14,10 @@ from headwater.service.knowledge.history import KnownHistory
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.verdicts import Fared
 from headwater.service.shapes import coverage as shapes
+from headwater.service.views.log import read_log
 from headwater.service.views.namespaces import check_namespace
 from headwater.service.views.nodes import counted
-from headwater.store.log_reader import VerdictsRead
-from headwater.store.reader import Reader
+from headwater.store.reader import AnotherReader
 
 
 class Asked(NamedTuple):
@@ -47,9 +46,7 @@ class _Counts(NamedTuple):
         return {*self.jobs, *self.runs, *self.datasets, *self.gaps} - {""}
 
 
-async def coverage(
-    knowledge: Knowledge, asked: Asked, another_reader: Callable[[], Reader] | None = None
-) -> shapes.Coverage:
+async def coverage(knowledge: Knowledge, asked: Asked, another_reader: AnotherReader | None = None) -> shapes.Coverage:
     """The gaps of one namespace or of all, and what there is beside them.
 
     What was heard of since the last answer is looked at in slices, between which others have their turn; the log is
@@ -84,10 +81,10 @@ async def coverage(
     )
 
 
-def look_ahead(knowledge: Knowledge, another_reader: Callable[[], Reader]) -> Iterator[Awaitable[None] | None]:
+def look_ahead(knowledge: Knowledge, another_reader: AnotherReader) -> Iterator[Awaitable[None] | None]:
     """Look at what whoever asks first would wait for, some with each step; the log is read in another thread."""
     if knowledge.gaps.wants_starts or not knowledge.verdicts.read:
-        yield _read_log(knowledge, another_reader)
+        yield read_log(knowledge, another_reader)
     yield from knowledge.gaps.catch_up()
     yield from knowledge.verdicts.place()
     yield from knowledge.count_up()
@@ -100,39 +97,10 @@ def look_ahead(knowledge: Knowledge, another_reader: Callable[[], Reader]) -> It
         yield None
 
 
-async def _read_on(knowledge: Knowledge, another_reader: Callable[[], Reader] | None) -> None:
+async def _read_on(knowledge: Knowledge, another_reader: AnotherReader | None) -> None:
     """Take in what the log tells beyond the graph, and look at what was touched."""
-    await _read_log(knowledge, another_reader)
+    await read_log(knowledge, another_reader)
     await in_turns(chain(knowledge.verdicts.place(), knowledge.gaps.catch_up()))
-
-
-async def _read_log(knowledge: Knowledge, another_reader: Callable[[], Reader] | None) -> None:
-    """Read who told a START, and how signatures fared."""
-    gaps, verdicts, is_taken = knowledge.gaps, knowledge.verdicts, False
-    while not is_taken:  # else somebody else has read on meanwhile
-        wants_starts = gaps.begin()
-        if another_reader is None:
-            log = _read(knowledge.store, verdicts.read, wants_starts=wants_starts)
-        else:
-            log = await to_thread(_read_apart, another_reader, verdicts.read, wants_starts=wants_starts)
-        gaps.tell_starts(log.started)
-        is_taken = verdicts.take(log.verdicts)
-
-
-class _Log(NamedTuple):
-    """What was read in the log."""
-
-    started: Collection[str]
-    verdicts: VerdictsRead
-
-
-def _read(reader: Reader, begin: int, *, wants_starts: bool) -> _Log:
-    return _Log([*reader.runs_that_told("START")] if wants_starts else (), reader.verdicts(begin))
-
-
-def _read_apart(another_reader: Callable[[], Reader], begin: int, *, wants_starts: bool) -> _Log:
-    with closing(another_reader()) as reader:
-        return _read(reader, begin, wants_starts=wants_starts)
 
 
 def _order(gap: Gap) -> tuple[object, ...]:

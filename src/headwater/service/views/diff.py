@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -28,12 +28,11 @@ from headwater.service.shapes import diff as shapes_diff
 from headwater.service.views.names import name_of
 from headwater.service.views.tellers import tellers
 from headwater.store.entries import EDIT, LoggedEvent
-from headwater.store.reader import Reader
+from headwater.store.reader import AnotherReader, Reader
 
 _TOGETHER: Final = 32
 """Events of a run that are looked at before others have their turn: some milliseconds' work."""
 _FACETS: Final = frozenset[Kind]({"jobFacet", "runFacet", "datasetFacet"})
-AnotherReader = Callable[[], Reader]
 
 
 class Asked(NamedTuple):

@@ -1,7 +1,7 @@
 """Schemas that changed: when, who told of it, which columns, and what hangs on these."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import cache
 from typing import Final, NamedTuple
@@ -23,7 +23,7 @@ from headwater.service.shapes import drift as shapes
 from headwater.service.views.impact import any_breaking
 from headwater.service.views.names import name_of
 from headwater.store.entries import LoggedEvent
-from headwater.store.reader import Reader
+from headwater.store.reader import AnotherReader, Reader
 
 _JOBS_SHOWN: Final = 10
 
@@ -55,9 +55,7 @@ class _Drift(NamedTuple):
     changes: list[ColumnChange]
 
 
-async def schema_drift(
-    knowledge: Knowledge, asked: Asked, another_reader: Callable[[], Reader] | None = None
-) -> shapes.Drift:
+async def schema_drift(knowledge: Knowledge, asked: Asked, another_reader: AnotherReader | None = None) -> shapes.Drift:
     """The changes of schemas, the newest first.
 
     What is told of all datasets is looked through in another thread, where there is another reader.
@@ -76,9 +74,7 @@ async def schema_drift(
     return shapes.Drift(drift=shown, totalCount=len(wanted))
 
 
-async def _asked_for(
-    knowledge: Knowledge, asked: Asked, another_reader: Callable[[], Reader] | None
-) -> Sequence[DatasetId]:
+async def _asked_for(knowledge: Knowledge, asked: Asked, another_reader: AnotherReader | None) -> Sequence[DatasetId]:
     if asked.node_id is not None:
         node = node_of(knowledge, asked.node_id)
         if not isinstance(node, DatasetId):
@@ -93,7 +89,7 @@ async def _asked_for(
     return sorted(name for name in shown if asked.namespace in (None, name.namespace) and knowledge.is_dataset(name))
 
 
-def _several(another_reader: Callable[[], Reader]) -> list[DatasetId]:
+def _several(another_reader: AnotherReader) -> list[DatasetId]:
     with closing(another_reader()) as reader:
         return reader.datasets_with_several_schemas()
 

@@ -1,0 +1,53 @@
+"""What the log tells beyond the graph: read in another thread, where there is another reader."""
+
+from asyncio import to_thread
+from collections.abc import Collection
+from contextlib import closing
+from typing import NamedTuple
+
+from headwater.service.ahead import in_turns
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.store.log_reader import VerdictsRead
+from headwater.store.reader import AnotherReader, Reader
+
+
+async def count_of_namespace(knowledge: Knowledge, namespace: str, another_reader: AnotherReader | None) -> int:
+    """How many events there are of the runs of a namespace's jobs.
+
+    Where there is another reader, only what came since somebody last asked is looked at.
+    """
+    if another_reader is None:
+        return knowledge.store.count_of_namespace(namespace)
+    if knowledge.verdicts.read < knowledge.store.size():
+        await read_log(knowledge, another_reader)
+    await in_turns(knowledge.verdicts.place())
+    return sum(events for fared, events in knowledge.verdicts.counts() if fared.namespace == namespace)
+
+
+async def read_log(knowledge: Knowledge, another_reader: AnotherReader | None) -> None:
+    """Read who told a START, and how signatures fared."""
+    gaps, verdicts, is_taken = knowledge.gaps, knowledge.verdicts, False
+    while not is_taken:  # else somebody else has read on meanwhile
+        wants_starts = gaps.begin()
+        if another_reader is None:
+            log = _read(knowledge.store, verdicts.read, wants_starts=wants_starts)
+        else:
+            log = await to_thread(_read_apart, another_reader, verdicts.read, wants_starts=wants_starts)
+        gaps.tell_starts(log.started)
+        is_taken = verdicts.take(log.verdicts)
+
+
+class _Log(NamedTuple):
+    """What was read in the log."""
+
+    started: Collection[str]
+    verdicts: VerdictsRead
+
+
+def _read(reader: Reader, begin: int, *, wants_starts: bool) -> _Log:
+    return _Log([*reader.runs_that_told("START")] if wants_starts else (), reader.verdicts(begin))
+
+
+def _read_apart(another_reader: AnotherReader, begin: int, *, wants_starts: bool) -> _Log:
+    with closing(another_reader()) as reader:
+        return _read(reader, begin, wants_starts=wants_starts)
