@@ -138,6 +138,41 @@ def test_columns_of_a_deleted_dataset_are_hidden(client: TestClient) -> None:
     assert client.get("/api/v1/column-lineage?nodeId=datasetField:lake:orders:id").status_code == 404
 
 
+def test_a_dataset_says_nothing_of_deleted_columns_that_it_is_made_from(client: TestClient) -> None:
+    made_from = facet(fields={"total": {"inputFields": [{"namespace": "lake", "name": "orders", "field": "id"}]}})
+    post(client, loaded(12), event(outputs=[dataset("mart", columnLineage=made_from)]))
+    (before,) = get(client, f"{LAKE}/datasets/mart")["columnLineage"]
+    ok(client.delete(ORDERS))
+
+    assert [each["field"] for each in before["inputFields"]] == ["id"]
+    assert get(client, f"{LAKE}/datasets/mart")["columnLineage"] is None
+
+
+def test_a_job_in_the_graph_reads_and_writes_no_deleted_dataset(client: TestClient) -> None:
+    of_job = "/api/v1/lineage?nodeId=job:etl:load"
+    (before,) = (node["data"]["outputs"] for node in get(client, of_job)["graph"] if node["type"] == "JOB")
+    ok(client.delete(ORDERS))
+
+    (job,) = get(client, of_job)["graph"]
+
+    assert before == [{"namespace": "lake", "name": "orders"}]
+    assert (job["data"]["outputs"], job["outEdges"]) == ([], [])
+    post(client, loaded(12))
+    assert len(get(client, of_job)["graph"]) == 2
+
+
+@pytest.mark.parametrize("route", ["lineage", "column-lineage", "impact", "path", "root-cause", "containment"])
+def test_a_run_of_a_deleted_job_stands_for_no_job(client: TestClient, route: str) -> None:
+    of_run = f"/api/v1/{route}?nodeId=run:{get(client, LOAD)['latestRun']['id']}"
+    before = client.get(of_run)
+    ok(client.delete(LOAD))
+
+    after = client.get(of_run)
+
+    assert before.status_code == 200
+    assert (after.status_code, after.json()["message"]) == (404, "Job 'load' not found.")
+
+
 def test_a_deleted_job_is_hidden_until_an_event_names_it(client: TestClient) -> None:
     ok(client.delete(LOAD))
 
@@ -340,6 +375,8 @@ def test_a_service_that_takes_signed_events_only_takes_no_edits(tmp_path: Path) 
         ("namespaces/n", "[]", 422, "body must be a JSON object"),
         ("namespaces/n", "{}", 422, "ownerName must not be null"),
         ("namespaces/n", '{"ownerName": 5}', 422, "ownerName "),
+        ("namespaces/n", '{"ownerName": " "}', 422, "ownerName must not be blank"),
+        ("sources/s", '{"type": "", "connectionUrl": "a://b"}', 422, "type must not be blank"),
         ("sources/s", '{"type": "A"}', 422, "connectionUrl must not be null"),
         ("tags/t", '{"description": []}', 422, "description "),
         ("namespaces/default/datasets/d", '{"type": "TABLE"}', 422, "type must be 'DB_TABLE' or 'STREAM'"),

@@ -286,6 +286,9 @@ def test_a_run_is_created_once(client: TestClient) -> None:
             "location cannot be read: expected an ",
         ),
         ("PUT", f"{TEAM}/datasets/t", {**TABLE, "schemaLocation": "t.avsc"}, 422, "schemaLocation cannot be read: "),
+        ("PUT", f"{TEAM}/datasets/t", {**TABLE, "physicalName": ""}, 422, "physicalName must not be blank"),
+        ("PUT", f"{TEAM}/datasets/t", {**TABLE, "fields": [{"name": " "}]}, 422, "fields.0.name must not be blank"),
+        ("PUT", f"{TEAM}/datasets/t", {**TABLE, "tags": [""]}, 422, "tags.0 must not be blank"),
         ("PUT", f"{TEAM}/jobs/a%00b", {"type": "BATCH"}, 422, "job.name: must not hold the character NUL"),
     ],
 )

@@ -175,6 +175,8 @@ def _wording(fault: Any) -> str:  # noqa: ANN401  pydantic's own mapping
             what = f"cannot be read: {_A_TIME if place == 'query' else EXPECTED}"
         case "model_attributes_type" | "model_type" | "dict_type" | "mapping_type":
             what = "must be a JSON object"
+        case "blank":
+            what = str(fault["msg"])
         case _:
             what = f"cannot be read: {fault['msg']}"
     return f"{subject} {what}"

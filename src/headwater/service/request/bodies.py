@@ -36,17 +36,27 @@ def _url(text: str) -> str | None:
 Url = Annotated[str, AfterValidator(_url)]
 
 
+def _word(text: str) -> str:
+    if not text or text.isspace():
+        raise PydanticCustomError("blank", "must not be blank")
+    return text
+
+
+Word = Annotated[str, AfterValidator(_word)]
+"""A name or a word, which Marquez takes as it is, but not blank."""
+
+
 class NamespaceBody(BaseModel):
     """A namespace."""
 
-    ownerName: Annotated[str, Field(description="Who answers for it.")]
+    ownerName: Annotated[Word, Field(description="Who answers for it.")]
     description: Described = None
 
 
 class SourceBody(BaseModel):
     """Where datasets are kept: a database, a broker."""
 
-    type: Annotated[str, Field(description="For example POSTGRESQL, KAFKA.")]
+    type: Annotated[Word, Field(description="For example POSTGRESQL, KAFKA.")]
     connectionUrl: Annotated[str, Field(description="Its address; a password in it is not kept.")]
     description: Described = None
 
@@ -60,20 +70,20 @@ class TagBody(BaseModel):
 class FieldBody(BaseModel):
     """A column."""
 
-    name: str
+    name: Word
     type: str | None = None
     description: Described = None
-    tags: Sequence[str] | None = None
+    tags: Sequence[Word] | None = None
 
 
 class DatasetBody(BaseModel):
     """A dataset."""
 
     type: Literal["DB_TABLE", "STREAM"]
-    physicalName: Annotated[str, Field(description="Its name in its source.")]
-    sourceName: Annotated[str, Field(description="A source that is known, or `default`.")]
+    physicalName: Annotated[Word, Field(description="Its name in its source.")]
+    sourceName: Annotated[Word, Field(description="A source that is known, or `default`.")]
     fields: Sequence[FieldBody] | None = None
-    tags: Sequence[str] | None = None
+    tags: Sequence[Word] | None = None
     description: Described = None
     schemaLocation: Annotated[Url | None, Field(description="Of a stream: where its schema is.")] = None
     runId: Annotated[str | None, Field(description="The run that wrote it.")] = None
@@ -101,7 +111,7 @@ class JobBody(BaseModel):
     outputs: Annotated[Sequence[NameBody] | None, Field(description="Datasets that are known.")] = None
     location: Annotated[Url | None, Field(description="Where its code is.")] = None
     description: Described = None
-    tags: Sequence[str] | None = None
+    tags: Sequence[Word] | None = None
     runId: Annotated[str | None, Field(description="A run of the job that read and wrote just these.")] = None
 
 

@@ -39,7 +39,7 @@ def node_of(
         NotFoundError: none is known, or there is no reading.
     """
     if (run_id := run_of(node_id)) is not None:
-        return knowledge.run(run_id).job
+        return knowledge.job(knowledge.run(run_id).job)
     try:
         read = list(islice(_readings(node_id), MAX_READINGS))
     except InvalidNameError as fault:

@@ -31,7 +31,7 @@ def column_sources(knowledge: Knowledge, name: DatasetId) -> list[shapes.ColumnS
             transformationType=wording.type(column, steps),
         )
         for column in knowledge.columns(shown)
-        if (steps := _steps_into(walk, ColumnId(shown, column)))
+        if (steps := [step for step in _steps_into(walk, ColumnId(shown, column)) if _stands(knowledge, step)])
     ]
 
 
@@ -89,6 +89,11 @@ def _columns_of(knowledge: Knowledge, node: DatasetId | JobId | ColumnId) -> Ite
 def _steps_into(walk: ColumnWalk, column: ColumnId) -> list[ColumnStep]:
     """The steps in an order that does not hang on the order in which events came."""
     return sorted(walk.steps_into(column), key=_order)
+
+
+def _stands(knowledge: Knowledge, step: ColumnStep) -> bool:
+    """Whether what the column comes from is not deleted."""
+    return not knowledge.graph.hides(step.source.dataset)
 
 
 def _order(step: ColumnStep) -> tuple[ColumnId, str, str, str, bool]:
@@ -190,16 +195,20 @@ class _Wording:
         self._said = {} if told is None else graph.column_edges.said(told)
 
     def description(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
-        """How the column came to be, in words; None for a column that comes from nowhere."""
+        """How the column came to be, in words; None where nobody told, or for a column that comes from nowhere."""
         if not steps:
             return None
-        return self._said.get(column, _NOTHING).description or steps[0].edge.description
+        return self._said.get(column, _NOTHING).description or steps[0].edge.description or None
 
     def type(self, column: str, steps: Sequence[ColumnStep]) -> str | None:
-        """The kind of transformation; None for a column that comes from nowhere."""
+        """The kind of transformation; None where nobody told, or for a column that comes from nowhere.
+
+        A direct one is not told as a kind: who names a source and no more says as much.
+        """
         if not steps:
             return None
-        return self._said.get(column, _NOTHING).type or steps[0].edge.subtype or steps[0].edge.kind
+        kind = steps[0].edge.kind
+        return self._said.get(column, _NOTHING).type or steps[0].edge.subtype or (None if kind == "DIRECT" else kind)
 
 
 def _types(fields: Iterable[shapes.Field], above: str = "") -> Iterator[tuple[str, str | None]]:

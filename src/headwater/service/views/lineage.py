@@ -22,6 +22,7 @@ from headwater.service.knowledge.rendered import JobNode, Rendered, heard_of, jo
 from headwater.service.shapes import lineage as shapes_lineage
 from headwater.service.views.datasets import OF_DATASET_CORE, dataset_core
 from headwater.service.views.jobs import OF_JOB_CORE, job_core, newest_runs
+from headwater.service.views.names import names_of
 from headwater.service.views.runs import run_texts
 
 NodeT = TypeVar("NodeT", JobId, DatasetId)
@@ -236,12 +237,14 @@ def _job_node_anew(knowledge: Knowledge, job: JobId, latest: shapes.Run | None) 
     graph = knowledge.graph
     reads = [(name, fitted(_edge(name, job, edge))) for name, edge in _visible(knowledge, graph.reads(job))]
     writes = [(name, fitted(_edge(job, name, edge))) for name, edge in _visible(knowledge, graph.writes(job))]
+    data = shapes_lineage.JobInLineage(
+        **job_core(knowledge, job, latest), currentRunUuid=next(iter(knowledge.activity(job).runs), None)
+    )
+    data["inputs"], data["outputs"] = (names_of(name for name, _ in side) for side in (reads, writes))
     node = {
         "id": job.node_id,
         "type": "JOB",
-        "data": shapes_lineage.JobInLineage(
-            **job_core(knowledge, job, latest), currentRunUuid=next(iter(knowledge.activity(job).runs), None)
-        ),
+        "data": data,
         "inEdges": [orjson.Fragment(edge) for _, edge in reads],
         "outEdges": [orjson.Fragment(edge) for _, edge in writes],
     }
