@@ -44,18 +44,36 @@ _source = st.builds(
     st.sampled_from([*DATASETS[:4], *INCOMPLETE]),
     st.sampled_from(COLUMNS),
 )
+_made = st.builds(
+    lambda source, way, masking: {**source, "transformations": [{**way, "masking": masking}]},
+    _source,
+    st.sampled_from([{"type": "DIRECT", "subtype": "IDENTITY"}, {"type": "INDIRECT", "subtype": "FILTER"}]),
+    st.booleans(),
+)
+_field = st.builds(
+    lambda name, kind: {"name": name, **kind},
+    st.sampled_from(COLUMNS),
+    st.sampled_from([{"type": "int"}, {"type": "struct", "fields": [{"name": "x", "type": "int"}]}]),
+)
+_owners = st.lists(st.sampled_from(["ann", "bob"]), max_size=2, unique=True).map(
+    lambda names: _facet(owners=[{"name": name, "type": "MAINTAINER"} for name in names])
+)
+_described = st.sampled_from(["one", "two"]).map(lambda text: _facet(description=text))
+_metrics = st.integers(0, 2).map(lambda rows: _facet(rowCount=rows, columnMetrics={"a": {"nullCount": rows}}))
 _explicit = st.builds(lambda source: {**source, "type": "DATASET"}, _source)
 _dataset_facets = st.fixed_dictionaries(
     {},
     optional={
-        "schema": st.lists(st.sampled_from(COLUMNS), unique=True).map(
-            lambda names: _facet(fields=[{"name": name, "type": "int"} for name in names])
-        ),
-        "columnLineage": st.dictionaries(
-            st.sampled_from(COLUMNS),
-            st.lists(_source, max_size=2).map(lambda found: {"inputFields": found}),
-            max_size=2,
-        ).map(lambda fields: _facet(fields=fields))
+        "schema": st.lists(_field, unique_by=lambda field: field["name"]).map(lambda fields: _facet(fields=fields)),
+        "columnLineage": st.builds(
+            lambda fields, used: _facet(fields=fields, **({"dataset": used} if used else {})),
+            st.dictionaries(
+                st.sampled_from(COLUMNS),
+                st.lists(_source | _made, max_size=2).map(lambda found: {"inputFields": found}),
+                max_size=2,
+            ),
+            st.lists(_made, max_size=1),
+        )
         | _gone,
         "lineage": st.lists(_explicit | _named_job, max_size=2).map(lambda inputs: _facet(inputs=inputs))
         | st.just(_facet()),
@@ -66,7 +84,12 @@ _dataset_facets = st.fixed_dictionaries(
         "headwater_engine_catalog": _engine_catalog,
         "lifecycleStateChange": st.sampled_from(DATASETS).map(
             lambda former: _facet(lifecycleStateChange="RENAME", previousIdentifier=former)
-        ),
+        )
+        | st.sampled_from(["CREATE", "DROP", "TRUNCATE"]).map(lambda change: _facet(lifecycleStateChange=change)),
+        "documentation": _described,
+        "ownership": _owners | _gone,
+        "datasetType": st.sampled_from(["TABLE", "VIEW"]).map(lambda kind: _facet(datasetType=kind)),
+        "dataQualityMetrics": _metrics,
         "tags": st.lists(st.sampled_from([{}, {"field": "a"}]), max_size=2).map(
             lambda places: _facet(tags=[{"key": "pii", "value": "true", **place} for place in places])
         ),
@@ -80,13 +103,38 @@ _datasets = st.lists(
     st.builds(lambda dataset, facets: {**dataset, "facets": facets}, st.sampled_from(DATASETS), _dataset_facets),
     max_size=2,
 )
+_of_reading = st.fixed_dictionaries(
+    {},
+    optional={
+        "dataQualityMetrics": _metrics,
+        "subset": st.sampled_from(["2026-05-21", "2026-05-22"]).map(
+            lambda day: _facet(inputCondition={"type": "partition", "partitions": [{"identifier": {"day": day}}]})
+        ),
+    },
+)
+_of_writing = st.fixed_dictionaries(
+    {}, optional={"outputStatistics": st.integers(0, 2).map(lambda rows: _facet(rowCount=rows, size=8 * rows))}
+)
+
+
+def _accessed(datasets: list[dict[str, Any]], slot: str, facets: dict[str, Any]) -> list[dict[str, Any]]:
+    """The first of the datasets has these facets, too."""
+    return [{**each, slot: facets} if facets and not number else each for number, each in enumerate(datasets)]
+
+
+_inputs = st.builds(_accessed, _datasets, st.just("inputFacets"), _of_reading)
+_outputs = st.builds(_accessed, _datasets, st.just("outputFacets"), _of_writing)
 _job_facets = st.fixed_dictionaries(
     {},
     optional={
         "sql": st.sampled_from(["SELECT 1", "SELECT 2"]).map(lambda query: _facet(query=query)),
-        "jobType": st.sampled_from(["BATCH", "STREAMING"]).map(
-            lambda kind: _facet(processingType=kind, integration="SPARK", jobType="JOB")
+        "jobType": st.builds(
+            lambda kind, pattern: _facet(processingType=kind, integration="SPARK", jobType="JOB", **pattern),
+            st.sampled_from(["BATCH", "STREAMING"]),
+            st.sampled_from([{}, {"emissionPattern": {"eventTrigger": "PERIODIC", "windowDuration": 10}}]),
         ),
+        "documentation": _described,
+        "ownership": _owners,
         "tags": st.sampled_from(["1", "2"]).map(lambda value: _facet(tags=[{"key": "tier", "value": value}])),
         "lineage": st.builds(
             lambda target, inputs: _facet(entries=[{**target, "inputs": inputs}]),
@@ -119,6 +167,11 @@ _run_facets = st.fixed_dictionaries(
             lambda names: _facet(tests=[{"name": name, "status": "fail"} for name in names])
         )
         | _gone,
+        "nominalTime": st.just(_facet(nominalStartTime="2026-05-22T14:00:00Z")),
+        "executionParameters": st.sampled_from(["1", "2"]).map(
+            lambda value: _facet(parameters=[{"key": "day", "name": "day", "value": value}])
+        ),
+        "extractionError": st.integers(0, 1).map(lambda failed: _facet(totalTasks=2, failedTasks=failed, errors=[])),
         "headwater_run": st.booleans().map(lambda is_inferred: _facet(isInferred=is_inferred)),
     },
 )
@@ -131,12 +184,12 @@ _run_event = st.fixed_dictionaries(
         "schemaURL": st.just(f"{BASE}/OpenLineage.json"),
         "run": st.builds(lambda run, facets: {"runId": run, "facets": facets}, st.sampled_from(RUN_IDS), _run_facets),
         "job": _job,
-        "inputs": _datasets,
-        "outputs": _datasets,
+        "inputs": _inputs,
+        "outputs": _outputs,
     }
 )
 _job_event = st.fixed_dictionaries(
-    {"eventTime": _time, "producer": st.just(BASE), "job": _job, "inputs": _datasets, "outputs": _datasets}
+    {"eventTime": _time, "producer": st.just(BASE), "job": _job, "inputs": _inputs, "outputs": _outputs}
 )
 _dataset_event = st.fixed_dictionaries(
     {
