@@ -41,7 +41,7 @@ _dependencies = st.builds(
 )
 _source = st.builds(
     lambda dataset, field: {**dataset, "field": field},
-    st.sampled_from([*DATASETS[:4], *INCOMPLETE]),
+    st.sampled_from([*DATASETS[:4], *INCOMPLETE, *SPELLINGS, {"namespace": "s3://lake", "name": "/s/t1"}]),
     st.sampled_from(COLUMNS),
 )
 _made = st.builds(

@@ -106,6 +106,11 @@ class CutIdentities(Identities):
             self._note_named(self._now.spellings_of(name))
             super().note(name)
 
+    def _spellings_of(self, unused: DatasetId) -> Mapping[DatasetId, None]:
+        """As of any identities; who else is spelt so may have been left out till now, for `now` has it alone."""
+        self._note_named(name for name in self._now.spellings_of(unused) if name != unused and name not in self._known)
+        return super()._spellings_of(unused)
+
     def forget(self, name: DatasetId) -> None:
         """As of any identities; runs that are not folded again may still use it."""
         if not self._is_named(name):
@@ -122,7 +127,8 @@ class CutIdentities(Identities):
         self._note_named(self._now.names if is_any else self._now.joined())
 
     def _note_named(self, names: Iterable[DatasetId]) -> None:
-        self._forget_alone()
-        for name in [*names]:
-            if self._is_named(name):
-                super().note(name)
+        named = [name for name in names if self._is_named(name)]
+        if named:
+            self._forget_alone()
+        for name in named:
+            super().note(name)

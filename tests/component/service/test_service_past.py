@@ -252,6 +252,48 @@ def test_what_the_run_of_a_job_that_is_none_now_had_met_is_told_of_the_time_when
     assert "schema" in [each["kind"] for each in found["changes"]]
 
 
+def test_a_dataset_that_was_dropped_and_written_again_was_a_dropped_one_then(client: TestClient) -> None:
+    drop = dataset("y", lifecycleStateChange=facet(lifecycleStateChange="DROP"))
+    post(
+        client,
+        event(eventTime="2026-05-22T14:03:00Z", run={"runId": "wrote"}, inputs=[], outputs=[dataset("y")]),
+        event(eventTime="2026-05-22T14:04:00Z", run={"runId": "cleaned"}, inputs=[], outputs=[drop]),
+        event(eventTime="2026-05-22T14:06:00Z", run={"runId": "writes"}, inputs=[], outputs=[dataset("y")]),
+    )
+    of_y = "/api/v1/lineage?nodeId=dataset:lake:y"
+
+    now, then = (get(client, f"{of_y}{bound}")["graph"] for bound in ("", "&asOf=2026-05-22T14:05:00Z"))
+
+    assert [node["data"]["lastLifecycleState"] for node in (now[0], then[0])] == ["", "DROP"]
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+@pytest.mark.parametrize("told", ["columnLineage", "lineage"])
+def test_a_column_told_to_come_from_another_spelling_of_a_name_came_from_that_dataset_then_too(
+    client: TestClient, told: str, is_read: bool
+) -> None:
+    used, spelt = ({"namespace": "s3://bucket", "name": name} for name in ("lake/t1", "/lake/t1"))
+    source = {**spelt, "field": "b"}
+    facets = {
+        "columnLineage": facet(fields={"x": {"inputFields": [source]}}),
+        "lineage": facet(inputs=[], fields={"x": {"inputs": [{**source, "type": "DATASET"}]}}),
+    }
+    write = {"inputs": [], "outputs": [{**used, "facets": {"schema": schema("b")}}]}
+    load = {"inputs": [used] if is_read else [], "outputs": [dataset("o", **{told: facets[told]})]}
+    post(client, event(eventTime="2026-05-22T14:03:00Z", job={"namespace": "etl", "name": "make"}, **write))
+    post(client, event(eventTime="2026-05-22T14:07:00Z", run={"runId": "load"}, **load))
+    asked = (
+        "column-lineage?nodeId=dataset:lake:o",
+        "lineage?nodeId=dataset:lake:o&depth=20",
+        "impact?nodeId=dataset:s3://bucket:lake/t1&column=b",
+        "flow?nodeId=dataset:lake:o&depth=20",
+    )
+    before = [get(client, f"/api/v1/{each}") for each in asked]
+    post(client, event(eventTime="2026-05-22T14:24:00Z", run={"runId": "later"}, inputs=[], outputs=[]))
+
+    assert [get(client, f"/api/v1/{each}&asOf=2026-05-22T14:10:00Z") for each in asked] == before
+
+
 def test_a_name_that_a_declaration_takes_back_late_is_still_one_that_a_run_of_then_used(client: TestClient) -> None:
     def declared(minute: int, *outputs: Body) -> Body:
         told = _at(minute, job={"namespace": "etl", "name": "mart"}, outputs=[*outputs])

@@ -21,6 +21,7 @@ from headwater.graph.recounted import last_told_us
 from headwater.graph.walk import Around
 from headwater.graph.walk_by import around_by
 from headwater.model.edits import target_of
+from headwater.model.facets.dataset import LifecycleStateChangeFacet
 from headwater.model.facts import Edit, Fact
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
@@ -288,6 +289,8 @@ class KnowledgeThen(Knowledge):
         is_one = self._cut.are_alone_as_then((name,)) and not self._edited_any((name,))
         if not is_one or not self._cut.are_facets_alike(name, facets):
             return None
+        if LifecycleStateChangeFacet.key in self._now.graph.datasets[name].facets:
+            return None  # whether one that was dropped is there again hangs on who wrote it since
         return self._now.rendered.dataset_nodes.get(name)
 
     def is_dataset_same(self, name: DatasetId) -> bool:
