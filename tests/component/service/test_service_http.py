@@ -63,3 +63,9 @@ def test_nobody_is_given_a_tunnel(service: Service, target: bytes) -> None:
 
 def test_a_head_of_the_stream_ends_at_once(service: Service) -> None:
     assert statuses(service, b"HEAD /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n", LAST) == [200, 200]
+
+
+def test_a_last_event_id_of_more_digits_than_any_number_has_is_beyond_the_log(service: Service) -> None:
+    asked = b"HEAD /api/v1/stream HTTP/1.1\r\nHost: x\r\nLast-Event-ID: %b\r\n\r\n" % (b"9" * 5_000)
+
+    assert statuses(service, asked, LAST) == [200, 200]

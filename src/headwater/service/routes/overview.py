@@ -1,6 +1,6 @@
 """The whole at a glance: the graph in numbers, the quarantine, and a stream of changes."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Header, Response
 from starlette.responses import StreamingResponse
@@ -12,6 +12,9 @@ from headwater.service.request.access import Known, ServiceHere, Summed
 from headwater.service.routes.parameters import WRONG, Limit, Offset
 from headwater.service.shapes import overview as shapes_overview
 from headwater.service.views.counts import quarantine, summary
+
+_DIGITS: Final = 18
+"""Of numbers of entries: no log has more."""
 
 router = APIRouter(prefix=API, tags=["overview"], route_class=KnownQuery)
 
@@ -44,8 +47,13 @@ async def get_stream(
     schema; these three are null for what came before anybody listened. `missed` comes first where changes since
     `Last-Event-ID` are no longer kept (the last thousand are), or the log is shorter than that: all of it is new then.
     """
-    after = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdigit() else None
+    after = _number(last_event_id or "")
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(
         service.feed.listen(after, service.knowledge.store.size()), media_type="text/event-stream", headers=headers
     )
+
+
+def _number(text: str) -> int | None:
+    """The number in a text; None where there is none. One of more digits than the log may have entries is beyond it."""
+    return int(text.lstrip("0")[:_DIGITS] or "0") if text.isascii() and text.isdigit() else None
