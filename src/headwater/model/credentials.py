@@ -7,30 +7,36 @@ facets, in messages. The log keeps what came, byte for byte, and everything that
 import re
 from typing import Any, Final
 
+_MOST: Final = 2_000
+"""Characters of a password; an endless one would be looked for again behind each beginning of an address."""
 _PASSWORD: Final = re.compile(
-    r"(?<=//)[^/?#@:\[]*(?::|%3[Aa])(?:[^/?#]*@"  # a password may hold an @
-    r"|(?!(?:\d+|[Nn]one)?(?:[/?#,]|$)).*@)"  # or a slash, if no port stands there
+    rf"(?<=//)[^/?#@:\[]*(?::|%3[Aa])(?:[^/?#]{{0,{_MOST}}}@"  # a password may hold an @
+    rf"|(?!(?:\d+|[Nn]one)?(?:[/?#,]|$)).{{0,{_MOST}}}@)"  # or a slash, if no port stands there
     r"|(?i:(?<=http://)|(?<=https://))[^/?#@\s]*@"  # there a user alone may be a token
 )
 _USER: Final = re.compile(r"(?<=//)[^/?#;]*@")
-_JDBC_USER: Final = re.compile(r"(?<=//)[^?;]*@|(?<=:thin:)[^@?]+(?=@)", re.IGNORECASE)
-"""There a password may hold slashes, and Oracle's stands before the address."""
+_JDBC_USER: Final = re.compile(r"((?:\A|(?<=[?;]))(?>[^?;]*?//))[^?;]*@")
+"""There a password may hold slashes; it begins behind the first ones."""
+_ORACLE_USER: Final = re.compile(r"((?:\A|(?<=[@?]))(?>[^@?]*?:thin:))[^@?]+(?=@)", re.IGNORECASE)
+"""That of Oracle's JDBC stands before the address."""
 _KEY: Final = (
     r"(?:sig|pw|pass|[\w.-]{0,60}(?:password|passwd|pwd|passphrase|secret|token|credential|signature"
     r"|(?:access|account|api|private)[_-]?key)[\w.-]{0,60})"
 )
-_SECRET: Final = re.compile(rf"(?i)(?<=[?&;:]){_KEY}=(?:\{{[^}}]*\}}|[^&;]*)[&;]?|\({_KEY}=[^)]*\)")
-_USER_OPTION: Final = re.compile(r"(?i)(?<=[?&;:])(?:user|username|uid)=[^&;]*[&;]?|\(user=[^)]*\)")
+_SECRET: Final = re.compile(
+    rf"(?i)(?<=[?&;:]){_KEY}=(?:\{{[^}}]{{0,{_MOST}}}\}}|[^&;]*)[&;]?|\({_KEY}=[^)]{{0,{_MOST}}}\)"
+)
+_USER_OPTION: Final = re.compile(rf"(?i)(?<=[?&;:])(?:user|username|uid)=[^&;]*[&;]?|\(user=[^)]{{0,{_MOST}}}\)")
 _CONTAINERS: Final = re.compile(r"(?i)(?:abfs|wasb)s?:")
 """Azure's addresses, in which a container stands before the @."""
 
 _BEGINS_AS_ADDRESS: Final = re.compile(r"(?i)jdbc:|[a-z][a-z0-9+.-]*://")
-_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\"'<>`]+")
+_ADDRESS: Final = re.compile(r"(?<![A-Za-z0-9+.-])([0-9+.-]*+)([A-Za-z][A-Za-z0-9+.-]*+:[^\s\"'<>`]+)")
 _VALUE_IN_JSON: Final = re.compile(rb'=(?!["=])')
 """An option has a value; what base64 is filled up with has none, and is in every signature."""
 _USER_IN_JSON: Final = re.compile(rb'/(?:[^"/\\]|\\.)*@')
 _OPTION_IN_JSON: Final = re.compile(
-    rb"(?i)[?&;:(][\w.-]*(?:pass|pwd|pw|secret|token|credential|sig|key|user|uid)[\w.-]*="
+    rb"(?i)[?&;:(][\w.-]{0,240}(?:pass|pwd|pw|secret|token|credential|sig|key|user|uid)[\w.-]{0,240}="
 )
 _ESCAPED: Final = rb"\u00"
 """Some programs write an @, an = and an & so."""
@@ -94,16 +100,25 @@ def _without(text: str) -> str:
         return _stripped(text)
     if "//" not in text and "jdbc:" not in text.lower():
         return text
-    return _ADDRESS.sub(lambda found: _stripped(found[0]), text)
+    return _ADDRESS.sub(lambda found: found[1] + _stripped(found[2]), text)
 
 
 def _stripped(address: str) -> str:
     is_jdbc = "jdbc:" in address[:5].lower()
-    stripped = (_JDBC_USER if is_jdbc else _PASSWORD).sub("", address)
+    stripped = _without_user(address, is_jdbc=is_jdbc)
     without = _SECRET.sub("", stripped)
     if is_jdbc or without != stripped:
         without = _USER_OPTION.sub("", without)
     return _tidied(without) if without != stripped else without
+
+
+def _without_user(address: str, *, is_jdbc: bool) -> str:
+    """The address without what stands before an @; what stands behind the last one is not looked at again and again."""
+    end = address.rfind("@") + 1
+    before, behind = address[:end], address[end:]
+    if is_jdbc:
+        return _JDBC_USER.sub(r"\1", _ORACLE_USER.sub(r"\1", before)) + behind
+    return _PASSWORD.sub("", before) + behind
 
 
 def _tidied(address: str) -> str:

@@ -83,3 +83,25 @@ def test_what_is_left_holds_nothing_more_to_take_away_and_may_be_looked_for_in_j
     assert without_secrets(kept) == kept
     if kept != told:
         assert may_hold_secrets(json.dumps({"told": told}).encode())
+
+
+@pytest.mark.parametrize(
+    ("begin", "again", "end"),
+    [
+        ("-- see https://wiki/x =@ ", "a1", ""),
+        ("jdbc:", "//:", "="),
+        ("jdbc:@", "//:", "?@"),
+        ("jdbc:", ":thin:", "?=@"),
+        ("x://=@", "//:", ""),
+        ("x://=", "//:", "\n@"),
+        ("x://=//", "%3A", "/@"),
+        ("x://:=@", ";pw={", ""),
+        ("x://=@", "(pw=", ""),
+        ("x://=(", "key", "@"),
+    ],
+)
+def test_a_long_text_is_gone_through_once_and_not_from_each_of_its_places(begin: str, again: str, end: str) -> None:
+    text = begin + again * 100_000 + end  # else minutes
+
+    assert len(without_secrets(text)) <= len(text)
+    assert may_hold_secrets(text.encode()) in (True, False)
