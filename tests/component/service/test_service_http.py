@@ -43,6 +43,17 @@ def statuses(service: Service, *segments: bytes) -> list[int]:
     return [int(part.split()[0]) for part in answers.split(b"HTTP/1.1 ")[1:]]
 
 
+def is_refused(service: Service, segments: list[bytes]) -> bool:
+    """Whether the connection is ended before the request is: who goes on sending may not see the answer."""
+    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
+        try:
+            for segment in segments:
+                connection.sendall(segment)
+            return connection.recv(12) in (b"HTTP/1.1 431", b"")
+        except (BrokenPipeError, ConnectionResetError):
+            return True
+
+
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_post_that_offers_http_2_is_taken_with_its_body(service: Service, chunked: bool) -> None:
     assert statuses(service, posted(chunked=chunked), LAST) == [201, 200]
@@ -59,6 +70,30 @@ def test_offers_are_passed_over_however_requests_are_cut_and_joined(service: Ser
 @pytest.mark.parametrize("target", [b"example.org:80", b"/api/v1/namespaces"])
 def test_nobody_is_given_a_tunnel(service: Service, target: bytes) -> None:
     assert statuses(service, b"CONNECT " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n") == [400]
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        [b"GET /healthz HTTP/1.1\r\n", *[b"x-more: " + b"m" * 20_000 + b"\r\n"] * 5],  # many headers
+        [b"GET /healthz HTTP/1.1\r\nx-more: ", *[b"m" * 60_000] * 5],  # one that has no end
+        [b"GET /healthz?", *[b"m" * 60_000] * 5],
+        [
+            b"POST /api/v1/lineage HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n",
+            *[b"x: " + b"m" * 60_000] * 5,
+        ],
+    ],
+    ids=["headers", "header", "address", "trailer"],
+)
+def test_headers_without_end_are_not_read(service: Service, endless: list[bytes]) -> None:
+    assert is_refused(service, endless)
+    assert statuses(service, LAST) == [200]
+
+
+def test_headers_may_be_long(service: Service) -> None:
+    token = b"Authorization: Bearer " + b"t" * 50_000 + b"\r\n\r\n"
+
+    assert statuses(service, b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + token, posted(), LAST) == [200, 201, 200]
 
 
 def test_a_head_of_the_stream_ends_at_once(service: Service) -> None:
