@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import Match
 
 from headwater.errors import (
     ForbiddenError,
@@ -90,13 +91,21 @@ async def _ours(_: Request, error: Exception) -> Response:
     return response
 
 
-async def _of_http(_: Request, error: Exception) -> Response:
+async def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
     is_plain = error.detail == HTTPStatus(error.status_code).phrase
     message = _phrase(HTTPStatus(error.status_code)) if is_plain else error.detail
     response = _failure(error.status_code, message)
     response.headers.update(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        response.headers["allow"] = ", ".join(sorted(_methods(request)))
     return response
+
+
+def _methods(request: Request) -> set[str]:
+    """The methods of the request's path; each is of a route of its own, and Starlette names those of the first."""
+    routes = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
+    return {method for route in routes for method in getattr(route, "methods", None) or ()}
 
 
 async def _of_parameters(_: Request, error: Exception) -> Response:
