@@ -259,8 +259,8 @@ class Store(OpenStore):
 
     def _seal_what_is_not(self) -> None:
         """Give leaves to the entries that were stored before there was a tree."""
+        size = self._log_size() if self.has_tree else 0  # first: another service may go on storing
         self.growth = Growth(stored_frontier(self._writer.rows), [])
-        size = self._log_size() if self.has_tree else 0
         if self.growth.size < size:
             log.warning("the log's tree is made, which is done once", extra={"entries": size - self.growth.size})
         while self.growth.size < size:
