@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from headwater.errors import InvalidEventError
 from headwater.graph.lineage import Graph
 from headwater.graph.told import told
 from headwater.model.edits import DELETED, EditEntry, Saying, named
@@ -10,7 +9,7 @@ from headwater.model.events import DatasetEvent, Event, RunEvent
 from headwater.model.extract import facts
 from headwater.model.facts import EngineCatalog, Fact
 from headwater.model.names import ColumnId, DatasetId
-from headwater.store.entries import LoggedEvent, parsed
+from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.reader import Reader
 
 
@@ -27,12 +26,12 @@ class About:
         self._subjects = {
             _subject(event)
             for logged in reader.logged(places)
-            if isinstance(event := _read(logged), Event) and self._is_named(event)
+            if isinstance(event := as_today(logged.event_type, logged.raw), Event) and self._is_named(event)
         }
 
     def has(self, logged: LoggedEvent) -> bool:
         """Whether an entry is about it."""
-        event = _read(logged)
+        event = as_today(logged.event_type, logged.raw)
         if event is None:
             return False
         return (
@@ -83,11 +82,3 @@ def _subject(event: Event) -> tuple[type[Event], object]:
         case DatasetEvent():
             return DatasetEvent, event.dataset.id
     return type(event), event.job
-
-
-def _read(logged: LoggedEvent) -> Event | EditEntry | None:
-    """What it says; None for what would be refused today."""
-    try:
-        return parsed(logged.event_type, logged.raw)
-    except InvalidEventError:
-        return None

@@ -18,7 +18,6 @@ import msgspec
 import orjson
 
 from headwater.audit.core import Refused, Report
-from headwater.errors import InvalidEventError
 from headwater.graph.counts import Counts, counts_of
 from headwater.graph.lineage import Graph
 from headwater.model.edits import InOrder
@@ -26,7 +25,7 @@ from headwater.model.facts import ChainLink, Content, Declaration, Fact, Observa
 from headwater.model.nodes import Arrival
 from headwater.model.producer import VERSION
 from headwater.store.connection import Row
-from headwater.store.entries import parsed
+from headwater.store.entries import as_today
 from headwater.store.packing import content_of_row
 from headwater.store.reader import Reader
 from headwater.store.tables import TABLES, THEMSELVES
@@ -56,10 +55,10 @@ class Folding:
 
     def take(self, event_type: str, raw: bytes, index: int, arrival: Arrival) -> None:
         """Take in an entry; one that would be refused today says nothing, as in the service."""
-        try:
-            facts = self._in_order.facts(parsed(event_type, raw), index, arrival)
-        except InvalidEventError:
+        entry = as_today(event_type, raw)
+        if entry is None:
             return
+        facts = self._in_order.facts(entry, index, arrival)
         declared = {fact.content for fact in facts if isinstance(fact, Declaration)}
         for fact in facts:
             if isinstance(fact, Content):

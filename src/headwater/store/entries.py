@@ -114,21 +114,27 @@ def parsed(event_type: str, raw: bytes) -> Event | EditEntry:
     return parse_edit(raw) if event_type == EDIT else parse_event(raw)
 
 
+def as_today(event_type: str, raw: bytes) -> Event | EditEntry | None:
+    """What stands in the log under that type; None where it was taken once, and would be refused today."""
+    try:
+        return parsed(event_type, raw)
+    except InvalidEventError:
+        return None
+
+
 @lru_cache(maxsize=16)  # a past looks at them twice, and the next one at some of the same
 def facts_of(logged: LoggedEvent) -> tuple[Fact, ...]:
-    """What an event in the log says; nothing where it was taken once and would be refused today."""
-    try:
-        event = parse_event(logged.raw)
-    except InvalidEventError:
+    """What an event in the log says; nothing where it would be refused today."""
+    event = as_today(logged.event_type, logged.raw)
+    if not isinstance(event, Event):
         return ()
     return facts(event, Arrival(logged.received_us, logged.verdict, logged.key_id))
 
 
 def entry_again(logged: LoggedEvent, sealed: Seal) -> Entry:
     """What was logged, to be stored in another log; an event that would be refused today says nothing there."""
-    try:
-        event = parsed(logged.event_type, logged.raw)
-    except InvalidEventError:
+    event = as_today(logged.event_type, logged.raw)
+    if event is None:
         _, digest, received_us, event_us, event_type, verdict, key_id, raw = logged
         frame = packed(raw)
         return Entry(digest, event_us, event_type, None, verdict, key_id, received_us, frame, (), (), None, sealed)

@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headwater.errors import InvalidEventError
-from headwater.model.edits import EditEntry
-from headwater.model.events import Event
 from headwater.model.facts import Fact
 from headwater.store.connection import Row
-from headwater.store.entries import LoggedEvent, entry_of, parsed
+from headwater.store.entries import LoggedEvent, as_today, entry_of
 from headwater.store.reader import Reader
 from headwater.store.sqlite import SqliteConnection
 from headwater.store.store import Store
@@ -39,7 +36,7 @@ class MemoryStore(Store):
         """
         held = set(self._places)
         new = (each for each in logged if each.log_index not in held)
-        taken = [(each, event) for each in new if (event := _entry(each)) is not None]
+        taken = [(each, event) for each in new if (event := as_today(each.event_type, each.raw)) is not None]
         entries = [
             entry_of(replace(event, raw=b""), each.verdict, each.key_id, each.received_us) for each, event in taken
         ]
@@ -57,10 +54,3 @@ class MemoryStore(Store):
     def _logged(self, row: Row) -> LoggedEvent:
         kept = super()._logged(row)
         return kept._replace(log_index=self._places[kept.log_index], raw=self._log.raw(kept.digest) or b"")
-
-
-def _entry(logged: LoggedEvent) -> Event | EditEntry | None:
-    try:
-        return parsed(logged.event_type, logged.raw)
-    except InvalidEventError:
-        return None

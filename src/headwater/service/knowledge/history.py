@@ -26,7 +26,7 @@ from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.flow import sources_told_by
 from headwater.graph.structs import Nesting
-from headwater.model.events import DatasetEvent, Direction, RunEvent, parse_event
+from headwater.model.events import DatasetEvent, Direction, RunEvent
 from headwater.model.extract import mended
 from headwater.model.facets.dataset import SchemaFacet, VersionFacet
 from headwater.model.facets.input_output import IcebergCommitReportFacet
@@ -37,7 +37,7 @@ from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.activity import known_run
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.store.bounded import END_OF_TIME_US
-from headwater.store.entries import LoggedEvent
+from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.facet_reader import ObservedFacetRow, ToldFacet
 
 _MOST_RUNS: Final = 200
@@ -245,7 +245,7 @@ class KnownHistory:
 
     def _told(self, run_id: str, until_us: int | None = None) -> Iterator[Told]:
         for logged in self._logged(run_id, until_us):
-            event = parse_event(logged.raw)
+            event = as_today(logged.event_type, logged.raw)
             if isinstance(event, RunEvent):
                 yield Told(mended(event), _ref(logged))
 
@@ -295,6 +295,6 @@ def judged(changes: Iterable[ColumnChange], subject: SubjectFacet | None) -> tup
 
 def declared_subject(logged: LoggedEvent) -> SubjectFacet | None:
     """The version of a registry's subject that a declaration is from, as its event tells."""
-    event = parse_event(logged.raw)
+    event = as_today(logged.event_type, logged.raw)
     facet = SubjectFacet.read(event.dataset.facets) if isinstance(event, DatasetEvent) else None
     return facet if isinstance(facet, SubjectFacet) else None

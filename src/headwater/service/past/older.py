@@ -10,13 +10,12 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import Final
 
-from headwater.errors import InvalidEventError
 from headwater.graph.cut import CutGraph
-from headwater.model.events import RunEvent, Stamp, parse_event
+from headwater.model.events import RunEvent, Stamp
 from headwater.model.extract import job_facets
 from headwater.model.facts import JobFacet, Stamped
 from headwater.model.names import DatasetId, JobId
-from headwater.store.entries import LoggedEvent
+from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.facet_reader import ToldOfJob
 from headwater.store.until import ReaderUntil
 
@@ -109,19 +108,17 @@ def newest_job_facets(
         wanted = _open(names, found, event.event_us)
         if not wanted:
             return
-        for fact in _job_facets(event.raw) if _may_tell(event.raw, wanted) else ():
+        for fact in _job_facets(event) if _may_tell(event.raw, wanted) else ():
             if fact.job == job and fact.name in wanted:
                 found[fact.name] = max(found.get(fact.name, fact.stamped), fact.stamped)
         yield
 
 
-def _job_facets(raw: bytes) -> list[JobFacet]:
-    """The facets of its job that an event tells; none where it was taken once and would be refused today."""
-    try:
-        event = parse_event(raw)
-        return [*job_facets(event)] if isinstance(event, RunEvent) else []
-    except InvalidEventError:
-        return []
+def _job_facets(logged: LoggedEvent) -> Iterator[JobFacet]:
+    """The facets of its job that an event of a run tells."""
+    event = as_today(logged.event_type, logged.raw)
+    if isinstance(event, RunEvent):
+        yield from job_facets(event)
 
 
 def _open(names: Iterable[str], found: Mapping[str, Stamped], time_us: int) -> set[str]:

@@ -8,10 +8,10 @@ from uuid import UUID
 
 import orjson
 
-from headwater.errors import InvalidEventError, NotFoundError, UnavailableError
+from headwater.errors import NotFoundError, UnavailableError
 from headwater.graph.mending import Mended, counted_in_text, listed_metadata, mended_names, read_as_folder
 from headwater.model.addresses import url_or_none
-from headwater.model.events import DatasetEvent, DatasetRef, JobEvent, parse_event
+from headwater.model.events import DatasetEvent, DatasetRef, JobEvent
 from headwater.model.extract import contents_of
 from headwater.model.facets.about import DatasetTagsFacet, DocumentationFacet
 from headwater.model.facets.counts import COUNTED, told_as_text
@@ -29,6 +29,7 @@ from headwater.service.views.lifecycle import is_dropped, lifecycle_state
 from headwater.service.views.names import facets_of, mended_shape, name_of, other_names, stored_facets
 from headwater.service.views.runs import run_shapes
 from headwater.service.views.tags import tagged, tags_of
+from headwater.store.entries import as_today
 
 _STREAM: Final = "STREAM"
 _TABLE: Final = "DB_TABLE"
@@ -228,10 +229,11 @@ def _declared_with(knowledge: Knowledge, version: DatasetVersion) -> dict[str, b
     """
     named: tuple[DatasetRef, ...] = ()
     digest, name = version.declared_by or (b"", None)
-    with suppress(InvalidEventError, UnavailableError):  # it was taken once, and would not be today; or is in a segment
-        match parse_event(knowledge.store.raw(digest) or b""):
-            case DatasetEvent(dataset=ref):
-                named = (ref,)
-            case JobEvent(inputs=inputs, outputs=outputs):
-                named = (*inputs, *outputs)
+    with suppress(UnavailableError):  # it may be in a segment
+        for logged in knowledge.store.with_digests([digest]).values():
+            match as_today(logged.event_type, logged.raw):
+                case DatasetEvent(dataset=ref):
+                    named = (ref,)
+                case JobEvent(inputs=inputs, outputs=outputs):
+                    named = (*inputs, *outputs)
     return {facet: content.body for ref in named if ref.id == name for facet, content, _ in contents_of(ref.facets)}

@@ -7,13 +7,12 @@ from contextlib import closing
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from headwater.errors import InvalidEventError, NotFoundError
+from headwater.errors import NotFoundError
 from headwater.graph.diff import Among, Change, Element, GraphDiff, Kind, Layout, Node, Side, Way, compare, touches
 from headwater.graph.lineage import Graph
 from headwater.graph.records import RunEnd
 from headwater.graph.told import Known, Mattering, Merged, NameOf, Told, did, told
-from headwater.model.edits import parse_edit
-from headwater.model.events import parse_event
+from headwater.model.edits import EditEntry
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
 from headwater.model.names import ColumnId, DatasetId, JobId
@@ -27,7 +26,7 @@ from headwater.service.request.node_ids import node_of
 from headwater.service.shapes import diff as shapes_diff
 from headwater.service.views.names import name_of
 from headwater.service.views.tellers import tellers
-from headwater.store.entries import EDIT, LoggedEvent
+from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.reader import AnotherReader, Reader
 
 _TOGETHER: Final = 32
@@ -201,12 +200,13 @@ def _stamp(event: _Event) -> tuple[int, bytes]:
 
 
 def _facts(logged: LoggedEvent) -> tuple[Fact, ...]:
-    try:
-        if logged.event_type == EDIT:
-            return tuple(parse_edit(logged.raw).facts(logged.log_index))
-        return facts(parse_event(logged.raw))
-    except InvalidEventError:  # it was taken once, and would not be today: then no graph knows of it
-        return ()
+    match as_today(logged.event_type, logged.raw):
+        case None:
+            return ()
+        case EditEntry() as edits:
+            return tuple(edits.facts(logged.log_index))
+        case event:
+            return facts(event)
 
 
 _OPPOSITE: Final[Mapping[Way, Way]] = {"came": "went", "went": "came", "changed": "changed"}

@@ -8,14 +8,12 @@ Of what dataset events declare, facts keep the last; what was declared before is
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from itertools import groupby, islice
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import orjson
 
-from headwater.errors import InvalidEventError
-from headwater.model.events import DatasetEvent, Direction, Stamp, parse_event
+from headwater.model.events import DatasetEvent, Direction, Stamp
 from headwater.model.extract import content_of
 from headwater.model.facets.counts import as_numbers
 from headwater.model.facets.quality import RunTestsFacet
@@ -24,6 +22,7 @@ from headwater.service.ahead import groups, in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import evidence as shapes
+from headwater.store.entries import as_today
 from headwater.store.facet_reader import ToldFacet
 
 _OfDataset = Literal["dataQualityAssertions", "dataQualityMetrics"]
@@ -91,10 +90,9 @@ def _declared_before(knowledge: Knowledge, name: DatasetId, holding: AbstractSet
     replaced = [shape.stamp.digest for shape in knowledge.store.declared_shapes(name) if shape.stamp not in holding]
     for digests in groups(replaced, _TOGETHER):
         for logged in knowledge.store.with_digests(digests).values():
-            with suppress(InvalidEventError):  # it was taken once, and would not be today
-                event = parse_event(logged.raw)
-                if isinstance(event, DatasetEvent):
-                    yield from _declared(event)
+            event = as_today(logged.event_type, logged.raw)
+            if isinstance(event, DatasetEvent):
+                yield from _declared(event)
 
 
 def _declared(event: DatasetEvent) -> Iterator[_Told]:

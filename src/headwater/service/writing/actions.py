@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import orjson
 
-from headwater.model.edits import EditEntry, Saying, edit_entry, parse_edit
+from headwater.model.edits import EditEntry, Saying, edit_entry
 from headwater.model.facts import Target
 from headwater.service.http.answers import iso
 from headwater.service.request.access import Service
 from headwater.service.shapes import access as shapes
-from headwater.store.entries import LoggedEvent
+from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.reader import Reader
 
 EXPORT: Final = "export"
@@ -31,7 +31,7 @@ async def note_export(service: Service, body: shapes.ExportBody, by: str | None)
     """Say that a part of the log was exported; when this returns, the log has it."""
     entry = export_entry(service.new_id(), service.now_us(), by, body.model_dump())
     taken = await service.intake.edit(entry, is_proved=True)
-    return _action(taken.log_index, entry.stamp.time_us, entry, by)
+    return _action(taken.log_index, entry.stamp.time_us, entry.edits, by)
 
 
 def export_entry(edit_id: str, time_us: int, by: str | None, what: Mapping[str, Any]) -> EditEntry:
@@ -46,12 +46,15 @@ def actions(store: Reader, limit: int, offset: int) -> shapes.Actions:
 
 
 def _logged(logged: LoggedEvent) -> shapes.Action:
+    entry = as_today(logged.event_type, logged.raw)
+    if not isinstance(entry, EditEntry):
+        return _action(logged.log_index, logged.received_us, (), None)
     by: str | None = orjson.loads(logged.raw)["by"]
-    return _action(logged.log_index, logged.received_us, parse_edit(logged.raw), by)
+    return _action(logged.log_index, logged.received_us, entry.edits, by)
 
 
-def _action(index: int, time_us: int, entry: EditEntry, by: str | None) -> shapes.Action:
-    did: Sequence[shapes.Deed] = [shapes.Deed(what=_words(each), target=list(each.target)) for each in entry.edits]
+def _action(index: int, time_us: int, edits: Sequence[Saying], by: str | None) -> shapes.Action:
+    did: Sequence[shapes.Deed] = [shapes.Deed(what=_words(each), target=list(each.target)) for each in edits]
     return shapes.Action(index=index, at=iso(time_us), by=by, did=did)
 
 
