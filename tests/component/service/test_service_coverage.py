@@ -148,6 +148,27 @@ def test_a_stream_is_silent_after_twice_the_window_it_names(client: TestClient, 
     assert listed(ask(client, at="2026-05-22T14:20:01Z")) == [("silent-stream", "run:s1", "etl")]
 
 
+@pytest.mark.parametrize("kind", ["STREAM", "SERVICE"])
+def test_of_a_job_that_was_put_as_one_that_runs_on_no_end_is_expected(client: TestClient, kind: str) -> None:
+    post(client, told("START", "r1"))
+    assert listed(ask(client, at=LATER)) == [("run-without-end", "run:r1", "etl")]
+
+    client.put("/api/v1/namespaces/etl/jobs/load", json={"type": kind}).raise_for_status()
+
+    assert listed(ask(client, at=LATER)) == [("silent-stream", "run:r1", "etl")]
+    assert listed(ask(client, at=LATER, asOf="2026-05-22T14:10:00Z")) == [("run-without-end", "run:r1", "etl")]
+
+
+def test_a_window_counts_only_for_a_stream_that_speaks_by_the_clock(client: TestClient) -> None:
+    pattern = {"eventTrigger": "EVENT_BASED", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 5}
+    kind = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
+    post(client, told("START", "s1", job={"namespace": "etl", "name": "stream", "facets": {"jobType": kind}}))
+
+    assert listed(ask(client, at="2026-05-22T15:00:00Z")) == []
+    assert listed(ask(client, at="2026-05-22T15:00:01Z")) == [("silent-stream", "run:s1", "etl")]
+    assert get(client, f"/api/v1/silent-streams?asOf={LATER}")["silentStreams"] == []
+
+
 def test_lineage_that_could_not_be_worked_out_is_a_gap(client: TestClient) -> None:
     failure = facet(totalTasks=5, failedTasks=2, errors=[{"errorMessage": "no such table"}])
     post(client, told("START", "r1"), told("COMPLETE", "r1", facets={"extractionError": failure}))

@@ -421,7 +421,7 @@ STREAM = {
     "jobType": facet(
         processingType="STREAMING",
         integration="FLINK",
-        emissionPattern={"eventTrigger": "TIME", "eventContentMode": "DELTA", "windowDuration": 300},
+        emissionPattern={"eventTrigger": "PERIODIC", "eventContentMode": "DELTA", "windowDuration": 300},
     )
 }
 
@@ -442,6 +442,19 @@ def test_a_stream_that_fell_silent_before_it_was_read_is_found(client: TestClien
     assert found(answer) == ([("silent-stream", "stream", 1)] if silent else [])
     if silent:
         assert answer["findings"][0]["words"] == "stream runs and had said nothing for 20 min"
+
+
+def test_a_stream_that_speaks_when_there_is_something_to_say_may_be_silent_for_an_hour(client: TestClient) -> None:
+    pattern = {"eventTrigger": "EVENT_BASED", "eventContentMode": "DELTA", "windowDuration": 300}
+    kind = facet(processingType="STREAMING", integration="FLINK", emissionPattern=pattern)
+    job = {"namespace": "etl", "name": "stream", "facets": {"jobType": kind}}
+    post(client, *[{**stream_event(*told), "job": job} for told in (("START", at(4, 1)), ("RUNNING", at(5, 3, 40)))])
+    post(client, *run("count", 5, inputs=[read("events")], outputs=[written("counted")]))
+
+    answer = ask(client, "dataset:lake:counted")
+
+    assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [("count-5", "events", "stream", "stream")]
+    assert found(answer) == []
 
 
 def stream_day(day: int, kind: str, hour: int, rows: int, columns: dict[str, str] | None = None) -> dict[str, Any]:

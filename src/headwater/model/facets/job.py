@@ -1,8 +1,11 @@
 """Facets of a job."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from headwater.model.facets.view import Integer, Part, View
+
+_LONGEST_S: Final = 10**9
+"""A window beyond thirty years is no promise to speak again."""
 
 
 class EmissionPattern(Part):
@@ -25,6 +28,17 @@ class JobTypeFacet(View):
     integration: str
     job_type: str | None = None
     emission_pattern: EmissionPattern | None = None
+
+    @property
+    def window_s(self) -> int | None:
+        """The seconds that the job lets pass between two events at most; None for one that makes no such promise.
+
+        Source: OpenLineage JobTypeJobFacet 2-0-4: `windowDuration` only applies where `eventTrigger` is PERIODIC
+        """
+        pattern = self.emission_pattern
+        if pattern is None or pattern.event_trigger != "PERIODIC" or pattern.window_duration is None:
+            return None
+        return pattern.window_duration if 0 < pattern.window_duration <= _LONGEST_S else None
 
 
 class SqlFacet(View):

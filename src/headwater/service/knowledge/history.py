@@ -35,6 +35,7 @@ from headwater.model.facets.own import SubjectFacet
 from headwater.model.facets.quality import DataQualityAssertionsFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.activity import known_run
+from headwater.service.knowledge.job_type import SERVICE, STREAM, job_type
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.store.bounded import END_OF_TIME_US
 from headwater.store.entries import LoggedEvent, as_today
@@ -71,7 +72,7 @@ class KnownHistory:
         self.declared_anew = cache(self._declared_anew)
         self.retold = cache(self._retold)
         self.failed_meanwhile = cache(self._failed_meanwhile)
-        self._job_type = cache(self._read_job_type)
+        self.is_stream = cache(self._is_stream)
 
     def close(self) -> None:
         """Give back what was read: its caches refer to it, and would keep it until somebody collects garbage."""
@@ -119,21 +120,19 @@ class KnownHistory:
                 sources[edge.source] = sources.get(edge.source, frozenset()) | frozenset(fed)
         return sources if edges else None
 
-    def is_stream(self, job: JobId) -> bool:
-        """Whether the job says of itself that it streams, or is a service: neither comes to an end by itself."""
-        kind = self._job_type(job)
-        return kind is not None and kind.processing_type in ("STREAMING", "SERVICE")
-
     def silence_us(self, job: JobId) -> int:
-        """How long a running stream may say nothing: twice the window it names, else an hour."""
-        kind = self._job_type(job)
-        pattern = None if kind is None else kind.emission_pattern
-        window_s = None if pattern is None else pattern.window_duration
-        return _SILENCE_US if window_s is None or window_s <= 0 else _WINDOWS * window_s * 1_000_000
+        """How long a running stream may say nothing: twice the window that it promises, else an hour."""
+        kind = self._knowledge.facets.read(JobTypeFacet, self._graph.job_digest(job, JobTypeFacet.key))
+        window_s = None if kind is None else kind.window_s
+        return _SILENCE_US if window_s is None else _WINDOWS * window_s * 1_000_000
 
     def asked_us(self) -> int:
         """As in `History`."""
         return max(self._asked_us, self._knowledge.store.newest_us() or 0)
+
+    def _is_stream(self, job: JobId) -> bool:
+        """Whether the job streams, or is a service: neither comes to an end by itself."""
+        return job_type(self._knowledge, job) in (STREAM, SERVICE)
 
     def _declared_anew(self, name: DatasetId) -> Sequence[SchemaNews]:
         """How a dataset's declared schema changed, oldest first."""
@@ -266,10 +265,6 @@ class KnownHistory:
             report = IcebergCommitReportFacet.read({row.name: orjson.loads(row.body)})
             if isinstance(report, IcebergCommitReportFacet) and isinstance(report.snapshot_id, int):
                 yield str(report.snapshot_id)
-
-    def _read_job_type(self, job: JobId) -> JobTypeFacet | None:
-        told = self._graph.job_digest(job, JobTypeFacet.key)
-        return self._knowledge.facets.read(JobTypeFacet, told)
 
 
 def _ref(logged: LoggedEvent) -> EventRef:

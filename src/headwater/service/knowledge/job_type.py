@@ -9,7 +9,8 @@ from headwater.model.names import JobId
 from headwater.service.knowledge.knowledge import Knowledge
 
 STREAM: Final = "STREAM"
-_TYPES: Final[Mapping[str, str]] = {"STREAMING": STREAM, "SERVICE": "SERVICE"}
+SERVICE: Final = "SERVICE"
+_TYPES: Final[Mapping[str, str]] = {"STREAMING": STREAM, "SERVICE": SERVICE}
 """Marquez's words for what is no batch, by OpenLineage's."""
 
 

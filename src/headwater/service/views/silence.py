@@ -16,29 +16,20 @@ from headwater.service.views.names import name_of
 
 _NEWEST: Final = 100
 """Of a job's runs those that may still go on; older ones were followed by so many others."""
-_LONGEST_S: Final = 10**9
-"""A window beyond thirty years is no promise to speak again."""
-
 
 _Windows = Callable[[bytes | None], int | None]
 """What a job lets pass, by the digest of its facet."""
 
 
 def window_s(knowledge: Knowledge, job: JobId) -> int | None:
-    """The seconds that a job lets pass between two events at most; None for one that makes no such promise.
-
-    Source: OpenLineage JobTypeJobFacet 2-0-4 `emissionPattern`
-    """
+    """As in `JobTypeFacet`."""
     return _window_s_of(knowledge, knowledge.graph.job_digest(job, JobTypeFacet.key))
 
 
 def _window_s_of(knowledge: Knowledge, digest: bytes | None) -> int | None:
     """The same of a job whose facet has that digest."""
     kind = knowledge.facets.read(JobTypeFacet, digest)
-    pattern = None if kind is None else kind.emission_pattern
-    if pattern is None or pattern.event_trigger != "PERIODIC" or pattern.window_duration is None:
-        return None
-    return pattern.window_duration if 0 < pattern.window_duration <= _LONGEST_S else None
+    return None if kind is None else kind.window_s
 
 
 def stale_after_us(knowledge: Knowledge, run: KnownRun) -> int | None:
