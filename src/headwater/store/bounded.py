@@ -1,18 +1,18 @@
 """One connection that is read from, perhaps only for what events until some time say."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from headwater.store.bulk import marks
-from headwater.store.connection import Connection
-
-ValueT = TypeVar("ValueT")
+from headwater.store.connection import Connection, Row
 
 END_OF_TIME_US: Final = 2**62
 IN_ONE_QUESTION: Final = 500
-"""Values of a list."""
+"""Values of a list: no database takes any number of them."""
 
 RUN: Final = "(SELECT id FROM run WHERE run_id = ?)"
+RUNS: Final = "(SELECT * FROM run WHERE run_id IN ({}))"
+"""The rows of runs, whose keys go in as the values of `Bounded._rows_in`."""
 NAME: Final = "(SELECT id FROM name WHERE namespace = ? AND name = ?)"
 
 
@@ -37,19 +37,36 @@ class Bounded:
     def _wait_for_facts(self) -> None:
         """See to it that the facts of every event in the log can be read, as far as possible now."""
 
+    def _fact_rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
+        """The rows of a query about facts."""
+        self._wait_for_facts()
+        return self._rows(sql, values)
+
+    def _rows_in(
+        self, sql: str, many: Sequence[object], *, before: Sequence[object] = (), behind: Sequence[object] = ()
+    ) -> Iterator[Row]:
+        """The rows of a query for any number of values, which stand where it says `IN ({})`.
+
+        They are asked for some at a time, as their rows are read: what the query groups or puts into order is so among
+        some, and with no values nothing is asked. `before` and `behind` are the query's other values.
+        """
+        for begin in range(0, len(many), IN_ONE_QUESTION):
+            some = many[begin : begin + IN_ONE_QUESTION]
+            yield from self._rows(sql.format(marks(some)), (*before, *some, *behind))
+
+    def _fact_rows_in(
+        self, sql: str, many: Sequence[object], *, before: Sequence[object] = (), behind: Sequence[object] = ()
+    ) -> Iterator[Row]:
+        """The rows of a query about facts, as of `_rows_in`."""
+        self._wait_for_facts()
+        return self._rows_in(sql, many, before=before, behind=behind)
+
+    def _keys(self, run_ids: Sequence[str]) -> list[bytes | str]:
+        return [*map(self._key, run_ids)]
+
     def close(self) -> None:
         """Close the connection."""
         self._reader.close()
 
     def _value(self, sql: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401  whatever the column holds
         return next((row[0] for row in self._rows(sql, values)), None)
-
-
-def parts(values: Sequence[ValueT]) -> Iterator[Sequence[ValueT]]:
-    """So many as go into one question, whose number no database takes without end."""
-    return (values[begin : begin + IN_ONE_QUESTION] for begin in range(0, len(values), IN_ONE_QUESTION))
-
-
-def runs(run_ids: Sequence[str]) -> str:
-    """The rows of these runs, whose keys go in as values."""
-    return f"(SELECT * FROM run WHERE run_id IN ({marks(run_ids)}))"  # noqa: S608  marks only

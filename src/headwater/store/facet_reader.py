@@ -2,17 +2,20 @@
 
 # ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from headwater.model.events import Direction, Stamp
 from headwater.model.facts import SHAPE_PARTS, DeclaredShape, ShapePart, Stamped
 from headwater.model.names import DatasetId, JobId
-from headwater.store.bounded import NAME, RUN, Bounded, parts, runs
+from headwater.store.bounded import NAME, RUN, RUNS, Bounded
 from headwater.store.bulk import marks
+from headwater.store.connection import Row
 from headwater.store.numbers import run_id_of_key
 from headwater.store.packing import content_of_row
+
+ToldT = TypeVar("ToldT")
 
 OF_DATASET: Final = "(slot = 'facets' OR direction = 'input')"
 """As `ObservedFacet.is_of_dataset`."""
@@ -84,9 +87,8 @@ class FacetReader(Bounded):
 
     def runs_that_named(self, job: JobId) -> list[str]:
         """The runs of which an event ever named the job as theirs, also those that turned out to be another's."""
-        self._wait_for_facts()
         sql = f"SELECT run_id FROM named_job JOIN run ON id = run WHERE job = {NAME}"
-        return [run_id_of_key(row[0]) for row in self._rows(sql, job)]
+        return [run_id_of_key(row[0]) for row in self._fact_rows(sql, job)]
 
     def job_facets(self, job: JobId, names: Sequence[str]) -> list[ToldOfJob]:
         """Of facets of a job, by name, all that was told by then and again since; of the rest what was told last."""
@@ -97,64 +99,53 @@ class FacetReader(Bounded):
             "SELECT name, content, first_us, stamp_us, stamp_digest FROM told LEFT JOIN ended ON name = of_name "
             "WHERE stamp_us > ? OR stamp_us = last_us ORDER BY name"
         )
-        self._wait_for_facts()
-        rows = self._rows(sql, (*job, *names, *(self._until_us,) * 3))
+        rows = self._fact_rows(sql, (*job, *names, *(self._until_us,) * 3))
         return [ToldOfJob(row[0], row[1], row[2], Stamp(*row[3:])) for row in rows]
 
     def run_facets(self, run_ids: Sequence[str]) -> dict[str, list[RunFacetRow]]:
         """For each run: its own facets."""
         sql = (
-            f"SELECT run_id, name, body FROM {runs(run_ids)} r JOIN run_facet ON run = r.id "
+            f"SELECT run_id, name, body FROM {RUNS} r JOIN run_facet ON run = r.id "
             f"JOIN content ON digest = content{self._if_told} ORDER BY run, name"
         )
-        self._wait_for_facts()
         facets: dict[str, list[RunFacetRow]] = {run_id: [] for run_id in run_ids}
-        for run, name, body in self._rows(sql, [*map(self._key, run_ids), *self._bound]):
+        for run, name, body in self._fact_rows_in(sql, self._keys(run_ids), behind=self._bound):
             facets[run_id_of_key(run)].append(RunFacetRow(name, content_of_row(body)))
         return facets
 
     def told_run_facets(self, run_ids: Sequence[str], name: str) -> list[ToldRunFacet]:
         """The facets with this name, one of `KEPT_RUN_FACETS`, that the runs ever told of themselves."""
-        self._wait_for_facts()
-        told: list[ToldRunFacet] = []
-        for some in parts(run_ids):
-            sql = (
-                f"SELECT stamp_us, stamp_digest, run_id, content FROM {runs(some)} r JOIN run_telling ON run = r.id "
-                f"WHERE name = ?{self._if_told}"
-            )
-            rows = self._rows(sql, [*map(self._key, some), name, *self._bound])
-            told += (ToldRunFacet(Stamp(*row[:2]), run_id_of_key(row[2]), row[3]) for row in rows)
-        return told
+        sql = (
+            f"SELECT stamp_us, stamp_digest, run_id, content FROM {RUNS} r JOIN run_telling ON run = r.id "
+            f"WHERE name = ?{self._if_told}"
+        )
+        return _told(ToldRunFacet, self._fact_rows_in(sql, self._keys(run_ids), behind=(name, *self._bound)))
 
     def observed_facets(self, run_ids: Sequence[str]) -> dict[str, list[ObservedFacetRow]]:
         """For each run: the direction facets of its datasets, and the digests of their schemas and versions."""
         sql = (
             "SELECT run_id, direction, n.namespace, n.name, o.name, content, body "
-            f"FROM {runs(run_ids)} r JOIN observed_facet o ON run = r.id JOIN name n ON n.id = o.dataset "
+            f"FROM {RUNS} r JOIN observed_facet o ON run = r.id JOIN name n ON n.id = o.dataset "
             "LEFT JOIN content ON digest = content AND slot = 'direction_facets' "
             f"WHERE (slot = 'direction_facets' OR o.name IN ('schema', 'version')){self._if_told} "
             "ORDER BY run, o.name, n.namespace, n.name"
         )
-        self._wait_for_facts()
         facets: dict[str, list[ObservedFacetRow]] = {run_id: [] for run_id in run_ids}
-        for run, direction, *pair, name, content, row in self._rows(sql, [*map(self._key, run_ids), *self._bound]):
+        rows = self._fact_rows_in(sql, self._keys(run_ids), behind=self._bound)
+        for run, direction, *pair, name, content, row in rows:
             body = None if row is None else content_of_row(row)
             facets[run_id_of_key(run)].append(ObservedFacetRow(direction, DatasetId(*pair), name, content, body))
         return facets
 
     def told_facets(self, run_ids: Sequence[str], dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
         """The facets with these names, of either slot, that the runs told of a dataset under this very name."""
-        self._wait_for_facts()
-        told: list[ToldFacet] = []
-        for some in parts(run_ids):
-            sql = (
-                "SELECT stamp_us, stamp_digest, run_id, direction, o.name, content "
-                f"FROM {runs(some)} r JOIN observed_facet o ON run = r.id "
-                f"WHERE dataset = {NAME} AND o.name IN ({marks(names)}){self._if_told}"
-            )
-            rows = self._rows(sql, [*map(self._key, some), *dataset, *names, *self._bound])
-            told += (ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows)
-        return sorted(told, key=lambda each: (each.stamp, each.name, each.content))
+        sql = (
+            "SELECT stamp_us, stamp_digest, run_id, direction, o.name, content "
+            f"FROM {RUNS} r JOIN observed_facet o ON run = r.id "
+            f"WHERE dataset = {NAME} AND o.name IN ({marks(names)}){self._if_told}"
+        )
+        rows = self._fact_rows_in(sql, self._keys(run_ids), behind=(*dataset, *names, *self._bound))
+        return sorted(_told(ToldFacet, rows), key=lambda each: (each.stamp, each.name, each.content))
 
     def dataset_facets(self, run_id: str, direction: Direction, dataset: DatasetId) -> dict[str, bytes]:
         """The facets of a dataset as one run saw it, as JSON."""
@@ -163,20 +154,18 @@ class FacetReader(Bounded):
             f"WHERE run = {RUN} AND direction = ? AND dataset = {NAME} AND {OF_DATASET}{self._if_told} "
             "ORDER BY name, stamp_us, stamp_digest, content"
         )
-        self._wait_for_facts()
-        rows = self._rows(sql, (self._key(run_id), direction, *dataset, *self._bound))
+        rows = self._fact_rows(sql, (self._key(run_id), direction, *dataset, *self._bound))
         return {name: content_of_row(body) for name, body in rows}
 
     def newest_facets(self, run_ids: Sequence[str], dataset: DatasetId) -> dict[str, Stamped]:
         """What each facet said last of all that these runs told of a dataset under this very name."""
         sql = (
-            f"SELECT o.name, stamp_us, stamp_digest, direction, content FROM {runs(run_ids)} r "
+            f"SELECT o.name, stamp_us, stamp_digest, direction, content FROM {RUNS} r "
             "JOIN observed_facet o ON run = r.id "
             f"WHERE dataset = {NAME} AND {OF_DATASET}{self._if_told}"
         )
-        self._wait_for_facts()
         newest: dict[str, Stamped] = {}
-        for name, *told in self._rows(sql, [*map(self._key, run_ids), *dataset, *self._bound]):
+        for name, *told in self._fact_rows_in(sql, self._keys(run_ids), behind=(*dataset, *self._bound)):
             stamped = _stamped(told)
             newest[name] = max(newest.get(name, stamped), stamped)
         return newest
@@ -189,9 +178,8 @@ class FacetReader(Bounded):
             f"ORDER BY {end}_us DESC, {end}_digest DESC, direction DESC, content DESC LIMIT 1) AS {end}"
             for end in _ENDS
         )
-        self._wait_for_facts()
         told = (*dataset, name, min(time_us, self._until_us))
-        return max((_stamped(row) for row in self._rows(newest, 2 * told)), default=None)
+        return max((_stamped(row) for row in self._fact_rows(newest, 2 * told)), default=None)
 
     def tellings(self, dataset: DatasetId, names: Sequence[str]) -> list[ToldFacet]:
         """All that runs told of these facets, which are among `KEPT_FACETS`, in no order.
@@ -199,30 +187,24 @@ class FacetReader(Bounded):
         Of what a run told several times the first and the last time.
         """
         told, values = self._ends(dataset, names)
-        self._wait_for_facts()
         sql = f"SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM ({told}) AS told {_NAMED_RUN}"
-        return [ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in self._rows(sql, values)]
+        return _told(ToldFacet, self._fact_rows(sql, values))
 
     def tellings_of_runs(
         self, run_ids: Sequence[str], since_us: int, dataset: DatasetId, names: Sequence[str]
     ) -> list[ToldFacet]:
         """Those among `tellings` that these runs told, of which none spoke before `since_us`."""
-        if not run_ids:
-            return []
         told, values = self._ends(dataset, names, since_us)
         sql = (
             f"SELECT stamp_us, stamp_digest, run_id, direction, facet, content FROM ({told}) AS told {_NAMED_RUN} "
-            f"WHERE run IN (SELECT id FROM {runs(run_ids)} r)"
+            f"WHERE run IN (SELECT id FROM {RUNS} r)"
         )
-        self._wait_for_facts()
-        rows = self._rows(sql, (*values, *map(self._key, run_ids)))
-        return [ToldFacet(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
+        return _told(ToldFacet, self._fact_rows_in(sql, self._keys(run_ids), before=values))
 
     def tellings_done_by(self, until_us: int, run_id: str, dataset: DatasetId) -> set[tuple[Direction, str, bytes]]:
         """What a run told of a dataset, and has not told again since: direction, facet, and digest of its content."""
         sql = f"SELECT direction, facet, content FROM telling WHERE dataset = {NAME} AND run = {RUN} AND last_us <= ?"
-        self._wait_for_facts()
-        return {tuple(row) for row in self._rows(sql, (*dataset, self._key(run_id), until_us))}
+        return {tuple(row) for row in self._fact_rows(sql, (*dataset, self._key(run_id), until_us))}
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """When runs told of another schema or version than before, by event time."""
@@ -298,14 +280,13 @@ class FacetReader(Bounded):
             "SELECT stamp_us, stamp_digest, schema, version FROM declared_shape "
             f"WHERE dataset = {NAME}{self._if_told} ORDER BY stamp_us, stamp_digest"
         )
-        self._wait_for_facts()
-        return [DeclaredShape(dataset, Stamp(*row[:2]), *row[2:]) for row in self._rows(sql, (*dataset, *self._bound))]
+        rows = self._fact_rows(sql, (*dataset, *self._bound))
+        return [DeclaredShape(dataset, Stamp(*row[:2]), *row[2:]) for row in rows]
 
     def schemas_ever_told(self, dataset: DatasetId) -> set[bytes]:
         """The schemas that runs ever told of a dataset under this very name, be it after the time asked about."""
-        self._wait_for_facts()
         sql = f"SELECT DISTINCT content FROM telling WHERE dataset = {NAME} AND facet = 'schema'"
-        return {row[0] for row in self._rows(sql, dataset)}
+        return {row[0] for row in self._fact_rows(sql, dataset)}
 
     def datasets_with_several_schemas(self) -> list[DatasetId]:
         """The names under which more than one schema was told of; looks through all that runs observed."""
@@ -314,9 +295,13 @@ class FacetReader(Bounded):
             f"UNION SELECT dataset, schema FROM declared_shape WHERE schema IS NOT NULL{self._if_told}"
         )
         several = f"SELECT dataset FROM ({told}) AS told GROUP BY dataset HAVING count(*) > 1"
-        self._wait_for_facts()
         sql = f"SELECT namespace, name FROM name WHERE id IN ({several})"
-        return [DatasetId(*row) for row in self._rows(sql, 2 * self._bound)]
+        return [DatasetId(*row) for row in self._fact_rows(sql, 2 * self._bound)]
+
+
+def _told(kind: Callable[..., ToldT], rows: Iterable[Row]) -> list[ToldT]:
+    """From time, digest, the run's key and what else the kind has."""
+    return [kind(Stamp(*row[:2]), run_id_of_key(row[2]), *row[3:]) for row in rows]
 
 
 def _place(change: ShapeChange) -> tuple[int, bytes, Direction, bytes]:

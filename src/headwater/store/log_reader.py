@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
 from headwater.errors import UnavailableError
-from headwater.store.bounded import END_OF_TIME_US, IN_ONE_QUESTION, RUN, Bounded, parts, runs
+from headwater.store.bounded import END_OF_TIME_US, IN_ONE_QUESTION, RUN, RUNS, Bounded
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import LoggedEvent
@@ -132,12 +132,7 @@ class LogReader(Bounded):
 
     def known_digests(self, digests: Sequence[bytes]) -> set[bytes]:
         """Those of the digests whose bytes are in the log."""
-        known: set[bytes] = set()
-        for asked in parts(digests):
-            known.update(
-                row[0] for row in self._rows(f"SELECT digest FROM log WHERE digest IN ({marks(asked)})", asked)
-            )
-        return known
+        return {row[0] for row in self._rows_in("SELECT digest FROM log WHERE digest IN ({})", digests)}
 
     def _unpacked(self, place: int, digest: bytes, frame: bytes) -> bytes:
         """The bytes of an event, from its row in the log; an empty frame means that they are in a segment."""
@@ -197,8 +192,7 @@ class LogReader(Bounded):
             "SELECT run_id FROM name JOIN run_of_job ON job = name.id JOIN run ON run.id = run_of_job.run "
             "WHERE namespace = ?"
         )
-        self._wait_for_facts()
-        return [run_id_of_key(row[0]) for row in self._rows(sql, (namespace,))]
+        return [run_id_of_key(row[0]) for row in self._fact_rows(sql, (namespace,))]
 
     def run_of(self, place: int) -> str | None:
         """The run that the entry at that place was stored as telling of, if any."""
@@ -207,17 +201,16 @@ class LogReader(Bounded):
 
     def count_of_namespace(self, namespace: str) -> int:
         """How many events there are of the runs of a namespace's jobs; looks at each of them."""
-        self._wait_for_facts()
         runs_of_it, values = self._runs_of_namespace(namespace)
         sql = f"SELECT count(*) FROM log WHERE run IN ({runs_of_it}){self._if_happened}"
-        return int(self._value(sql, (*values, *self._bound)))
+        [(count,)] = self._fact_rows(sql, (*values, *self._bound))
+        return int(count)
 
     def events_of_namespace(self, namespace: str, count: int, limit: int, offset: int) -> list[LoggedEvent]:
         """A page of the events of the runs of a namespace's jobs, the newest first; `count` of them there are.
 
         Where they are many, the log is gone through from its newest event; where few, all of them are put in order.
         """
-        self._wait_for_facts()
         runs_of_it, values = self._runs_of_namespace(namespace)
         if (offset + limit) * self._entries() < count * count:
             is_of_it = f"EXISTS (SELECT 1 FROM ({runs_of_it}) AS it WHERE it.run = log.run)"
@@ -226,7 +219,7 @@ class LogReader(Bounded):
             places = f"SELECT idx FROM log WHERE run IN ({runs_of_it}) AND +event_us <= ?"
         order = "ORDER BY event_us DESC, idx DESC"
         page = f"SELECT {_LOGGED} FROM log WHERE idx IN ({places} {order} LIMIT ? OFFSET ?) {order}"
-        return [self._logged(row) for row in self._rows(page, (*values, self._until_us, limit, offset))]
+        return [self._logged(row) for row in self._fact_rows(page, (*values, self._until_us, limit, offset))]
 
     def _runs_of_namespace(self, namespace: str) -> tuple[str, tuple[object, ...]]:
         """The numbers of the runs of a namespace's jobs, each once, as a question with its values."""
@@ -256,32 +249,26 @@ class LogReader(Bounded):
         told_by_nobody = "SELECT idx FROM log WHERE run IS NULL AND +event_us <= ?"
         without_run = [row[0] for row in self._rows(told_by_nobody, (until,))]
         for places in (without_run, [*self.times_of(run_ids, until)]):
-            for some in parts(places):  # few raw events at a time: a stream has thousands
-                yield from self.at(some).values()
+            yield from self._at(places)
 
     def times_of(self, run_ids: Sequence[str], until_us: int = END_OF_TIME_US) -> dict[int, int]:
         """When the events of the runs happened, by their places, until then, that time included; in no order."""
-        times: dict[int, int] = {}
-        for some in parts(run_ids):
-            keys = [*map(self._key, some)]
-            few = f"SELECT id FROM run WHERE run_id IN ({marks(keys)})"
-            sql = f"SELECT idx, event_us FROM log WHERE run IN ({few}) AND +event_us <= ?"
-            times.update(self._rows(sql, [*keys, min(until_us, self._until_us)]))
-        return times
+        sql = f"SELECT idx, event_us FROM log WHERE run IN (SELECT id FROM {RUNS} r) AND +event_us <= ?"
+        return dict(self._rows_in(sql, self._keys(run_ids), behind=(min(until_us, self._until_us),)))
 
     def count_told_of(self, run_ids: Sequence[str]) -> int:
         """How many events `told_of` would give at any time."""
-        count = int(self._value("SELECT count(*) FROM log WHERE run IS NULL"))
-        for some in parts(run_ids):
-            keys = [*map(self._key, some)]
-            few = f"SELECT id FROM run WHERE run_id IN ({marks(keys)})"
-            count += int(self._value(f"SELECT count(*) FROM log WHERE run IN ({few})", keys))
-        return count
+        without_run = int(self._value("SELECT count(*) FROM log WHERE run IS NULL"))
+        sql = f"SELECT count(*) FROM log WHERE run IN (SELECT id FROM {RUNS} r)"
+        return without_run + sum(int(row[0]) for row in self._rows_in(sql, self._keys(run_ids)))
 
     def at(self, places: Sequence[int]) -> dict[int, LoggedEvent]:
         """The events in these places of the log."""
-        rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE idx IN ({marks(places)})", places)
-        return {event.log_index: event for event in map(self._logged, rows)}
+        return {event.log_index: event for event in self._at(places)}
+
+    def _at(self, places: Sequence[int]) -> Iterator[LoggedEvent]:
+        """The same, few raw events at a time: a stream has thousands."""
+        return map(self._logged, self._rows_in(f"SELECT {_LOGGED} FROM log WHERE idx IN ({{}})", places))
 
     def newest_us(self, log_size: int | None = None, until_us: int | None = None) -> int | None:
         """The latest event time in the first entries of the log, or in all, until then; None where there is none."""
@@ -328,17 +315,17 @@ class LogReader(Bounded):
     def run_verdicts(self, run_ids: Sequence[str]) -> dict[str, list[tuple[str, str | None, int]]]:
         """For each run: verdict, key id, and how many of its events came out so."""
         sql = (
-            f"SELECT run_id, verdict, key_id, count(*) FROM log JOIN {runs(run_ids)} r ON id = run{self._if_happened} "
+            f"SELECT run_id, verdict, key_id, count(*) FROM log JOIN {RUNS} r ON id = run{self._if_happened} "
             "GROUP BY run_id, verdict, key_id"
         )
         verdicts: dict[str, list[tuple[str, str | None, int]]] = {run_id: [] for run_id in run_ids}
-        for run, verdict, key_id, count in self._rows(sql, [*map(self._key, run_ids), *self._bound]):
+        for run, verdict, key_id, count in self._rows_in(sql, self._keys(run_ids), behind=self._bound):
             verdicts[run_id_of_key(run)].append((verdict, key_id, count))
         return verdicts
 
     def with_digests(self, digests: Sequence[bytes]) -> dict[bytes, LoggedEvent]:
         """The events with these digests."""
-        rows = self._rows(f"SELECT {_LOGGED} FROM log WHERE digest IN ({marks(digests)})", digests)
+        rows = self._rows_in(f"SELECT {_LOGGED} FROM log WHERE digest IN ({{}})", digests)
         return {event.digest: event for event in map(self._logged, rows)}
 
 

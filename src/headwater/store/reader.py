@@ -1,7 +1,5 @@
 """Reading the store: the log, the merged facts and the facets, on a connection of its own that never waits."""
 
-# ruff: noqa: S608  SQL is put together from constants only; values go in as parameters
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, cast
@@ -22,7 +20,6 @@ from headwater.model.facts import (
     Telling,
 )
 from headwater.model.merging import Seen
-from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
 from headwater.store.facet_reader import OF_DATASET, FacetReader
 from headwater.store.log_reader import LogReader
@@ -74,9 +71,8 @@ class Reader(LogReader, FacetReader):
 
     def edit_facts(self, kind: str) -> Iterator[Edit]:
         """The edits that hold of targets of that kind, as `key` or `dataset`."""
-        self._wait_for_facts()
         sql = "SELECT target, what, value, log_idx, first_us, last_us FROM edit"
-        for target, what, value, place, *seen in self._rows(sql):
+        for target, what, value, place, *seen in self._fact_rows(sql):
             if (named := target_of_key(target))[0] == kind:
                 yield Edit(named, what, value, place, Seen(*seen))
 
@@ -99,10 +95,9 @@ class Reader(LogReader, FacetReader):
 
     def chain_links(self, until_us: int) -> list[Fact]:
         """The places of signed events in their nodes' records, of those that happened until then."""
-        self._wait_for_facts()
         names = LookedUpNames(self._reader)
         (table,) = (table for table in TABLES if table.kind is ChainLink)
-        rows = self._rows(f"{table.select} WHERE event_us <= ?", (until_us,))
+        rows = self._fact_rows(f"{table.select} WHERE event_us <= ?", (until_us,))
         return [table.fact(row, names) for row in list(rows)]
 
     def _read_content(self, digest: bytes) -> Mapping[str, Any]:
@@ -113,9 +108,8 @@ class Reader(LogReader, FacetReader):
 
     def bodies(self, digests: Sequence[bytes]) -> dict[bytes, bytes]:
         """The JSON of contents, by digest."""
-        self._wait_for_facts()
-        sql = f"SELECT digest, body FROM content WHERE digest IN ({marks(digests)})"
-        return {digest: content_of_row(body) for digest, body in self._rows(sql, digests)}
+        sql = "SELECT digest, body FROM content WHERE digest IN ({})"
+        return {digest: content_of_row(body) for digest, body in self._fact_rows_in(sql, digests)}
 
 
 AnotherReader = Callable[[], Reader]

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from headwater.model.events import Direction
 from headwater.model.facts import SHAPE_PARTS, Fact, Observation, ShapePart, Stamped
 from headwater.model.names import DatasetId
-from headwater.store.bounded import END_OF_TIME_US, parts
-from headwater.store.bulk import marks
+from headwater.store.bounded import END_OF_TIME_US, RUNS
 from headwater.store.entries import EDIT, LoggedEvent, facts_of
 from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet, ToldRunFacet
 from headwater.store.log_reader import EventsAsked
@@ -242,18 +241,16 @@ class ReaderUntil(Reader):
 
         Their numbers, as in a list of SQL, which may have any number of them; -1 where there is none.
         """
-        beside, asked = self._again(), [*self.runs]
+        beside = self._again()
         then = {*beside.runs_of_namespace(namespace)} if beside else set()
         left, joined = list[int](), list[int]()
-        for some in parts(asked):
-            keys = [*map(self._key, some)]
-            sql = (
-                "SELECT run_id, run.id, namespace FROM run JOIN run_of_job ON run_of_job.run = run.id "
-                f"JOIN name ON name.id = job WHERE run_id IN ({marks(keys)})"
-            )
-            for key, number, now in self._rows(sql, keys):
-                if (was := run_id_of_key(key) in then) != (now == namespace):
-                    (joined if was else left).append(number)
+        sql = (
+            f"SELECT run_id, r.id, namespace FROM {RUNS} r JOIN run_of_job ON run_of_job.run = r.id "
+            "JOIN name ON name.id = job"
+        )
+        for key, number, now in self._fact_rows_in(sql, self._keys([*self.runs])):
+            if (was := run_id_of_key(key) in then) != (now == namespace):
+                (joined if was else left).append(number)
         return ", ".join(map(str, left)) or "-1", ", ".join(map(str, joined)) or "-1"
 
 

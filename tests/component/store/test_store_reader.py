@@ -1,7 +1,9 @@
 """What can be asked of the store."""
 
 import json
+from collections.abc import Callable, Iterable
 from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -94,6 +96,56 @@ def test_what_is_asked_of_thousands_of_runs_is_asked_in_parts(store: Store, monk
 
     assert (sorted(told), shapes) == (sorted(whole[0]), whole[1])
     assert [each.run_id for each in shapes] == ids
+
+
+def _runs(more: int) -> list[str]:
+    return ["a", "b", *(f"nobody-{number}" for number in range(more))]
+
+
+def _digests(known: Iterable[bytes], more: int) -> list[bytes]:
+    return [*known, *(number.to_bytes(32) for number in range(more))]
+
+
+def _logged(store: Store) -> list[bytes]:
+    return [logged.digest for logged in store.logged(range(2))]
+
+
+def _contents(store: Store) -> list[bytes]:
+    return [fact.digest for fact in store.facts() if isinstance(fact, Content)]
+
+
+OF_MANY: dict[str, Callable[[Store, int], Any]] = {
+    "at": lambda store, more: store.at(range(2 + more)),
+    "bodies": lambda store, more: store.bodies(_digests(_contents(store), more)),
+    "count_told_of": lambda store, more: store.count_told_of(_runs(more)),
+    "known_digests": lambda store, more: store.known_digests(_digests(_logged(store), more)),
+    "newest_facets": lambda store, more: store.newest_facets(_runs(more), T),
+    "observed_facets": lambda store, more: store.observed_facets(_runs(more)),
+    "run_facets": lambda store, more: store.run_facets(_runs(more)),
+    "run_verdicts": lambda store, more: store.run_verdicts(_runs(more)),
+    "tellings_of_runs": lambda store, more: store.tellings_of_runs(_runs(more), 0, T, ["schema"]),
+    "times_of": lambda store, more: store.times_of(_runs(more)),
+    "told_facets": lambda store, more: store.told_facets(_runs(more), T, ["schema"]),
+    "told_of": lambda store, more: [*store.told_of(_runs(more))],
+    "told_run_facets": lambda store, more: store.told_run_facets(_runs(more), "test"),
+    "with_digests": lambda store, more: store.with_digests(_digests(_logged(store), more)),
+}
+"""Each question about any number of values, asked about those that are known and so many more."""
+
+
+@pytest.mark.parametrize("name", OF_MANY)
+def test_any_number_of_values_can_be_asked_about(store: Store, name: str) -> None:
+    """More than any database takes in one question: PostgreSQL 65,535, SQLite 32,766 or what it was built with."""
+    tests = facet(tests=[{"name": "unique", "status": "pass"}])
+    told = ({"runId": each, "facets": {"test": tests}} for each in ("a", "b"))
+    store.add([entry(event(run=run, outputs=[dataset("t", schema=schema("x"))])) for run in told])
+
+    few, many = (OF_MANY[name](store, more) for more in (0, 70_000))
+
+    assert few
+    if isinstance(many, dict):
+        many = {key: value for key, value in many.items() if value or key in few}
+    assert many == few
 
 
 def test_another_reader_knows_the_facts_of_all_that_was_taken_in(store: Store) -> None:

@@ -45,7 +45,6 @@ _MOST_RUNS: Final = 200
 """Of a job, its newest."""
 _MOST_EVENTS: Final = 200
 """Of a run, its first and as many of its last: a stream may have any number between."""
-_RUNS_AT_ONCE: Final = 500
 _SILENCE_US: Final = 3_600_000_000
 """For streams that do not say how often they speak."""
 _WINDOWS: Final = 2
@@ -101,11 +100,9 @@ class KnownHistory:
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
         """For each run the versions of the dataset that it says it wrote."""
         versions: dict[str, frozenset[str]] = {}
-        for begin in range(0, len(run_ids), _RUNS_AT_ONCE):
-            told = self._knowledge.store.observed_facets(run_ids[begin : begin + _RUNS_AT_ONCE])
-            for run_id, rows in told.items():
-                own = [row for row in rows if row.direction == "output" and self._graph.shown(row.dataset) == name]
-                versions[run_id] = frozenset(version for row in own for version in self._versions(row))
+        for run_id, rows in self._knowledge.store.observed_facets(run_ids).items():
+            own = [row for row in rows if row.direction == "output" and self._graph.shown(row.dataset) == name]
+            versions[run_id] = frozenset(version for row in own for version in self._versions(row))
         return versions
 
     def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:

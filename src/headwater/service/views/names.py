@@ -58,5 +58,5 @@ def _is_deleted(body: bytes) -> bool:
 def stored_facets(knowledge: Knowledge, digests: Iterable[Mapping[str, bytes]]) -> list[shapes.Facets]:
     """For each mapping of digests by facet name: the facets."""
     asked = list(digests)
-    bodies = knowledge.store.bodies([digest for each in asked for digest in each.values()])
+    bodies = knowledge.store.bodies([*{digest for each in asked for digest in each.values()}])
     return [facets_of({name: bodies[digest] for name, digest in each.items()}) for each in asked]
