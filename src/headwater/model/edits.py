@@ -15,6 +15,15 @@ JSON object of ours, which can never be taken for an event: it has neither run n
     source, name                     described   {"type", "connectionUrl", "description"}
     tag, name                        described   {"description"}
     names, ns, name, ns, name        apart       true, or false again: the two are not one dataset
+    dataset | job, namespace, name   put         true: an event before it is what somebody put over the API
+    run, id                          put         true, likewise
+    key, key id                      enrolled    {"statement", "signatures", "token"}
+    key, key id                      revoked     {"statement", "signatures", "token"}
+    access-key, id                   granted     {"name", "sha256", "roles", "scopes", "nodes", "knowsRestricted",
+                                                 "untilUs"}
+    access-key, id                   revoked     true
+    entry, index                     erased:PATH {"reason"}
+    export, id of this entry         export      {"begin", "end", "dataset"}
 
 What stands later in the log holds, for each target and what. What is deleted is only hidden: an event that names it,
 and stands later in the log, brings it back.
@@ -43,7 +52,18 @@ FORMAT: Final = "edit/1"
 DELETED: Final = "deleted"
 DESCRIBED: Final = "described"
 APART: Final = "apart"
+PUT: Final = "put"
+ENROLLED: Final = "enrolled"
+GRANTED: Final = "granted"
+REVOKED: Final = "revoked"
+KEY: Final = "key"
+"""What targets begin with that are signing keys of nodes."""
+ACCESS_KEY: Final = "access-key"
+"""What targets begin with that are API keys."""
+EXPORT: Final = "export"
+"""What is said of an export, and what such targets begin with."""
 _TAG: Final = "tag:"
+_ERASED: Final = "erased:"
 Node = DatasetId | JobId
 
 
@@ -79,6 +99,11 @@ def tag(name: str) -> str:
 def tag_of(what: str) -> str | None:
     """The name of the tag, if it is a tag that is spoken of."""
     return what.removeprefix(_TAG) if what.startswith(_TAG) else None
+
+
+def erased(path: str) -> str:
+    """What is said of an entry by erasing the facet at that path from it."""
+    return f"{_ERASED}{path}"
 
 
 def target_of(node: DatasetId | JobId) -> Target:

@@ -4,10 +4,10 @@ import secrets
 from typing import NamedTuple
 
 from headwater.errors import NotFoundError
-from headwater.model.edits import Saying, edit_entry
+from headwater.model.edits import Saying, edit_entry, erased
 from headwater.model.words import in_words
 from headwater.signing.erasure import ERASED
-from headwater.signing.erasure import erase as erased
+from headwater.signing.erasure import erase as erase_from
 from headwater.signing.leaf import SALT_BYTES
 from headwater.signing.segments import facet_places
 from headwater.store.entries import EDIT, entry_of
@@ -45,8 +45,8 @@ def erase(store: Store, told: Erasure) -> tuple[list[str], int]:
     [sealed] = store.tree.seals(range(told.place, told.place + 1))
     is_signed = any(place.path == tuple(_SIGNATURE.split(".")) for place in facet_places(logged.raw))
     paths = [told.path, *([_SIGNATURE] if is_signed and told.path != _SIGNATURE else [])]
-    raw, salt = erased(logged.raw, sealed.salt, _not_erased(logged.raw, paths, told.path))
-    saying = Saying(("entry", str(told.place)), f"erased:{told.path}", {"reason": reason})
+    raw, salt = erase_from(logged.raw, sealed.salt, _not_erased(logged.raw, paths, told.path))
+    saying = Saying(("entry", str(told.place)), erased(told.path), {"reason": reason})
     edit = edit_entry(told.edit_id, told.time_us, by, [saying])
     entry = entry_of(edit, "unsigned", None, told.time_us, secrets.token_bytes(SALT_BYTES))
     return paths, store.replace(told.place, raw, salt, entry)

@@ -5,11 +5,11 @@ no place for who sent it, an edit beside it says that it was put, and by whom; s
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
-from headwater.model.edits import EditEntry, Saying, edit_entry
+from headwater.model.edits import EXPORT, PUT, EditEntry, Saying, edit_entry
 from headwater.model.facts import Target
 from headwater.service.http.answers import iso
 from headwater.service.request.access import Service
@@ -17,13 +17,10 @@ from headwater.service.shapes import access as shapes
 from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.reader import Reader
 
-EXPORT: Final = "export"
-_PUT: Final = "put"
-
 
 async def note_put(service: Service, target: Target, by: str | None) -> None:
     """Say who put what is now an event; None where nobody was asked who they are."""
-    entry = edit_entry(service.new_id(), service.now_us(), by, [Saying(target, _PUT, True)])
+    entry = edit_entry(service.new_id(), service.now_us(), by, [Saying(target, PUT, True)])
     await service.intake.edit(entry)
 
 

@@ -8,21 +8,17 @@ from headwater.access.api_keys import ApiKey, NewKey, new_key, read_key, told
 from headwater.access.callers import EVERYTHING, Grant, checked_roles
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.graph.edits import Edits
-from headwater.model.edits import Saying, edit_entry
+from headwater.model.edits import ACCESS_KEY, GRANTED, REVOKED, Saying, edit_entry
 from headwater.model.facts import Edit, Fact
 from headwater.model.times import microseconds
 from headwater.service.http.answers import iso
 from headwater.service.request.access import Service
 from headwater.service.shapes import access as shapes
 
-_TARGET = "access-key"
-_GRANTED = "granted"
-_REVOKED = "revoked"
-
 
 def is_about_api_keys(fact: Fact) -> bool:
     """Whether other API keys may hold because of the fact."""
-    return isinstance(fact, Edit) and fact.target[0] == _TARGET
+    return isinstance(fact, Edit) and fact.target[0] == ACCESS_KEY
 
 
 def holding(edits: Edits) -> dict[str, ApiKey]:
@@ -43,7 +39,7 @@ async def create(service: Service, body: shapes.ApiKeyBody, by: str | None) -> s
         InvalidInputError: the name is taken, a role or scope is none, or the end is over.
     """
     made, key = _made(service, body)
-    await _log(service, by, key.key_id, _GRANTED, told(key))
+    await _log(service, by, key.key_id, GRANTED, told(key))
     return shapes.NewApiKey(**_shape(key, is_revoked=False), secret=made.secret)
 
 
@@ -57,7 +53,7 @@ async def revoke(service: Service, name: str, by: str | None) -> shapes.ApiKey:
     key = keys.get(name) or next((each for each in keys.values() if each.name == name), None)
     if key is None:
         raise NotFoundError(f"API key '{name}' not found.")
-    await _log(service, by, key.key_id, _REVOKED, True)
+    await _log(service, by, key.key_id, REVOKED, True)
     return _shape(key, is_revoked=True)
 
 
@@ -78,16 +74,16 @@ def _made(service: Service, body: shapes.ApiKeyBody) -> tuple[NewKey, ApiKey]:
 
 
 async def _log(service: Service, by: str | None, key_id: str, what: str, value: object) -> None:
-    saying = Saying((_TARGET, key_id), what, value)
+    saying = Saying((ACCESS_KEY, key_id), what, value)
     entry = edit_entry(service.new_id(), service.now_us(), by, [saying])
     await service.intake.edit(entry, is_proved=True)  # who says it was asked before
 
 
 def _every(edits: Edits) -> Iterator[tuple[ApiKey, bool]]:
-    for target in edits.targets(_TARGET):
-        if (granted := edits.said(target, _GRANTED)) is not None:
+    for target in edits.targets(ACCESS_KEY):
+        if (granted := edits.said(target, GRANTED)) is not None:
             kept: Mapping[str, object] = orjson.loads(granted.value)
-            yield read_key(target[1], kept), edits.said(target, _REVOKED) is not None
+            yield read_key(target[1], kept), edits.said(target, REVOKED) is not None
 
 
 def _shape(key: ApiKey, *, is_revoked: bool) -> shapes.ApiKey:

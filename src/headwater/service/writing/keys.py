@@ -7,14 +7,14 @@ change is an entry of the log, with the statement and its signatures as they cam
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidInputError, NotFoundError, UntrustedEventError
 from headwater.graph.edits import Edits
-from headwater.model.edits import Saying, edit_entry
+from headwater.model.edits import ENROLLED, KEY, REVOKED, Saying, edit_entry
 from headwater.model.facts import Edit, Fact
 from headwater.model.times import microseconds
 from headwater.model.words import in_words
@@ -28,14 +28,10 @@ from headwater.signing.jwks import encoded_public_key, public_key, write_jwks
 
 Configured = Mapping[str, Ed25519PublicKey]
 
-_KEY: Final = "key"
-_ENROLLED: Final = "enrolled"
-_REVOKED: Final = "revoked"
-
 
 def is_about_keys(fact: Fact) -> bool:
     """Whether what is trusted may be something else because of the fact."""
-    return isinstance(fact, Edit) and fact.target[0] == _KEY
+    return isinstance(fact, Edit) and fact.target[0] == KEY
 
 
 def trust(edits: Edits, configured: Configured, *, is_required: bool) -> Trust:
@@ -70,15 +66,15 @@ async def change(
     if _checked(statement, signed, known, body.token):
         used = _used_token(token_directory, body.token, statement, service.now_us(), known)
     told = {"statement": body.statement, "signatures": dict(body.signatures), "token": used}
-    what = _REVOKED if statement.what == "revoke" else _ENROLLED
-    saying = Saying((_KEY, statement.key_id), what, told)
+    what = REVOKED if statement.what == "revoke" else ENROLLED
+    saying = Saying((KEY, statement.key_id), what, told)
     entry = edit_entry(service.new_id(), service.now_us(), next(iter(body.signatures), None), [saying])
     await service.intake.edit(entry, is_proved=True)
 
 
 def keys(edits: Edits, configured: Configured) -> shapes.Keys:
     """Every key that is or was trusted, by its id."""
-    enrolled = {key_id: read_statement(edit["statement"]) for key_id, edit in _said(edits, _ENROLLED)}
+    enrolled = {key_id: read_statement(edit["statement"]) for key_id, edit in _said(edits, ENROLLED)}
     revoked = dict(_revoked(edits))
     replaced = {told.replaces: key_id for key_id, told in enrolled.items() if told.replaces}
     every = {**configured, **dict(_enrolled(edits))}
@@ -154,18 +150,18 @@ def _refuse_second_key(statement: Statement, bound: str | None, known: Trust) ->
 
 
 def _said(edits: Edits, what: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for target in edits.targets(_KEY):
+    for target in edits.targets(KEY):
         if (edit := edits.said(target, what)) is not None:
             yield target[1], orjson.loads(edit.value)
 
 
 def _enrolled(edits: Edits) -> Iterator[tuple[str, Ed25519PublicKey]]:
-    for key_id, told in _said(edits, _ENROLLED):
+    for key_id, told in _said(edits, ENROLLED):
         yield key_id, public_key(directory.read_statement(told["statement"]).x, "statement.x")
 
 
 def _revoked(edits: Edits) -> Iterator[tuple[str, Statement]]:
-    for key_id, told in _said(edits, _REVOKED):
+    for key_id, told in _said(edits, REVOKED):
         yield key_id, directory.read_statement(told["statement"])
 
 
