@@ -267,7 +267,7 @@ class LogReader(Bounded):
         return {event.log_index: event for event in self._at(places)}
 
     def _at(self, places: Sequence[int]) -> Iterator[LoggedEvent]:
-        """The same, few raw events at a time: a stream has thousands."""
+        """The events in these places, few raw ones at a time: a stream has thousands."""
         return map(self._logged, self._rows_in(f"SELECT {_LOGGED} FROM log WHERE idx IN ({{}})", places))
 
     def newest_us(self, log_size: int | None = None, until_us: int | None = None) -> int | None:
