@@ -249,6 +249,41 @@ def test_a_run_that_is_overdue_by_its_own_rhythm_is_missing(client: TestClient) 
     assert answer["findings"][0]["runs"] == ["clean-4", "report-7"]
 
 
+def test_a_run_is_missing_also_where_reader_and_writer_tell_the_version(client: TestClient) -> None:
+    for day in range(5, 9):
+        post(client, *run("load", day), *run("clean", day, outputs=[written("stage", version=version(day))]))
+        post(client, *run("report", day, inputs=[read("stage", version=version(day))]))
+    for day in (9, 10, 11):
+        post(client, *run("report", day, inputs=[read("stage", version=version(8))]))
+
+    answer = ask(client)
+
+    assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [("report-11", "stage", "clean-8", "version")]
+    (finding,) = answer["findings"]
+    assert (finding["kind"], finding["score"], finding["runs"]) == ("missing-run", 0.75, ["clean-8", "report-11"])
+    assert finding["words"] == "clean usually ends a run every 1 d, and its last one was 3 d old when stage was read"
+    assert len(finding["events"]) == 1
+
+
+def test_a_job_that_goes_on_is_not_missing_where_its_reader_stays_with_an_old_version(client: TestClient) -> None:
+    for day in range(5, 12):
+        post(client, *run("load", day), *run("clean", day, outputs=[written("stage", version=version(day))]))
+        post(client, *run("report", day, inputs=[read("stage", version=version(min(day, 8)))]))
+
+    assert found(ask(client)) == [("freshness-gap", "stage", 1)]
+
+
+def test_a_version_that_was_read_while_its_run_went_on_is_of_no_missing_run(client: TestClient) -> None:
+    begin, end = run("clean", 9, hour=2, outputs=[written("stage", version=version(9))])
+    post(client, *run("load", 9), begin, {**end, "eventTime": at(9, 3, 30)})
+    post(client, *run("report", 9, inputs=[read("stage", version=version(9))]))
+
+    answer = ask(client)
+
+    assert links(answer["lookedAt"][0]["inputs"][0]["writers"]) == [("report-9", "stage", "clean-9", "version")]
+    assert "missing-run" not in [finding["kind"] for finding in answer["findings"]]
+
+
 def test_a_job_that_had_never_run_before_its_reader_is_missing(client: TestClient) -> None:
     post(client, *run("mix", 5, hour=1, inputs=[read("late")], outputs=[written("mixed")]))
     post(client, *run("slow", 5, hour=2, outputs=[written("late")]))

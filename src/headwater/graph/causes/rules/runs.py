@@ -55,15 +55,32 @@ def _error(record: Record) -> tuple[str, EventRef] | None:
 def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
     """A job that writes an input had not run by then, or is overdue by its own rhythm."""
     for feed in visit.feeds:
-        found = {writer.run.job: writer for writer in feed.writers if writer.by != "version"}
+        tried = {writer.run.job for writer in feed.writers if writer.by == "attempt"}
         for job in feed.jobs:
-            if history.is_stream(job) or job == visit.run.job:
+            if history.is_stream(job) or job == visit.run.job or job in tried:
                 continue
-            writer = found.get(job)
-            if writer is not None and writer.by == "time":
-                yield from _overdue(visit, history, feed, writer.run)
+            last = _last(history, feed, job)
+            if last is not None:
+                yield from _overdue(visit, history, feed, last)
             elif not feed.writers:
                 yield from _never(visit, history, feed, job)
+
+
+def _last(history: History, feed: Feed, job: JobId) -> Outline | None:
+    """The job's last run that had written an input by the time it was read; the one whose version it is had."""
+    read = {writer.run.run_id for writer in feed.writers if writer.by == "version"}
+    runs = [run for run in history.runs_of(job) if run.run_id in read or _had_written(run, feed)]
+    return max(runs, key=lambda run: (_end_us(run), run.run_id), default=None)
+
+
+def _had_written(run: Outline, feed: Feed) -> bool:
+    is_done = run.state == "COMPLETED" and run.ended_us is not None and run.ended_us <= feed.at_us
+    return is_done and feed.dataset in run.writes
+
+
+def _end_us(run: Outline) -> int:
+    """When it ended; of one that told no end, when it was heard of last."""
+    return run.last_us if run.ended_us is None else run.ended_us
 
 
 def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[Finding]:
@@ -88,8 +105,9 @@ def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[F
 
 def _overdue(visit: Visit, history: History, feed: Feed, last: Outline) -> Iterator[Finding]:
     ends = [run.ended_us for run in history.runs_of(last.job) if run.state == "COMPLETED" and run.ended_us is not None]
-    usual_us = _rhythm_us([end for end in ends if end <= (last.ended_us or 0)])
-    age_us = feed.at_us - (last.ended_us or 0)
+    ended_us = _end_us(last)
+    usual_us = _rhythm_us([end for end in ends if end <= ended_us])
+    age_us = feed.at_us - ended_us
     if usual_us is None or age_us <= _LATE_AFTER * usual_us:
         return
     last_event = history.record(last.run_id).last
@@ -100,7 +118,7 @@ def _overdue(visit: Visit, history: History, feed: Feed, last: Outline) -> Itera
         f"{feed.dataset.name} was read",
         last.job,
         visit,
-        (last.ended_us or 0) + round(usual_us),
+        ended_us + round(usual_us),
         (last.run_id, visit.run.run_id),
         () if last_event is None else (last_event,),
         is_of_feed=True,
