@@ -113,6 +113,38 @@ def test_a_column_that_changed_its_type_is_found_where_it_was_written(client: Te
     assert digest_of(changed[1]) in [evidence["digest"] for evidence in finding["events"]]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("int", "INTEGER", None),
+        ("bigint", "long", None),
+        ("double", "DOUBLE PRECISION", None),
+        ("int", "bigint", ("raw: changed amount from int to bigint", 0.4)),
+        ("varchar(20)", "varchar(10)", ("raw: changed amount from varchar(20) to varchar(10)", 0.6)),
+        ("bigint", "int", ("raw: changed amount from bigint to int", 0.85)),
+    ],
+)
+def test_a_type_in_another_spelling_is_no_change_and_what_no_reader_minds_weighs_less(
+    client: TestClient, before: str, after: str, told: tuple[str, float] | None
+) -> None:
+    for day, kind in ((5, before), (6, after)):
+        post(client, *run("load", day, outputs=[written("raw", columns={"id": "int", "amount": kind})]))
+        post(client, *run("clean", day), *run("report", day))
+
+    findings = ask(client)["findings"]
+
+    assert [(finding["words"], finding["score"]) for finding in findings] == ([told] if told else [])
+
+
+def test_columns_that_are_lost_weigh_as_much_where_others_are_only_promoted(client: TestClient) -> None:
+    for day, columns in ((5, {"id": "int", "amount": "double"}), (6, {"id": "long"})):
+        post(client, *run("load", day, outputs=[written("raw", columns=columns)]))
+
+    (finding,) = ask(client, "dataset:lake:raw")["findings"]
+
+    assert (finding["words"], finding["score"]) == ("raw: lost amount, changed id from int to long", 0.85)
+
+
 def test_columns_that_icebergs_format_adds_are_no_change(client: TestClient) -> None:
     listed = COLUMNS | {"_file": "string", "_pos": "long"}
     storage = facet(storageLayer="iceberg", fileFormat="parquet")
@@ -171,6 +203,17 @@ def test_a_registrys_new_version_is_named_though_only_a_stream_read_the_topic(th
     assert (finding["at"], finding["score"]) == ("2026-05-02T20:00:00.000Z", 0.85)
     assert links(finding["path"]) == [("report-3", "stage", "flow-1", "stream")]
     assert len(finding["events"]) == 1
+
+
+def test_a_registrys_version_that_only_promotes_weighs_less(through_a_stream: TestClient) -> None:
+    post(through_a_stream, declared(2, 2, 20, id="int", amount="long"))
+
+    (finding,) = ask(through_a_stream)["findings"]
+
+    assert (finding["words"], finding["score"]) == (
+        "raw: changed amount from int to long, by version 2 of raw-value",
+        0.4,
+    )
 
 
 def test_a_version_that_was_there_the_last_time_is_not_to_blame(through_a_stream: TestClient) -> None:

@@ -12,8 +12,8 @@ from headwater.model.facets.view import View
 ViewT = TypeVar("ViewT", bound=View)
 
 
-class Columns(dict[str, str]):
-    """The type of each column in lower case, by name; nested ones with dots."""
+class Columns(dict[str, str | None]):
+    """The type of each column in lower case, by name, None where none is told; nested ones with dots."""
 
     __slots__ = ("__weakref__",)
 
@@ -56,7 +56,7 @@ def _digest(kind: type[View], facets: Facets) -> bytes | None:
     return None if text is None else text.digest
 
 
-def _columns(fields: Iterable[SchemaField], outer: str) -> Iterator[tuple[str, str]]:
+def _columns(fields: Iterable[SchemaField], outer: str) -> Iterator[tuple[str, str | None]]:
     for each in fields:
-        yield f"{outer}{each.name}", (each.type or "").lower()
+        yield f"{outer}{each.name}", (each.type or "").lower() or None
         yield from _columns(each.fields or (), f"{outer}{each.name}.")

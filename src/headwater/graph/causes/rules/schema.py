@@ -1,35 +1,34 @@
-"""Columns that came, went or changed their type: since the job's run before, while a stream ran, or as declared."""
+"""Columns that came, went or changed their type: since the job's run before, while a stream ran, or as declared.
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+Which types are one, and which a reader can take for another, is what `headwater.graph.impact.change` says.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from headwater.graph.causes.finding import Finding
 from headwater.graph.causes.history import History
 from headwater.graph.causes.record import EventRef, Record, SchemaNews
 from headwater.graph.causes.trail import Visit
 from headwater.graph.causes.words import listed
-from headwater.graph.drift import ColumnChange
+from headwater.graph.drift import ColumnChange, Columns, column_changes
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId
 
 _LOST: Final = 0.85
+"""Also of columns whose new type no reader of the old one takes."""
+_REBOUND: Final = 0.6
+"""Of one type with other bounds: engines differ on who can read it."""
 _ADDED: Final = 0.4
+"""Also of columns that were promoted: their readers can go on without loss."""
 _ELSEWHERE: Final = 0.3
 """Of the weight, where no column that matters changed."""
 
+_RETYPED: Final[Mapping[bool | None, float]] = {True: _LOST, None: _REBOUND, False: _ADDED}
+"""By whether the new type breaks who reads the column."""
 
-_Told = tuple[Mapping[str, str], EventRef]
+_Told = tuple[Columns, EventRef]
 """The type of each column, and which event told."""
-
-
-class _Difference(NamedTuple):
-    gone: list[str]
-    retyped: list[str]
-    come: list[str]
-
-    @property
-    def columns(self) -> list[str]:
-        return [*self.gone, *self.retyped, *self.come]
 
 
 def schema_changes(visit: Visit, history: History) -> Iterator[Finding]:
@@ -69,14 +68,13 @@ def _changed(
     visit: Visit, name: DatasetId, before: _Told, after: _Told, at_us: int, *runs: str, is_of_feed: bool = False
 ) -> Iterator[Finding]:
     (then, event_then), (now, event) = before, after
-    difference = _difference(then, now)
-    if not difference.columns:
+    changes = [] if then == now else sorted(column_changes(then, now))
+    if not changes:
         return
-    is_lost = bool(difference.gone or difference.retyped)
     yield Finding(
         "schema-change",
-        _weight(visit, name, difference.columns, is_lost=is_lost),
-        f"{name.name}: {_words(difference, then, now)}",
+        _weight(visit, name, changes),
+        f"{name.name}: {_words(changes)}",
         name,
         visit,
         at_us,
@@ -97,13 +95,11 @@ def declared_changes(visit: Visit, history: History) -> Iterator[Finding]:
 
 
 def _declared(visit: Visit, name: DatasetId, news: SchemaNews, *, is_of_feed: bool) -> Finding:
-    columns = [change.column for change in news.changes]
-    is_lost = any(change.change != "added" for change in news.changes)
     version = "" if news.version is None else f", by {news.version}"
     return Finding(
         "schema-change",
-        _weight(visit, name, columns, is_lost=is_lost),
-        f"{name.name}: {_words_of(news.changes)}{version}",
+        _weight(visit, name, news.changes),
+        f"{name.name}: {_words(news.changes)}{version}",
         name,
         visit,
         news.at_us,
@@ -113,26 +109,22 @@ def _declared(visit: Visit, name: DatasetId, news: SchemaNews, *, is_of_feed: bo
     )
 
 
-def _weight(visit: Visit, name: DatasetId, columns: Collection[str], *, is_lost: bool) -> float:
-    matters = any(visit.matters(name, column) for column in columns)
-    return (_LOST if is_lost else _ADDED) * (1 if matters else _ELSEWHERE)
+def _weight(visit: Visit, name: DatasetId, changes: Sequence[ColumnChange]) -> float:
+    matters = any(visit.matters(name, change.column) for change in changes)
+    return max(map(_weight_of, changes)) * (1 if matters else _ELSEWHERE)
 
 
-def _difference(then: Mapping[str, str], now: Mapping[str, str]) -> _Difference:
-    retyped = [name for name in then if name in now and then[name] and now[name] and then[name] != now[name]]
-    return _Difference(
-        sorted(name for name in then if name not in now),
-        sorted(retyped),
-        sorted(name for name in now if name not in then),
-    )
+def _weight_of(change: ColumnChange) -> float:
+    match change.change:
+        case "removed":
+            return _LOST
+        case "added":
+            return _ADDED
+        case "retyped":
+            return _RETYPED[change.is_breaking]
 
 
-def _words(difference: _Difference, then: Mapping[str, str], now: Mapping[str, str]) -> str:
-    retyped = [f"{name} from {then[name]} to {now[name]}" for name in difference.retyped]
-    return _sentence(difference.gone, retyped, difference.come)
-
-
-def _words_of(changes: Sequence[ColumnChange]) -> str:
+def _words(changes: Sequence[ColumnChange]) -> str:
     by_kind = {kind: [each for each in changes if each.change == kind] for kind in ("removed", "retyped", "added")}
     retyped = [f"{each.column} from {each.before} to {each.after}" for each in by_kind["retyped"]]
     return _sentence([each.column for each in by_kind["removed"]], retyped, [each.column for each in by_kind["added"]])
