@@ -41,9 +41,10 @@ def serving(
     tokens: Path | None = None,
     entrance: Entrance | None = None,
     witnesses: Enrolled | None = None,
+    start_us: int = START_US,
 ) -> Iterator[TestClient]:
     """A client of the app over a store; failures come as answers."""
-    ticks = count(START_US, 1_000)
+    ticks = count(start_us, 1_000)
     app = create_app(
         store,
         trusted or {},
@@ -63,9 +64,12 @@ def serving(
 
 
 @contextmanager
-def served(folder: Path, *, kept_mb: float = 100) -> Iterator[TestClient]:
+def served(folder: Path, *, kept_mb: float = 100, start_us: int = START_US) -> Iterator[TestClient]:
     """A client of an app over a new store in a folder."""
-    with closing(SqliteStore(folder / "headwater.db")) as store, serving(store, kept_mb=kept_mb) as client:
+    with (
+        closing(SqliteStore(folder / "headwater.db")) as store,
+        serving(store, kept_mb=kept_mb, start_us=start_us) as client,
+    ):
         yield client
 
 

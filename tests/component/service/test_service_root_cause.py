@@ -14,11 +14,21 @@ from tests.support.app import Body, dataset, event, facet, get, post, served
 from tests.support.days import COLUMNS, Events, at, days, read, run, schema, written
 
 MART = "dataset:lake:mart"
+DAY_1_US = 1_777_593_600_000_000
+"""2026-05-01, midnight in UTC."""
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    """Four days on which all went well."""
+    """Four days on which all went well, asked about when the last event came: the clock is at their beginning."""
+    with served(tmp_path, start_us=DAY_1_US) as client:
+        post(client, *days(1, 4))
+        yield client
+
+
+@pytest.fixture
+def client_later(tmp_path: Path) -> Iterator[TestClient]:
+    """The same, asked about 18 days later."""
     with served(tmp_path) as client:
         post(client, *days(1, 4))
         yield client
@@ -337,6 +347,36 @@ def test_a_job_that_had_never_run_before_its_reader_is_missing(client: TestClien
     assert answer["findings"][0]["words"] == "slow writes late and had completed no run when it was read"
 
 
+def test_the_outputs_own_job_is_missing_where_it_ran_no_more_when_it_is_asked(client: TestClient) -> None:
+    for day in range(5, 9):
+        post(client, *run("load", day), *run("clean", day))
+
+    answer = ask(client)
+
+    assert found(answer) == [("missing-run", "report", 0)]
+    (finding,) = answer["findings"]
+    assert finding["words"] == "report usually ends a run every 1 d, and its last one is 4 d old"
+    assert (finding["score"], finding["at"], finding["runs"]) == (0.75, "2026-05-05T03:10:00.000Z", ["report-4"])
+    assert [each["digest"] for each in finding["events"]] == [digest_of(run("report", 4)[1])]
+    assert found(ask(client, "job:etl:report")) == [("missing-run", "report", 0)]
+    assert found(ask(client, asOf=at(6, 2))) == []  # not yet two of its intervals
+
+
+def test_a_run_that_is_asked_for_is_not_missing(client_later: TestClient) -> None:
+    answer = ask(client_later)
+
+    assert answer["summary"].startswith("report usually ends a run every 1 d, and its last one is 18")
+    assert ask(client_later, run="report-4")["findings"] == []
+
+
+@pytest.mark.parametrize("state", ["FAIL", None])
+def test_a_job_whose_last_run_went_on_or_failed_is_not_missing(client_later: TestClient, state: str | None) -> None:
+    begin, *end = run("report", 5, state=state or "FAIL")
+    post(client_later, begin, *(end if state else ()))
+
+    assert "missing-run" not in [kind for kind, _, _ in found(ask(client_later))]
+
+
 def failing(severity: str = "error", column: str | None = "amount") -> dict[str, Any]:
     return facet(assertions=[{"assertion": "not_null", "success": False, "column": column, "severity": severity}])
 
@@ -577,7 +617,8 @@ def test_what_became_of_a_stream_after_it_was_read_is_not_to_blame(read_while_st
     assert found(ask(read_while_streaming, "dataset:lake:events"))[0] == ("failed-run", "stream", 0)
 
 
-def test_a_stream_of_which_nobody_heard_since_is_silent_by_the_time_it_is_asked(client: TestClient) -> None:
+def test_a_stream_of_which_nobody_heard_since_is_silent_by_the_time_it_is_asked(client_later: TestClient) -> None:
+    client = client_later
     post(client, stream_event("START", at(4, 1)), stream_event("RUNNING", at(5, 3, 40)))  # 17 days ago; window 5 min
 
     assert found(ask(client, "dataset:lake:events")) == [("silent-stream", "stream", 0)]

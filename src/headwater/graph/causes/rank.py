@@ -9,16 +9,14 @@ from collections.abc import Generator, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from headwater.graph.causes.finding import Finding, Rule
-from headwater.graph.causes.history import ColumnsOf, History
-from headwater.graph.causes.record import Outline
+from headwater.graph.causes.history import History
 from headwater.graph.causes.rules.code import code_changes
 from headwater.graph.causes.rules.freshness import freshness_gaps, silent_streams
 from headwater.graph.causes.rules.quality import failed_checks
 from headwater.graph.causes.rules.runs import failed_runs, missing_runs
 from headwater.graph.causes.rules.schema import changes_meanwhile, declared_changes, schema_changes
 from headwater.graph.causes.rules.volume import volume_jumps
-from headwater.graph.causes.trail import Trail, trail
-from headwater.model.names import DatasetId
+from headwater.graph.causes.trail import Start, Trail, trail
 
 RULES: Final[tuple[Rule, ...]] = (
     schema_changes,
@@ -55,18 +53,12 @@ class Causes(NamedTuple):
     trail: Trail
 
 
-def causes(
-    history: History,
-    starts: Sequence[Outline],
-    outputs: frozenset[DatasetId] | None,
-    columns: ColumnsOf | None,
-    max_hops: int,
-) -> Generator[None, None, Causes]:
-    """What changed or went wrong in the runs and in everything that fed them, for these outputs (None: for any).
+def causes(history: History, start: Start, max_hops: int) -> Generator[None, None, Causes]:
+    """What changed or went wrong in the runs that a walk begins with, and in everything that fed them.
 
     Between steps others have their turn.
     """
-    looked_at = yield from trail(history, starts, outputs, columns, max_hops)
+    looked_at = yield from trail(history, start, max_hops)
     found: list[Finding] = []
     for visit in looked_at.visits:
         found += (finding for rule in RULES for finding in rule(visit, history))

@@ -27,6 +27,18 @@ BASELINE: Final = 10
 """Earlier runs of a job that a run is compared with."""
 
 
+class Start(NamedTuple):
+    """Where a walk begins: the runs that made what is wrong."""
+
+    runs: Sequence[Outline]
+    outputs: frozenset[DatasetId] | None
+    """Of what they wrote, what is wrong; None: all."""
+    columns: ColumnsOf | None
+    """The columns of these that are wrong; None: all."""
+    is_awaited: bool
+    """Whether a newer run may be missing: nobody asked about these very runs."""
+
+
 class Writer(NamedTuple):
     """A run that wrote what was read, or should have."""
 
@@ -88,6 +100,8 @@ class Visit:
     parts: Parts | None = None
     """Of what the run read and wrote, what matters; None: all does."""
     handed: tuple[Handed, ...] = ()
+    awaited_us: int | None = None
+    """By when a newer run of its job should have been; None: it is no matter whether there was one."""
 
     @property
     def run(self) -> Outline:
@@ -144,6 +158,8 @@ class _Next(NamedTuple):
     news: Window
     was_read: bool = False
     """Whether somebody on the way had run before, so that something can be no news."""
+    awaited_us: int | None = None
+    """By when a newer run should have been."""
 
     def also_for(self, source: DatasetId | JobId, columns: ColumnsOf | None) -> "_Next":
         """The same where this output of the run matters too, or these columns of it; of a job all does."""
@@ -163,21 +179,12 @@ class Trail(NamedTuple):
     is_cut: bool
 
 
-def trail(
-    history: History,
-    starts: Sequence[Outline],
-    outputs: frozenset[DatasetId] | None,
-    columns: ColumnsOf | None,
-    max_hops: int,
-    max_runs: int = MAX_RUNS,
-) -> Generator[None, None, Trail]:
-    """Everything that fed these outputs of the runs (None: all that they wrote), by the shortest way.
+def trail(history: History, start: Start, max_hops: int, max_runs: int = MAX_RUNS) -> Generator[None, None, Trail]:
+    """Everything that fed these outputs of the runs, by the shortest way.
 
     Each run stands there once. A step is a run that was looked at, be it anew as more of what it wrote matters.
     """
-    nexts = {
-        start.run_id: _Next(start, (), outputs, columns, Window(start.started_us, start.last_us)) for start in starts
-    }
+    nexts = {run.run_id: _first(history, start, run) for run in start.runs}
     queue = deque(nexts)
     visits: dict[str, Visit] = {}
     is_cut = False
@@ -210,6 +217,12 @@ def trail(
     return Trail(tuple(visits.values()), is_cut)
 
 
+def _first(history: History, start: Start, run: Outline) -> _Next:
+    awaited_us = history.asked_us() if start.is_awaited else None
+    news = Window(run.started_us, run.last_us)
+    return _Next(run, (), start.outputs, start.columns, news, awaited_us=awaited_us)
+
+
 def _narrowed(columns: ColumnsOf | None, source: DatasetId | JobId) -> ColumnsOf | None:
     if columns is None or isinstance(source, JobId) or source not in columns:
         return None
@@ -217,7 +230,7 @@ def _narrowed(columns: ColumnsOf | None, source: DatasetId | JobId) -> ColumnsOf
 
 
 def _visit(history: History, here: _Next) -> Visit:
-    run, path, outputs, wanted, news, was_read = here
+    run, path, outputs, wanted, news, was_read, awaited_us = here
     record = history.record(run.run_id)
     if history.is_stream(run.job) and news.until_us < run.last_us:
         record = history.record_then(run.run_id, news.until_us)  # what it told since, nobody had read
@@ -232,7 +245,8 @@ def _visit(history: History, here: _Next) -> Visit:
     feeds = tuple(_feeds(history, record, read, None if wanted is None else columns, known))
     handed = () if parts is not None else tuple(_handed(history, record, known))
     # Where nobody tells what feeds the columns, all that was read matters, but of what was written still only these.
-    return Visit(record, path, feeds, earlier, wanted if columns is None else columns, news, parts, handed)
+    mattering = wanted if columns is None else columns
+    return Visit(record, path, feeds, earlier, mattering, news, parts, handed, awaited_us)
 
 
 def _earlier(history: History, run: Outline, news: Window | None) -> Sequence[Outline]:

@@ -8,7 +8,7 @@ from headwater.errors import NotFoundError
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.rank import Cause, causes
 from headwater.graph.causes.record import Outline
-from headwater.graph.causes.trail import By, Feed, Link, Trail, Visit, Writer, read_through
+from headwater.graph.causes.trail import By, Feed, Link, Start, Trail, Visit, Writer, read_through
 from headwater.model.names import ColumnId, DatasetId, JobId, run_id_of
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.http.answers import iso
@@ -34,7 +34,7 @@ class Question(NamedTuple):
     run_id: str | None
     max_hops: int
     asked_us: int = 0
-    """When that is asked, microseconds since 1970: for how long a stream has been silent that made it."""
+    """When that is asked, microseconds since 1970: for how long what made it has been silent, or has not run."""
 
 
 async def root_cause(knowledge: Knowledge, asked: Question) -> shapes.RootCause:
@@ -52,7 +52,8 @@ async def _root_cause(knowledge: Knowledge, history: KnownHistory, asked: Questi
     if not starts:
         return _unwritten(asked)
     outputs = None if isinstance(asked.node, JobId) else frozenset(_written_for(history, asked.node))
-    found = await outcome_in_turns(causes(history, starts, outputs, _columns(asked), asked.max_hops))
+    start = Start(starts, outputs, _columns(asked), is_awaited=asked.run_id is None)
+    found = await outcome_in_turns(causes(history, start, asked.max_hops))
     return shapes.RootCause(
         nodeId=asked.node.node_id,
         column=asked.node.column if isinstance(asked.node, ColumnId) else None,

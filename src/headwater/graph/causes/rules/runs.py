@@ -53,7 +53,8 @@ def _error(record: Record) -> tuple[str, EventRef] | None:
 
 
 def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
-    """A job that writes an input had not run by then, or is overdue by its own rhythm."""
+    """A job that writes an input had not run by then, or is overdue; so is the output's own, when it is asked."""
+    yield from _of_output(visit, history)
     for feed in visit.feeds:
         tried = {writer.run.job for writer in feed.writers if writer.by == "attempt"}
         for job in feed.jobs:
@@ -61,7 +62,7 @@ def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
                 continue
             last = _last(history, feed, job)
             if last is not None:
-                yield from _overdue(visit, history, feed, last)
+                yield from _overdue(visit, history, last, feed)
             elif not feed.writers:
                 yield from _never(visit, history, feed, job)
 
@@ -103,25 +104,35 @@ def _never(visit: Visit, history: History, feed: Feed, job: JobId) -> Iterator[F
     )
 
 
-def _overdue(visit: Visit, history: History, feed: Feed, last: Outline) -> Iterator[Finding]:
+def _of_output(visit: Visit, history: History) -> Iterator[Finding]:
+    """The job that writes the output itself, unless it began another run, or tried to."""
+    run = visit.run
+    is_newest = visit.awaited_us is not None and history.runs_of(run.job)[0].run_id == run.run_id
+    if is_newest and run.state == "COMPLETED" and not history.is_stream(run.job):
+        yield from _overdue(visit, history, run, None)
+
+
+def _overdue(visit: Visit, history: History, last: Outline, feed: Feed | None) -> Iterator[Finding]:
+    """By its rhythm when the feed was read, or without one, when a newer run of the output's own job was awaited."""
+    at_us = feed.at_us if feed is not None else visit.awaited_us or 0
     ends = [run.ended_us for run in history.runs_of(last.job) if run.state == "COMPLETED" and run.ended_us is not None]
     ended_us = _end_us(last)
     usual_us = _rhythm_us([end for end in ends if end <= ended_us])
-    age_us = feed.at_us - ended_us
+    age_us = at_us - ended_us
     if usual_us is None or age_us <= _LATE_AFTER * usual_us:
         return
     last_event = history.record(last.run_id).last
+    old = f"is {span(age_us)} old" if feed is None else f"was {span(age_us)} old when {feed.dataset.name} was read"
     yield Finding(
         "missing-run",
         _LATE,
-        f"{last.job.name} usually ends a run every {span(usual_us)}, and its last one was {span(age_us)} old when "
-        f"{feed.dataset.name} was read",
+        f"{last.job.name} usually ends a run every {span(usual_us)}, and its last one {old}",
         last.job,
         visit,
         ended_us + round(usual_us),
         (last.run_id, visit.run.run_id),
         () if last_event is None else (last_event,),
-        is_of_feed=True,
+        is_of_feed=feed is not None,
     )
 
 
