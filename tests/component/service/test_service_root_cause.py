@@ -952,6 +952,133 @@ def test_a_job_stands_for_its_last_run(client: TestClient) -> None:
     assert ask(client, "job:etl:clean")["run"]["id"] == "clean-4"
 
 
+# Runs that are parts of others
+
+
+def whole(name: str, day: int, state: str, why: str | None = None) -> Events:
+    """A run that begins before all others of its day, and ends when `clean` should have."""
+    facets = {} if why is None else {"errorMessage": facet(message=why, programmingLanguage="PYTHON")}
+    begin, end = run(name, day, hour=0, state=state, inputs=[], outputs=[], run_facets=facets)
+    return [begin, {**end, "eventTime": at(day, 2, 20)}]
+
+
+def part_of(name: str, day: int, root: str | None = None) -> dict[str, Any]:
+    """The facets of a run that is a part of that run, which is a part of the root's."""
+    job, top = {"namespace": "etl", "name": name}, {"namespace": "etl", "name": root}
+    told = {"run": {"runId": f"{name}-{day}"}, "job": job}
+    more = {} if root is None else {"root": {"run": {"runId": f"{root}-{day}"}, "job": top}}
+    return {"parent": facet(**told, **more)}
+
+
+@pytest.fixture
+def scheduled(client: TestClient) -> TestClient:
+    """Four more days on which `clean` was a part of a run of `dag`, and all went well."""
+    for day in range(5, 9):
+        post(client, *whole("dag", day, "COMPLETE"), *run("load", day))
+        post(client, *run("clean", day, run_facets=part_of("dag", day)), *run("report", day))
+    return client
+
+
+def test_a_job_that_is_made_of_others_failed_because_of_what_failed_in_it(scheduled: TestClient) -> None:
+    post(scheduled, *run("load", 9, outputs=[written("raw", columns={"id": "int"})]), *whole("dag", 9, "FAIL"))
+    read_less = {"inputs": [read("raw", columns={"id": "int"})], "outputs": [], "run_facets": part_of("dag", 9)}
+    post(scheduled, *run("clean", 9, state="FAIL", **read_less))
+
+    answer = ask(scheduled, "job:etl:dag")
+
+    assert found(answer) == [("schema-change", "raw", 2), ("failed-run", "clean", 1), ("failed-run", "dag", 0)]
+    assert [finding["consequence"] for finding in answer["findings"]] == [False, True, True]
+    assert links(answer["findings"][0]["path"]) == [
+        ("dag-9", "clean", "clean-9", "part"),
+        ("clean-9", "raw", "load-9", "time"),
+    ]
+    (made_of,) = answer["lookedAt"][0]["inputs"]
+    assert (made_of["dataset"], made_of["words"]) == ("job:etl:clean", "a job whose run is a part of this one")
+
+
+def test_a_part_that_failed_and_was_run_again_is_made_good(scheduled: TestClient) -> None:
+    first, second = run("clean", 9, hour=1, state="FAIL"), run("clean", 9)
+    for each in first:
+        each["run"] = {"runId": "clean-9-first", "facets": part_of("dag", 9)}
+    for each in second:
+        each["run"]["facets"] = part_of("dag", 9)
+    post(scheduled, *run("load", 9, hour=0), *whole("dag", 9, "COMPLETE"), *first, *second)
+
+    answer = ask(scheduled, "job:etl:dag")
+
+    assert found(answer) == []
+    assert [each["run"]["id"] for each in answer["lookedAt"]] == ["dag-9", "clean-9", "load-9"]
+
+
+def test_of_a_job_that_tells_nothing_itself_its_parts_are_looked_at(client: TestClient) -> None:
+    for day in (5, 6):
+        state = "FAIL" if day == 6 else "COMPLETE"
+        post(client, *run("load", day), *run("clean", day, state=state, run_facets=part_of("silent", day)))
+
+    answer = ask(client, "job:etl:silent")
+
+    assert answer["run"]["id"] == "clean-6"
+    assert found(answer) == [("failed-run", "clean", 0)]
+
+
+def test_what_reads_a_run_that_is_a_part_is_not_blamed_for_the_others(scheduled: TestClient) -> None:
+    post(scheduled, *run("load", 9), *whole("dag", 9, "FAIL"))
+    post(scheduled, *run("clean", 9, run_facets=part_of("dag", 9)))
+    post(scheduled, *run("other", 9, hour=2, state="FAIL", run_facets=part_of("dag", 9)), *run("report", 9))
+
+    assert found(ask(scheduled)) == []
+
+
+def test_a_run_is_missing_whose_whole_failed_before_it_began(scheduled: TestClient) -> None:
+    failed = whole("dag", 9, "FAIL", "no yarn")
+    post(scheduled, *run("load", 9), *failed, *run("report", 9))
+
+    of_mart, of_stage = ask(scheduled), ask(scheduled, "dataset:lake:stage")
+
+    assert found(of_mart) == [("failed-run", "dag", 1), ("missing-run", "clean", 1)]
+    assert found(of_stage) == [("failed-run", "dag", 1), ("missing-run", "clean", 0)]
+    for answer in (of_mart, of_stage):
+        assert [(each["words"], each["score"], each["consequence"]) for each in answer["findings"]] == [
+            ("a run of dag failed: no yarn", 0.9, False),
+            ("clean was to run as a part of dag, a run of which failed before", 0.375, True),
+        ]
+        for each in answer["findings"]:
+            assert [evidence["digest"] for evidence in each["events"]] == [digest_of(failed[1])]
+    assert links(of_mart["findings"][0]["path"]) == [("report-9", "clean", "dag-9", "whole")]
+    assert found(ask(scheduled, run="report-8")) == []
+    assert found(ask(scheduled, "dataset:lake:stage", run="clean-8")) == []
+
+
+def test_a_whole_that_was_run_again_is_made_good(scheduled: TestClient) -> None:
+    begin, end = run("dag", 9, hour=2, inputs=[], outputs=[])
+    again = [{**each, "run": {"runId": "dag-9-again"}} for each in (begin, {**end, "eventTime": at(9, 2, 50)})]
+    post(scheduled, *run("load", 9), *whole("dag", 9, "FAIL"), *again, *run("report", 9))
+
+    assert found(ask(scheduled)) == []
+
+
+def test_a_run_is_missing_because_of_what_failed_in_the_root_before_it_began(client: TestClient) -> None:
+    for day in range(5, 10):
+        state, why = ("FAIL", "boom") if day == 9 else ("COMPLETE", None)
+        post(client, *whole("dag", day, state))
+        error = {} if why is None else {"errorMessage": facet(message=why, programmingLanguage="PYTHON")}
+        post(client, *run("load", day, state=state, run_facets={**part_of("dag", day), **error}))
+        post(client, *run("extra", day, hour=0, outputs=[written("extra", 9)], run_facets=part_of("dag", day)))
+        if day < 9:
+            post(client, *run("clean", day, run_facets=part_of("task", day, "dag")))
+        post(client, *run("report", day))
+
+    answer = ask(client)
+
+    assert found(answer) == [("failed-run", "load", 2), ("failed-run", "dag", 1), ("missing-run", "clean", 1)]
+    assert [each["consequence"] for each in answer["findings"]] == [False, True, True]
+    assert links(answer["findings"][0]["path"]) == [
+        ("report-9", "clean", "dag-9", "whole"),
+        ("dag-9", "load", "load-9", "part"),
+    ]
+    assert "extra-9" not in [each["run"]["id"] for each in answer["lookedAt"]]  # it did not fail
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [

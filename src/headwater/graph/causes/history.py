@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from headwater.graph.causes.record import FailedCheck, Outline, Record, Retold, SchemaNews
+from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
 
 ColumnsOf = Mapping[DatasetId, frozenset[str]]
@@ -37,6 +38,12 @@ class History(Protocol):
 
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
         """What a run says it made a dataset from; None where it says nothing: from all that it read."""
+
+    def parts(self, run_id: str) -> Sequence[Outline]:
+        """The runs that are parts of a run, also through others, oldest first: of each job the newest that spoke."""
+
+    def wholes(self, run_id: str) -> Sequence[ParentRun]:
+        """The runs that a run is a part of, nearest first; those that told nothing themselves are left out."""
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
         """For each run the versions of the dataset that it says it wrote; runs that say none may be left out."""

@@ -13,13 +13,15 @@ from typing import Final, Literal, NamedTuple
 
 from headwater.graph.causes.history import ColumnsOf, History
 from headwater.graph.causes.record import SILENT, End, Outline, Record
+from headwater.graph.causes.wholes import failed_whole
 from headwater.graph.structs import Nesting
 from headwater.graph.walk import reachable
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId
 
-By = Literal["version", "time", "stream", "attempt"]
-"""The version on both sides; the latest that had ended; running meanwhile; failed when it should have fed."""
+By = Literal["version", "time", "stream", "attempt", "part", "whole"]
+"""The version on both sides; the latest that had ended; running meanwhile; failed when it should have fed; a part of
+the run; what the missing run of a job was to be a part of, which failed before."""
 
 MAX_RUNS: Final = 200
 """Runs that one walk looks at."""
@@ -60,12 +62,16 @@ class Feed(NamedTuple):
 
 
 class Handed(NamedTuple):
-    """A job that a run took data from without a dataset between, and the runs of it that gave it, or should have."""
+    """A job that a run took data from without a dataset between, and the runs of it that gave it, or should have.
+
+    Or a job that has a part in what the run did, with its part of the run; or one whose run is missing, with the run
+    that it was to be a part of.
+    """
 
     job: JobId
     writers: tuple[Writer, ...]
     at_us: int
-    """When it was taken."""
+    """When it was taken, had been done, or was awaited."""
 
 
 class Link(NamedTuple):
@@ -161,6 +167,11 @@ class _Next(NamedTuple):
     awaited_us: int | None = None
     """By when a newer run should have been."""
 
+    @property
+    def is_of_missing(self) -> bool:
+        """Whether it was to have a part that is missing."""
+        return bool(self.path) and self.path[-1].by == "whole"
+
     def also_for(self, source: DatasetId | JobId, columns: ColumnsOf | None) -> "_Next":
         """The same where this output of the run matters too, or these columns of it; of a job all does."""
         if isinstance(source, JobId):
@@ -210,7 +221,8 @@ def trail(history: History, start: Start, max_hops: int, max_runs: int = MAX_RUN
                 is_cut = True
                 continue
             link = Link(run.run_id, source, wrote, writer.by)
-            news = visit.news._replace(until_us=min(visit.news.until_us, at_us))
+            is_awaited = writer.by == "whole"  # it ran since, perhaps
+            news = visit.news._replace(until_us=at_us if is_awaited else min(visit.news.until_us, at_us))
             only = None if isinstance(source, JobId) else frozenset({source})
             nexts[wrote] = _Next(writer.run, (*path, link), only, wanted, news, was_read)
             queue.append(wrote)
@@ -244,9 +256,10 @@ def _visit(history: History, here: _Next) -> Visit:
         read &= parts.read
     feeds = tuple(_feeds(history, record, read, None if wanted is None else columns, known))
     handed = () if parts is not None else tuple(_handed(history, record, known))
+    beside = (*handed, *_made_of(history, here), *_unbegun(history, here, feeds))
     # Where nobody tells what feeds the columns, all that was read matters, but of what was written still only these.
     mattering = wanted if columns is None else columns
-    return Visit(record, path, feeds, earlier, mattering, news, parts, handed, awaited_us)
+    return Visit(record, path, feeds, earlier, mattering, news, parts, beside, awaited_us)
 
 
 def _earlier(history: History, run: Outline, news: Window | None) -> Sequence[Outline]:
@@ -353,6 +366,26 @@ def _handed(history: History, record: Record, news: Window | None) -> Iterator[H
     for job in history.givers(run.job):
         own = [each for each in history.runs_of(job) if each.run_id != run.run_id]
         yield Handed(job, tuple(_by_clock(history, job, own, own, at_us, news)), at_us)
+
+
+def _made_of(history: History, here: _Next) -> Iterator[Handed]:
+    """The parts of a run of which all matters; of one that failed before what is missing began, those that failed."""
+    if here.outputs is not None:
+        return
+    for part in history.parts(here.run.run_id):
+        if not here.is_of_missing or part.state in ("FAILED", "ABORTED"):
+            yield Handed(part.job, (Writer(part, "part"),), here.run.last_us)
+
+
+def _unbegun(history: History, here: _Next, feeds: Iterable[Feed]) -> Iterator[Handed]:
+    """The jobs that were to write what was read, or the output itself, as a part of a run that failed before."""
+    awaited = {job: feed.at_us for feed in feeds for job in feed.jobs if job != here.run.job}
+    if here.awaited_us is not None:
+        awaited[here.run.job] = here.awaited_us
+    for job, at_us in awaited.items():
+        whole = failed_whole(history, job, at_us)
+        if whole is not None:
+            yield Handed(job, (Writer(whole, "whole"),), at_us)
 
 
 def _by_clock(

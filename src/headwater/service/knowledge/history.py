@@ -26,6 +26,7 @@ from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.flow import sources_told_by
 from headwater.graph.structs import Nesting
+from headwater.graph.walk import reachable
 from headwater.model.events import DatasetEvent, Direction, RunEvent
 from headwater.model.extract import mended
 from headwater.model.facets.dataset import SchemaFacet, VersionFacet
@@ -33,6 +34,7 @@ from headwater.model.facets.input_output import IcebergCommitReportFacet
 from headwater.model.facets.job import JobTypeFacet
 from headwater.model.facets.own import SubjectFacet
 from headwater.model.facets.quality import DataQualityAssertionsFacet
+from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.activity import known_run
 from headwater.service.knowledge.job_type import SERVICE, STREAM, job_type
@@ -43,6 +45,8 @@ from headwater.store.facet_reader import ObservedFacetRow, ToldFacet
 
 _MOST_RUNS: Final = 200
 """Of a job, its newest."""
+_MOST_WHOLES: Final = 20
+"""Around a run, one within the other."""
 _MOST_EVENTS: Final = 200
 """Of a run, its first and as many of its last: a stream may have any number between."""
 _SILENCE_US: Final = 3_600_000_000
@@ -96,6 +100,30 @@ class KnownHistory:
     def made_by(self, run_id: str, name: DatasetId) -> AbstractSet[DatasetId] | None:
         """What a run says it made a dataset from, by the strongest of its facets; None where it says nothing."""
         return sources_told_by(self._graph, run_id, name)
+
+    def parts(self, run_id: str) -> Sequence[Outline]:
+        """The runs that are parts of a run, oldest first: of each job the newest; deleted jobs are left out."""
+        claims = self._graph.child_runs.get(run_id, {}).values()
+        began_us = {part: self._graph.first_us_of([part]) for parts in claims for part in parts if part != run_id}
+        newest: dict[JobId, Outline] = {}
+        for part in sorted(began_us, key=lambda part: (-began_us[part], part)):
+            job = self._graph.job_of(part)
+            if job is None or job in newest or self._graph.hides(job) or (run := self.outline(part)) is None:
+                continue
+            newest[job] = run
+            if len(newest) == _MOST_RUNS:
+                break
+        return [*reversed(newest.values())]
+
+    def wholes(self, run_id: str) -> Sequence[ParentRun]:
+        """The runs that a run is a part of and that spoke themselves, nearest first; deleted jobs are left out."""
+        found = reachable(self._named_wholes(run_id), lambda whole: self._named_wholes(whole.run_id), _MOST_WHOLES)
+        spoke = (whole for whole in found if self._graph.job_of(whole.run_id) is not None)
+        return [whole for whole in spoke if not self._graph.hides(whole.job)]
+
+    def _named_wholes(self, run_id: str) -> list[ParentRun]:
+        run = known_run(self._graph, run_id)
+        return [] if run is None else [whole for whole in (run.parent, run.root) if whole is not None]
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
         """For each run the versions of the dataset that it says it wrote."""

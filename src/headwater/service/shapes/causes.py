@@ -1,11 +1,11 @@
 """The JSON that `/root-cause` answers with, as types."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
 from headwater.graph.causes.finding import Kind
+from headwater.graph.causes.trail import By
 from headwater.service.shapes import Name, RunState
 
 
@@ -22,13 +22,14 @@ class CauseRun(TypedDict):
 class CauseLink(TypedDict):
     """One step up: this run read the dataset (a node id), that run wrote it, and how we know.
 
-    The node id of a job stands there where that job's run handed the data over without a dataset between.
+    The node id of a job stands there where that job's run handed the data over without a dataset between, is a part of
+    the run, or is missing and was to be a part of the other.
     """
 
     reader: str
     dataset: str
     writer: str
-    by: Literal["version", "time", "stream", "attempt"]
+    by: By
     words: str
 
 
@@ -56,9 +57,9 @@ class CauseFinding(TypedDict):
 
 
 class InputLookedAt(TypedDict):
-    """What a run read, or the job that it took data from, by node id, and the runs that wrote just that.
+    """What a run read, or a job that bears on it without a dataset between, by node id, and the runs that it is about.
 
-    None: see `words`.
+    No writers: see `words`.
     """
 
     dataset: str

@@ -8,7 +8,7 @@ from headwater.errors import NotFoundError
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.rank import Cause, causes
 from headwater.graph.causes.record import Outline
-from headwater.graph.causes.trail import By, Feed, Link, Start, Trail, Visit, Writer, read_through
+from headwater.graph.causes.trail import By, Feed, Handed, Link, Start, Trail, Visit, Writer, read_through
 from headwater.model.names import ColumnId, DatasetId, JobId, run_id_of
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.http.answers import iso
@@ -22,6 +22,12 @@ _HOW: Final[Mapping[By, str]] = {
     "time": "no version on both sides: the latest run that had ended before",
     "stream": "it was running then",
     "attempt": "it failed before, and after the last one that went well",
+    "part": "it is a part of that run",
+    "whole": "it failed before the run of the job began that was to be a part of it",
+}
+_BESIDE: Final[Mapping[By, str]] = {
+    "part": "a job whose run is a part of this one",
+    "whole": "a job whose run is missing: what it was to be a part of failed before",
 }
 
 _RUNS_NAMED: Final = 3
@@ -71,13 +77,19 @@ def _columns(asked: Question) -> ColumnsOf | None:
 
 
 def _starts(knowledge: Knowledge, history: KnownHistory, asked: Question) -> Sequence[Outline]:
-    """The run to begin with; of what is made without a job, those that wrote what it is made from, newest first."""
+    """The run to begin with; newest first those that wrote what a view is made from, or the parts of a silent run."""
     if asked.run_id is not None:
         return [_meant(knowledge, history, asked, asked.run_id)]
     if isinstance(asked.node, JobId):
-        return history.runs_of(asked.node)[:1]
+        return history.runs_of(asked.node)[:1] or _parts_of_newest(knowledge, history, asked.node)
     latest = [run for name in _written_for(history, asked.node) if (run := _latest(history, name)) is not None]
     return sorted({*latest}, key=lambda run: (run.started_us, run.run_id), reverse=True)
+
+
+def _parts_of_newest(knowledge: Knowledge, history: KnownHistory, job: JobId) -> Sequence[Outline]:
+    """What is known of the newest run of a job that tells nothing itself: its parts, newest first."""
+    newest = next(iter(knowledge.activity(job).runs), None)
+    return [] if newest is None else history.parts(newest)[::-1]
 
 
 def _written_for(history: KnownHistory, node: DatasetId | ColumnId) -> Iterable[DatasetId]:
@@ -194,7 +206,7 @@ def _looked_at(visit: Visit) -> shapes.RunLookedAt:
                     dataset=giver.job.node_id,
                     versions=[],
                     writers=_links(visit, giver.job, giver.writers),
-                    words="a job that hands over data without a dataset between",
+                    words=_words_beside(giver),
                 )
                 for giver in visit.handed
             ),
@@ -212,6 +224,11 @@ def _words(feed: Feed) -> str:
     if feed.versions and all(writer.by != "version" for writer in feed.writers):
         return "the version that was read is none that a run tells it wrote"
     return "written by runs that are known"
+
+
+def _words_beside(giver: Handed) -> str:
+    told = (_BESIDE.get(writer.by) for writer in giver.writers)
+    return next(filter(None, told), "a job that hands over data without a dataset between")
 
 
 def _links(visit: Visit, source: DatasetId | JobId, writers: Sequence[Writer]) -> list[shapes.CauseLink]:

@@ -53,18 +53,40 @@ def _error(record: Record) -> tuple[str, EventRef] | None:
 
 
 def missing_runs(visit: Visit, history: History) -> Iterator[Finding]:
-    """A job that writes an input had not run by then, or is overdue; so is the output's own, when it is asked."""
-    yield from _of_output(visit, history)
+    """A job that writes an input had not run by then, or is overdue; so is the output's own, when it is asked.
+
+    Where it was to run as a part of another's run that failed before, this failure shows it.
+    """
+    unbegun = {each.job: writer.run for each in visit.handed for writer in each.writers if writer.by == "whole"}
+    for job, whole in unbegun.items():
+        yield _unbegun(visit, history, job, whole)
+    if visit.run.job not in unbegun:
+        yield from _of_output(visit, history)
     for feed in visit.feeds:
         tried = {writer.run.job for writer in feed.writers if writer.by == "attempt"}
         for job in feed.jobs:
-            if history.is_stream(job) or job == visit.run.job or job in tried:
+            if history.is_stream(job) or job == visit.run.job or job in tried or job in unbegun:
                 continue
             last = _last(history, feed, job)
             if last is not None:
                 yield from _overdue(visit, history, last, feed)
             elif not feed.writers:
                 yield from _never(visit, history, feed, job)
+
+
+def _unbegun(visit: Visit, history: History, job: JobId, whole: Outline) -> Finding:
+    last_event = history.record(whole.run_id).last
+    return Finding(
+        "missing-run",
+        _LATE,
+        f"{job.name} was to run as a part of {whole.job.name}, a run of which failed before",
+        job,
+        visit,
+        _end_us(whole),
+        (whole.run_id, visit.run.run_id),
+        () if last_event is None else (last_event,),
+        is_of_feed=job != visit.run.job,
+    )
 
 
 def _last(history: History, feed: Feed, job: JobId) -> Outline | None:

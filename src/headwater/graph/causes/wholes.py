@@ -1,0 +1,28 @@
+"""Runs that never began, since the run that they were to be a part of failed before."""
+
+from headwater.graph.causes.history import History
+from headwater.graph.causes.record import Outline
+from headwater.model.names import JobId
+
+
+def failed_whole(history: History, job: JobId, until_us: int) -> Outline | None:
+    """The run that failed by then before the job's next run began in it: of a task, or of all that a task is in.
+
+    What a job's runs are parts of, its last run tells that had begun by then. None: there is none, or it was made good.
+    """
+    last = next((run for run in history.runs_of(job) if run.started_us <= until_us), None)
+    if last is None or history.is_stream(job):
+        return None
+    for whole in history.wholes(last.run_id):
+        latest = _latest(history, whole.job, until_us)
+        if latest is None or latest.run_id == whole.run_id or latest.started_us <= last.started_us:
+            continue
+        if latest.state in ("FAILED", "ABORTED"):
+            return latest
+    return None
+
+
+def _latest(history: History, job: JobId, until_us: int) -> Outline | None:
+    """The job's run that ended last by then."""
+    ended = [run for run in history.runs_of(job) if run.ended_us is not None and run.ended_us <= until_us]
+    return max(ended, key=lambda run: (run.ended_us or 0, run.run_id), default=None)
