@@ -129,18 +129,18 @@ def took_us(run: Run) -> int:
 
 def _lost_tasks(facet: Mapping[str, Any]) -> str | None:
     """Whose lineage is missing; None where the facet says that nothing is."""
-    read = ExtractionErrorFacet.read({ExtractionErrorFacet.key: facet})
-    if isinstance(read, ExtractionErrorFacet):
-        if not read.tells_a_gap:
-            return None
-        return f"the lineage of {read.failed_tasks} of {read.total_tasks} tasks could not be worked out"
-    return "its lineage could not be worked out"
+    read = ExtractionErrorFacet.readable({ExtractionErrorFacet.key: facet})
+    if read is None or not read.tells_a_gap:
+        return None
+    is_counted = read.failed_tasks is not None and read.total_tasks is not None
+    tasks = f"the lineage of {read.failed_tasks} of {read.total_tasks} tasks" if is_counted else "its lineage"
+    return f"{tasks} could not be worked out"
 
 
 def _unread(facet: Mapping[str, Any]) -> str:
     """Which operators were not read, by the names of their classes: any other text might be a value."""
-    read = UnknownSourceAttributeFacet.read({UnknownSourceAttributeFacet.key: facet})
-    items = read.unknown_items if isinstance(read, UnknownSourceAttributeFacet) else ()
+    read = UnknownSourceAttributeFacet.readable({UnknownSourceAttributeFacet.key: facet})
+    items = () if read is None else read.unknown_items
     names = sorted({item.name for item in items if item.name.replace(".", "_").isidentifier()})
     return ", ".join(names) or "its operator"
 

@@ -36,14 +36,14 @@ def said_of(edits: Edits, names: Iterable[DatasetId | JobId]) -> Said:
 
 def told_of_job(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
     """The tags that a `tags` facet of a job tells."""
-    read = TagsFacet.read({TagsFacet.key: facet})
-    return {*read.words} if isinstance(read, TagsFacet) else frozenset()
+    read = TagsFacet.readable({TagsFacet.key: facet})
+    return frozenset() if read is None else {*read.words}
 
 
 def told_of_dataset(facet: Mapping[str, Any]) -> AbstractSet[Tag]:
     """The tags that a `tags` facet of a dataset tells."""
-    read = DatasetTagsFacet.read({DatasetTagsFacet.key: facet})
-    return {*map(as_said, read.words)} if isinstance(read, DatasetTagsFacet) else frozenset()
+    read = DatasetTagsFacet.readable({DatasetTagsFacet.key: facet})
+    return frozenset() if read is None else {*map(as_said, read.words)}
 
 
 def as_said(tag: Tag) -> Tag:

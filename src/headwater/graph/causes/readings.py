@@ -29,8 +29,8 @@ class Readings:
         """The facet of this kind, or None where it is absent, deleted or cannot be read."""
         digest = _digest(kind, facets)
         known = None if digest is None else self._views.get((kind, digest))
-        view = kind.read(facets) if known is None else known
-        if not isinstance(view, kind):
+        view = known if isinstance(known, kind) else kind.readable(facets)
+        if view is None:
             return None
         if digest is not None:
             self._views[kind, digest] = view
@@ -41,8 +41,8 @@ class Readings:
         digest = _digest(SchemaFacet, facets)
         columns = None if digest is None else self._columns.get(digest)
         if columns is None:
-            schema = SchemaFacet.read(facets)
-            if not isinstance(schema, SchemaFacet) or schema.fields is None:
+            schema = SchemaFacet.readable(facets)
+            if schema is None or schema.fields is None:
                 return None
             columns = Columns(_columns(schema.fields, ""))
             if digest is not None:

@@ -1,6 +1,7 @@
 """Facets as typed views: read one out of a mapping of facets, and lose nothing that the view does not know.
 
-    view           what a view is, and the four answers of reading one: a view, Deleted, Unreadable, None
+    view           what a view is; `readable` gives what can be read of a facet, `read` checks the whole of it
+    forgiving      how a facet is read of which a part cannot be
     registry       VIEWS: which view belongs to which key of which entity; unreadable_facets checks a whole event
     run            parent, nominalTime, errorMessage, processing_engine, … of a run
     job            jobType, sql, sourceCode, sourceCodeLocation of a job
@@ -13,9 +14,12 @@
     subset         which part of a dataset was read or written
     own            headwater_run, expanso_run (counters), headwater_subject, signature, a node's chain and heartbeat
 
+    if (schema := SchemaFacet.readable(dataset.facets)) is not None: …
+
     match SchemaFacet.read(dataset.facets):
         case SchemaFacet(fields=fields): …
-        case Unreadable() as fault: log.warning("facet cannot be read", extra={"fault": str(fault)})
+        case Unreadable() as fault: log.warning("facet is not what it should be", extra={"fault": str(fault)})
 
-Only what the standard requires is required, and not even `_producer` and `_schemaURL`: real producers leave them out.
+Required is only what the standard requires and the rest says nothing without; not even `_producer` and `_schemaURL`:
+real producers leave them out.
 """

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
+from headwater.model.facets.forgiving import Exact
 from headwater.model.facets.view import Items, Part, View
 
 
@@ -38,18 +39,18 @@ class OwnershipFacet(View):
 class Tag(Part):
     """A key and its value, and who set them."""
 
-    key: str
-    value: str
+    key: Exact
+    value: str | None = None
     source: str | None = None
 
     @property
     def word(self) -> str:
         """The tag as one word: its key, with the value where that says more than that the tag is there.
 
-        >>> [Tag(key=key, value=value).word for key, value in (("pii", "true"), ("tier", "gold"))]
-        ['pii', 'tier:gold']
+        >>> [Tag(key=key, value=value).word for key, value in (("pii", "true"), ("tier", "gold"), ("raw", None))]
+        ['pii', 'tier:gold', 'raw']
         """
-        is_flag = self.value.casefold() in ("", "true") or self.value == self.key
+        is_flag = self.value is None or self.value.casefold() in ("", "true") or self.value == self.key
         return self.key if is_flag else f"{self.key}:{self.value}"
 
 
@@ -71,7 +72,7 @@ class TagsFacet(View):
 class DatasetTag(Tag):
     """A tag of a dataset, or of one of its columns."""
 
-    field: str | None = None
+    field: Exact | None = None
 
 
 class DatasetTagsFacet(View):

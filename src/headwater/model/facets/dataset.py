@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from headwater.model.facets.forgiving import Exact
 from headwater.model.facets.view import Integer, Items, Part, View
 from headwater.model.names import DatasetId
 
@@ -11,7 +12,7 @@ from headwater.model.names import DatasetId
 class SchemaField(Part):
     """A column, or a field inside one; older producers leave the type out."""
 
-    name: str
+    name: Exact
     type: str | None = None
     description: str | None = None
     ordinal_position: Integer | None = Field(None, alias="ordinal_position")
@@ -31,8 +32,8 @@ class SchemaFacet(View):
 class Symlink(Part):
     """Another name of the dataset; the standard requires a type, not every producer gives one."""
 
-    namespace: str
-    name: str
+    namespace: Exact
+    name: Exact
     type: str | None = None
     """`TABLE` or `LOCATION`."""
 
@@ -103,7 +104,7 @@ class StorageFacet(View):
     """
 
     key: ClassVar = "storage"
-    storage_layer: str
+    storage_layer: str | None = None
     file_format: str | None = None
 
 
@@ -131,8 +132,8 @@ class VersionFacet(View):
 class FormerName(Part):
     """What a renamed dataset was called before."""
 
-    namespace: str
-    name: str
+    namespace: Exact
+    name: Exact
 
     @property
     def dataset(self) -> DatasetId:

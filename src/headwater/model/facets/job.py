@@ -11,8 +11,8 @@ _LONGEST_S: Final = 10**9
 class EmissionPattern(Part):
     """When a job's events come, and whether each tells all or only what is new."""
 
-    event_trigger: str
-    event_content_mode: str
+    event_trigger: str | None = None
+    event_content_mode: str | None = None
     window_duration: Integer | None = None
     """Seconds between two events, where they come by the clock."""
 
@@ -24,8 +24,8 @@ class JobTypeFacet(View):
     """
 
     key: ClassVar = "jobType"
-    processing_type: str
-    integration: str
+    processing_type: str | None = None
+    integration: str | None = None
     job_type: str | None = None
     emission_pattern: EmissionPattern | None = None
 
@@ -59,7 +59,7 @@ class SourceCodeFacet(View):
     """
 
     key: ClassVar = "sourceCode"
-    language: str
+    language: str | None = None
     source_code: str
 
 
@@ -70,8 +70,8 @@ class SourceCodeLocationFacet(View):
     """
 
     key: ClassVar = "sourceCodeLocation"
-    type: str
-    url: str
+    type: str | None = None
+    url: str | None = None
     repo_url: str | None = None
     path: str | None = None
     version: str | None = None

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal, Required
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
+from headwater.model.facets.forgiving import Exact
 from headwater.model.facets.view import OPEN, Items, Part, View
 from headwater.model.names import ColumnId, DatasetId, JobId
 
@@ -27,9 +28,9 @@ class Transformation(TypedDict, total=False):
 class InputField(Part):
     """A column that another column, or a whole dataset, is made from."""
 
-    namespace: str
-    name: str
-    field: str
+    namespace: Exact
+    name: Exact
+    field: Exact
     transformations: Items[Transformation] | None = None
 
     @property
@@ -68,9 +69,9 @@ class DatasetSource(Part):
     """Data that comes from a dataset, or from the one column `field` of it."""
 
     type: Literal["DATASET"]
-    namespace: str
-    name: str
-    field: str | None = None
+    namespace: Exact
+    name: Exact
+    field: Exact | None = None
     transformations: Items[Transformation] | None = None
 
     @property
@@ -83,8 +84,8 @@ class JobSource(Part):
     """Data that a job makes up or hands over; without a name it is the job of the event itself."""
 
     type: Literal["JOB"]
-    namespace: str | None = None
-    name: str | None = None
+    namespace: Exact | None = None
+    name: Exact | None = None
     run_id: str | None = None
     transformations: Items[Transformation] | None = None
 
@@ -118,8 +119,8 @@ class DatasetEntry(Part):
     """What a dataset is made from, as a job tells it."""
 
     type: Literal["DATASET"]
-    namespace: str
-    name: str
+    namespace: Exact
+    name: Exact
     inputs: Items[Source] | None = None
     fields: dict[str, FieldSources] | None = None
 
@@ -133,8 +134,8 @@ class JobEntry(Part):
     """What a job takes in; without a name it is the job which carries the facet."""
 
     type: Literal["JOB"]
-    namespace: str | None = None
-    name: str | None = None
+    namespace: Exact | None = None
+    name: Exact | None = None
     run_id: str | None = None
     inputs: Items[Source] | None = None
 

@@ -2,7 +2,10 @@
 
 from typing import Any, ClassVar, Final
 
+from pydantic import Field
+
 from headwater.model.facets.counts import Count
+from headwater.model.facets.forgiving import Exact
 from headwater.model.facets.view import Items, Number, Part, View
 
 _FAILED: Final = frozenset({"fail", "failed", "failure", "error"})
@@ -26,7 +29,7 @@ class Assertion(_Outcome):
 
     assertion: str
     success: bool
-    column: str | None = None
+    column: Exact | None = None
 
     @property
     def of_column(self) -> str | None:
@@ -64,7 +67,7 @@ class DataQualityMetricsFacet(View):
     """
 
     key: ClassVar = "dataQualityMetrics"
-    column_metrics: dict[str, ColumnMetrics]
+    column_metrics: dict[str, ColumnMetrics] = Field(default_factory=dict)
     row_count: Count | None = None
     bytes: Count | None = None
     file_count: Count | None = None
@@ -75,7 +78,7 @@ class ExecutedTest(_Outcome):
     """One test and how it went."""
 
     name: str
-    status: str
+    status: Exact
     type: str | None = None
 
     @property

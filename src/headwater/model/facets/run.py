@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from headwater.model.facets.forgiving import Exact
 from headwater.model.facets.view import Integer, Items, Part, View
 from headwater.model.names import JobId
 from headwater.model.times import read_time
@@ -21,8 +22,8 @@ class RunRef(Part):
 class JobRef(Part):
     """A job that a facet names; `facets` are that job's."""
 
-    namespace: str
-    name: str
+    namespace: Exact
+    name: Exact
     facets: dict[str, Any] | None = None
 
     @property
@@ -75,13 +76,13 @@ class NominalTimeFacet(View):
     """
 
     key: ClassVar = "nominalTime"
-    nominal_start_time: DateTimeText
+    nominal_start_time: DateTimeText | None = None
     nominal_end_time: DateTimeText | None = None
 
     @property
-    def start(self) -> datetime:
+    def start(self) -> datetime | None:
         """The nominal start, with its offset from UTC."""
-        return moment(self.nominal_start_time)
+        return moment(self.nominal_start_time) if self.nominal_start_time is not None else None
 
     @property
     def end(self) -> datetime | None:
@@ -97,7 +98,7 @@ class ErrorMessageFacet(View):
 
     key: ClassVar = "errorMessage"
     message: str
-    programming_language: str
+    programming_language: str | None = None
     stack_trace: str | None = None
 
 
@@ -114,7 +115,7 @@ class SparkExceptionFacet(View):
 class ExtractionFailure(Part):
     """One task whose lineage could not be worked out."""
 
-    error_message: str
+    error_message: str | None = None
     stack_trace: str | None = None
     task: str | None = None
     task_number: Integer | None = None
@@ -127,14 +128,14 @@ class ExtractionErrorFacet(View):
     """
 
     key: ClassVar = "extractionError"
-    total_tasks: Integer
-    failed_tasks: Integer
-    errors: Items[ExtractionFailure]
+    total_tasks: Integer | None = None
+    failed_tasks: Integer | None = None
+    errors: Items[ExtractionFailure] = Field(default_factory=list)
 
     @property
     def tells_a_gap(self) -> bool:
-        """Whether anything is missing by what it says: some write it of runs of which nothing is."""
-        return bool(self.failed_tasks or self.errors)
+        """Whether anything is missing, unless it says that nothing is: some write it of such runs, too."""
+        return self.failed_tasks != 0 or bool(self.errors)
 
 
 class UnreadOperator(Part):
@@ -161,7 +162,7 @@ class ExternalQueryFacet(View):
 
     key: ClassVar = "externalQuery"
     external_query_id: str
-    source: str
+    source: str | None = None
 
 
 class ProcessingEngineFacet(View):
@@ -171,7 +172,7 @@ class ProcessingEngineFacet(View):
     """
 
     key: ClassVar = "processing_engine"
-    version: str
+    version: str | None = None
     name: str | None = None
     openlineage_adapter_version: str | None = None
 

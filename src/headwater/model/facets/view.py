@@ -1,13 +1,16 @@
-"""What a view of a facet is, and how one is read without ever raising."""
+"""What a view of a facet is, and how one is read without ever raising: checked as a whole, or as far as it can be."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import takewhile
 from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, ValidationError
 from pydantic.alias_generators import to_camel
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, SchemaValidator
+
+from headwater.model.facets.forgiving import sieve
 
 T = TypeVar("T")
 
@@ -102,6 +105,29 @@ class View(Part):
             return cls.model_validate(facet)
         except ValidationError as invalid:
             return _unreadable(cls.key, facet, invalid)
+
+    @classmethod
+    def readable(cls, facets: Mapping[str, Any]) -> Self | None:
+        """What can be read of this facet in a mapping of facets; never raises.
+
+        Items and optional members that cannot be read are left out, and numbers, true and false are taken as text where
+        text is expected.
+
+        Returns:
+            None where there is no such facet, it is deleted, or something is missing that all the rest hangs on.
+        """
+        read = cls.read(facets)
+        if not isinstance(read, Unreadable):
+            return read if isinstance(read, cls) else None
+        try:
+            return cls.model_validate(_sieve(cls).validate_python(facets[cls.key]))
+        except ValidationError:
+            return None
+
+
+@cache
+def _sieve(view: type[View]) -> SchemaValidator:
+    return sieve(view.__pydantic_core_schema__)
 
 
 _WORDING: Mapping[str, str] = {

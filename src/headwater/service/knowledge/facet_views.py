@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from headwater.model.facets.view import View
 from headwater.service.shapes import Field
@@ -15,7 +15,7 @@ _KEPT: Final = 2_000
 
 
 class FacetViews:
-    """Facets, read out of a store's contents; what cannot be read is passed over."""
+    """Facets, read out of a store's contents; what cannot be read of them is passed over."""
 
     def __init__(self, content: Callable[[bytes], Mapping[str, Any]]) -> None:
         self._content = content
@@ -28,8 +28,7 @@ class FacetViews:
 
     def read(self, kind: type[ViewT], digest: bytes | None) -> ViewT | None:
         """The facet of that digest, or None where there is none, or it is deleted or cannot be read."""
-        read = None if digest is None else self._view(kind, digest)
-        return read if isinstance(read, kind) else None
+        return None if digest is None else cast("ViewT | None", self._view(kind, digest))
 
     def fields(self, schema: bytes | None) -> tuple[Field, ...]:
         """The columns that a schema facet lists, from its digest; one that is deleted lists none.
@@ -38,8 +37,8 @@ class FacetViews:
         """
         return () if schema is None else self._fields_in(schema)
 
-    def _read_view(self, kind: type[View], digest: bytes) -> object:
-        return kind.read({kind.key: self._content(digest)})
+    def _read_view(self, kind: type[View], digest: bytes) -> View | None:
+        return kind.readable({kind.key: self._content(digest)})
 
     def _read_fields(self, schema: bytes) -> tuple[Field, ...]:
         facet = self._content(schema)

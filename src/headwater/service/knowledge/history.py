@@ -287,8 +287,8 @@ class KnownHistory:
             if told is not None:
                 yield told.dataset_version
         elif row.name == IcebergCommitReportFacet.key and row.body is not None:
-            report = IcebergCommitReportFacet.read({row.name: orjson.loads(row.body)})
-            if isinstance(report, IcebergCommitReportFacet) and isinstance(report.snapshot_id, int):
+            report = IcebergCommitReportFacet.readable({row.name: orjson.loads(row.body)})
+            if report is not None and isinstance(report.snapshot_id, int):
                 yield str(report.snapshot_id)
 
 
@@ -316,5 +316,4 @@ def judged(changes: Iterable[ColumnChange], subject: SubjectFacet | None) -> tup
 def declared_subject(logged: LoggedEvent) -> SubjectFacet | None:
     """The version of a registry's subject that a declaration is from, as its event tells."""
     event = as_today(logged.event_type, logged.raw)
-    facet = SubjectFacet.read(event.dataset.facets) if isinstance(event, DatasetEvent) else None
-    return facet if isinstance(facet, SubjectFacet) else None
+    return SubjectFacet.readable(event.dataset.facets) if isinstance(event, DatasetEvent) else None

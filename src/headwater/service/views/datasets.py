@@ -201,8 +201,8 @@ def _version(
 def _lifecycle_then(facets: Mapping[str, bytes]) -> str:
     """What was done to the dataset, by the facets that the run told of it that made the version."""
     key = LifecycleStateChangeFacet.key
-    read = LifecycleStateChangeFacet.read({key: orjson.loads(facets[key])}) if key in facets else None
-    return read.lifecycle_state_change if isinstance(read, LifecycleStateChangeFacet) else ""
+    read = LifecycleStateChangeFacet.readable({key: orjson.loads(facets[key])}) if key in facets else None
+    return "" if read is None else read.lifecycle_state_change
 
 
 def _writer(version: DatasetVersion) -> str | None:

@@ -102,7 +102,7 @@ def _check(made: Assertion) -> _Check:
 
 def _read(told: Sequence[_Told], kind: type[ViewT]) -> Iterator[tuple[_Told, ViewT]]:
     for each in told:
-        if each.name == kind.key and isinstance(read := kind.read({kind.key: each.facet}), kind):
+        if each.name == kind.key and (read := kind.readable({kind.key: each.facet})) is not None:
             yield each, read
 
 

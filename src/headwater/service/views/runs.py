@@ -88,8 +88,7 @@ def run_texts(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Run
 def _run(knowledge: Knowledge, run: KnownRun, told: _Told) -> shapes.Run:
     bodies = {facet.name: facet.body for facet in told.facets}
     read = {name: json.loads(bodies[name]) for name in _READ_FACETS if name in bodies}
-    facet = NominalTimeFacet.read(read)
-    nominal = facet if isinstance(facet, NominalTimeFacet) else None
+    nominal = NominalTimeFacet.readable(read)
     run = run._replace(started_us=_started_us(knowledge, run, was_created=DeclaredFacet.key in read))
     return shapes.Run(
         id=run.run_id,
@@ -137,20 +136,19 @@ def _part_of(whole: ParentRun | None) -> shapes.RunOfParent | None:
 
 
 def _gap(read: Mapping[str, object]) -> shapes.Gap | None:
-    facet = ExtractionErrorFacet.read(read)
-    if not isinstance(facet, ExtractionErrorFacet) or not facet.tells_a_gap:
+    facet = ExtractionErrorFacet.readable(read)
+    if facet is None or not facet.tells_a_gap:
         return None
     return shapes.Gap(
         failedTasks=_writable(facet.failed_tasks) or 0,
         totalTasks=_writable(facet.total_tasks) or 0,
-        messages=[each.error_message for each in facet.errors],
+        messages=[each.error_message for each in facet.errors if each.error_message is not None],
     )
 
 
 def _tags(read: Mapping[str, object]) -> list[str]:
-    facet = TagsFacet.read(read)
-    told = facet.tags if isinstance(facet, TagsFacet) else None
-    return list(dict.fromkeys(tag.word for tag in told or ()))
+    facet = TagsFacet.readable(read)
+    return [] if facet is None else list(dict.fromkeys(word for _, word in facet.words))
 
 
 def _mended(knowledge: Knowledge, run: KnownRun, observed: Sequence[ObservedFacetRow]) -> Iterator[Mended]:
@@ -190,7 +188,8 @@ def _args(run: KnownRun, nominal: NominalTimeFacet | None) -> dict[str, str]:
     """What Marquez calls the arguments of a run: its nominal time, and the parent."""
     args: dict[str, str] = {}
     if nominal is not None:
-        args["nominal_start_time"] = _as_java_writes(nominal.start)
+        if nominal.start is not None:
+            args["nominal_start_time"] = _as_java_writes(nominal.start)
         if nominal.end is not None:
             args["nominal_end_time"] = _as_java_writes(nominal.end)
     if run.parent is not None:
@@ -217,8 +216,8 @@ def _as_java_writes(time: datetime) -> str:
 
 def _arguments(read: Mapping[str, object]) -> dict[str, str]:
     """The arguments of a run that was created over the API."""
-    facet = ExecutionParametersFacet.read(read)
-    parameters = facet.parameters if isinstance(facet, ExecutionParametersFacet) else None
+    facet = ExecutionParametersFacet.readable(read)
+    parameters = None if facet is None else facet.parameters
     return {parameter.key: parameter.value or "" for parameter in parameters or ()}
 
 

@@ -16,7 +16,7 @@ import orjson
 from headwater.model.events import DatasetEvent, Direction, Stamp
 from headwater.model.extract import content_of
 from headwater.model.facets.counts import as_numbers
-from headwater.model.facets.quality import RunTestsFacet
+from headwater.model.facets.quality import DataQualityAssertionsFacet, RunTestsFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.ahead import groups, in_turns
 from headwater.service.http.answers import iso
@@ -149,7 +149,7 @@ def _point(knowledge: Knowledge, told: _Told, column: str | None) -> shapes.Qual
     metrics = _metrics(facet, column) if told.kind == "dataQualityMetrics" else None
     if not assertions and not tests and metrics is None:
         return None
-    outcomes = [*_outcomes(facet)] if tests else [each.get("success") is True for each in assertions]
+    outcomes = [*(_outcomes_of_tests(facet) if tests else _outcomes(facet, column))]
     return shapes.QualityPoint(
         at=iso(told.stamp.time_us),
         run=told.run_id,
@@ -162,12 +162,20 @@ def _point(knowledge: Knowledge, told: _Told, column: str | None) -> shapes.Qual
     )
 
 
-def _outcomes(facet: Mapping[str, Any]) -> Iterator[bool]:
+def _outcomes_of_tests(facet: Mapping[str, Any]) -> Iterator[bool]:
     """How the tests went that were carried out."""
-    read = RunTestsFacet.read({RunTestsFacet.key: facet})
-    for test in read.tests if isinstance(read, RunTestsFacet) else ():
+    read = RunTestsFacet.readable({RunTestsFacet.key: facet})
+    for test in () if read is None else read.tests:
         if test.passed is not None:
             yield test.passed
+
+
+def _outcomes(facet: Mapping[str, Any], column: str | None) -> Iterator[bool]:
+    """How the assertions went, of a column those about it."""
+    read = DataQualityAssertionsFacet.readable({DataQualityAssertionsFacet.key: facet})
+    for made in () if read is None else read.assertions:
+        if column in (None, made.of_column):
+            yield made.success
 
 
 def _metrics(facet: Mapping[str, Any], column: str | None) -> Mapping[str, Any] | None:

@@ -97,10 +97,8 @@ def _code(record: Record) -> Iterator[tuple[str, Trait]]:
 def _engine(record: Record) -> Iterator[tuple[str, Trait]]:
     if engine := record.view(ProcessingEngineFacet):
         facet, event = engine
-        yield (
-            "the engine",
-            Trait("engine-change", 0.4, f"{facet.name or ''} {facet.version}".strip(), event, shown=True),
-        )
+        if name := " ".join(filter(None, (facet.name, facet.version))):
+            yield "the engine", Trait("engine-change", 0.4, name, event, shown=True)
         if facet.openlineage_adapter_version is not None:
             adapter = facet.openlineage_adapter_version
             yield "the engine's lineage agent", Trait("engine-change", 0.15, adapter, event, shown=True)

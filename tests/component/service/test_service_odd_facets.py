@@ -1,0 +1,229 @@
+"""One odd member of a facet takes nothing else of it along, and every answer reads the same facet alike."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.support.app import RUN, Body, dataset, event, facet, get, post
+
+ORDERS = "/api/v1/namespaces/lake/datasets/orders"
+LOAD = "/api/v1/namespaces/etl/jobs/load"
+
+
+def ran(run: str, minute: int, *, run_facets: Body | None = None, **changes: object) -> dict[str, Any]:
+    return event(
+        eventType="COMPLETE",
+        eventTime=f"2026-05-22T14:{minute:02d}:00Z",
+        run={"runId": run, "facets": run_facets or {}},
+        **{"inputs": [dataset("raw")], "outputs": [dataset("orders")], **changes},
+    )
+
+
+def causes(client: TestClient) -> list[tuple[str, str]]:
+    query = urlencode({"nodeId": "dataset:lake:orders"})
+    return [(each["kind"], each["words"]) for each in get(client, f"/api/v1/root-cause?{query}")["findings"]]
+
+
+def quality(client: TestClient, node: str = "dataset:lake:orders") -> list[bool | None]:
+    return [each["passed"] for each in get(client, f"/api/v1/quality?{urlencode({'nodeId': node})}")["timeline"]]
+
+
+def orders_in_impact(client: TestClient) -> Body:
+    reached = get(client, f"/api/v1/impact?{urlencode({'nodeId': 'dataset:lake:raw'})}")["reached"]
+    (found,) = (each for each in reached if each["id"] == "dataset:lake:orders")
+    return found  # type: ignore[no-any-return]
+
+
+def test_a_parameter_that_is_a_number_hides_no_other_and_may_itself_change(client: TestClient) -> None:
+    for minute, (a, b) in enumerate([("1", 3600), ("1", 3600), ("2", 7200)]):
+        told = [{"key": "a", "value": a}, {"key": "b", "value": b}, {"value": "nobody knows of what"}]
+        post(client, ran(f"r{minute}", minute, run_facets={"executionParameters": facet(parameters=told)}))
+
+    assert sorted(causes(client)) == [
+        ("parameter-change", "load: parameter a changed"),
+        ("parameter-change", "load: parameter b changed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        [{"assertion": "row_count", "success": False, "expected": 1000, "actual": 999}],
+        [{"assertion": "row_count", "success": False}, {"assertion": "unique", "column": "id"}, "odd"],
+        [{"assertion": "row_count", "success": False}, {"assertion": "unique", "success": True, "column": ["id"]}],
+        [{"assertion": "row_count", "success": False}, {"assertion": "unique", "success": "true"}],
+    ],
+)
+def test_a_check_that_failed_is_told_whatever_stands_beside_it(client: TestClient, made: list[Any]) -> None:
+    post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityAssertions=facet(assertions=made))]))
+
+    told = orders_in_impact(client)["quality"]
+
+    assert causes(client) == [("failed-check", "orders: row_count failed")]
+    assert quality(client) == [False]
+    assert (told["passed"], told["assertions"]) == (False, 1)
+    assert [each["assertion"] for each in told["failed"]] == ["row_count"]
+
+
+def test_a_check_of_which_nobody_says_how_it_went_has_neither_passed_nor_failed(client: TestClient) -> None:
+    made = [{"assertion": "unique", "column": "id"}]
+    post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityAssertions=facet(assertions=made))]))
+
+    (point,) = get(client, "/api/v1/quality?nodeId=dataset:lake:orders")["timeline"]
+
+    assert (point["passed"], point["assertions"]) == (None, made)
+    assert orders_in_impact(client)["quality"]["passed"] is None
+    assert causes(client) == []
+
+
+def test_a_measure_that_is_no_number_hides_no_other(client: TestClient) -> None:
+    told = facet(rowCount=7, bytes="many", columnMetrics={"id": {"nullCount": 2, "max": "z"}, "name": 3})
+    post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityMetrics=told)]))
+
+    assert orders_in_impact(client)["quality"]["rowCount"] == 7
+
+
+def test_rows_are_counted_though_nobody_measured_columns(client: TestClient) -> None:
+    post(client, ran("r1", 1, outputs=[dataset("orders", dataQualityMetrics=facet(rowCount=7))]))
+
+    assert orders_in_impact(client)["quality"]["rowCount"] == 7
+
+
+def test_a_test_that_failed_is_told_whatever_stands_beside_it(client: TestClient) -> None:
+    tests = [{"name": "fresh", "status": "fail", "expected": 1, "actual": 2}, {"status": "pass"}, {"name": "odd"}]
+    post(client, ran("r1", 1, run_facets={"test": facet(tests=tests)}))
+
+    assert quality(client, "job:etl:load") == [False]
+    assert causes(client) == [("failed-check", "load: fresh failed")]
+
+
+def test_a_test_whose_status_is_no_word_has_neither_passed_nor_failed(client: TestClient) -> None:
+    post(client, ran("r1", 1, run_facets={"test": facet(tests=[{"name": "fresh", "status": False}])}))
+
+    assert quality(client, "job:etl:load") == [None]
+    assert causes(client) == []
+
+
+def test_tags_are_told_whatever_their_values_are(client: TestClient) -> None:
+    told = facet(tags=[{"key": "pii", "value": "true"}, {"key": "tier", "value": 1}, {"key": "gold"}, {"value": "x"}])
+    field = {"key": "mask", "value": "all", "field": ["email"]}
+    of_dataset = facet(tags=[*told["tags"], field])
+    job = {"namespace": "etl", "name": "load", "facets": {"tags": told}}
+    post(client, ran(RUN, 1, run_facets={"tags": told}, job=job, outputs=[dataset("orders", tags=of_dataset)]))
+
+    of_job = get(client, LOAD)
+
+    assert get(client, ORDERS)["tags"] == of_job["tags"] == of_job["latestRun"]["tags"] == ["pii", "tier:1", "gold"]
+    assert {tag["name"] for tag in get(client, "/api/v1/tags")["tags"]} >= {"pii", "tier:1", "gold"}
+
+
+def test_owners_are_told_beside_one_that_cannot_be_read(client: TestClient) -> None:
+    owners = facet(owners=[{"name": "ann", "type": "DEVELOPER"}, {"type": "MAINTAINER"}, {"name": "bob", "type": {}}])
+    post(client, ran("r1", 1, outputs=[dataset("orders", ownership=owners)]))
+
+    assert orders_in_impact(client)["owners"] == [
+        {"name": "ann", "type": "DEVELOPER"},
+        {"name": "bob", "type": None},
+    ]
+
+
+def gap_words(client: TestClient) -> list[str]:
+    asked = urlencode({"kind": "extraction-error"})
+    return [gap["words"] for gap in get(client, f"/api/v1/coverage?{asked}")["gaps"]]
+
+
+def test_a_gap_is_told_though_one_of_its_errors_has_no_message(client: TestClient) -> None:
+    failure = facet(totalTasks=2, failedTasks=1, errors=[{"task": "SELECT"}, {"errorMessage": "no such table"}])
+    post(client, ran(RUN, 1, run_facets={"extractionError": failure}))
+
+    assert get(client, f"/api/v1/jobs/runs/{RUN}")["gap"] == {
+        "failedTasks": 1,
+        "totalTasks": 2,
+        "messages": ["no such table"],
+    }
+    assert gap_words(client) == ["a run of load: the lineage of 1 of 2 tasks could not be worked out"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "messages"),
+    [
+        ({"errors": [{"errorMessage": "no such table"}]}, ["no such table"]),
+        ({"totalTasks": 2, "failedTasks": "some", "errors": [{"errorMessage": "no such table"}]}, ["no such table"]),
+        ({"totalTasks": 2}, []),
+    ],
+)
+def test_a_gap_is_told_though_nobody_says_how_many_tasks_failed(
+    client: TestClient, failure: Body, messages: list[str]
+) -> None:
+    post(client, ran(RUN, 1, run_facets={"extractionError": facet(**failure)}))
+
+    assert get(client, f"/api/v1/jobs/runs/{RUN}")["gap"]["messages"] == messages
+    assert gap_words(client) == ["a run of load: its lineage could not be worked out"]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"processingType": "STREAMING"},
+        {"processingType": "STREAMING", "integration": {}, "jobType": 7, "emissionPattern": "often"},
+    ],
+)
+def test_a_job_streams_whoever_told_it(client: TestClient, told: Body) -> None:
+    post(client, ran(RUN, 1, job={"namespace": "etl", "name": "load", "facets": {"jobType": facet(**told)}}))
+
+    assert get(client, LOAD)["type"] == "STREAM"
+
+
+def test_a_stream_is_silent_by_a_window_of_which_the_rest_is_not_told(client: TestClient) -> None:
+    pattern = {"eventTrigger": "PERIODIC", "windowDuration": 60}
+    job = {"namespace": "etl", "name": "load", "facets": {"jobType": facet(emissionPattern=pattern)}}
+    post(client, event(eventType="RUNNING", job=job))
+
+    assert get(client, f"/api/v1/jobs/runs/{RUN}")["staleAfter"] == "2026-05-22T14:24:11.000Z"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "shown"),
+    [
+        ("2026-05-22T14:00:00Z", "None", ("2026-05-22T14:00:00.000Z", None)),
+        ("None", "2026-05-22T15:00:00Z", (None, "2026-05-22T15:00:00.000Z")),
+    ],
+)
+def test_a_nominal_time_that_is_none_hides_no_other(
+    client: TestClient, start: str, end: str, shown: tuple[str | None, str | None]
+) -> None:
+    nominal = facet(nominalStartTime=start, nominalEndTime=end)
+    post(client, ran(RUN, 1, run_facets={"nominalTime": nominal}))
+
+    run = get(client, f"/api/v1/jobs/runs/{RUN}")
+
+    assert (run["nominalStartTime"], run["nominalEndTime"]) == shown
+    assert sorted(run["args"]) == [
+        name for name, time in zip(("nominal_end_time", "nominal_start_time"), shown[::-1], strict=True) if time
+    ]
+
+
+def test_why_a_run_failed_is_told_though_not_in_which_language(client: TestClient) -> None:
+    failed = ran("r1", 1, run_facets={"errorMessage": facet(message="disk full", stackTrace=["a", "b"])})
+    post(client, {**failed, "eventType": "FAIL"})
+
+    assert causes(client) == [("failed-run", "a run of load failed: disk full")]
+
+
+def test_code_and_engine_are_compared_by_what_is_told_of_them(client: TestClient) -> None:
+    for minute, told in enumerate(("1", "1", "2")):
+        job_facets = {
+            "sourceCode": facet(sourceCode=f"print({told})"),
+            "sourceCodeLocation": facet(version=told, type=7, path=[]),
+        }
+        engine = {"processing_engine": facet(name="spark", openlineageAdapterVersion=float(told))}
+        job = {"namespace": "etl", "name": "load", "facets": job_facets}
+        post(client, ran(f"r{minute}", minute, run_facets=engine, job=job))
+
+    assert sorted(words for _, words in causes(client)) == [
+        "load: the engine's lineage agent changed from 1.0 to 2.0",
+        "load: the source code changed",
+        "load: the version of the code changed from 1 to 2",
+    ]
