@@ -316,16 +316,20 @@ def _feeds(
     history: History, record: Record, read: Iterable[DatasetId], columns: ColumnsOf | None, news: Window | None
 ) -> Iterator[Feed]:
     run = record.outline
-    is_stream = history.is_stream(run.job)
-    read_at_us = run.last_us if is_stream else run.started_us
+    at_us = read_at_us(history, run)
     for name in sorted(read):
         if columns is not None and name not in columns:
             continue  # no column of it feeds what is wrong
         end = record.ends.get(("input", name), SILENT)
-        versions = end.versions if is_stream else end.versions_at_first
+        versions = end.versions if history.is_stream(run.job) else end.versions_at_first
         jobs = tuple(history.writers(name))
-        writers = tuple(_writers(history, run, name, versions, jobs, read_at_us, news))
-        yield Feed(name, versions, jobs, writers, read_at_us, bool(history.made_from(name)))
+        writers = tuple(_writers(history, run, name, versions, jobs, at_us, news))
+        yield Feed(name, versions, jobs, writers, at_us, bool(history.made_from(name)))
+
+
+def read_at_us(history: History, run: Outline) -> int:
+    """When a run read what it did: at its beginning; a stream reads as it goes."""
+    return run.last_us if history.is_stream(run.job) else run.started_us
 
 
 def _writers(
@@ -339,18 +343,18 @@ def _writers(
 ) -> Iterator[Writer]:
     runs = [run for job in jobs for run in history.runs_of(job) if run.run_id != reader.run_id]
     before = [run for run in runs if name in run.writes and run.started_us <= reader.last_us]
-    by_version = _by_version(history, name, versions, before)
-    if by_version is not None:
-        yield Writer(by_version, "version")
+    told = by_version(history, name, versions, before)
+    if told is not None:
+        yield Writer(told, "version")
     for job in jobs:
         own = [run for run in runs if run.job == job]
-        if by_version is not None:
-            yield from _attempt(own, by_version, at_us, news)
+        if told is not None:
+            yield from _attempt(own, told, at_us, news)
         else:
             yield from _by_clock(history, job, own, [run for run in own if name in run.writes], at_us, news)
 
 
-def _by_version(history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[Outline]) -> Outline | None:
+def by_version(history: History, name: DatasetId, versions: frozenset[str], runs: Sequence[Outline]) -> Outline | None:
     """The run that made the version: the first to tell of it; a later one that failed may tell what it found."""
     if not versions:
         return None
@@ -362,7 +366,7 @@ def _by_version(history: History, name: DatasetId, versions: frozenset[str], run
 def _handed(history: History, record: Record, news: Window | None) -> Iterator[Handed]:
     """The jobs that handed data to a run, by the clock alone: a run that gave it tells no version."""
     run = record.outline
-    at_us = run.last_us if history.is_stream(run.job) else run.started_us
+    at_us = read_at_us(history, run)
     for job in history.givers(run.job):
         own = [each for each in history.runs_of(job) if each.run_id != run.run_id]
         yield Handed(job, tuple(_by_clock(history, job, own, own, at_us, news)), at_us)
@@ -392,13 +396,13 @@ def _by_clock(
     history: History, job: JobId, own: Sequence[Outline], wrote: Sequence[Outline], at_us: int, news: Window | None
 ) -> Iterator[Writer]:
     """The run of the job that fed a reader at that time, and an attempt that failed since."""
-    found = _by_time(history, job, wrote, at_us)
+    found = by_time(history, job, wrote, at_us)
     if found is not None:
         yield found
     yield from _attempt(own, None if found is None else found.run, at_us, news)
 
 
-def _by_time(history: History, job: JobId, wrote: Sequence[Outline], at_us: int) -> Writer | None:
+def by_time(history: History, job: JobId, wrote: Sequence[Outline], at_us: int) -> Writer | None:
     """The latest run that had ended by then; a stream writes as it goes, whether it ends well or not."""
     is_stream = history.is_stream(job)
     if is_stream:

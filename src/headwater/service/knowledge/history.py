@@ -7,8 +7,6 @@ from functools import cache
 from itertools import islice, pairwise
 from typing import Any, Final
 
-import orjson
-
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.readings import Columns
 from headwater.graph.causes.record import (
@@ -30,7 +28,7 @@ from headwater.graph.walk import reachable
 from headwater.model.events import DatasetEvent, Direction, RunEvent
 from headwater.model.extract import mended
 from headwater.model.facets.dataset import SchemaFacet, VersionFacet
-from headwater.model.facets.input_output import IcebergCommitReportFacet
+from headwater.model.facets.input_output import IcebergCommitReportFacet, IcebergScanReportFacet
 from headwater.model.facets.job import JobTypeFacet
 from headwater.model.facets.own import SubjectFacet
 from headwater.model.facets.quality import DataQualityAssertionsFacet
@@ -41,7 +39,7 @@ from headwater.service.knowledge.job_type import SERVICE, STREAM, job_type
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.store.bounded import END_OF_TIME_US
 from headwater.store.entries import LoggedEvent, as_today
-from headwater.store.facet_reader import ObservedFacetRow, ToldFacet
+from headwater.store.facet_reader import ToldFacet
 
 _MOST_RUNS: Final = 200
 """Of a job, its newest."""
@@ -53,6 +51,10 @@ _SILENCE_US: Final = 3_600_000_000
 """For streams that do not say how often they speak."""
 _WINDOWS: Final = 2
 """Of a stream that says how often it speaks: so many may pass."""
+_TELL_VERSIONS: Final[Mapping[str, type[VersionFacet | IcebergCommitReportFacet | IcebergScanReportFacet]]] = {
+    kind.key: kind for kind in (VersionFacet, IcebergCommitReportFacet, IcebergScanReportFacet)
+}
+"""What tells which version of a dataset was read or written, by its name."""
 
 
 class KnownHistory:
@@ -127,10 +129,20 @@ class KnownHistory:
 
     def versions_written(self, run_ids: Sequence[str], name: DatasetId) -> Mapping[str, frozenset[str]]:
         """For each run the versions of the dataset that it says it wrote."""
-        versions: dict[str, frozenset[str]] = {}
-        for run_id, rows in self._knowledge.store.observed_facets(run_ids).items():
-            own = [row for row in rows if row.direction == "output" and self._graph.shown(row.dataset) == name]
-            versions[run_id] = frozenset(version for row in own for version in self._versions(row))
+        return self._versions_told(run_ids, name, "output")
+
+    def versions_read(self, run_id: str, name: DatasetId) -> frozenset[str]:
+        """The versions of the dataset that the run says it read, as it said last."""
+        return self._versions_told([run_id], name, "input")[run_id]
+
+    def _versions_told(
+        self, run_ids: Sequence[str], name: DatasetId, direction: Direction
+    ) -> dict[str, frozenset[str]]:
+        versions = dict.fromkeys(run_ids, frozenset[str]())
+        for member in self._graph.members(name):
+            for told in self._knowledge.store.told_facets(run_ids, member, [*_TELL_VERSIONS]):
+                if told.direction == direction:
+                    versions[told.run_id] |= frozenset(self._versions(told))
         return versions
 
     def sources(self, name: DatasetId, columns: frozenset[str]) -> ColumnsOf | None:
@@ -281,15 +293,12 @@ class KnownHistory:
             logged += store.run_events(run_id, _MOST_EVENTS, max(_MOST_EVENTS, events - _MOST_EVENTS))
         return [each for each in logged if until_us is None or each.event_us <= until_us]
 
-    def _versions(self, row: ObservedFacetRow) -> Iterator[str]:
-        if row.name == VersionFacet.key:
-            told = self._knowledge.facets.read(VersionFacet, row.content)
-            if told is not None:
-                yield told.dataset_version
-        elif row.name == IcebergCommitReportFacet.key and row.body is not None:
-            report = IcebergCommitReportFacet.readable({row.name: orjson.loads(row.body)})
-            if report is not None and isinstance(report.snapshot_id, int):
-                yield str(report.snapshot_id)
+    def _versions(self, told: ToldFacet) -> Iterator[str]:
+        view = self._knowledge.facets.read(_TELL_VERSIONS[told.name], told.content)
+        if isinstance(view, VersionFacet):
+            yield view.dataset_version
+        elif view is not None and isinstance(view.snapshot_id, int):  # a float was rounded
+            yield str(view.snapshot_id)
 
 
 def _ref(logged: LoggedEvent) -> EventRef:

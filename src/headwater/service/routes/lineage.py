@@ -106,11 +106,13 @@ async def get_upstream_runs(
     run_id: Annotated[str, Query(alias="runId", description="A run id.")],
     depth: Depth = 20,
 ) -> Response:
-    """The run, the runs that had written what it read when it read it, and so on, up to `depth` runs away.
+    """The run, the runs that wrote what it read, and so on, up to `depth` runs away.
+
+    That is whoever wrote the version that it tells, else who had written last before it began.
 
     A run that handed data over without a dataset between is one of these, too (`inputJobs`).
     """
-    return answer(upstream_runs(knowledge, knowledge.run(run_id), depth))
+    return answer(await upstream_runs(knowledge, knowledge.run(run_id), depth))
 
 
 def _owner(node: DatasetId | JobId | ColumnId) -> DatasetId | JobId:

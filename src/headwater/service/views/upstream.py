@@ -1,17 +1,31 @@
-"""Which runs made what a run read, and which handed data to it without a dataset between."""
+"""Which runs made what a run read, and which handed data to it without a dataset between.
+
+By the rules of the walk to a root cause (`headwater.graph.causes.trail`). That also follows runs that failed: what they
+should have written; these wrote what was read.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from contextlib import closing
+from itertools import chain, islice
+from typing import Final, NamedTuple
 
+from headwater.graph.causes.record import SILENT, Outline
+from headwater.graph.causes.trail import Writer, by_time, by_version, read_at_us
 from headwater.graph.records import Run, RunEnd
-from headwater.graph.walk import reachable
+from headwater.graph.walk import walked
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.service import shapes
+from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.history import KnownHistory
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import lineage as shapes_lineage
+from headwater.service.tallies.tally import NEVER_US
 from headwater.service.views.runs import run_shapes
+
+_MOST_RUNS: Final = 200
+"""Of a job that writes what was read: the newest that had begun by then, where any of them may be meant."""
 
 
 class _Sources(NamedTuple):
@@ -27,88 +41,115 @@ class _Sources(NamedTuple):
         yield from (run_id for each in self for run_id in each.values() if run_id is not None)
 
 
-def upstream_runs(knowledge: Knowledge, run: KnownRun, max_hops: int) -> shapes_lineage.UpstreamRuns:
-    """The run and those within so many hops upstream of it, nearest first."""
-    sources: dict[str, _Sources] = {}
-
-    def before(run_id: str) -> Iterator[str]:
-        sources[run_id] = _sources(knowledge, run_id)
-        return sources[run_id].runs
-
-    found = list(reachable([run.run_id], before, max_hops))
+async def upstream_runs(knowledge: Knowledge, run: KnownRun, max_hops: int) -> shapes_lineage.UpstreamRuns:
+    """The run and those within so many hops upstream of it, nearest first; others have their turn meanwhile."""
+    with closing(KnownHistory(knowledge)) as history:
+        upstream = _Upstream(knowledge, history)
+        found = [*await outcome_in_turns(walked([run.run_id], lambda run_id: upstream.sources(run_id).runs, max_hops))]
+        sources = await in_turns(map(upstream.sources, found))
     shown = run_shapes(knowledge, map(knowledge.run, found))
-    return shapes_lineage.UpstreamRuns(
-        runs=[
-            _upstream_run(each, sources.get(run_id) or _sources(knowledge, run_id))
-            for run_id, each in zip(found, shown, strict=True)
-        ]
-    )
+    return shapes_lineage.UpstreamRuns(runs=[*map(_upstream_run, shown, sources)])
 
 
-def _sources(knowledge: Knowledge, run_id: str) -> _Sources:
-    return _Sources(_writers(knowledge, run_id), dict(_givers(knowledge, run_id)))
+_Wrote = Callable[[Run], bool]
+"""Whether a run may have written what was read; of data that a job handed over any of its runs may."""
 
 
-def _writers(knowledge: Knowledge, run_id: str) -> dict[DatasetId, str | None]:
-    """For each dataset that the run read, by its shown name: the run that had written it last by then."""
-    run = knowledge.graph.runs.get(run_id)
-    read: dict[DatasetId, int] = {}
-    for (direction, name), seen in run.observed.items() if run else ():
-        if direction == "input":
-            shown = knowledge.graph.shown(name)
-            read[shown] = max(seen.last_us, read.get(shown, seen.last_us))
-    return {name: _last_writer(knowledge, name, run_id, until_us) for name, until_us in sorted(read.items())}
+class _Upstream:
+    """What was read and where it came from; of each run it is found once."""
+
+    def __init__(self, knowledge: Knowledge, history: KnownHistory) -> None:
+        self._knowledge = knowledge
+        self._graph = knowledge.graph
+        self._history = history
+        self._known: dict[str, _Sources] = {}
+
+    def sources(self, run_id: str) -> _Sources:
+        """Where the run's data came from; nowhere, if it has not spoken itself."""
+        if run_id not in self._known:
+            run = self._history.outline(run_id)
+            self._known[run_id] = _Sources({}, {}) if run is None else self._sources(run)
+        return self._known[run_id]
+
+    def _sources(self, run: Outline) -> _Sources:
+        return _Sources({name: self._writer(run, name) for name in sorted(run.reads)}, dict(self._givers(run)))
+
+    def _writer(self, reader: Outline, name: DatasetId) -> str | None:
+        """The run that wrote just the version that was read, else the one that had written last by then."""
+        jobs = self._history.writers(name)
+        ends: list[RunEnd] = [("output", member) for member in self._graph.members(name)]
+
+        def wrote(run: Run) -> bool:
+            return any(end in run.observed for end in ends) and not _is(reader, run)
+
+        if versions := self._versions(reader, name):
+            before = (islice(self._runs_that(wrote, job, reader.last_us), _MOST_RUNS) for job in jobs)
+            told = self._history.versions_written([*chain.from_iterable(before)], name)
+            same = map(self._history.outline, (run_id for run_id, its in told.items() if its & versions))
+            if (found := by_version(self._history, name, versions, [*filter(None, same)])) is not None:
+                return found.run_id
+        return self._last(jobs, reader, wrote)
+
+    def _versions(self, reader: Outline, name: DatasetId) -> frozenset[str]:
+        """The versions of the dataset that a run read: what it told first, but of a stream what it told last."""
+        told = self._history.versions_read(reader.run_id, name)
+        if not told or self._history.is_stream(reader.job):
+            return told  # without a look at the run's events, of which there may be very many
+        return self._history.record(reader.run_id).ends.get(("input", name), SILENT).versions_at_first
+
+    def _givers(self, reader: Outline) -> Iterator[tuple[JobId, str | None]]:
+        """Each job that hands data to the run, by name: its run that had ended last by then.
+
+        What other runs of the run's own job alone tell to be handed to that is not told of this one.
+        """
+        job = self._graph.jobs[reader.job]
+        for giver, tellers in sorted(job.fed_by.items()):
+            if reader.run_id in tellers or not job.runs.issuperset(tellers):
+                yield giver, self._last([giver], reader, lambda run: not _is(reader, run))
+
+    def _last(self, jobs: Iterable[JobId], reader: Outline, wrote: _Wrote) -> str | None:
+        """The run of these jobs that had written last when the reader read, by the clock."""
+        at_us = read_at_us(self._history, reader)
+        runs = ((job, [*self._may_be_last(job, at_us, wrote)]) for job in jobs)
+        found = (by_time(self._history, job, of_job, at_us) for job, of_job in runs)
+        last = max(filter(None, found), key=lambda each: (_wrote_us(each, at_us), each.run.run_id), default=None)
+        return None if last is None else last.run.run_id
+
+    def _may_be_last(self, job: JobId, at_us: int, wrote: _Wrote) -> Iterator[Outline]:
+        """The runs of the job that may have written last by then; of a stream any may, however long ago it began."""
+        if self._history.is_stream(job):
+            yield from filter(None, map(self._history.outline, islice(self._runs_that(wrote, job, at_us), _MOST_RUNS)))
+            return
+        longest_us, last_us = self._knowledge.activity(job).longest_us, -NEVER_US
+        for run_id, run, seen in self._begun(job, at_us):
+            if seen.first_us + longest_us < last_us:
+                return  # it and all that began before it had ended by then
+            if seen.last_us >= last_us and wrote(run) and (outline := self._history.outline(run_id)) is not None:
+                yield outline
+                if outline.state == "COMPLETED" and outline.ended_us is not None and outline.ended_us <= at_us:
+                    last_us = max(last_us, outline.ended_us)
+
+    def _runs_that(self, wrote: _Wrote, job: JobId, until_us: int) -> Iterator[str]:
+        """The runs of the job that did, of those that had begun by then, newest first."""
+        return (run_id for run_id, run, _ in self._begun(job, until_us) if wrote(run))
+
+    def _begun(self, job: JobId, until_us: int) -> Iterator[tuple[str, Run, Seen]]:
+        """The runs of the job that spoke themselves and had begun by then, newest first, and when they spoke."""
+        done = self._knowledge.activity(job)
+        for run_id in done.begun_by(until_us, lambda run_id: self._knowledge.run(run_id).seen.first_us):
+            run = self._graph.runs.get(run_id)
+            if run is not None and run.times is not None:
+                yield run_id, run, run.times.seen
 
 
-def _last_writer(knowledge: Knowledge, name: DatasetId, reader: str, until_us: int) -> str | None:
-    """The run that was last seen to write the dataset by that time; not the reader itself."""
-    ends: list[RunEnd] = [("output", member) for member in knowledge.graph.members(name)]
-
-    def written(run: Run) -> list[Seen]:
-        return [seen for end in ends if (seen := run.observed.get(end)) is not None]
-
-    return _last_seen(knowledge, knowledge.graph.writers(name), reader, until_us, written)
+def _is(reader: Outline, run: Run) -> bool:
+    return run.times is not None and run.times.run_id == reader.run_id
 
 
-def _givers(knowledge: Knowledge, run_id: str) -> Iterator[tuple[JobId, str | None]]:
-    """Each job that hands data to the run, by name: its run that was heard of last by then.
-
-    What other runs of the run's own job alone tell to be handed to that is not told of this one.
-    """
-    graph = knowledge.graph
-    run = graph.runs.get(run_id)
-    if run is None or run.of_job is None or run.times is None:
-        return
-    job = graph.jobs[run.of_job.job]
-    for giver, tellers in sorted(job.fed_by.items()):
-        if run_id not in tellers and job.runs.issuperset(tellers):
-            continue
-        until_us = tellers.get(run_id, run.times.seen).last_us
-        yield giver, _last_seen(knowledge, [giver], run_id, until_us, _heard_of)
-
-
-def _heard_of(run: Run) -> list[Seen]:
-    return [] if run.times is None else [run.times.seen]
-
-
-def _last_seen(
-    knowledge: Knowledge, jobs: Iterable[JobId], reader: str, until_us: int, seen_in: Callable[[Run], Iterable[Seen]]
-) -> str | None:
-    """The run of these jobs, other than the reader, that was seen last by that time, by what is `seen_in` it."""
-    last: tuple[int, str] | None = None
-    for job in jobs:
-        done = knowledge.activity(job)
-        for run_id in done.begun_by(until_us, lambda run_id: knowledge.run(run_id).seen.first_us):
-            run = knowledge.graph.runs.get(run_id)
-            if run is None or run.times is None or run_id == reader:
-                continue
-            if last is not None and run.times.seen.first_us + done.longest_us < last[0]:
-                break  # it and all that began before it had ended by then
-            for seen in seen_in(run):
-                if seen.first_us <= until_us:
-                    found = seen.last_us if seen.last_us <= until_us else seen.first_us, run_id
-                    last = found if last is None else max(last, found)
-    return None if last is None else last[1]
+def _wrote_us(writer: Writer, at_us: int) -> int:
+    """When it had written last by that time: a stream writes as it goes."""
+    ended_us = writer.run.ended_us
+    return at_us if writer.by == "stream" or ended_us is None else ended_us
 
 
 def _upstream_run(run: shapes.Run, sources: _Sources) -> shapes_lineage.UpstreamRun:

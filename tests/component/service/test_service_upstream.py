@@ -1,0 +1,180 @@
+"""Upstream of a run stand those that wrote what it read, as versions and the walk to a root cause have it, too."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.support.app import Body, dataset, event, facet, get, post
+
+A, B, C, READER = (f"0198f7d0-0000-7000-8000-00000000000{n}" for n in "abcd")
+
+
+def run(
+    run_id: str,
+    job: str,
+    minute: int,
+    kind: str = "COMPLETE",
+    *,
+    facets: Body | None = None,
+    reads: Body | None = None,
+    writes: Body | None = None,
+) -> Body:
+    """An event of a run at a minute, which reads or writes orders."""
+    return event(
+        eventType=kind,
+        eventTime=f"2026-05-22T14:{minute:02d}:00Z",
+        run={"runId": run_id},
+        job={"namespace": "etl", "name": job, "facets": facets or {}},
+        inputs=[] if reads is None else [dataset("orders", **reads)],
+        outputs=[dataset("mart") if writes is None else dataset("orders", **writes)],
+    )
+
+
+def version(name: str) -> Body:
+    return {"version": facet(datasetVersion=name)}
+
+
+STREAM = {"jobType": facet(processingType="STREAMING", integration="FLINK")}
+
+
+def producer(client: TestClient, run_id: str = READER, query: str = "") -> str | None:
+    first = get(client, f"/api/v1/runlineage/upstream?runId={run_id}{query}")["runs"][0]
+    (read,) = first["inputs"]
+    return read["producedByRunId"]  # type: ignore[no-any-return]
+
+
+def writers(client: TestClient, run_id: str = READER) -> list[tuple[str, str]]:
+    """Who wrote what the run read, as the walk to a root cause says."""
+    query = urlencode({"nodeId": "dataset:lake:mart", "run": run_id})
+    looked_at = get(client, f"/api/v1/root-cause?{query}")["lookedAt"][0]
+    (read,) = looked_at["inputs"]
+    return [(each["writer"], each["by"]) for each in read["writers"]]
+
+
+PASTS: dict[str, tuple[list[Body], tuple[str, str]]] = {
+    "an older version than the newest was read": (
+        [
+            run(A, "load", 1, writes=version("v1")),
+            run(B, "load", 3, writes=version("v2")),
+            run(READER, "mart", 4, reads=version("v1")),
+        ],
+        (A, "version"),
+    ),
+    "another began and ended while it was read": (
+        [
+            run(A, "load", 1, writes={}),
+            run(READER, "mart", 2, "START", reads={}),
+            run(B, "load", 3, "START"),
+            run(B, "load", 4, writes={}),
+            run(READER, "mart", 5, reads={}),
+        ],
+        (A, "time"),
+    ),
+    "the version that was read changed while it was": (
+        [
+            run(A, "load", 1, writes=version("v1")),
+            run(READER, "mart", 2, "START", reads=version("v1")),
+            run(B, "load", 3, writes=version("v2")),
+            run(READER, "mart", 5, reads=version("v2")),
+        ],
+        (A, "version"),
+    ),
+    "a version that nobody tells to have written": (
+        [
+            run(A, "load", 1, writes=version("v1")),
+            run(B, "load", 3, writes=version("v2")),
+            run(READER, "mart", 4, reads=version("v7")),
+        ],
+        (B, "time"),
+    ),
+    "a version that several tell": (
+        [
+            run(A, "load", 1, "FAIL", writes=version("v1")),
+            run(B, "load", 2, writes=version("v1")),
+            run(C, "compact", 3, writes=version("v1")),
+            run(READER, "mart", 4, reads=version("v1")),
+        ],
+        (B, "version"),
+    ),
+    "a stream that began before and still writes": (
+        [
+            run(A, "load", 1, "START", facets=STREAM, writes={}),
+            run(READER, "mart", 4, reads={}),
+            run(A, "load", 9, "RUNNING", facets=STREAM, writes={}),
+        ],
+        (A, "stream"),
+    ),
+    "a stream reads what was there last, and what was written after it began": (
+        [
+            run(READER, "mart", 1, "START", facets=STREAM, reads=version("v1")),
+            run(A, "load", 2, writes=version("v2")),
+            run(B, "load", 3, writes=version("v3")),
+            run(READER, "mart", 4, "RUNNING", facets=STREAM, reads=version("v2")),
+        ],
+        (A, "version"),
+    ),
+}
+
+
+@pytest.mark.parametrize("past", PASTS)
+@pytest.mark.parametrize("step", [1, -1])
+def test_the_run_that_wrote_what_was_read_is_named_and_the_walk_to_a_root_cause_names_the_same(
+    client: TestClient, past: str, step: int
+) -> None:
+    told, written_by = PASTS[past]
+    post(client, *told[::step])
+
+    assert producer(client) == written_by[0]
+    assert written_by in writers(client)
+
+
+def test_the_run_that_wrote_a_version_is_the_one_that_versions_name(client: TestClient) -> None:
+    post(client, *PASTS["an older version than the newest was read"][0])
+
+    versions = get(client, "/api/v1/namespaces/lake/datasets/orders/versions")["versions"]
+
+    makers = {
+        each["facets"]["version"]["datasetVersion"]: each["createdByRun"]["id"]
+        for each in versions
+        if each["createdByRun"] is not None  # else it is what somebody read
+    }
+    assert makers["v1"] == producer(client)
+
+
+def test_what_was_known_then_is_told_as_of_then(client: TestClient) -> None:
+    post(
+        client,
+        run(A, "load", 1, writes=version("v1")),
+        run(READER, "mart", 4, "START", reads={}),
+        run(B, "load", 2, "START", writes={}),
+        run(B, "load", 3, writes=version("v2")),
+        run(READER, "mart", 6, reads=version("v1")),
+    )
+
+    assert producer(client) == A
+    assert producer(client, query="&asOf=2026-05-22T14:05:00Z") == B
+
+
+def test_who_failed_has_written_nothing_that_counts(client: TestClient) -> None:
+    post(
+        client,
+        run(A, "load", 1, writes={}),
+        run(B, "load", 2, "FAIL", writes={}),
+        run(C, "other", 3, "START", writes={}),
+        run(READER, "mart", 4, reads={}),
+    )
+
+    assert producer(client) == A
+    assert (A, "time") in writers(client)
+
+
+def test_an_old_run_has_the_writer_that_it_had_however_many_wrote_since(client: TestClient) -> None:
+    early = [run(A, "load", 1, writes=version("v1")), run(READER, "mart", 2, reads=version("v1"))]
+    clock = run(B, "mart", 2, reads={})
+    later: list[Any] = [run(f"later-{each}", "load", 3 + each % 50, writes=version(f"w{each}")) for each in range(250)]
+    post(client, *early, clock, *later)
+
+    assert producer(client) == A
+    assert producer(client, B) == A
