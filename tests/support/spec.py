@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import jsonschema_rs
 
@@ -12,6 +13,16 @@ from headwater.service.pages import SPECIFICATION
 
 OUR_FACETS = SPECIFICATION / "facets" / "1-0-0"
 
+Entity = Literal["run", "job", "dataset", "inputDataset", "outputDataset"]
+Schema = dict[str, Any]
+
+_ENTITY_OF_BASE: dict[str, Entity] = {
+    "RunFacet": "run",
+    "JobFacet": "job",
+    "DatasetFacet": "dataset",
+    "InputDatasetFacet": "inputDataset",
+    "OutputDatasetFacet": "outputDataset",
+}
 _ENTITY_OF_FILE = {
     "InputDatasetFacet": "inputFacets",
     "OutputDatasetFacet": "outputFacets",
@@ -33,7 +44,7 @@ class Specification:
         self._envelope = jsonschema_rs.Draft202012Validator(envelope, validate_formats=True)
         self._facets: dict[tuple[str, str], jsonschema_rs.Draft202012Validator] = {}
         self._ours: dict[tuple[str, str], jsonschema_rs.Draft202012Validator] = {}
-        for path in [*(folder / "facets").glob("*.json"), *(folder / "registry").glob("*.json")]:
+        for path in _files(folder):
             schema = json.loads(path.read_text())
             validator = jsonschema_rs.Draft202012Validator(schema, registry=registry, validate_formats=True)
             for key in schema["properties"]:
@@ -70,6 +81,44 @@ class Specification:
                     yield from ((is_ours, f"{place}.{key}: {fault.message}") for fault in faults)
                 elif is_ours:
                     yield True, f"{place}.{key}: nothing describes it at {url}"
+
+
+class SpecFacet(NamedTuple):
+    """A facet's definition in the standard; `defs` are those that its references mean."""
+
+    entity: Entity
+    key: str
+    schema: Schema
+    defs: dict[str, Schema]
+
+
+@cache
+def facets_of_standard(folder: Path) -> tuple[SpecFacet, ...]:
+    """Every facet of the standard, once for each kind of thing that it hangs on."""
+    return tuple(facet for path in _files(folder) for facet in _facets_of_file(json.loads(path.read_text())))
+
+
+def local(schema: Schema, defs: dict[str, Schema]) -> Schema | None:
+    """What a reference within the file means; None where the schema is no such reference."""
+    reference = schema.get("$ref", "")
+    return defs[reference.rpartition("/")[2]] if reference.startswith("#") else None
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted([*(folder / "facets").glob("*.json"), *(folder / "registry").glob("*.json")])
+
+
+def _facets_of_file(file: Schema) -> Iterator[SpecFacet]:
+    defs = file["$defs"]
+    for key, place in file["properties"].items():
+        waiting = [place]
+        while waiting:
+            schema = waiting.pop()
+            schema = local(schema, defs) or schema
+            waiting += schema.get("anyOf", []) + schema.get("oneOf", [])
+            for part in schema.get("allOf", []):
+                if part.get("$ref", "").startswith("http"):
+                    yield SpecFacet(_ENTITY_OF_BASE[part["$ref"].rpartition("/")[2]], key, schema, defs)
 
 
 def _closed(schema: Any) -> Any:  # noqa: ANN401  (JSON)

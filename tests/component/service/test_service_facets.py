@@ -1,7 +1,7 @@
 """Every facet of the standard goes in, and some read gives it back as it was sent."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from headwater.model.facets.registry import VIEWS
 from headwater.store.sqlite import SqliteStore
 from tests.support.app import RUN, Body, dataset, event, facet, get, post, schema, serving
+from tests.support.spec import facets_of_standard
 
 OF_JOB = "/api/v1/namespaces/etl/jobs/load"
 OF_INPUT = "/api/v1/namespaces/lake/datasets/in"
@@ -23,11 +23,11 @@ def examples(shared: Path) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def carrying(run: str, second: int, name: str, value: object) -> dict[str, Any]:
-    """An event in which the facet hangs on whatever the standard hangs it on."""
+def carrying(run: str, second: int, name: str, value: object, entities: Collection[str]) -> dict[str, Any]:
+    """An event in which the facet hangs on each of these."""
 
     def on(entity: str) -> dict[str, Any]:
-        return {name: value} if (entity, name) in VIEWS else {}
+        return {name: value} if entity in entities else {}
 
     return event(
         eventTime=f"2026-05-22T14:{second // 60:02d}:{second % 60:02d}Z",
@@ -49,10 +49,12 @@ def places(client: TestClient, run: str) -> Iterator[tuple[str, Body]]:
 
 def test_every_example_of_the_standard_is_given_back_by_a_read_as_it_was_sent(client: TestClient, shared: Path) -> None:
     count = 0
+    in_standard = {(facet.entity, facet.key) for facet in facets_of_standard(shared / "openlineage")}
     for second, (name, value) in enumerate(examples(shared)):
-        post(client, carrying(f"run-{second}", second, name, value))
+        hung_on = {entity for entity, key in in_standard if key == name}
+        post(client, carrying(f"run-{second}", second, name, value, hung_on))
         for entity, facets in places(client, f"run-{second}"):
-            if (entity, name) in VIEWS:
+            if entity in hung_on:
                 count += 1
                 assert facets[name] == value, f"{entity} {name}"
 
@@ -61,7 +63,7 @@ def test_every_example_of_the_standard_is_given_back_by_a_read_as_it_was_sent(cl
 
 def test_a_facet_that_nobody_knows_is_kept_and_given_back(client: TestClient) -> None:
     strange = {"anything": [{"goes": 2**80, "здесь": None}], "_producer": 5}
-    body = carrying(RUN, 1, "none", {})
+    body = carrying(RUN, 1, "none", {}, ())
     body["run"]["facets"] = body["job"]["facets"] = {"acme_x": strange}
     body["inputs"][0] |= {"facets": {"acme_x": strange}, "inputFacets": {"acme_x": strange}}
     body["outputs"][0] |= {"outputFacets": {"acme_x": strange}}
@@ -107,7 +109,7 @@ def test_a_facet_that_is_deleted_is_gone_until_it_comes_again(client: TestClient
     name = {"run": "tags", "job": "ownership", "dataset": "schema"}[entity]
     shown = []
     for second, value in enumerate([facet(x=1), facet(_deleted=True), facet(x=2)]):
-        post(client, carrying(RUN, second, name, value))
+        post(client, carrying(RUN, second, name, value, [entity]))
         shown.append(dict(places(client, RUN))[entity].get(name, {}).get("x"))
 
     assert shown == [1, None, 2]

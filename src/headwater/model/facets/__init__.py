@@ -2,16 +2,13 @@
 
     view           what a view is; `readable` gives what can be read of a facet, `read` checks the whole of it
     forgiving      how a facet is read of which a part cannot be
-    registry       VIEWS: which view belongs to which key of which entity; unreadable_facets checks a whole event
-    run            parent, nominalTime, errorMessage, processing_engine, … of a run
+    run            nominalTime, errorMessage, processing_engine, … of a run
     job            jobType, sql, sourceCode, sourceCodeLocation of a job
-    dataset        schema, symlinks, catalog, storage, version, … of a dataset
-    lineage        columnLineage of a dataset, lineage of a dataset or a job
+    dataset        schema, symlinks, version, … of a dataset
     about          documentation, ownership and tags, which several entities have
     quality        assertions and metrics of a dataset's data, tests of a run
     counts         numbers of rows, files and bytes, which some producers tell as text
     input_output   statistics and Iceberg's reports of one read or one write
-    subset         which part of a dataset was read or written
     own            headwater_run, expanso_run (counters), headwater_subject, signature, a node's chain and heartbeat
 
     if (schema := SchemaFacet.readable(dataset.facets)) is not None: …
@@ -19,6 +16,9 @@
     match SchemaFacet.read(dataset.facets):
         case SchemaFacet(fields=fields): …
         case Unreadable() as fault: log.warning("facet is not what it should be", extra={"fault": str(fault)})
+
+A facet has a view if something reads it as one; what the graph is folded from (`columnLineage`, `lineage`, `parent`,
+`jobDependencies`, `catalog`) is read where it is folded.
 
 Required is only what the standard requires and the rest says nothing without; not even `_producer` and `_schemaURL`:
 real producers leave them out.

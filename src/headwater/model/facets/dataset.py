@@ -53,22 +53,6 @@ class SymlinksFacet(View):
     identifiers: Items[Symlink] | None = None
 
 
-class CatalogFacet(View):
-    """The catalog that a table is registered in.
-
-    Source: OpenLineage CatalogDatasetFacet 1-1-0
-    """
-
-    key: ClassVar = "catalog"
-    framework: str
-    type: str
-    name: str
-    metadata_uri: str | None = None
-    warehouse_uri: str | None = None
-    source: str | None = None
-    catalog_properties: dict[str, str] | None = None
-
-
 class DatasetTypeFacet(View):
     """What kind of dataset it is, for example a materialized VIEW.
 
@@ -78,34 +62,6 @@ class DatasetTypeFacet(View):
     key: ClassVar = "datasetType"
     dataset_type: str
     sub_type: str | None = None
-
-
-class HierarchyLevel(Part):
-    """A holder of the dataset, for example a database, or the dataset itself."""
-
-    type: str
-    name: str
-
-
-class HierarchyFacet(View):
-    """The dataset's holders from the outermost inwards.
-
-    Source: OpenLineage HierarchyDatasetFacet 1-0-0
-    """
-
-    key: ClassVar = "hierarchy"
-    hierarchy: Items[HierarchyLevel]
-
-
-class StorageFacet(View):
-    """How the dataset lies on storage, for example as iceberg in parquet files.
-
-    Source: OpenLineage StorageDatasetFacet 1-0-1
-    """
-
-    key: ClassVar = "storage"
-    storage_layer: str | None = None
-    file_format: str | None = None
 
 
 class DataSourceFacet(View):
@@ -134,11 +90,6 @@ class FormerName(Part):
 
     namespace: Exact
     name: Exact
-
-    @property
-    def dataset(self) -> DatasetId:
-        """The former name as a pair."""
-        return DatasetId(self.namespace, self.name)
 
 
 class LifecycleStateChangeFacet(View):

@@ -1,54 +1,13 @@
 """Facets of a run."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from headwater.model.facets.forgiving import Exact
 from headwater.model.facets.view import Integer, Items, Part, View
-from headwater.model.names import JobId
 from headwater.model.times import read_time
-
-
-class RunRef(Part):
-    """A run that a facet names; `facets` are that run's, for the views of `run` again."""
-
-    run_id: str
-    facets: dict[str, Any] | None = None
-
-
-class JobRef(Part):
-    """A job that a facet names; `facets` are that job's."""
-
-    namespace: Exact
-    name: Exact
-    facets: dict[str, Any] | None = None
-
-    @property
-    def id(self) -> JobId:
-        """The job's name as a pair."""
-        return JobId(self.namespace, self.name)
-
-
-class RootRun(Part):
-    """The run at the top of a hierarchy of runs."""
-
-    run: RunRef
-    job: JobRef
-
-
-class ParentFacet(View):
-    """The run that this one is a part of.
-
-    Source: OpenLineage ParentRunFacet 1-2-0
-    """
-
-    key: ClassVar = "parent"
-    run: RunRef
-    job: JobRef
-    root: RootRun | None = None
 
 
 def _date_time(text: str) -> str:
@@ -154,17 +113,6 @@ class UnknownSourceAttributeFacet(View):
     unknown_items: Items[UnreadOperator]
 
 
-class ExternalQueryFacet(View):
-    """The query which the run left to another system.
-
-    Source: OpenLineage ExternalQueryRunFacet 1-0-2
-    """
-
-    key: ClassVar = "externalQuery"
-    external_query_id: str
-    source: str | None = None
-
-
 class ProcessingEngineFacet(View):
     """The engine that did the work.
 
@@ -194,42 +142,3 @@ class ExecutionParametersFacet(View):
 
     key: ClassVar = "executionParameters"
     parameters: Items[ExecutionParameter] | None = None
-
-
-class EnvironmentVariable(Part):
-    """A name and a value of the process's environment."""
-
-    name: str
-    value: str
-
-
-class EnvironmentVariablesFacet(View):
-    """The environment the run saw.
-
-    Source: OpenLineage EnvironmentVariablesRunFacet 1-0-0
-    """
-
-    key: ClassVar = "environmentVariables"
-    environment_variables: Items[EnvironmentVariable]
-
-
-class JobDependency(Part):
-    """Another job, perhaps one run of it, that comes before or after this run."""
-
-    job: JobRef
-    run: RunRef | None = None
-    dependency_type: str | None = Field(None, alias="dependency_type")
-    sequence_trigger_rule: str | None = Field(None, alias="sequence_trigger_rule")
-    status_trigger_rule: str | None = Field(None, alias="status_trigger_rule")
-
-
-class JobDependenciesFacet(View):
-    """Control flow: what had to end before this run, and what waits for it. No data need pass.
-
-    Source: OpenLineage JobDependenciesRunFacet 1-0-1
-    """
-
-    key: ClassVar = "jobDependencies"
-    upstream: Items[JobDependency] | None = None
-    downstream: Items[JobDependency] | None = None
-    trigger_rule: str | None = Field(None, alias="trigger_rule")

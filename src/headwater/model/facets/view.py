@@ -1,7 +1,7 @@
 """What a view of a facet is, and how one is read without ever raising: checked as a whole, or as far as it can be."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
@@ -35,24 +35,20 @@ def _whole(value: object) -> object:
 Integer = Annotated[int, BeforeValidator(_whole)]
 """A whole number, which JSON may also write as `7.0`."""
 
-OPEN: Final = ConfigDict(strict=True, frozen=True, extra="allow", alias_generator=to_camel)
+_OPEN: Final = ConfigDict(strict=True, frozen=True, extra="allow", alias_generator=to_camel)
 """Strict types, snake_case names in Python, and every unknown member kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A facet which is not what its schema says; as text `outputs.0.facets.schema.fields.2.name: is required`."""
+    """A facet which is not what its schema says; as text `schema.fields.2.name: is required`."""
 
     key: str
     """The facet's name, for example `schema`."""
     path: str
-    """The first bad field, from where the reading began."""
+    """The first bad field, from the facet's name on."""
     message: str
     """What was expected there; never the value that was found."""
-
-    def under(self, place: str) -> "Unreadable":
-        """The same fault, seen from above `place`."""
-        return replace(self, path=f"{place}.{self.path}")
 
     def __str__(self) -> str:
         """`path: message`."""
@@ -69,7 +65,7 @@ class Deleted:
 class Part(BaseModel):
     """An object inside a facet."""
 
-    model_config = OPEN
+    model_config = _OPEN
 
 
 class View(Part):
@@ -142,8 +138,6 @@ _WORDING: Mapping[str, str] = {
     "model_type": "expected an object",
     "recursion_depth_exceeded": "is nested too deeply",
     "string_type": "expected a string",
-    "union_tag_not_found": "has no type that is known",
-    "union_tag_invalid": "has no type that is known",
 }
 
 
