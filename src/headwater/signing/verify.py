@@ -41,33 +41,17 @@ def verify_event(raw: bytes, trusted: Mapping[str, Ed25519PublicKey], claim: Cla
     canonical form. Only a text that differs from its own canonical form in a single byte counts as tampered: programs
     do not write that, hands do.
     """
-    return _verify(raw, trusted, claim)[0]
-
-
-def verified_payload(raw: bytes, trusted: Mapping[str, Ed25519PublicKey]) -> bytes:
-    """Return the bytes that were signed, once a trusted key is known to have signed them.
-
-    Raises:
-        UntrustedEventError: any verdict but `ok`; the message begins with the verdict.
-    """
-    verification, payload = _verify(raw, trusted, None)
-    if verification.verdict != "ok":
-        raise UntrustedEventError(f"{verification.verdict}: {verification.reason}")
-    return payload
-
-
-def _verify(raw: bytes, trusted: Mapping[str, Ed25519PublicKey], claim: Claim | None) -> tuple[Verification, bytes]:
     if (cut := _cut(raw, claim)) is not None:
         verification = _judged(cut, trusted)
         if verification.verdict == "ok":
-            return verification, cut.payload
+            return verification
     try:
         signed = _read(raw)
     except InvalidEventError as fault:
-        return Verification("malformed", None, str(fault)), b""
+        return Verification("malformed", None, str(fault))
     if not signed:
-        return Verification("unsigned", None, "run.facets.signature: missing"), b""
-    return _judged(signed, trusted), signed.payload
+        return Verification("unsigned", None, "run.facets.signature: missing")
+    return _judged(signed, trusted)
 
 
 class _Signed(NamedTuple):

@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64decode
+from hashlib import sha256
 
 import pytest
 
@@ -10,7 +11,7 @@ from headwater.model.producer import HEADWATER_FACETS
 from headwater.signing.canonical import canonical
 from headwater.signing.keys import NodeKey
 from headwater.signing.sign import sign_event
-from headwater.signing.verify import verified_payload, verify_event
+from headwater.signing.verify import verify_event
 from tests.support.signature_vectors import NODE_ID, SCHEMA, Vectors
 
 KEY = NodeKey.from_seed(NODE_ID, bytes(range(32)))
@@ -42,8 +43,10 @@ def test_the_parts_of_the_vectors_hold(signature_vectors: Vectors) -> None:
 
         assert key.public_key.public_bytes_raw().hex() == vector["publicKeyHex"], vector["id"]
         assert key.sign(bytes.fromhex(vector["canonicalHex"])) == b64decode(vector["signatureBase64"]), vector["id"]
-        payload = verified_payload(signed, {key.key_id: key.public_key})
-        assert payload.hex() == vector["signedEventCanonicalHex"], vector["id"]
+        assert verify_event(signed, {key.key_id: key.public_key}).verdict == "ok", vector["id"]
+        digest = sha256(bytes.fromhex(vector["signedEventCanonicalHex"])).hexdigest()
+        facet = json.loads(signed)["run"]["facets"]["signature"]
+        assert facet["payloadHash"] == f"sha256:{digest}", vector["id"]
 
 
 def test_the_signature_stands_at_its_sorted_place() -> None:
