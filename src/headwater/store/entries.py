@@ -10,9 +10,8 @@ from headwater.model.extract import facts
 from headwater.model.facts import Fact
 from headwater.model.nodes import Arrival
 from headwater.signing.leaf import Found, Seal, seal
+from headwater.signing.verify import Verdict
 from headwater.store.packing import packed
-
-Verdict = Literal["ok", "tampered", "unknown-key", "unsigned", "malformed"]
 
 EDIT: Literal["EDIT"] = "EDIT"
 """The type that an entry of edits has in the log."""

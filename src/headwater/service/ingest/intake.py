@@ -20,7 +20,8 @@ from headwater.service.ingest.recording import Answer, Answered, Group, Recorder
 from headwater.service.metrics import Metrics
 from headwater.signing.leaf import SALT_BYTES
 from headwater.signing.merkle import Growth
-from headwater.store.entries import Stored, Verdict, entry_of
+from headwater.signing.verify import Verdict
+from headwater.store.entries import Stored, entry_of
 from headwater.store.writer import Outcome
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,8 @@ from typing import NamedTuple, Protocol
 from headwater.errors import HeadwaterError, UnavailableError
 from headwater.service.ingest.reading import Posted, Refusal, Trust, read
 from headwater.signing.merkle import Growth
-from headwater.store.entries import Entry, Stored, Verdict
+from headwater.signing.verify import Verdict
+from headwater.store.entries import Entry, Stored
 from headwater.store.store import Store
 from headwater.store.writer import Outcome, WriterThread
 

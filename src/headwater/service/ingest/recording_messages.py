@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.service.ingest.reading import Posted, Trust
 from headwater.signing.merkle import Growth
-from headwater.store.entries import Entry, Stored, Verdict
+from headwater.signing.verify import Verdict
+from headwater.store.entries import Entry, Stored
 from headwater.store.store import Known, Loan
 from headwater.store.writer import Outcome
 

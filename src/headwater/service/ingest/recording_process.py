@@ -37,7 +37,8 @@ from headwater.service.ingest.recording_messages import (
     packed,
 )
 from headwater.service.logs import log_to_stderr
-from headwater.store.entries import Entry, Stored, Verdict
+from headwater.signing.verify import Verdict
+from headwater.store.entries import Entry, Stored
 from headwater.store.opening import borrowed
 from headwater.store.store import Store
 from headwater.store.writer import END, GroupCommit, Item, Outcome

@@ -8,9 +8,11 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
+from headwater.graph.mending import Rule
+from headwater.signing.verify import Verdict
+
 Facets = Mapping[str, Any]
 RunState = Literal["NEW", "RUNNING", "COMPLETED", "ABORTED", "FAILED"]
-Verdict = Literal["ok", "tampered", "unknown-key", "unsigned", "malformed"]
 
 
 class Failure(TypedDict):
@@ -65,15 +67,7 @@ class Counters(TypedDict):
 class Mended(TypedDict):
     """What a producer got wrong and evidence put right; docs/mending.md lists the rules."""
 
-    rule: Literal[
-        "completed-after-failing",
-        "started-after-its-end",
-        "namespace-found",
-        "one-table-two-names",
-        "metadata-columns",
-        "columns-of-folders",
-        "counts-as-text",
-    ]
+    rule: Rule
     what: str
     evidence: Sequence[str]
 

@@ -32,9 +32,10 @@ from headwater.service.knowledge.versions import job_version, shape_at, shape_uu
 from headwater.service.past.older import newest_job_facets
 from headwater.service.views.names import facets_of, mended_shape, name_of
 from headwater.service.views.silence import stale_after_us
+from headwater.signing.verify import Verdict
 from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow
 
-_WORST_FIRST: Final[tuple[shapes.Verdict, ...]] = ("tampered", "malformed", "unknown-key", "unsigned", "ok")
+_WORST_FIRST: Final[tuple[Verdict, ...]] = ("tampered", "malformed", "unknown-key", "unsigned", "ok")
 _READ_FACETS: Final[tuple[str, ...]] = (
     "nominalTime",
     "headwater_run",
@@ -273,7 +274,7 @@ def _signature(verdicts: Verdicts) -> shapes.Signature:
     counts: dict[str, int] = defaultdict(int)
     for verdict, _, count in verdicts:
         counts[verdict] += count
-    worst: shapes.Verdict = next((verdict for verdict in _WORST_FIRST if verdict in counts), "unsigned")
+    worst: Verdict = next((verdict for verdict in _WORST_FIRST if verdict in counts), "unsigned")
     keys = {key_id for verdict, key_id, _ in verdicts if verdict == worst and key_id is not None}
     return shapes.Signature(
         verdict=worst,
