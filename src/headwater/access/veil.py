@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from headwater.errors import InvalidNameError
-from headwater.model.names import ColumnId, DatasetId, JobId, is_uuid
+from headwater.model.names import ColumnId, DatasetId, JobId, is_uuid, without_column
 
 Json = Any
 Node = DatasetId | JobId | ColumnId
@@ -151,7 +151,7 @@ class Veil:
                 for each in value:
                     yield from self._hidden_in(each)
             case str() if value.startswith(_NODE_IDS) and (node := self.hidden(value)) is not None:
-                yield node.dataset if isinstance(node, ColumnId) else node
+                yield without_column(node)
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class _Laid:
         for key in ("nodeId", "id"):
             text = value.get(key)
             if isinstance(text, str) and text.startswith(_NODE_IDS) and (node := self.veil.hidden(text)) is not None:
-                return node.dataset if isinstance(node, ColumnId) else node
+                return without_column(node)
         return None
 
     def _key(self, key: str, parent: str) -> str:
@@ -224,7 +224,7 @@ class _Laid:
         kind = text.partition(":")[0]
         node = meant[0]
         if any(self.veil.hides(each) for each in meant):
-            name = node.dataset if isinstance(node, ColumnId) else node
+            name = without_column(node)
             shown = f"{kind}:{REDACTED}:{self.veil.stand_in(REDACTED, *name)}"
             return (
                 f"{shown}:{self.veil.stand_in(REDACTED, *name, node.column)}" if isinstance(node, ColumnId) else shown

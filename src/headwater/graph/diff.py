@@ -17,7 +17,7 @@ from headwater.graph.lineage import Graph
 from headwater.graph.tags import said_of, told_of_dataset, told_of_job
 from headwater.model.facet_texts import sorted_json
 from headwater.model.facts import Stamped
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import ColumnId, DatasetId, JobId, without_column
 
 Kind = Literal[
     "job", "jobFacet", "runFacet", "dataset", "datasetFacet", "tag", "schema", "column", "edge", "columnEdge"
@@ -198,7 +198,7 @@ class GraphDiff:
         if isinstance(node, JobId):
             known = (side.graph.jobs.get(node) for side in (self._before, self._after))
             return Among({node, *(giver for job in known if job is not None for giver in job.fed_by)}, frozenset())
-        name = node.dataset if isinstance(node, ColumnId) else node
+        name = without_column(node)
         jobs, datasets = set[JobId](), {name}
         for graph, names in ((self._after.graph, (name,)), (self._before.graph, (name, *self.names_before(name)))):
             for each in names:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from headwater.model.facts import ControlFlow, Way
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
+from headwater.model.objects import objects
 from headwater.model.sources import tells_sources
 
 Flow = tuple[JobId | DatasetId | None, JobId | DatasetId | None]
@@ -17,7 +18,7 @@ _WAYS: Final[tuple[Way, ...]] = ("upstream", "downstream")
 
 def explicit_targets(explicit: Mapping[str, Any]) -> Iterator[DatasetId]:
     """The datasets of which a job's `lineage` facet says where they come from; what cannot be read is passed over."""
-    for entry in _objects(explicit.get("entries")):
+    for entry in objects(explicit.get("entries")):
         if entry.get("type") == "DATASET" and (target := _dataset(entry)) is not None and tells_sources(entry):
             yield target
 
@@ -30,7 +31,7 @@ def explicit_flows(explicit: Mapping[str, Any], own: JobId) -> Iterator[Flow]:
     Source: OpenLineage LineageFacet 1-0-0 `LineageJobEntry`, `LineageJobInput`
     """
     flows: dict[tuple[object, ...], Flow] = {}
-    for entry in _objects(explicit.get("entries")):
+    for entry in objects(explicit.get("entries")):
         for target in _ends(entry, own):
             for source in _sources(entry, own):
                 ends = type(source), source, type(target), target
@@ -49,7 +50,7 @@ def explicit_makers(explicit: Mapping[str, Any]) -> Iterator[JobId]:
 def control_flow(run_id: str, facet: Mapping[str, Any], seen: Seen) -> Iterator[ControlFlow]:
     """The jobs that a run's `jobDependencies` facet names."""
     for way in _WAYS:
-        for dependency in _objects(facet.get(way)):
+        for dependency in objects(facet.get(way)):
             job = dependency.get("job")
             if isinstance(job, dict) and (pair := _pair(job)) is not None:
                 kind = dependency.get("dependency_type")
@@ -60,7 +61,7 @@ def _sources(entry: Mapping[str, Any], own: JobId) -> Iterator[JobId | DatasetId
     fields = entry.get("fields")
     holders = (entry, *(fields.values() if isinstance(fields, dict) else ()))
     for holder in holders:
-        for source in _objects(holder.get("inputs") if isinstance(holder, dict) else None):
+        for source in objects(holder.get("inputs") if isinstance(holder, dict) else None):
             yield from _ends(source, own)
 
 
@@ -84,9 +85,3 @@ def _dataset(entity: Mapping[str, Any]) -> DatasetId | None:
 def _pair(entity: Mapping[str, Any]) -> tuple[str, str] | None:
     namespace, name = entity.get("namespace"), entity.get("name")
     return (namespace, name) if isinstance(namespace, str) and isinstance(name, str) and namespace and name else None
-
-
-def _objects(value: object) -> Iterator[Mapping[str, Any]]:
-    for item in value if isinstance(value, list) else ():
-        if isinstance(item, dict):
-            yield item

@@ -12,6 +12,7 @@ from headwater.model.events import DatasetRef, standing
 from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Evidence
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
+from headwater.model.objects import objects
 
 _FILE: Final = re.compile(r"file:/*")
 _DIRECTORY_SUFFIX: Final = ".db"
@@ -22,7 +23,7 @@ _WITH_SUFFIX: Final = frozenset({"glue", "hive"})
 def identity_facts(dataset: DatasetRef, seen: Seen) -> Iterator[Alias | CatalogEntry | EngineCatalog]:
     """Other names of the dataset, its place in a catalog, a catalog it is; what cannot be read is passed over."""
     if (symlinks := standing(dataset.facets, "symlinks")) is not None:
-        for identifier in _objects(symlinks.get("identifiers")):
+        for identifier in objects(symlinks.get("identifiers")):
             yield from _alias(dataset.id, identifier, "symlinks", seen)
     change = standing(dataset.facets, "lifecycleStateChange")
     if change is not None and change.get("lifecycleStateChange") == "RENAME":
@@ -61,7 +62,7 @@ def _engine_catalog(name: DatasetId, facet: Mapping[str, Any], seen: Seen) -> It
 def _table_told(dataset: DatasetRef) -> str:
     """The table's name by a symlink; Glue writes it as `table/DATABASE/TABLE`."""
     symlinks = standing(dataset.facets, "symlinks")
-    for identifier in _objects(symlinks.get("identifiers") if symlinks is not None else None):
+    for identifier in objects(symlinks.get("identifiers") if symlinks is not None else None):
         if identifier.get("type") == "TABLE":
             name = _text(identifier, "name")
             return name.removeprefix("table/").replace("/", ".") if name.startswith("table/") else name
@@ -87,12 +88,6 @@ def _table_at(name: DatasetId, catalog: Catalog) -> str:
 
 def _place(uri: str) -> str:
     return _FILE.sub("file:/", uri, count=1).rstrip("/")
-
-
-def _objects(value: object) -> Iterator[Mapping[str, Any]]:
-    for item in value if isinstance(value, list) else ():
-        if isinstance(item, dict):
-            yield item
 
 
 def _text(mapping: Mapping[str, Any], key: str) -> str:

@@ -7,7 +7,7 @@ graph can tell which one is meant: hence `readings`. Passwords that are told in 
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from headwater.errors import InvalidNameError
 from headwater.model.credentials import without_secrets
@@ -64,6 +64,14 @@ class ColumnId(NamedTuple):
     def node_id(self) -> str:
         """`datasetField:NS:NAME:FIELD`, as Marquez writes it."""
         return f"datasetField:{self.dataset.namespace}:{self.dataset.name}:{self.column}"
+
+
+NodeT = TypeVar("NodeT", bound=DatasetId | JobId)
+
+
+def without_column(node: NodeT | ColumnId) -> NodeT | DatasetId:
+    """The dataset that a column is of; a dataset or a job as it is."""
+    return node.dataset if isinstance(node, ColumnId) else node
 
 
 class NodeReading(NamedTuple):

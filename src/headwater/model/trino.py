@@ -13,12 +13,13 @@ Source: Trino 476, `io.trino.plugin.openlineage.OpenLineageListener`
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater.model.events import DatasetRef, RunEvent
 from headwater.model.names import DatasetId
+from headwater.model.objects import objects
 from headwater.sql.label import Label, label_of
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class _Tables:
         self._columns: dict[DatasetId, dict[str, None]] = {}
         for dataset in (*event.inputs, *event.outputs):
             self._columns.setdefault(dataset.id, {}).update(dict.fromkeys(_fields(dataset.facets.get("schema"))))
-            for source in _objects(dataset.facets.get("columnLineage", {}).get("dataset")):
+            for source in objects(dataset.facets.get("columnLineage", {}).get("dataset")):
                 name = DatasetId(str(source.get("namespace")), str(source.get("name")))
                 column = source.get("field")
                 if isinstance(column, str) and not _is_hidden(column):
@@ -155,10 +156,6 @@ class _Tables:
 
 
 def _fields(schema: Mapping[str, Any] | None) -> Iterator[str]:
-    for field in _objects(None if schema is None else schema.get("fields")):
+    for field in objects(None if schema is None else schema.get("fields")):
         if isinstance(name := field.get("name"), str):
             yield name
-
-
-def _objects(value: object) -> Iterable[Mapping[str, Any]]:
-    return (each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()

@@ -17,7 +17,7 @@ from headwater.errors import ForbiddenError, InvalidNameError, NotFoundError, Un
 from headwater.model.credentials import without_secrets
 from headwater.model.facts import Fact
 from headwater.model.heartbeat import NODES
-from headwater.model.names import ColumnId, DatasetId, JobId, readings
+from headwater.model.names import ColumnId, DatasetId, JobId, readings, without_column
 from headwater.service.gate.restricted import Restricted
 from headwater.service.gate.rules import Matched, Rule
 from headwater.service.gate.sight import Sight
@@ -194,7 +194,7 @@ class Gate:
     def _of_node(self, node: Node) -> dict[str, str]:
         if isinstance(node, JobId):
             return {node.namespace: _called(node.namespace)}
-        name = node.dataset if isinstance(node, ColumnId) else node
+        name = without_column(node)
         shown = self._shown(name).namespace
         return {shown: _called(shown) if shown == name.namespace else _OF_DATASET}
 
@@ -217,7 +217,7 @@ class Gate:
         graph = self._service.knowledge.graph
         if isinstance(node, JobId):
             return node in graph.jobs
-        name = node.dataset if isinstance(node, ColumnId) else node
+        name = without_column(node)
         return name in graph.datasets or graph.identities.knows(name)
 
     def _hide_columns(self, request: Request, route: str, sight: Sight) -> None:

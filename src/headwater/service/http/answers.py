@@ -1,8 +1,8 @@
-"""Answers: JSON responses, and times as they are written in them."""
+"""Answers: JSON responses, and times and numbers as they are written in them."""
 
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import orjson
 from starlette.responses import Response
@@ -11,6 +11,9 @@ from headwater.model.times import EPOCH, microseconds
 
 _FIRST_US: Final = microseconds(datetime.min)
 _LAST_US: Final = microseconds(datetime.max)
+_LARGEST: Final = 2**63
+
+NumberT = TypeVar("NumberT", int, int | float)
 
 
 def answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401  any shape of `shapes`
@@ -21,6 +24,11 @@ def answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401  any shap
 def answer_json(body: bytes, status: int = 200) -> Response:
     """The same, from JSON that was put together already."""
     return Response(body, status, {"cache-control": "no-store"}, "application/json")
+
+
+def writable(number: NumberT | None) -> NumberT | None:
+    """The number, unless it is beyond 64 bits, which JSON here does not carry: the facet itself has it."""
+    return number if number is not None and abs(number) < _LARGEST else None
 
 
 @lru_cache(maxsize=4_096)  # what a run told last, its job and its datasets were heard of last

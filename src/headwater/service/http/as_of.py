@@ -48,12 +48,17 @@ def time_us(text: object) -> object:
     try:
         if _MILLISECONDS.fullmatch(text):
             return microseconds(EPOCH + timedelta(milliseconds=int(text)))
-        time = read_time(_LOST_PLUS.sub("+", text))
+        time = read_time(with_lost_plus(text))
         if time.tzinfo is not None:
             return microseconds(time)
     except (ValueError, OverflowError):
         pass
     raise PydanticCustomError("time", EXPECTED)
+
+
+def with_lost_plus(text: str) -> str:
+    """The text with the plus sign before its offset, for which a query has a space."""
+    return _LOST_PLUS.sub("+", text)
 
 
 def written(time_us: int) -> str:

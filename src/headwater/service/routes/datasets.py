@@ -1,6 +1,6 @@
 """Datasets, under any of their names."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Response
 
@@ -12,13 +12,11 @@ from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.knowledge.versions import dataset_versions
 from headwater.service.request.access import Known
-from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
+from headwater.service.routes.parameters import DATASET, NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
 from headwater.service.views.datasets import dataset_shapes, version_shape, version_shapes
 from headwater.service.views.namespaces import dataset_in, datasets_in
 
 router = APIRouter(prefix=API, tags=["datasets"], route_class=KnownQuery)
-
-_DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
 
 
 async def _named(knowledge: Known, namespace: NamespaceName, name: ResourceName) -> DatasetId:
@@ -36,20 +34,20 @@ async def get_datasets(knowledge: Known, namespace: NamespaceName, limit: Limit 
     return answer(shapes.Datasets(datasets=page, totalCount=len(names)))
 
 
-@router.get(_DATASET, response_model=shapes.Dataset, responses=NOT_FOUND | WRONG)
+@router.get(DATASET, response_model=shapes.Dataset, responses=NOT_FOUND | WRONG)
 async def get_dataset(knowledge: Known, name: Named) -> Response:
     """One dataset, under the name it is asked for by."""
     return answer(dataset_shapes(knowledge, [name])[0])
 
 
-@router.get(f"{_DATASET}/versions", response_model=shapes.DatasetVersions, responses=NOT_FOUND | WRONG)
+@router.get(f"{DATASET}/versions", response_model=shapes.DatasetVersions, responses=NOT_FOUND | WRONG)
 async def get_versions(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
     """The versions of a dataset, newest first: what it was between one change of schema or version and the next."""
     versions = await in_turns(dataset_versions(knowledge, name))
     return answer(version_shapes(knowledge, name, versions, limit, offset))
 
 
-@router.get(f"{_DATASET}/versions/{{version}}", response_model=shapes.DatasetVersion, responses=NOT_FOUND | WRONG)
+@router.get(f"{DATASET}/versions/{{version}}", response_model=shapes.DatasetVersion, responses=NOT_FOUND | WRONG)
 async def get_version(
     knowledge: Known, name: Named, version: Annotated[str, Path(description="The version's UUID.")]
 ) -> Response:

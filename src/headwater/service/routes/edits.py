@@ -13,6 +13,8 @@ from headwater.service.http.paths import API
 from headwater.service.request import bodies
 from headwater.service.request.access import Known, ServiceHere
 from headwater.service.routes.parameters import (
+    DATASET,
+    JOB,
     NOT_FOUND,
     WRITTEN,
     WRONG,
@@ -32,9 +34,7 @@ from headwater.service.writing import writing
 router = APIRouter(prefix=API, route_class=bodies.StrictBody, strict_content_type=False)
 
 _NAMESPACE: Final = "/namespaces/{name:encoded}"
-_DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
-_JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
-_FIELD_TAG: Final = f"{_DATASET}/fields/{{field:encoded}}/tags/{{tag:encoded}}"
+_FIELD_TAG: Final = f"{DATASET}/fields/{{field:encoded}}/tags/{{tag:encoded}}"
 _ANSWERS: Final = NOT_FOUND | WRITTEN
 
 FieldName = Annotated[str, Path(description="The name of a column, percent-encoded.")]
@@ -105,7 +105,7 @@ async def delete_namespace(service: ServiceHere, name: NamespaceName, by: By = N
     return answer(before)
 
 
-@router.delete(_DATASET, response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
+@router.delete(DATASET, response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
 async def delete_dataset(service: ServiceHere, dataset: DatasetHere, by: By = None) -> Response:
     """Hide a dataset under all its names, until an event names it again."""
     (before,) = dataset_shapes(service.knowledge, [dataset])
@@ -113,7 +113,7 @@ async def delete_dataset(service: ServiceHere, dataset: DatasetHere, by: By = No
     return answer(before)
 
 
-@router.delete(_JOB, response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
+@router.delete(JOB, response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
 async def delete_job(service: ServiceHere, job: JobHere, by: By = None) -> Response:
     """Hide a job, until an event names it again."""
     (before,) = job_shapes(service.knowledge, [job])
@@ -121,14 +121,14 @@ async def delete_job(service: ServiceHere, job: JobHere, by: By = None) -> Respo
     return answer(before)
 
 
-@router.post(f"{_DATASET}/tags/{{tag:encoded}}", response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
+@router.post(f"{DATASET}/tags/{{tag:encoded}}", response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
 async def tag_dataset(service: ServiceHere, dataset: DatasetHere, tag: TagWord, by: By = None) -> Response:
     """Put a tag on a dataset."""
     await writing.tag_node(service, dataset, tag, by, is_on=True)
     return answer(dataset_shapes(service.knowledge, [dataset])[0])
 
 
-@router.delete(f"{_DATASET}/tags/{{tag:encoded}}", response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
+@router.delete(f"{DATASET}/tags/{{tag:encoded}}", response_model=shapes.Dataset, responses=_ANSWERS, tags=["datasets"])
 async def untag_dataset(service: ServiceHere, dataset: DatasetHere, tag: TagWord, by: By = None) -> Response:
     """Take a tag off a dataset."""
     await writing.tag_node(service, dataset, tag, by, is_on=False)
@@ -153,14 +153,14 @@ async def untag_field(
     return answer(dataset_shapes(service.knowledge, [dataset])[0])
 
 
-@router.post(f"{_JOB}/tags/{{tag:encoded}}", response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
+@router.post(f"{JOB}/tags/{{tag:encoded}}", response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
 async def tag_job(service: ServiceHere, job: JobHere, tag: TagWord, by: By = None) -> Response:
     """Put a tag on a job."""
     await writing.tag_node(service, job, tag, by, is_on=True)
     return answer(job_shapes(service.knowledge, [job])[0])
 
 
-@router.delete(f"{_JOB}/tags/{{tag:encoded}}", response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
+@router.delete(f"{JOB}/tags/{{tag:encoded}}", response_model=shapes.Job, responses=_ANSWERS, tags=["jobs"])
 async def untag_job(service: ServiceHere, job: JobHere, tag: TagWord, by: By = None) -> Response:
     """Take a tag off a job."""
     await writing.tag_node(service, job, tag, by, is_on=False)

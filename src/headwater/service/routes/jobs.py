@@ -1,7 +1,7 @@
 """Jobs."""
 
 from itertools import compress
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import BeforeValidator
@@ -17,6 +17,7 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.request.access import Known
 from headwater.service.routes.parameters import (
     EITHER_CASE,
+    JOB,
     NOT_FOUND,
     WRONG,
     Limit,
@@ -31,7 +32,6 @@ from headwater.service.views.runs import run_texts
 
 router = APIRouter(prefix=API, tags=["jobs"], route_class=KnownQuery)
 
-_JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
 
 States = Annotated[
     list[Annotated[shapes.RunState, EITHER_CASE]],
@@ -100,13 +100,13 @@ def _is_in(knowledge: Knowledge, job: JobId, states: list[shapes.RunState]) -> b
     return bool(newest) and knowledge.run(newest[0]).state in states
 
 
-@router.get(_JOB, response_model=shapes.Job, responses=NOT_FOUND | WRONG)
+@router.get(JOB, response_model=shapes.Job, responses=NOT_FOUND | WRONG)
 async def get_job(knowledge: Known, name: Named) -> Response:
     """One job."""
     return answer(job_shapes(knowledge, [name])[0])
 
 
-@router.get(f"{_JOB}/runs", response_model=shapes.Runs, responses=NOT_FOUND | WRONG)
+@router.get(f"{JOB}/runs", response_model=shapes.Runs, responses=NOT_FOUND | WRONG)
 async def get_runs(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
     """The runs of a job, newest first."""
     ids = knowledge.activity(name).runs
@@ -114,13 +114,13 @@ async def get_runs(knowledge: Known, name: Named, limit: Limit = 100, offset: Of
     return answer(shapes.Runs(runs=page, totalCount=len(ids)))
 
 
-@router.get(f"{_JOB}/versions", response_model=shapes.JobVersions, responses=NOT_FOUND | WRONG)
+@router.get(f"{JOB}/versions", response_model=shapes.JobVersions, responses=NOT_FOUND | WRONG)
 async def get_versions(knowledge: Known, name: Named, limit: Limit = 100, offset: Offset = 0) -> Response:
     """The versions of a job, newest first: each is one set of inputs and outputs that runs had, or were declared."""
     return answer(job_versions(knowledge, name, limit, offset))
 
 
-@router.get(f"{_JOB}/versions/{{version}}", response_model=shapes.JobVersion, responses=NOT_FOUND)
+@router.get(f"{JOB}/versions/{{version}}", response_model=shapes.JobVersion, responses=NOT_FOUND)
 async def get_version(
     knowledge: Known, name: Named, version: Annotated[str, Path(description="The version's UUID.")]
 ) -> Response:

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator
 
 from headwater.errors import InvalidInputError
 from headwater.graph.walk import Way
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import without_column
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.http.answers import answer, answer_json
 from headwater.service.http.paths import API
@@ -59,7 +59,7 @@ async def get_path(
     Of all that a job reads and writes only what events say goes from the one to the other, by the strongest of what
     they say, as in `/flow`. A column stands for its dataset.
     """
-    return answer(await path(knowledge, _owner(node_of(knowledge, node_id)), depth, limit))
+    return answer(await path(knowledge, without_column(node_of(knowledge, node_id)), depth, limit))
 
 
 @router.get("/neighbours", response_model=shapes_lineage.Neighbours, responses=NOT_FOUND | WRONG)
@@ -72,7 +72,7 @@ async def get_neighbours(
     offset: Offset = 0,
 ) -> Response:
     """A page of the jobs, or of the datasets, that an edge of `/lineage` leads from or to, by name."""
-    return answer(await neighbours(knowledge, _owner(node_of(knowledge, node_id)), way, kind, limit, offset))
+    return answer(await neighbours(knowledge, without_column(node_of(knowledge, node_id)), way, kind, limit, offset))
 
 
 @router.get("/column-lineage", response_model=shapes_lineage.ColumnLineage, responses=NOT_FOUND | WRONG)
@@ -93,7 +93,7 @@ async def get_column_lineage(
         raise InvalidInputError("Node version cannot be specified when withDownstream is true")  # in Marquez's words
     if version is not None:
         named = node_of(knowledge, node_id, _UNREADABLE, is_also_column=lambda _: True)  # it may have had it then
-        last_us = await outcome_in_turns(last_had(knowledge, _owner(named), version))
+        last_us = await outcome_in_turns(last_had(knowledge, without_column(named), version))
         knowledge = knowledge if last_us is None else await until(last_us)
     node = node_of(knowledge, node_id, _UNREADABLE)
     wanted = Wanted(max(1, depth), with_downstream, version is not None)
@@ -113,7 +113,3 @@ async def get_upstream_runs(
     A run that handed data over without a dataset between is one of these, too (`inputJobs`).
     """
     return answer(await upstream_runs(knowledge, knowledge.run(run_id), depth))
-
-
-def _owner(node: DatasetId | JobId | ColumnId) -> DatasetId | JobId:
-    return node.dataset if isinstance(node, ColumnId) else node

@@ -10,6 +10,10 @@ from headwater.model.credentials import without_secrets
 from headwater.service.http.as_of import time_us
 from headwater.service.shapes import Failure
 
+DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
+JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
+"""Where a dataset and a job are found, below `/api/v1`."""
+
 MAX_PAGE: Final = 1_000
 """Items of one page at most."""
 

@@ -1,6 +1,5 @@
 """Datasets, jobs and runs that are written over the API: each becomes an event."""
 
-import re
 from datetime import datetime
 from typing import Annotated, Final, Literal
 from urllib.parse import quote
@@ -14,10 +13,11 @@ from headwater.model.wire import EventType
 from headwater.service import shapes
 from headwater.service.gate.sight import By, Sees
 from headwater.service.http.answers import answer
+from headwater.service.http.as_of import with_lost_plus
 from headwater.service.http.paths import API
 from headwater.service.request import bodies
 from headwater.service.request.access import ServiceHere
-from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, NamespaceName, ResourceName, RunId
+from headwater.service.routes.parameters import DATASET, JOB, NOT_FOUND, WRITTEN, NamespaceName, ResourceName, RunId
 from headwater.service.views.datasets import dataset_shapes
 from headwater.service.views.jobs import job_shapes
 from headwater.service.views.runs import run_shapes
@@ -25,25 +25,21 @@ from headwater.service.writing import writing
 
 router = APIRouter(prefix=API, route_class=bodies.StrictBody, strict_content_type=False)
 
-_DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
-_JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"
 _EVENT_TYPE: Final[dict[str, EventType]] = {
     "start": "START",
     "complete": "COMPLETE",
     "fail": "FAIL",
     "abort": "ABORT",
 }
-_LOST_PLUS: Final = re.compile(r" (?=\d\d:?\d\d$)")
 At = Annotated[
     datetime | None,
-    # Clients put `+00:00` into the query as it is, where a plus sign means a space.
-    BeforeValidator(lambda text: _LOST_PLUS.sub("+", text) if isinstance(text, str) else text),
+    BeforeValidator(lambda text: with_lost_plus(text) if isinstance(text, str) else text),
     Query(description="When; now if it is left out. A time without an offset is in UTC."),
 ]
 Mark = Annotated[Literal["start", "complete", "fail", "abort"], Path(description="What the run did.")]
 
 
-@router.put(_DATASET, response_model=shapes.Dataset, responses=NOT_FOUND | WRITTEN, tags=["datasets"])
+@router.put(DATASET, response_model=shapes.Dataset, responses=NOT_FOUND | WRITTEN, tags=["datasets"])
 async def put_dataset(
     service: ServiceHere,
     namespace: NamespaceName,
@@ -60,7 +56,7 @@ async def put_dataset(
     return answer(dataset_shapes(service.knowledge, [dataset])[0])
 
 
-@router.put(_JOB, response_model=shapes.Job, responses=NOT_FOUND | WRITTEN, tags=["jobs"])
+@router.put(JOB, response_model=shapes.Job, responses=NOT_FOUND | WRITTEN, tags=["jobs"])
 async def put_job(
     service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.JobBody, by: By = None
 ) -> Response:
@@ -70,7 +66,7 @@ async def put_job(
     return answer(job_shapes(service.knowledge, [job])[0])
 
 
-@router.post(f"{_JOB}/runs", status_code=201, response_model=shapes.Run, responses=NOT_FOUND | WRITTEN, tags=["runs"])
+@router.post(f"{JOB}/runs", status_code=201, response_model=shapes.Run, responses=NOT_FOUND | WRITTEN, tags=["runs"])
 async def post_run(
     service: ServiceHere, namespace: NamespaceName, name: ResourceName, body: bodies.RunBody, by: By = None
 ) -> Response:

@@ -9,7 +9,7 @@ from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.rank import Cause, causes
 from headwater.graph.causes.record import Outline
 from headwater.graph.causes.trail import By, Feed, Handed, Link, Start, Trail, Visit, Writer, read_through
-from headwater.model.names import ColumnId, DatasetId, JobId, run_id_of
+from headwater.model.names import ColumnId, DatasetId, JobId, run_id_of, without_column
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.history import KnownHistory
@@ -94,7 +94,7 @@ def _parts_of_newest(knowledge: Knowledge, history: KnownHistory, job: JobId) ->
 
 def _written_for(history: KnownHistory, node: DatasetId | ColumnId) -> Iterable[DatasetId]:
     """The dataset, or where no job writes it, what it is made from, through any number of views."""
-    name = _dataset(node)
+    name = without_column(node)
     return [name] if history.writers(name) else read_through(history, [name])
 
 
@@ -110,7 +110,7 @@ def _meant(knowledge: Knowledge, history: KnownHistory, asked: Question, run_id:
     names = _written_for(history, asked.node)
     if not any(name in run.writes or _may_have_written(history, run, name) for name in names):
         raise NotFoundError(
-            f"Run '{run_id}' did not write dataset '{_dataset(asked.node).name}'{_who(history, names)}."
+            f"Run '{run_id}' did not write dataset '{without_column(asked.node).name}'{_who(history, names)}."
         )
     return run
 
@@ -120,10 +120,6 @@ def _who(history: KnownHistory, names: Iterable[DatasetId]) -> str:
     wrote = {run for name in names for run in _writers(history, name)}
     newest = sorted(wrote, key=lambda run: (run.started_us, run.run_id), reverse=True)[:_RUNS_NAMED]
     return f"; the newest that did: {', '.join(run.run_id for run in newest)}" if newest else ", nor did any other run"
-
-
-def _dataset(node: DatasetId | ColumnId) -> DatasetId:
-    return node.dataset if isinstance(node, ColumnId) else node
 
 
 def _may_have_written(history: KnownHistory, run: Outline, name: DatasetId) -> bool:

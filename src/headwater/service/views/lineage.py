@@ -12,7 +12,7 @@ from headwater.graph.flow import Derivation
 from headwater.graph.records import Edge, Teller
 from headwater.graph.walk import Around
 from headwater.model.merging import Seen
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import ColumnId, DatasetId, JobId, without_column
 from headwater.service import shapes
 from headwater.service.ahead import groups, in_turns
 from headwater.service.http.answers import iso
@@ -58,12 +58,12 @@ async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_
             job_nodes(knowledge, jobs)
             await sleep(0)
         found = _around(knowledge, node, max_hops)
-    return _put_together(knowledge, _center(node), found)
+    return _put_together(knowledge, without_column(node), found)
 
 
 def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
     """The same in one go, for who cannot let others have their turn."""
-    return _put_together(knowledge, _center(node), _around(knowledge, node, max_hops))
+    return _put_together(knowledge, without_column(node), _around(knowledge, node, max_hops))
 
 
 def render_ahead(knowledge: Knowledge) -> Iterator[None]:
@@ -117,12 +117,8 @@ def _missing(kept: Kept[NodeT, Any], nodes: Sequence[NodeT], few: int) -> Iterat
         yield from groups(missing, few) if missing else ((),)
 
 
-def _center(node: DatasetId | JobId | ColumnId) -> DatasetId | JobId:
-    return node.dataset if isinstance(node, ColumnId) else node
-
-
 def _around(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> Around:
-    found = knowledge.around(_center(node), max_hops)
+    found = knowledge.around(without_column(node), max_hops)
     return found._replace(jobs=[job for job in found.jobs if knowledge.is_job(job)])
 
 

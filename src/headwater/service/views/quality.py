@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from headwater.model.facets.quality import Assertion, DataQualityAssertionsFacet, DataQualityMetricsFacet
 from headwater.model.facets.view import View
 from headwater.model.names import DatasetId, JobId
-from headwater.service.http.answers import iso
+from headwater.service.http.answers import iso, writable
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes.impact import FailedAssertion, Quality
 from headwater.store.facet_reader import ToldFacet
@@ -22,7 +22,6 @@ _Check = tuple[str, str | None]
 _KEYS: Final = (DataQualityAssertionsFacet.key, DataQualityMetricsFacet.key)
 _MOST_JOBS: Final = 50
 """Of a dataset's jobs, those heard of last: whose newest runs may have measured it."""
-_LARGEST: Final = 2**63
 
 
 class _Told(NamedTuple):
@@ -76,8 +75,8 @@ def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
             for each in assertions
             if not each.success
         ],
-        rowCount=None if metrics is None else _writable(metrics.row_count),
-        nullCount=None if of_column is None else _writable(of_column.null_count),
+        rowCount=None if metrics is None else writable(metrics.row_count),
+        nullCount=None if of_column is None else writable(of_column.null_count),
     )
 
 
@@ -137,8 +136,3 @@ def _asserted_before(knowledge: Knowledge, run_ids: Sequence[str], name: Dataset
     told.sort(key=lambda each: (each.run_id, each.direction, each.stamp, each.content), reverse=True)
     for _, of_one in groupby(told, key=lambda each: (each.run_id, each.direction)):
         yield from takewhile(lambda each: knowledge.store.content(each.content).get("_deleted") is not True, of_one)
-
-
-def _writable(number: int | None) -> int | None:
-    """The number, unless it is beyond 64 bits, which JSON here does not carry."""
-    return number if number is not None and abs(number) < _LARGEST else None

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, NamedTuple, TypeVar, cast
+from typing import Final, NamedTuple, cast
 
 import orjson
 
@@ -25,7 +25,7 @@ from headwater.model.names import DatasetId
 from headwater.model.times import microseconds
 from headwater.service import shapes
 from headwater.service.ahead import in_turns
-from headwater.service.http.answers import iso
+from headwater.service.http.answers import iso, writable
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.versions import job_version, shape_at, shape_uuid
@@ -45,9 +45,7 @@ _READ_FACETS: Final[tuple[str, ...]] = (
     ExecutionParametersFacet.key,
     TagsFacet.key,
 )
-_NUMBER_LIMIT: Final = 2**63
 
-NumberT = TypeVar("NumberT", int, int | float)
 Verdicts = Sequence[tuple[str, str | None, int]]
 
 
@@ -141,8 +139,8 @@ def _gap(read: Mapping[str, object]) -> shapes.Gap | None:
     if facet is None or not facet.tells_a_gap:
         return None
     return shapes.Gap(
-        failedTasks=_writable(facet.failed_tasks) or 0,
-        totalTasks=_writable(facet.total_tasks) or 0,
+        failedTasks=writable(facet.failed_tasks) or 0,
+        totalTasks=writable(facet.total_tasks) or 0,
         messages=[each.error_message for each in facet.errors if each.error_message is not None],
     )
 
@@ -289,19 +287,14 @@ def _counters(read: Mapping[str, object]) -> shapes.Counters | None:
     if counted is None:
         return None
     return shapes.Counters(
-        recordsIn=_writable(counted.records_in),
-        recordsOut=_writable(counted.records_out),
-        bytesIn=_writable(counted.bytes_in),
-        bytesOut=_writable(counted.bytes_out),
-        errorCount=_writable(counted.error_count),
-        durationMs=_writable(counted.duration_ms),
+        recordsIn=writable(counted.records_in),
+        recordsOut=writable(counted.records_out),
+        bytesIn=writable(counted.bytes_in),
+        bytesOut=writable(counted.bytes_out),
+        errorCount=writable(counted.error_count),
+        durationMs=writable(counted.duration_ms),
         stopReason=counted.stop_reason,
     )
-
-
-def _writable(number: NumberT | None) -> NumberT | None:
-    """The number, unless it is beyond 64 bits: that one is to be read in the facet itself."""
-    return number if number is not None and abs(number) < _NUMBER_LIMIT else None
 
 
 def run_facets(knowledge: Knowledge, run: KnownRun) -> shapes.RunFacets:

@@ -18,6 +18,7 @@ from headwater.model.extract import content_of
 from headwater.model.facets.counts import as_numbers
 from headwater.model.facets.quality import DataQualityAssertionsFacet, RunTestsFacet
 from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.objects import objects
 from headwater.service.ahead import groups, in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
@@ -120,7 +121,7 @@ def _tests(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[_Told]:
             yield _Told(row.stamp, run_id, None, "test", row.content, settled)
             if facet.get("_deleted") is True:
                 break
-            settled |= {name for test in _objects(facet.get("tests")) if isinstance(name := test.get("name"), str)}
+            settled |= {name for test in objects(facet.get("tests")) if isinstance(name := test.get("name"), str)}
 
 
 def _testing(knowledge: Knowledge, runs: Iterable[str]) -> Iterator[str]:
@@ -141,11 +142,11 @@ def _testing_no_other(knowledge: Knowledge, name: DatasetId) -> set[str]:
 
 def _point(knowledge: Knowledge, told: _Told, column: str | None) -> shapes.QualityPoint | None:
     facet = knowledge.store.content(told.content)
-    assertions = [each for each in _objects(facet.get("assertions")) if column in (None, each.get("column"))]
+    assertions = [each for each in objects(facet.get("assertions")) if column in (None, each.get("column"))]
     if told.settled:
-        tests = [test for test in _objects(facet.get("tests")) if test.get("name") not in told.settled]
+        tests = [test for test in objects(facet.get("tests")) if test.get("name") not in told.settled]
         facet = {**facet, "tests": tests}
-    tests = [*_objects(facet.get("tests"))] if told.kind == "test" else []
+    tests = [*objects(facet.get("tests"))] if told.kind == "test" else []
     metrics = _metrics(facet, column) if told.kind == "dataQualityMetrics" else None
     if not assertions and not tests and metrics is None:
         return None
@@ -192,9 +193,3 @@ def _metrics(facet: Mapping[str, Any], column: str | None) -> Mapping[str, Any] 
 def _written(value: Mapping[str, Any]) -> orjson.Fragment:
     """As JSON, also where numbers are beyond 64 bits."""
     return orjson.Fragment(content_of(value).body)
-
-
-def _objects(value: object) -> Iterator[Mapping[str, Any]]:
-    for item in value if isinstance(value, list) else ():
-        if isinstance(item, dict):
-            yield item
