@@ -9,7 +9,7 @@ tells of edges between datasets, inputs and outputs of those between datasets an
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from headwater.errors import HeadwaterError
 from headwater.graph.flow import DERIVATION, Derivation
@@ -17,8 +17,8 @@ from headwater.graph.lineage import Graph
 from headwater.graph.records import Edge, Job
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
+from headwater.model.times import AFTER_ALL_US
 
-_FOR_EVER_US: Final = 2**63 - 1
 NONE: Mapping[DatasetId, "Derived"] = {}
 
 
@@ -73,14 +73,14 @@ def may_be_derived_until(graph: Graph, target: DatasetId) -> int:
             both = (
                 max(job.reads[source].seen.first_us, _written_us(job, target)) for job in jobs if source in job.reads
             )
-            since_us = min(both, default=_FOR_EVER_US)
+            since_us = min(both, default=AFTER_ALL_US)
             if source != target and since_us > edge.seen.first_us:
                 until_us = max(until_us, since_us)
     return until_us
 
 
 def _written_us(job: Job, target: DatasetId) -> int:
-    return job.writes[target].seen.first_us if target in job.writes else _FOR_EVER_US
+    return job.writes[target].seen.first_us if target in job.writes else AFTER_ALL_US
 
 
 class Derivations:

@@ -7,6 +7,9 @@ from typing import Final
 from headwater.errors import InvalidEventError
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+BEFORE_ALL_US: Final = -(2**62)
+AFTER_ALL_US: Final = 2**62
+"""In the place of a time: one before all that there are, and one after them, which 64 bits hold all the same."""
 _SIXTIETH: Final = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d):60((?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d))", re.ASCII)
 
 _NO_ZONE: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?", re.ASCII | re.IGNORECASE)

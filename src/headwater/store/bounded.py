@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from headwater.model.times import AFTER_ALL_US
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
 
-END_OF_TIME_US: Final = 2**62
 IN_ONE_QUESTION: Final = 500
 """Values of a list: no database takes any number of them."""
 
@@ -25,7 +25,7 @@ class Bounded:
     def __init__(self, connection: Connection, until_us: int | None = None) -> None:
         """Read from a connection; with `until_us` only what events until that time say, as far as rows tell."""
         self._reader = connection
-        self._until_us = END_OF_TIME_US if until_us is None else until_us
+        self._until_us = AFTER_ALL_US if until_us is None else until_us
         # Not even asked where there is no bound: several answers then come from an index alone.
         # A value in either, not a part of the text: so a statement that was prepared serves all times.
         self._if_happened = "" if until_us is None else " AND +event_us <= ?"

@@ -8,7 +8,8 @@ from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
 from headwater.errors import UnavailableError
-from headwater.store.bounded import END_OF_TIME_US, IN_ONE_QUESTION, RUN, RUNS, Bounded
+from headwater.model.times import AFTER_ALL_US, BEFORE_ALL_US
+from headwater.store.bounded import IN_ONE_QUESTION, RUN, RUNS, Bounded
 from headwater.store.bulk import marks
 from headwater.store.connection import Connection, Row
 from headwater.store.entries import LoggedEvent
@@ -51,9 +52,9 @@ class ToldState(NamedTuple):
 class EventsAsked(NamedTuple):
     """Events by their time: which ones, and in which order."""
 
-    after_us: int = -END_OF_TIME_US
+    after_us: int = BEFORE_ALL_US
     """This time included."""
-    before_us: int = END_OF_TIME_US
+    before_us: int = AFTER_ALL_US
     """This time not included."""
     order: Literal["asc", "desc"] = "desc"
     of_runs: bool = False
@@ -160,7 +161,7 @@ class LogReader(Bounded):
         return events, self._count(asked, bounds)
 
     def _count(self, asked: EventsAsked, bounds: tuple[int, int]) -> int:
-        if bounds == (-END_OF_TIME_US, END_OF_TIME_US):  # all: their places tell how many, for there are no holes
+        if bounds == (BEFORE_ALL_US, AFTER_ALL_US):  # all: their places tell how many, for there are no holes
             return self.size() - int(self._value(f"SELECT count(*) FROM {_OTHERS[asked.of_runs]}"))
         return int(
             self._value(f"SELECT count(*) FROM log WHERE event_us >= ? AND event_us < ? AND {_those(asked)}", bounds)
@@ -243,7 +244,7 @@ class LogReader(Bounded):
             return []
         return [logged.raw for logged in self.logged(places)]
 
-    def told_of(self, run_ids: Sequence[str], until_us: int = END_OF_TIME_US) -> Iterator[LoggedEvent]:
+    def told_of(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> Iterator[LoggedEvent]:
         """The events of the runs, and all that declare a job or dataset or edit something, that happened until then."""
         until = min(until_us, self._until_us)
         told_by_nobody = "SELECT idx FROM log WHERE run IS NULL AND +event_us <= ?"
@@ -251,7 +252,7 @@ class LogReader(Bounded):
         for places in (without_run, [*self.times_of(run_ids, until)]):
             yield from self._at(places)
 
-    def times_of(self, run_ids: Sequence[str], until_us: int = END_OF_TIME_US) -> dict[int, int]:
+    def times_of(self, run_ids: Sequence[str], until_us: int = AFTER_ALL_US) -> dict[int, int]:
         """When the events of the runs happened, by their places, until then, that time included; in no order."""
         sql = f"SELECT idx, event_us FROM log WHERE run IN (SELECT id FROM {RUNS} r) AND +event_us <= ?"
         return dict(self._rows_in(sql, self._keys(run_ids), behind=(min(until_us, self._until_us),)))
@@ -274,7 +275,7 @@ class LogReader(Bounded):
         """The latest event time in the first entries of the log, or in all, until then; None where there is none."""
         sql = "SELECT event_us FROM log WHERE event_us <= ? AND idx < ? ORDER BY event_us DESC LIMIT 1"
         until = self._until_us if until_us is None else min(until_us, self._until_us)
-        newest: int | None = self._value(sql, (until, END_OF_TIME_US if log_size is None else log_size))
+        newest: int | None = self._value(sql, (until, _ALL if log_size is None else log_size))
         return newest
 
     def run_events(self, run_id: str, limit: int = _ALL, offset: int = 0) -> list[LoggedEvent]:

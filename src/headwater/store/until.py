@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from headwater.model.events import Direction
 from headwater.model.facts import SHAPE_PARTS, Fact, Observation, ShapePart, Stamped
 from headwater.model.names import DatasetId
-from headwater.store.bounded import END_OF_TIME_US, RUNS
+from headwater.model.times import BEFORE_ALL_US
+from headwater.store.bounded import RUNS
 from headwater.store.entries import EDIT, LoggedEvent, facts_of
 from headwater.store.facet_reader import ObservedFacetRow, RunFacetRow, ShapeChange, ToldFacet, ToldRunFacet
 from headwater.store.log_reader import EventsAsked
@@ -139,7 +140,7 @@ class ReaderUntil(Reader):
 
     def _count(self, asked: EventsAsked, bounds: tuple[int, int]) -> int:
         """As of then; of all there are counted once, until `heard_late`."""
-        if bounds != (-END_OF_TIME_US, self.until_us + 1):
+        if bounds != (BEFORE_ALL_US, self.until_us + 1):
             return super()._count(asked, bounds)
         if asked.of_runs not in self._counts:
             self._counts[asked.of_runs] = super()._count(asked, bounds)

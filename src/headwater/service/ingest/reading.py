@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from headwater.errors import InvalidEventError, UntrustedEventError
 from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, parse_event
 from headwater.model.heartbeat import NODES
+from headwater.model.times import AFTER_ALL_US
 from headwater.service.ingest.mistrust import remedy
 from headwater.signing.directory import node_of
 from headwater.signing.facet import SIGNATURE
@@ -21,7 +22,6 @@ from headwater.store.entries import Entry, entry_of
 Refusal = InvalidEventError | UntrustedEventError
 """Why an event is not taken."""
 
-_NEVER_US: Final = 2**62
 _SIGNATURE: Final = ("run", "facets", SIGNATURE)
 _UNSIGNED: Final = Verification("unsigned", None, "run.facets.signature: missing")
 
@@ -89,7 +89,7 @@ def _verified(event: Event, trust: Trust, received_us: int) -> Verification:
     if isinstance(event, RunEvent) and (facet := event.run_facets.get(SIGNATURE)) is not None:
         verified = verify_event(event.raw, trust.keys, Claim(facet, event.producer, _begin_of_signature(event)))
     if verified.verdict == "ok" and max(event.stamp.time_us, received_us) >= trust.revoked_us.get(
-        verified.key_id or "", _NEVER_US
+        verified.key_id or "", AFTER_ALL_US
     ):  # by arrival too: who has stolen a key may write any event time
         verified = Verification("unknown-key", verified.key_id, "run.facets.signature.keyId: the key is revoked")
     if trust.is_required and verified.verdict != "ok":

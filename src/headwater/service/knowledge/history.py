@@ -34,10 +34,10 @@ from headwater.model.facets.own import SubjectFacet
 from headwater.model.facets.quality import DataQualityAssertionsFacet
 from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
+from headwater.model.times import AFTER_ALL_US
 from headwater.service.knowledge.activity import known_run
 from headwater.service.knowledge.job_type import SERVICE, STREAM, job_type
 from headwater.service.knowledge.knowledge import Knowledge
-from headwater.store.bounded import END_OF_TIME_US
 from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.facet_reader import ToldFacet
 
@@ -289,7 +289,7 @@ class KnownHistory:
         store = self._knowledge.store
         logged = store.run_events(run_id, _MOST_EVENTS)
         if len(logged) == _MOST_EVENTS:
-            events = store.count_run_events(run_id, END_OF_TIME_US if until_us is None else until_us)
+            events = store.count_run_events(run_id, AFTER_ALL_US if until_us is None else until_us)
             logged += store.run_events(run_id, _MOST_EVENTS, max(_MOST_EVENTS, events - _MOST_EVENTS))
         return [each for each in logged if until_us is None or each.event_us <= until_us]
 

@@ -17,6 +17,7 @@ from headwater.model.facets.dataset import DataSourceFacet
 from headwater.model.facts import Edit, EngineCatalog, Fact
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId, run_id_of
+from headwater.model.times import AFTER_ALL_US
 from headwater.service.knowledge.activities import Activities
 from headwater.service.knowledge.activity import Activity, KnownRun, parent_in
 from headwater.service.knowledge.facet_views import FacetViews
@@ -37,7 +38,7 @@ from headwater.service.knowledge.touched import (
     unused_of,
 )
 from headwater.service.knowledge.verdicts import Verdicts
-from headwater.service.tallies.tally import DEFAULT_SOURCE, NEVER_US, DatasetTally, JobTally, Source
+from headwater.service.tallies.tally import DEFAULT_SOURCE, DatasetTally, JobTally, Source
 from headwater.service.tallies.totals import DatasetTallies, JobTallies
 from headwater.store.reader import Reader
 
@@ -359,7 +360,7 @@ class Knowledge:
             new_us = job_last_new_us(self.graph, node, self.activity(node).seen.first_us, _IN_JOB_TALLY)
         else:
             new_us = dataset_last_new_us(self.graph, node, _IN_DATASET_TALLY)
-        return NEVER_US if new_us is None else new_us
+        return AFTER_ALL_US if new_us is None else new_us
 
     async def read_nodes(self) -> None:
         """See to it that the graph has the records of the nodes."""

@@ -17,6 +17,7 @@ from headwater.errors import UnavailableError
 from headwater.graph.diff import Among
 from headwater.graph.lineage import Graph
 from headwater.model.facts import Fact
+from headwater.model.times import BEFORE_ALL_US
 from headwater.service.ahead import groups, in_turns
 from headwater.service.http.as_of import AsOf
 from headwater.service.knowledge.knowledge import Knowledge
@@ -31,7 +32,6 @@ _GROUP: Final = 256
 _LATE_GROUP: Final = 16
 """Late events that a past takes in before others may use the event loop's thread."""
 _BYTES_OF_AN_EVENT: Final = 13_000
-_NEVER_US: Final = -(2**62)
 
 
 class _KnowledgeReplayed(Knowledge):
@@ -53,7 +53,7 @@ class ReplayedPast:
 
     def __init__(self, now: Knowledge, bounds: AsOf, size: int, is_stopping: threading.Event) -> None:
         self._now = now
-        self._until_us = _NEVER_US if bounds.time_us is None else bounds.time_us
+        self._until_us = BEFORE_ALL_US if bounds.time_us is None else bounds.time_us
         self._is_fixed = bounds.log_size is not None
         self._looked_at = size
         """How much of the log was looked through for its events."""
@@ -80,7 +80,7 @@ class ReplayedPast:
 
     def _replay(self, another_reader: AnotherReader, metrics: Metrics) -> None:
         begin = time.perf_counter()
-        if self._until_us != _NEVER_US:
+        if self._until_us != BEFORE_ALL_US:
             with closing(another_reader()) as reader:
                 for group in groups(reader.logged(range(self._looked_at), self._until_us), _GROUP):
                     self._store.add_logged(group)

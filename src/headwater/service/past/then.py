@@ -25,6 +25,7 @@ from headwater.model.facets.dataset import LifecycleStateChangeFacet
 from headwater.model.facts import Edit, Fact
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
+from headwater.model.times import AFTER_ALL_US, BEFORE_ALL_US
 from headwater.service.knowledge.activity import parent_in
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
 from headwater.service.knowledge.listing import NameIndexThen
@@ -35,7 +36,7 @@ from headwater.service.knowledge.touched import Touched
 from headwater.service.past.activities_then import ActivitiesThen
 from headwater.service.past.otherwise import parted_or_joined, told_since
 from headwater.service.tallies.tallied import Then
-from headwater.service.tallies.tally import NEVER_US, DatasetTally, JobTally
+from headwater.service.tallies.tally import DatasetTally, JobTally
 from headwater.service.tallies.totals import DatasetTallies, JobTallies
 from headwater.store.until import ReaderUntil
 
@@ -226,7 +227,7 @@ class KnowledgeThen(Knowledge):
 
     def _last_told_lately_us(self, name: DatasetId) -> int | None:
         """When runs told last by then of a dataset that many jobs touch, if those did that spoke last."""
-        dataset, told_us = self._now.graph.datasets[name], -NEVER_US
+        dataset, told_us = self._now.graph.datasets[name], BEFORE_ALL_US
         if len(dataset.readers) + len(dataset.writers) < _LATELY:
             return None  # to look at its own jobs takes less
         for last_us, told in islice(self._told_back(datasets_told_of), _LATELY):
@@ -386,7 +387,7 @@ class KnowledgeThen(Knowledge):
 
     def _last_new_us(self, node: JobId | DatasetId) -> int:
         """Nothing takes over the tallies of a past."""
-        return NEVER_US
+        return AFTER_ALL_US
 
     def _doubtful_jobs(self) -> Iterator[JobId]:
         """The jobs that may not have been what they are although nothing was told of them since.
@@ -446,4 +447,4 @@ class KnowledgeThen(Knowledge):
 
 def _is_plain(now: JobTally | DatasetTally) -> bool:
     """Whether of a node that now adds this nobody tells but its own runs."""
-    return now.last_new_us != NEVER_US
+    return now.last_new_us != AFTER_ALL_US

@@ -13,9 +13,10 @@ from typing import Final, Generic, NamedTuple, Self, TypeVar
 from headwater.errors import HeadwaterError
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
+from headwater.model.times import AFTER_ALL_US
 from headwater.service.ahead import groups
 from headwater.service.tallies.ordered import Membership, Ordered, Spans
-from headwater.service.tallies.tally import NEVER_US, DatasetTally, JobTally
+from headwater.service.tallies.tally import DatasetTally, JobTally
 
 NodeT = TypeVar("NodeT", JobId, DatasetId)
 TallyT = TypeVar("TallyT", JobTally, DatasetTally)
@@ -74,7 +75,7 @@ class Tallied(Generic[NodeT, TallyT]):
         yield from others.count_up()
         self._take_over(others)
         order = others._last_new.items()
-        later, nobody_knows = (bisect_right(order, us, key=itemgetter(0)) for us in (then.until_us, NEVER_US - 1))
+        later, nobody_knows = (bisect_right(order, us, key=itemgetter(0)) for us in (then.until_us, AFTER_ALL_US - 1))
         news = [node for _, node in order[later:nobody_knows]]
         perhaps = list(dict.fromkeys(chain((node for _, node in order[nobody_knows:]), then.doubtful())))
         for group in groups(news, _MANY):
@@ -95,7 +96,7 @@ class Tallied(Generic[NodeT, TallyT]):
     def _may_differ(self, node: NodeT, then: Then[NodeT]) -> bool:
         """Whether to look at a doubtful node: to look takes less than to find out, where its runs alone tell of it."""
         known = self._known.get(node)
-        return known is None or known.last_new_us != NEVER_US or not then.is_same(node)
+        return known is None or known.last_new_us != AFTER_ALL_US or not then.is_same(node)
 
     def get(self, node: NodeT) -> TallyT | None:
         """What a node adds, as it was last counted; None for one that was touched since, or is none."""

@@ -3,9 +3,7 @@
 from typing import Final, NamedTuple
 
 from headwater.model.merging import Seen
-
-NEVER_US: Final = 2**62
-"""In the place of a time, after all others: nobody can tell."""
+from headwater.model.times import AFTER_ALL_US
 
 DEFAULT_SOURCE: Final = "default"
 """The source of datasets of which nobody said where they are kept, as in Marquez."""
@@ -20,8 +18,10 @@ class JobTally(NamedTuple):
     edges: int
     tags: tuple[str, ...] = ()
     """Those that producers told."""
-    last_new_us: int = NEVER_US
-    """Until when anybody told what this hangs on, but for when the job was heard of last; or some time after that."""
+    last_new_us: int = AFTER_ALL_US
+    """Until when anybody told what this hangs on, but for when the job was heard of last; or some time after that.
+
+    `AFTER_ALL_US` where nobody can tell."""
 
 
 class Source(NamedTuple):
@@ -43,5 +43,5 @@ class DatasetTally(NamedTuple):
     """None for one that is deleted."""
     tags: tuple[str, ...] = ()
     """Those that producers told, of the dataset or of its columns."""
-    last_new_us: int = NEVER_US
+    last_new_us: int = AFTER_ALL_US
     """As of a job."""
