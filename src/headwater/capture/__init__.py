@@ -10,4 +10,5 @@ topics     a topic as a dataset
 traces     stack traces without the values in them
 outlet     where events go
 kept       what a watcher knows, on disk
+clock      what it is now, as Connect and Flink write times
 """

@@ -37,19 +37,11 @@ class Told(NamedTuple):
 class RegistryWatcher:
     """Tells versions as they come; what was told is kept in `state`, so that none is told twice or missed."""
 
-    def __init__(
-        self,
-        registry: Registry,
-        bootstrap: str,
-        state: Path,
-        outlet: Outlet,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
+    def __init__(self, registry: Registry, bootstrap: str, state: Path, outlet: Outlet) -> None:
         self._registry = registry
         self._bootstrap = bootstrap
         self._state = state
         self._outlet = outlet
-        self._now = now
         self._told: dict[str, int] = (kept.load(state) or {}).get("told", {})
         self._fails = False
 
@@ -118,7 +110,7 @@ class RegistryWatcher:
     def _event(self, topic: str, schema: TopicSchema, facet: Facet) -> bytes:
         dataset = topic_dataset(self._bootstrap, topic, schema)
         dataset.facets["headwater_subject"] = facet
-        return dataset_event(self._now(), dataset)
+        return dataset_event(datetime.now(UTC), dataset)
 
 
 def changes(before: tuple[Field, ...], after: tuple[Field, ...], language: str = "AVRO") -> list[dict[str, object]]:

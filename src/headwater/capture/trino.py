@@ -169,13 +169,10 @@ def _why(connector: str, properties: Properties) -> str:
 class TrinoWatcher:
     """Tells what the catalogs of a configuration folder mean: all of them once, then those that changed."""
 
-    def __init__(
-        self, etc: Path, namespace: str, outlet: Outlet, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> None:
+    def __init__(self, etc: Path, namespace: str, outlet: Outlet) -> None:
         self._etc = etc
         self._namespace = namespace
         self._outlet = outlet
-        self._now = now
         self._told: dict[str, Meant] = {}
 
     def run(self, stop: threading.Event, every_s: float, said: Callable[[Meant], None]) -> None:
@@ -205,4 +202,4 @@ class TrinoWatcher:
             "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(datasetType="CATALOG"),
             "headwater_engine_catalog": facet,
         }
-        return dataset_event(self._now(), StaticDataset(namespace=self._namespace, name=name, facets=facets))
+        return dataset_event(datetime.now(UTC), StaticDataset(namespace=self._namespace, name=name, facets=facets))

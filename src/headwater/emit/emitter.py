@@ -72,16 +72,9 @@ class Emitter:
         atexit.register(self.close)
 
     @classmethod
-    def of_node(
-        cls,
-        config: EmitConfig,
-        key: NodeKey,
-        *,
-        metrics: EmitMetrics | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> Self:
+    def of_node(cls, config: EmitConfig, key: NodeKey, *, clock: Callable[[], float] = time.time) -> Self:
         """An emitter that signs with the node's key, in an epoch of its own in the node's chain."""
-        metrics = metrics or EmitMetrics()
+        metrics = EmitMetrics()
         epoch = run_id(time.time_ns() // 1_000_000, secrets.randbits(RANDOM_BITS))
         directory = config.spool / _named("chain", key.node_id) if config.spool else None
         chain = Chain(key, epoch, directory, metrics.failed)

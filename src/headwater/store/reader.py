@@ -50,9 +50,9 @@ class Reader(LogReader, FacetReader):
         self.tree = ReadTree(self._rows)
         self.content = lru_cache(maxsize=_KEPT_CONTENTS)(self._read_content)
 
-    def facts(self, *, with_contents: bool = True) -> Iterator[Fact]:
+    def facts(self) -> Iterator[Fact]:
         """Every merged fact, contents first, runs before what they observed."""
-        return self._read_facts(with_contents, {})
+        return self._read_facts(True, {})
 
     def graph_facts(self) -> Iterator[Fact]:
         """The merged facts that a graph is made of: neither contents nor what is read from here when a run is shown."""

@@ -188,7 +188,7 @@ def test_bodies_are_the_stored_json(store: Store) -> None:
     contents = [fact for fact in store.facts() if isinstance(fact, Content)]
 
     assert store.bodies([content.digest for content in contents]) == {each.digest: each.body for each in contents}
-    assert not any(isinstance(fact, Content) for fact in store.facts(with_contents=False))
+    assert not any(isinstance(fact, Content) for fact in store.graph_facts())
 
 
 def test_long_contents_are_packed_in_their_rows_and_come_back_as_they_were(store: Store) -> None:

@@ -12,6 +12,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaExcepti
 from confluent_kafka.admin import AdminClient
 
 from headwater.capture import kept
+from headwater.capture.clock import now_ms
 from headwater.capture.connect.classes import deciding_properties
 from headwater.capture.connect.commits import control_topic, parse_commit
 from headwater.capture.connect.events import Surroundings, event_of
@@ -69,19 +70,12 @@ class WatchConfig:
 class Watcher:
     """Watches one Connect cluster, from one thread, until it is told to stop."""
 
-    def __init__(
-        self,
-        config: WatchConfig,
-        around: Surroundings,
-        outlet: Outlet,
-        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
-    ) -> None:
+    def __init__(self, config: WatchConfig, around: Surroundings, outlet: Outlet) -> None:
         known = kept.load_as(config.state, read)
         self._config = config
         self._evidence = Evidence(around.schema_of, known.schemas)
         self._around = around._replace(schema_of=self._evidence.schema_of)
         self._outlet = outlet
-        self._now_ms = now_ms
         self._lives = Lives(around.namespace, deciding_properties(), known.connectors)
         self._offsets = dict(known.offsets)
         self._seen_ms = known.workers_seen_ms
@@ -241,11 +235,11 @@ class Watcher:
         """Tell every run anew of whose topics more is known since the last time."""
         learned, self._learned = self._learned, set()
         if learned:
-            self._tell(self._lives.again(learned, self._now_ms()))
+            self._tell(self._lives.again(learned, now_ms()))
 
     def _tick(self) -> list[Told]:
         lost_after_ms = int(self._config.lost_after_s * 1000)
-        return self._lives.tick(self._now_ms(), self._workers, self._config.heartbeat_s * 1000, lost_after_ms)
+        return self._lives.tick(now_ms(), self._workers, self._config.heartbeat_s * 1000, lost_after_ms)
 
     def _look_at_group(self, admin: AdminClient) -> None:
         """See whether any worker is in the group; what cannot be seen is not held against it."""
@@ -265,7 +259,7 @@ class Watcher:
         is_there = group is not None and bool(group.members)
         # A broker that comes back knows the groups only a moment later: while it was away nobody was missed.
         if is_there or self._is_blind or not self._seen_ms:
-            self._seen_ms = self._now_ms()
+            self._seen_ms = now_ms()
             self._has_changed = True
         self._is_blind = False
         self._workers = Workers(is_there, self._seen_ms)

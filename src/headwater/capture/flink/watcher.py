@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from headwater.capture import kept
+from headwater.capture.clock import now_ms
 from headwater.capture.flink.events import Surroundings, event_of
 from headwater.capture.flink.jobs import Details, Listed
 from headwater.capture.flink.kept import KEPT, Kept
@@ -46,18 +47,11 @@ class WatchConfig:
 class Watcher:
     """Watches one cluster, from one thread, until it is told to stop."""
 
-    def __init__(
-        self,
-        config: WatchConfig,
-        cluster: FlinkCluster,
-        outlet: Outlet,
-        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
-    ) -> None:
+    def __init__(self, config: WatchConfig, cluster: FlinkCluster, outlet: Outlet) -> None:
         known = kept.load_as(config.state, KEPT.validate_python)
         self._config = config
         self._cluster = cluster
         self._outlet = outlet
-        self._now_ms = now_ms
         self._namespace = config.namespace or known.namespace
         self._version = known.version
         self._lives = Lives(
@@ -83,7 +77,7 @@ class Watcher:
         self._save()
 
     def _look(self) -> list[Told]:
-        began_ms = self._now_ms()
+        began_ms = now_ms()
         try:
             jobs = self._cluster.jobs()
             if self._is_blind is not False:
@@ -92,9 +86,9 @@ class Watcher:
             if not self._is_blind:
                 log.warning("the Flink cluster cannot be seen", extra={"fault": str(fault)})
             self._is_blind = True
-            return self._lives.blind(str(fault), began_ms, self._now_ms())
+            return self._lives.blind(str(fault), began_ms, now_ms())
         self._is_blind = False
-        return self._lives.look(jobs, self._details(jobs), self._now_ms())
+        return self._lives.look(jobs, self._details(jobs), now_ms())
 
     def _get_to_know(self) -> None:
         about = self._cluster.about()
@@ -104,7 +98,7 @@ class Watcher:
     def _details(self, jobs: Sequence[Listed]) -> dict[str, Details]:
         """Those that are wanted and can be had: one job that cannot be read hides no other."""
         found: dict[str, Details] = {}
-        for job_id in self._lives.wanted(jobs, self._now_ms()):
+        for job_id in self._lives.wanted(jobs, now_ms()):
             try:
                 details = self._cluster.details(job_id)
             except UnavailableError as fault:

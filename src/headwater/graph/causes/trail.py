@@ -190,7 +190,7 @@ class Trail(NamedTuple):
     is_cut: bool
 
 
-def trail(history: History, start: Start, max_hops: int, max_runs: int = MAX_RUNS) -> Generator[None, None, Trail]:
+def trail(history: History, start: Start, max_hops: int) -> Generator[None, None, Trail]:
     """Everything that fed these outputs of the runs, by the shortest way.
 
     Each run stands there once. A step is a run that was looked at, be it anew as more of what it wrote matters.
@@ -202,7 +202,7 @@ def trail(history: History, start: Start, max_hops: int, max_runs: int = MAX_RUN
     while queue:
         here = nexts[queue.popleft()]
         run, path = here.run, here.path
-        if len(visits) == max_runs and run.run_id not in visits:
+        if len(visits) == MAX_RUNS and run.run_id not in visits:
             return Trail(tuple(visits.values()), is_cut=True)
         visit = visits[run.run_id] = _visit(history, here)
         yield

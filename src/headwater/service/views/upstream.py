@@ -21,7 +21,6 @@ from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.history import KnownHistory
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import lineage as shapes_lineage
-from headwater.service.tallies.tally import NEVER_US
 from headwater.service.views.runs import run_shapes
 
 _MOST_RUNS: Final = 200
@@ -120,7 +119,7 @@ class _Upstream:
         if self._history.is_stream(job):
             yield from filter(None, map(self._history.outline, islice(self._runs_that(wrote, job, at_us), _MOST_RUNS)))
             return
-        longest_us, last_us = self._knowledge.activity(job).longest_us, -NEVER_US
+        longest_us, last_us = self._knowledge.activity(job).longest_us, BEFORE_ALL_US
         for run_id, run, seen in self._begun(job, at_us):
             if seen.first_us + longest_us < last_us:
                 return  # it and all that began before it had ended by then
