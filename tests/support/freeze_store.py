@@ -11,8 +11,8 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from headwater.store.migrations import STEPS
 from headwater.store.postgres import PostgresStore
+from headwater.store.schema import STEPS
 from headwater.store.sqlite import SqliteStore
 from headwater.store.store import Store
 from tests.component.store.test_store import entry

@@ -2,7 +2,7 @@
 
 import re
 
-from headwater.store.migrations import STEPS
+from headwater.store.schema import STEPS
 from headwater.store.store import Store
 
 

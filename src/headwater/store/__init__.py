@@ -1,7 +1,7 @@
 """Keep events and facts, in SQLite or PostgreSQL.
 
 entries     what goes into the log and what comes out
-schema      the tables                    migrations    the shapes they had and have
+schema      the tables, in each shape that they had; migrations: bringing a database forward
 tables      one kind of fact, one table: rows       merges        how two rows merge, in SQL
 numbers     the numbers that stand for names and runs
 packing     raw bytes as frames

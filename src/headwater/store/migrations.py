@@ -1,45 +1,8 @@
-"""The shapes that the tables had and have. A database carries the number of its shape, and is brought forward.
-
-Step n makes shape n + 1 out of shape n. What was released is never changed again: a new shape is a new step.
-"""
+"""Bringing a database forward: it carries the number of its shape."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from headwater.errors import SetupError
-from headwater.store.schema import (
-    TABLES_1,
-    TABLES_2,
-    TABLES_3,
-    TABLES_4,
-    TABLES_5,
-    TABLES_6,
-    TABLES_7,
-    TABLES_8,
-    TABLES_9,
-    TABLES_10,
-    TABLES_11,
-    TABLES_12,
-    TABLES_13,
-    TABLES_14,
-)
-
-STEPS: Final[Sequence[str]] = (
-    TABLES_1,
-    TABLES_2,
-    TABLES_3,
-    TABLES_4,
-    TABLES_5,
-    TABLES_6,
-    TABLES_7,
-    TABLES_8,
-    TABLES_9,
-    TABLES_10,
-    TABLES_11,
-    TABLES_12,
-    TABLES_13,
-    TABLES_14,
-)
 
 
 def missing_steps(version: int, steps: Sequence[str], where: str) -> Sequence[str]:

@@ -14,10 +14,10 @@ import psycopg
 
 from headwater.errors import SetupError, UnavailableError
 from headwater.store.connection import Row
-from headwater.store.migrations import STEPS
 from headwater.store.postgres_connection import CHANNEL, PostgresConnection
 from headwater.store.postgres_url import place_of
 from headwater.store.reader import Reader
+from headwater.store.schema import STEPS
 from headwater.store.segments import Segments
 from headwater.store.store import Known, Loan, News, Store
 

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from headwater.store.migrations import STEPS
-from headwater.store.schema import TABLES_6
+from headwater.store.schema import ROWS_AS_THEY_CAME, STEPS
 
 _SHORT: Final = frozenset(
     {
@@ -71,7 +70,9 @@ def in_postgres(sql: str) -> str:
 
 def steps_in_postgres(steps: Sequence[str]) -> list[str]:
     """The steps from shape to shape in PostgreSQL's words; empty where its rows stand as they came already."""
-    first, *later = ("" if step == TABLES_6 else _tables_in_postgres(step) for step in steps)
+    first, *later = (
+        "" if shape == ROWS_AS_THEY_CAME else _tables_in_postgres(step) for shape, step in enumerate(steps, start=1)
+    )
     return [_BEFORE_TABLES + first + _AFTER_TABLES, *later]
 
 

@@ -1,6 +1,18 @@
-"""The tables, as SQLite is told of them; `postgres_sql` says the same to PostgreSQL."""
+"""The tables, as SQLite is told of them; `postgres_sql` says the same to PostgreSQL.
 
-TABLES_1 = """
+A step makes the shape of its number out of the one before. What was released is never changed again: a new shape is a
+new step at the end.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+ROWS_AS_THEY_CAME: Final = 6
+"""The shape in which contents lie as they came, and no longer by their digests: PostgreSQL never had them otherwise."""
+
+STEPS: Final[Sequence[str]] = (
+    # 1
+    """
 CREATE TABLE log (
   idx INTEGER PRIMARY KEY,             -- 0, 1, 2 … without holes, in the order of acknowledgement
   digest BLOB NOT NULL UNIQUE,         -- SHA-256 of raw
@@ -115,9 +127,9 @@ CREATE TABLE edit (
   PRIMARY KEY (target, what)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX log_edits ON log (event_us) WHERE event_type = 'EDIT';  -- few: for leaving them out of lists of events
-"""
-
-TABLES_2 = """
+""",
+    # 2
+    """
 CREATE TABLE named_job (               -- the runs whose events ever named a job as their own
   job INTEGER, run INTEGER,
   PRIMARY KEY (job, run)
@@ -152,9 +164,9 @@ CREATE TABLE declared_shape (          -- what each dataset event said a dataset
 
 DELETE FROM edit;                      -- what the log tells is told again, for the new tables
 UPDATE folded SET events = 0;
-"""
-
-TABLES_3 = """
+""",
+    # 3
+    """
 CREATE TABLE engine_catalog (          -- what a query engine means by the first word of its names for tables
   engine TEXT, word TEXT, kind TEXT, metadata_uri TEXT, warehouse_uri TEXT, namespace TEXT, prefix TEXT,
   first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
@@ -163,9 +175,9 @@ CREATE TABLE engine_catalog (          -- what a query engine means by the first
 
 DELETE FROM edit;                      -- events of Trino tell more than they did
 UPDATE folded SET events = 0;
-"""
-
-TABLES_4 = """
+""",
+    # 4
+    """
 CREATE TABLE declared_times (          -- when job events and dataset events named a node, replaced ones too
   kind TEXT, node INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,
   PRIMARY KEY (kind, node)
@@ -173,9 +185,9 @@ CREATE TABLE declared_times (          -- when job events and dataset events nam
 
 DELETE FROM edit;                      -- what was declared first stands in the log only
 UPDATE folded SET events = 0;
-"""
-
-TABLES_5 = """
+""",
+    # 5
+    """
 DROP TABLE run_of_job;
 CREATE TABLE run_of_job (
   run INTEGER PRIMARY KEY, job INTEGER NOT NULL,
@@ -186,18 +198,18 @@ CREATE INDEX run_of_job_by_job ON run_of_job (job);
 
 DELETE FROM edit;                      -- a root that only others name brings back what was deleted
 UPDATE folded SET events = 0;
-"""
-
-TABLES_6 = """
+""",
+    # 6
+    """
 ALTER TABLE content RENAME TO content_by_digest;
 CREATE TABLE content (                 -- as they came: digests are as good as random, and few bodies share a page
   digest BLOB PRIMARY KEY NOT NULL, body BLOB NOT NULL
 ) STRICT;
 INSERT INTO content SELECT * FROM content_by_digest;
 DROP TABLE content_by_digest;
-"""
-
-TABLES_7 = """
+""",
+    # 7
+    """
 DROP INDEX observed_shape;
 CREATE TABLE told_shape (              -- which schema or version a run told of a dataset, and when first and last
   dataset INTEGER, part TEXT, content BLOB, run INTEGER, direction TEXT,
@@ -209,9 +221,9 @@ CREATE INDEX told_shape_by_last ON told_shape (dataset, part, last_us, last_dige
 
 DELETE FROM edit;                      -- what a stream told before it told otherwise stands in the log only
 UPDATE folded SET events = 0;
-"""
-
-TABLES_8 = """
+""",
+    # 8
+    """
 DROP TABLE told_shape;
 CREATE TABLE telling (                 -- which schema, version or quality a run told of a dataset, first and last
   dataset INTEGER, facet TEXT, content BLOB, run INTEGER, direction TEXT,
@@ -223,9 +235,9 @@ CREATE INDEX telling_by_last ON telling (dataset, facet, last_us, last_digest);
 
 DELETE FROM edit;                      -- what a stream told before it told otherwise stands in the log only
 UPDATE folded SET events = 0;
-"""
-
-TABLES_9 = """
+""",
+    # 9
+    """
 DROP TABLE job_facet;
 CREATE TABLE job_facet (               -- what a facet of a job ever said, and when first and last
   job INTEGER, name TEXT, content BLOB,
@@ -235,9 +247,9 @@ CREATE TABLE job_facet (               -- what a facet of a job ever said, and w
 
 DELETE FROM edit;                      -- what was told before something else was stands in the log only
 UPDATE folded SET events = 0;
-"""
-
-TABLES_10 = """
+""",
+    # 10
+    """
 DELETE FROM alias;                     -- facets that were taken back had been read as if they stood: all that may come
 DELETE FROM catalog_entry;             -- from these is told again by the log
 DELETE FROM engine_catalog;
@@ -250,9 +262,9 @@ DELETE FROM declaration;
 
 DELETE FROM edit;
 UPDATE folded SET events = 0;
-"""
-
-TABLES_11 = """
+""",
+    # 11
+    """
 UPDATE folded SET events = 0           -- events whose signature was erased have lost their place in a node's record,
 WHERE EXISTS (SELECT 1 FROM edit WHERE what LIKE 'erased:%');  -- which the log still tells: all facts are made anew
 DELETE FROM alias WHERE (SELECT events FROM folded) = 0;
@@ -277,23 +289,23 @@ DELETE FROM run_facet WHERE (SELECT events FROM folded) = 0;
 DELETE FROM run_of_job WHERE (SELECT events FROM folded) = 0;
 DELETE FROM run_times WHERE (SELECT events FROM folded) = 0;
 DELETE FROM telling WHERE (SELECT events FROM folded) = 0;
-"""
-
-TABLES_12 = """
+""",
+    # 12
+    """
 DELETE FROM column_evidence;           -- facets that say nothing of where data comes from had been read as if they said
 DELETE FROM declaration;               -- that it comes from nowhere, and what job events tell of a read was not
 
 DELETE FROM edit;
 UPDATE folded SET events = 0;
-"""
-
-TABLES_13 = """
+""",
+    # 13
+    """
 DELETE FROM run_of_job;                -- `parentRun` was not read as `parent`, and a root that is the parent's own run
 
 UPDATE folded SET events = 0;          -- could be of a job that nobody else named
-"""
-
-TABLES_14 = """
+""",
+    # 14
+    """
 CREATE TABLE run_telling (             -- which tests a run ever told of, and when it last did
   run INTEGER, name TEXT, content BLOB,
   stamp_us INTEGER NOT NULL, stamp_digest BLOB NOT NULL,
@@ -323,4 +335,5 @@ DELETE FROM run_facet;
 DELETE FROM run_of_job;
 DELETE FROM run_times;
 DELETE FROM telling;
-"""
+""",
+)

@@ -17,8 +17,9 @@ from typing import Final
 from headwater.errors import InvalidEventError, SetupError, UnavailableError
 from headwater.store.bulk import MOST_STATEMENTS
 from headwater.store.connection import Row
-from headwater.store.migrations import STEPS, missing_steps
+from headwater.store.migrations import missing_steps
 from headwater.store.numbers import run_key
+from headwater.store.schema import STEPS
 from headwater.store.segments import Segments
 from headwater.store.store import Known, Loan, Store
 

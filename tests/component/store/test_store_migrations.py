@@ -18,9 +18,9 @@ from headwater.model.extract import facts
 from headwater.model.facts import ChainLink
 from headwater.model.names import DatasetId
 from headwater.store.entries import entry_of
-from headwater.store.migrations import STEPS
 from headwater.store.opening import open_store
 from headwater.store.postgres import PostgresStore
+from headwater.store.schema import STEPS
 from headwater.store.sqlite import SqliteStore
 from headwater.store.store import Store
 from tests.component.store.test_store import entry, event
