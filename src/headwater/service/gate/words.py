@@ -1,6 +1,8 @@
 """What our own answers are made of: every key that stands in one, whatever it is about, and what may stand there."""
 
 from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
@@ -9,25 +11,12 @@ from typing_extensions import get_type_hints, is_typeddict  # the shapes are of 
 from headwater.access.veil import Format
 from headwater.service import shapes
 from headwater.service.graphql.answer import WORDS as WORDS_OF_GRAPHQL
-from headwater.service.shapes import access as shapes_access
-from headwater.service.shapes import batch as shapes_batch
-from headwater.service.shapes import causes as shapes_causes
-from headwater.service.shapes import coverage as shapes_coverage
-from headwater.service.shapes import diff as shapes_diff
-from headwater.service.shapes import drift as shapes_drift
-from headwater.service.shapes import evidence as shapes_evidence
-from headwater.service.shapes import impact as shapes_impact
-from headwater.service.shapes import keys as shapes_keys
-from headwater.service.shapes import lineage as shapes_lineage
-from headwater.service.shapes import log as shapes_log
-from headwater.service.shapes import nodes as shapes_nodes
-from headwater.service.shapes import overview as shapes_overview
 
 _NULLS: Final = (NoneType, Any)
 
 _SHAPES: Final = (
-    *(shapes, shapes_access, shapes_batch, shapes_causes, shapes_coverage, shapes_diff, shapes_drift),
-    *(shapes_evidence, shapes_impact, shapes_keys, shapes_lineage, shapes_log, shapes_nodes, shapes_overview),
+    shapes,
+    *(import_module(module.name) for module in iter_modules(shapes.__path__, f"{shapes.__name__}.")),
 )
 
 
