@@ -51,6 +51,20 @@ def test_the_evidence_says_who_told_that_names_are_one_when_and_in_how_many_runs
     )
 
 
+def test_a_version_at_the_end_of_a_node_id_is_no_part_of_the_name(client: TestClient) -> None:
+    post(client, linked("w", 5), ran("x", 6, outputs=[dataset("t"), dataset("t#1")]))
+    version = get(client, "/api/v1/namespaces/glue/datasets/sales.orders")["currentVersion"]
+    plain, versioned = (
+        get(client, f"/api/v1/identity?nodeId=dataset:glue:sales.orders{end}&other=dataset:s3://b:wh/orders{end}")
+        for end in ("", f"%23{version}")
+    )
+
+    shown = [get(client, f"/api/v1/identity?nodeId=dataset:lake:{name}")["shown"] for name in ("t%231", "t%232")]
+
+    assert versioned == plain
+    assert [each["name"] for each in shown] == ["t#1", "t"]
+
+
 def test_a_rename_keeps_the_dataset_under_both_names(client: TestClient) -> None:
     post(client, ran("w", 1, outputs=[dataset("old")]))
     change = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "lake", "name": "old"})

@@ -3,7 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from contextlib import suppress
 from typing import Final
 
 from fastapi import Request
@@ -17,7 +17,7 @@ from headwater.errors import ForbiddenError, InvalidNameError, NotFoundError, Un
 from headwater.model.credentials import without_secrets
 from headwater.model.facts import Fact
 from headwater.model.heartbeat import NODES
-from headwater.model.names import ColumnId, DatasetId, JobId, readings, without_column
+from headwater.model.names import ColumnId, DatasetId, JobId, without_column
 from headwater.service.gate.restricted import Restricted
 from headwater.service.gate.rules import Matched, Rule
 from headwater.service.gate.sight import Sight
@@ -25,7 +25,7 @@ from headwater.service.gate.words import FORMAT
 from headwater.service.ingest.mistrust import found
 from headwater.service.knowledge.touched import Touched
 from headwater.service.request.access import Service
-from headwater.service.request.node_ids import MAX_READINGS, run_of
+from headwater.service.request.node_ids import meanings, run_of
 from headwater.service.writing.api_keys import holding, is_about_api_keys
 from headwater.signing.directory import node_of
 from headwater.signing.note import NoteSigner
@@ -199,19 +199,17 @@ class Gate:
         return {shown: _called(shown) if shown == name.namespace else _OF_DATASET}
 
     def _nodes_or_none(self, node_id: str) -> Iterator[Node]:
-        if run_of(node_id) is not None:
-            return
-        try:
-            yield from self._nodes(node_id)
-            if "#" in node_id:  # a version may follow
-                yield from self._nodes(node_id.rpartition("#")[0])
-        except InvalidNameError:
-            return
+        with suppress(InvalidNameError):
+            for meant in meanings(node_id):
+                yield from self._likeliest(meant)
 
     def _nodes(self, node_id: str) -> Sequence[Node]:
-        """What a node id may mean, of what is known; else its likeliest reading."""
-        read = [reading.node for reading in islice(readings(node_id), MAX_READINGS)]
-        return [node for node in read if self._is_known(node)] or read[:1]
+        """What a node id of an answer may mean, as it stands."""
+        return self._likeliest(next(meanings(node_id), ()))
+
+    def _likeliest(self, meant: Sequence[Node]) -> Sequence[Node]:
+        """Those that are known; else the first."""
+        return [node for node in meant if self._is_known(node)] or meant[:1]
 
     def _is_known(self, node: Node) -> bool:
         graph = self._service.knowledge.graph

@@ -3,22 +3,23 @@
 Names hold colons, and so does what stands between them: a node id may be read in several ways.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.structs import lies_in
-from headwater.model.names import ColumnId, DatasetId, JobId, NodeReading, is_uuid, readings
+from headwater.model.names import ColumnId, DatasetId, JobId, is_uuid, readings
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
 from headwater.service.shapes import Field
 
 _RUN: Final = "run:"
 _VERSION: Final = "#"
 """Behind it a version may follow, as in Marquez's ids."""
-MAX_READINGS: Final = 1_000
+_MAX_READINGS: Final = 1_000
 """Of one node id: there are as many as it has pairs of colons, and nobody's name has so many."""
+Node = DatasetId | JobId | ColumnId
 UNREADABLE: Final = (
     "cannot be read: expected dataset:NAMESPACE:NAME, datasetField:NAMESPACE:NAME:FIELD, job:NAMESPACE:NAME or run:ID"
 )
@@ -30,7 +31,7 @@ def node_of(
     unreadable: str = f"query param nodeId {UNREADABLE}",
     *,
     is_also_column: Callable[[ColumnId], bool] = lambda _: False,
-) -> DatasetId | JobId | ColumnId:
+) -> Node:
     """What a node id means: of all its readings the first that is known, datasets by their shown names.
 
     A run (`run:ID`) stands for its job. `is_also_column` is asked of columns of known datasets that nobody else knows.
@@ -41,19 +42,36 @@ def node_of(
     if (run_id := run_of(node_id)) is not None:
         return knowledge.job(knowledge.run(run_id).job)
     try:
-        read = list(islice(_readings(node_id), MAX_READINGS))
+        meant = [*chain.from_iterable(meanings(node_id))]
     except InvalidNameError as fault:
         raise NotFoundError(unreadable) from fault
-    for reading in read:
-        if (node := _known(knowledge, reading, is_also_column)) is not None:
+    for each in meant:
+        if (node := _known(knowledge, each, is_also_column)) is not None:
             return node
-    match read[0].node:
+    match meant[0]:
         case ColumnId(dataset, column):
             raise NotFoundError(f"Field '{column}' of dataset '{dataset.name}' not found.")
         case JobId(_, name):
             raise NotFoundError(f"Job '{name}' not found.")
         case DatasetId(_, name):
             raise NotFoundError(f"Dataset '{name}' not found.")
+
+
+def meanings(node_id: str) -> Iterator[Sequence[Node]]:
+    """What a node id may mean, the likeliest first: as it stands, then without the version that may be at its end.
+
+    Nothing for that of a run: `run_of` says which.
+
+    Raises:
+        InvalidNameError: it is no node id.
+    """
+    if run_of(node_id) is not None:
+        return
+    yield _read(node_id)
+    whole, sharp, _ = node_id.rpartition(_VERSION)
+    if sharp:
+        with suppress(InvalidNameError):  # it is the sharp of a name then
+            yield _read(whole)
 
 
 def run_of(node_id: str) -> str | None:
@@ -72,10 +90,12 @@ def versioned(node_id: str, version: str | None) -> str:
     return node_id if version is None else f"{node_id}{_VERSION}{version}"
 
 
-def _known(
-    knowledge: Knowledge, reading: NodeReading, is_also_column: Callable[[ColumnId], bool]
-) -> DatasetId | JobId | ColumnId | None:
-    match reading.node:
+def _read(node_id: str) -> list[Node]:
+    return [reading.node for reading in islice(readings(node_id), _MAX_READINGS)]
+
+
+def _known(knowledge: Knowledge, meant: Node, is_also_column: Callable[[ColumnId], bool]) -> Node | None:
+    match meant:
         case JobId() as job if knowledge.is_job(job):
             return job
         case DatasetId() as name if knowledge.is_dataset(name) or knowledge.told_of(name) is not None:
@@ -98,14 +118,6 @@ def has_column(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:
 def fields_to(knowledge: Knowledge, dataset: DatasetId, column: str) -> tuple[Field, ...]:
     """The fields of the dataset's schema on the way to a column, outermost first, it the last; none if it has none."""
     return _on_path(knowledge.facets.fields(knowledge.graph.digest_of(dataset, SCHEMA)), column)
-
-
-def _readings(node_id: str) -> Iterator[NodeReading]:
-    yield from readings(node_id)
-    whole, sharp, _ = node_id.rpartition(_VERSION)
-    if sharp:
-        with suppress(InvalidNameError):  # it is the sharp of a name then
-            yield from readings(whole)
 
 
 def _on_path(fields: Iterable[Field], path: str) -> tuple[Field, ...]:

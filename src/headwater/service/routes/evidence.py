@@ -1,20 +1,19 @@
 """Evidence: which names are one and why, quality over time, what waits for what, and who has fallen silent."""
 
 from functools import partial
-from itertools import islice
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query, Response
 
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.model.credentials import without_secrets
-from headwater.model.names import ColumnId, DatasetId, JobId, readings
+from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.request.access import Known, Now, Replay
-from headwater.service.request.node_ids import MAX_READINGS, UNREADABLE, node_of, run_of
+from headwater.service.request.node_ids import UNREADABLE, meanings, node_of
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, At, Depth, Limit, NodeId, Offset
 from headwater.service.shapes import evidence as shapes_evidence
 from headwater.service.views.containment import containment
@@ -115,13 +114,10 @@ def _meant(node_id: str, kind: type[NodeT], parameter: str) -> list[NodeT]:
     Raises:
         NotFoundError: it is no node id.
     """
-    if run_of(node_id) is not None:
-        return []
     try:
-        nodes = [reading.node for reading in islice(readings(node_id), MAX_READINGS)]
+        return [node for meant in meanings(node_id) for node in meant if isinstance(node, kind)]
     except InvalidNameError as fault:
         raise NotFoundError(f"query param {parameter} {UNREADABLE}") from fault
-    return [node for node in nodes if isinstance(node, kind)]
 
 
 def _dataset(knowledge: Knowledge, node_id: str) -> DatasetId:
