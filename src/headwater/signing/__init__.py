@@ -7,7 +7,7 @@ sign        event in, signed event out
 verify      event in, verdict out
 ed25519     whether a signature is good
 keys        a node's key and its key id
-keyfile     the key on disk; but for this and the next two, this room is pure
+keyfile     the key on disk
 notefile    the key of a log or of a witness on disk
 secretfile  files that only their owner may read
 directory   statements about keys: enrolled, replaced, revoked
@@ -20,4 +20,6 @@ witness     signs a log's head while it only grows
 segments    where the facets stand in an event's bytes
 erasure     a facet goes, the leaf stays
 leaf        what the tree holds of an entry
+
+All is pure but `keyfile`, `notefile`, `secretfile` and `tokens`, which use the disk.
 """
