@@ -15,6 +15,7 @@ from headwater.graph.records import Run, RunEnd
 from headwater.graph.walk import walked
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
+from headwater.model.times import BEFORE_ALL_US
 from headwater.service import shapes
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.knowledge.activity import KnownRun
