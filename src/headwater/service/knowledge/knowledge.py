@@ -14,7 +14,7 @@ from headwater.graph.records import Dataset
 from headwater.graph.walk import Around, around
 from headwater.model.facets.about import DatasetTagsFacet, TagsFacet
 from headwater.model.facets.dataset import DataSourceFacet
-from headwater.model.facts import Edit, EngineCatalog, Fact
+from headwater.model.facts import Fact
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId, run_id_of
 from headwater.model.times import AFTER_ALL_US
@@ -22,21 +22,14 @@ from headwater.service.knowledge.activities import Activities
 from headwater.service.knowledge.activity import Activity, KnownRun, parent_in
 from headwater.service.knowledge.facet_views import FacetViews
 from headwater.service.knowledge.gaps import KnownGaps
+from headwater.service.knowledge.learning import Before, News, news_since, seen_before
 from headwater.service.knowledge.listing import NameIndex
 from headwater.service.knowledge.mentions import mentions
 from headwater.service.knowledge.rendered import JobNode, Rendered
 from headwater.service.knowledge.run_records import RunRecords
 from headwater.service.knowledge.spoken import Spoken
 from headwater.service.knowledge.tellers import Tellers
-from headwater.service.knowledge.touched import (
-    Touched,
-    hidden_of,
-    jobs_of,
-    misnamed_parts,
-    reshaped_by,
-    touched_by,
-    unused_of,
-)
+from headwater.service.knowledge.touched import Touched, jobs_of
 from headwater.service.knowledge.verdicts import Verdicts
 from headwater.service.tallies.tally import DEFAULT_SOURCE, DatasetTally, JobTally, Source
 from headwater.service.tallies.totals import DatasetTallies, JobTallies
@@ -109,58 +102,41 @@ class Knowledge:
     def learn(self, facts: Sequence[Fact]) -> Touched:
         """Add what a stored event says; says what it touched, also what it moved away from."""
         told = mentions(facts)
-        before, changes = touched_by(self.graph, told), self.graph.identities.changes
-        parts = misnamed_parts(self.graph, told.runs)
-        kinds = {type(fact) for fact in facts}
-        only_joined = self.graph.identities.only_joins and EngineCatalog not in kinds
-        reshaped, hidden = reshaped_by(self.graph, facts), hidden_of(self.graph, before)
-        unused = unused_of(self.graph, told)
-        spoke = {run_id: self.spoken.seen(run_id) for run_id in told.runs}
-        told_before = self._activities.spoke(told.runs)
+        before = seen_before(self.graph, self._activities, self.spoken, facts, told)
         self.graph.add_all(facts)
-        for run_id, seen in spoke.items():
+        self._follow_runs(before)
+        news = news_since(before, self.graph, told)
+        self._count(before, news)
+        self._forget_rendered(before, news, told.runs)
+        self._look_for_gaps(news, facts, told.runs)
+        self._hear_runs(news, told.runs)
+        return news.touched
+
+    def _follow_runs(self, before: Before) -> None:
+        """Put runs that spoke again where they belong by now."""
+        for run_id, seen in before.spoken.items():
             self.spoken.change(run_id, seen, self.spoken.seen(run_id))
-        self.tellers.change(told_before)
-        joins = changes != self.graph.identities.changes
-        after = touched_by(self.graph, told)
-        parts |= misnamed_parts(self.graph, told.runs)
-        touched = Touched(before.jobs | after.jobs, before.datasets | after.datasets, after.run)
-        self._activities.touch(touched.jobs, told_before)
+        self.tellers.change(before.told)
+
+    def _count(self, before: Before, news: News) -> None:
+        """See to it that jobs and datasets are counted anew that may add something else."""
+        touched = news.touched
+        self._activities.touch(touched.jobs, before.told)
         self.job_tallies.touch(touched.jobs)
         # A dataset may be shown by another name once an event is the first to name it, or what named it is withdrawn.
-        for name in before.datasets ^ after.datasets:
+        for name in news.reshown:
             self.dataset_tallies.touch(self.graph.identities.members(name))
         self.dataset_tallies.touch(touched.datasets)
         self.derivations.touch(touched.datasets, touched.jobs)
-        is_moved = bool(before.jobs - after.jobs)
-        # Others of its spelling, of which only facets tell, are called by it now.
-        for name in (*unused, *(after.datasets if told.declared_jobs else ())):
+        for name in news.respelled:
             self.dataset_tallies.touch(map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(name)))
-        if joins or is_moved:
+        if news.joins or news.is_moved:
             self.derivations.touch_all()
-        if is_moved:
+        if news.is_moved:
             known = (self.graph.jobs.get(job) for job in touched.jobs)
             self.derivations.look_again_at(name for job in known if job is not None for name in job.writes)
-        if joins:
-            self._count_again(touched, only_joined=only_joined and self.graph.identities.only_joins)
-        if joins and self._rendered_as_of == changes and only_joined and self.graph.identities.only_joins:
-            self._rendered_as_of = self.graph.identities.changes  # it is among those touched that names were joined
-        is_renamed = joins or before.datasets != after.datasets or bool(told.declared_jobs)
-        is_renamed |= hidden != hidden_of(self.graph, before)
-        self._forget(touched, told.runs, touched.datasets if is_renamed else reshaped)
-        if parts:
-            self._rendered.forget(jobs_of(self.graph, parts), ())
-            self._rendered.runs.forget(parts)
-        if Edit in kinds:  # people are slow, and may say anything about anything
-            self._rendered = self._nothing_rendered()
-            self.gaps.touch_all()
-        self.gaps.hear(facts, told.runs)
-        self.gaps.touch(touched.jobs, touched.datasets, is_renamed=is_renamed, is_moved=joins or is_moved)
-        self.verdicts.hear(told.runs)
-        self.run_records.forget(told.runs)
-        if is_moved:
-            self.verdicts.begin_again()
-        return touched
+        if news.joins:
+            self._count_again(touched, only_joined=news.only_joined)
 
     def _count_again(self, touched: Touched, *, only_joined: bool) -> None:
         """Look again at whoever may add something else because classes of names changed.
@@ -182,6 +158,37 @@ class Knowledge:
             for member in members:
                 self.dataset_tallies.touch(map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(member)))
 
+    def _forget_rendered(self, before: Before, news: News, runs: Iterable[str]) -> None:
+        """Forget what is kept of what was touched, and of the jobs whose runs may have met other versions."""
+        if news.joins and news.only_joined and self._rendered_as_of == before.changes:
+            self._rendered_as_of = self.graph.identities.changes  # it is among those touched that names were joined
+        touched = news.touched
+        around = [self.graph.readers(name) | self.graph.writers(name) for name in news.reshaped]
+        members = (self.graph.identities.members(name) for name in touched.datasets)
+        self._rendered.forget(touched.jobs.union(*around), touched.datasets.union(*members))
+        self._rendered.runs.forget(runs)
+        self._rendered.runs.forget_all_of(frozenset[JobId]().union(*around))
+        if news.parts:
+            self._rendered.forget(jobs_of(self.graph, news.parts), ())
+            self._rendered.runs.forget(news.parts)
+        if news.is_edit:  # people are slow, and may say anything about anything
+            self._rendered = self._nothing_rendered()
+
+    def _look_for_gaps(self, news: News, facts: Sequence[Fact], runs: Iterable[str]) -> None:
+        """See to it that gaps are looked for anew where there may be others."""
+        if news.is_edit:
+            self.gaps.touch_all()
+        self.gaps.hear(facts, runs)
+        touched, is_moved = news.touched, news.joins or news.is_moved
+        self.gaps.touch(touched.jobs, touched.datasets, is_renamed=news.is_renamed, is_moved=is_moved)
+
+    def _hear_runs(self, news: News, runs: AbstractSet[str]) -> None:
+        """Forget what runs had told, and see to it that how their signatures fared is read again."""
+        self.verdicts.hear(runs)
+        self.run_records.forget(runs)
+        if news.is_moved:
+            self.verdicts.begin_again()
+
     def count_up(self) -> Iterator[None]:
         """Look at jobs and datasets that were touched since somebody asked about all of them, some with each step."""
         yield from self.job_tallies.count_up()
@@ -191,14 +198,6 @@ class Knowledge:
         """The same, and find until when they were heard of; in a past that is another question."""
         yield from self.job_tallies.look_back()
         yield from self.dataset_tallies.look_back()
-
-    def _forget(self, touched: Touched, runs: Iterable[str], reshaped: Iterable[DatasetId]) -> None:
-        """Forget what is kept of what was touched, and of the jobs whose runs may have met other versions."""
-        around = [self.graph.readers(name) | self.graph.writers(name) for name in reshaped]
-        members = (self.graph.identities.members(name) for name in touched.datasets)
-        self._rendered.forget(touched.jobs.union(*around), touched.datasets.union(*members))
-        self._rendered.runs.forget(runs)
-        self._rendered.runs.forget_all_of(frozenset[JobId]().union(*around))
 
     @property
     def rendered(self) -> Rendered:
