@@ -12,7 +12,8 @@ known      what is known of jobs, runs and datasets, by name
 job_edges  edges of jobs, counted; evidence: evidence of columns, counted; declared: what a declaration says
 growth     how facts become a graph: each adds to these
 lineage    the graph itself: what may be asked of it
-cut        the graph as it was at a time, out of that of now; again: what of it is folded again; lazy: made when asked
+cut        the graph as it was at a time, out of that of now; cut_facets: what it says of facets
+again      what of it is folded again; lazy: made when asked
 flow       which datasets a dataset is made from, and how that is known
 control    which jobs come before and after a job; no data need pass
 walk       what lies around a node, what feeds a column and what it reaches; walk_by: what lay around a node

@@ -5,20 +5,20 @@ such runs spoke of: it is the very same object. Any other one is put together fr
 told that spoke both before and after it, and what stands in the log without a run, is folded again (`Again`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
-from headwater.graph.again import Again, CutIdentities
+from headwater.graph.cut_facets import CutFacets, Older
 from headwater.graph.cut_records import CutJob
-from headwater.graph.lazy import Later, LazyItems, Whole
+from headwater.graph.lazy import LazyItems, Whole
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Edge, Evidence, EvidenceKey, Job, Run
 from headwater.graph.recounted import Counted, edges_by, last_told_us
 from headwater.model.edits import target_of
 from headwater.model.events import Direction
-from headwater.model.facts import SHAPE_PARTS, Fact, Stamped, Target
+from headwater.model.facts import Fact, Stamped, Target
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
@@ -26,23 +26,6 @@ KeyT = TypeVar("KeyT")
 
 Side = Literal["before", "across", "after"]
 _RUN = "run:"
-
-
-class _ToldAlone(NamedTuple):
-    """A dataset of now, and those of its facets that are folded again."""
-
-    dataset: Dataset
-    again: Mapping[str, Stamped]
-
-
-class Older(Protocol):
-    """What was told until then, and told anew since."""
-
-    def job_facets(self, job: JobId, names: set[str]) -> Mapping[str, Stamped]:
-        """The newest of those of a job's facets with these names; what nobody told by then is left out."""
-
-    def dataset_facets(self, name: DatasetId, names: set[str]) -> Mapping[str, Stamped]:
-        """The newest of those of a dataset's facets that runs told under this very name."""
 
 
 class Tellers(Protocol):
@@ -71,7 +54,7 @@ def side(run: Run, until_us: int) -> Side:
     return "across" if run.times.seen.first_us <= until_us else "after"
 
 
-class CutGraph(Graph):
+class CutGraph(CutFacets):
     """The graph as it was at a time.
 
     It never changes by what happens to `now`: whoever adds to that says before which run it is about (`keep`), and
@@ -82,15 +65,9 @@ class CutGraph(Graph):
     """Without it, all runs of a job are looked at for when they spoke."""
 
     def __init__(self, now: Graph, until_us: int, older: Older) -> None:
-        super().__init__(now._content, now.column_edges)
-        self.now = now
-        self._until_us = until_us
-        self._older = older
+        super().__init__(now, until_us, older)
         self.is_in_step = True
         """Whether it has taken in all that was heard of late: no run that spoke across then is missing in `again`."""
-        self.again = Again(now._content, now.column_edges)
-        self.identities: CutIdentities = CutIdentities(now.identities, self._is_named)
-        self.again.identities = self.identities
         self.quarantined = self.again.quarantined
         self.edits, self.nodes = self.again.edits, self.again.nodes
         self.told_directly = self.again.told_directly
@@ -187,10 +164,6 @@ class CutGraph(Graph):
         is_again = any(member in self.again.datasets for member in members)
         return not is_again and members == {*now.members(name)} and self.now.shown(name) == self.shown(name)
 
-    def are_alone_as_then(self, names: Iterable[DatasetId]) -> bool:
-        """Whether each of the names is in full, and its dataset goes by it only, and did then."""
-        return self.identities.are_alone_in_both(names)
-
     def is_used_alone(self, name: DatasetId) -> bool:
         """Whether a run used the name by then, in full, and the dataset went by no other name."""
         return name.is_complete and self._is_named(name) and self.identities.is_alone(name)
@@ -242,7 +215,7 @@ class CutGraph(Graph):
         return [self.now.runs[part] for parts in claims for part in parts if self.is_run_as_then(part)]
 
     def _is_told_before(self, teller: object) -> bool:
-        """The same of who told of a flow; declarations are all folded again."""
+        """Whether who told of a flow is a run that is as it was then; declarations are all folded again."""
         return isinstance(teller, str) and self.is_run_as_then(teller)
 
     def _is_job_same(self, name: JobId, job: Job) -> bool:
@@ -289,11 +262,6 @@ class CutGraph(Graph):
         if dataset.observed is None or dataset.was_declared:
             return False
         return dataset.observed.last_us <= self._until_us and not self._is_told_since(dataset.facets)
-
-    def _is_named(self, name: DatasetId) -> bool:
-        """Whether a run used the name by then, of those that are not folded again."""
-        dataset = self.now.datasets.get(name)
-        return dataset is not None and dataset.observed is not None and dataset.observed.first_us <= self._until_us
 
     # Cutting
 
@@ -441,136 +409,12 @@ class CutGraph(Graph):
                 yield seen
         yield from (seen for teller, seen in job.told.get(end, {}).items() if isinstance(teller, str))
 
-    # Facets, by their digests: where all tellings since then said the same, nothing older is looked up
-
-    def digests_of(self, name: DatasetId) -> dict[str, bytes]:
-        """As of any graph."""
-        told = self._told_alone(name)
-        if told is None or not all(map(partial(self._is_alike, told), told.dataset.facets)):
-            return super().digests_of(name)
-        return {facet: said.content for facet, said in told.dataset.facets.items()}
-
-    def digests_among(self, name: DatasetId, facets: AbstractSet[str]) -> dict[str, bytes]:
-        """As of any graph."""
-        told = self._told_alone(name)
-        if told is None:
-            return super().digests_among(name, facets)
-        known = facets & told.dataset.facets.keys()
-        if not all(self._is_alike(told, facet) for facet in known):
-            return super().digests_among(name, facets)
-        return {facet: told.dataset.facets[facet].content for facet in known}
-
-    def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
-        """As of any graph."""
-        told = self._told_alone(name)
-        if told is not None and facet not in told.dataset.facets:
-            return None
-        if told is None or not self._is_alike(told, facet):
-            return super().digest_of(name, facet)
-        return told.dataset.facets[facet].content
-
-    def job_digests(self, job: JobId) -> dict[str, bytes]:
-        """As of any graph."""
-        known = self.now.jobs.get(job)
-        if known is None or not all(map(partial(self._is_job_alike, job), known.facets)):
-            return super().job_digests(job)
-        return {name: told.content for name, told in known.facets.items()}
-
-    def job_digest(self, job: JobId, facet: str) -> bytes | None:
-        """As of any graph."""
-        known = self.now.jobs.get(job)
-        if known is not None and facet not in known.facets:
-            return None
-        if known is None or not self._is_job_alike(job, facet):
-            return super().job_digest(job, facet)
-        return known.facets[facet].content
-
-    def are_facets_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bool:
-        """Whether each of these facets of a dataset says what it said then; not of one that has several names."""
-        told = self._told_alone(name)
-        if told is None or told.dataset.declared:
-            return False
-        again = self.again.datasets.get(name)
-        if not self._is_named(name) and (again is None or again.observed is None):
-            return False  # nobody told anything of it then but that others are made from it
-        return all(self._is_alike(told, facet) for facet in facets & told.dataset.facets.keys())
-
-    def is_shape_as_then(self, name: DatasetId) -> bool:
-        """Of a dataset that is folded again: whether each version that runs then met is the one known of them now.
-
-        So it is if what is folded again told what everybody told from then on.
-        """
-        told, again = self._told_alone(name), self.again.datasets[name]
-        if told is None or again.observed is None or again.declared_over or told.dataset.declared_over:
-            return False
-        known = told.dataset.facets.keys() & set(SHAPE_PARTS)
-        return all(_says_the_same_since(again.observed.first_us, told.dataset, told.again, part) for part in known)
-
-    def are_job_facets_alike(self, name: JobId, facets: AbstractSet[str]) -> bool:
-        """Whether each of these facets of the job says what it said then."""
-        known = self.now.jobs.get(name)
-        return known is not None and all(self._is_job_alike(name, facet) for facet in facets & known.facets.keys())
-
-    def _told_alone(self, name: DatasetId) -> _ToldAlone | None:
-        """What `now` has of a dataset that goes by one name, as it did then, of which runs alone tell."""
-        dataset, again = self.now.datasets.get(name), self.again.datasets.get(name)
-        if dataset is None or not self.are_alone_as_then((name,)):
-            return None
-        if again is not None and (again.declared or dataset.declared):
-            return None
-        return _ToldAlone(dataset, {} if again is None else again.facets)
-
-    def _is_alike(self, told: _ToldAlone, facet: str) -> bool:
-        """Whether a facet says what it said then."""
-        return _says_the_same_since(self._until_us, told.dataset, told.again, facet)
-
-    def _is_job_alike(self, name: JobId, facet: str) -> bool:
-        again = self.again.jobs.get(name)
-        return _says_the_same_since(self._until_us, self.now.jobs[name], {} if again is None else again.facets, facet)
-
     def quarantined_before(self) -> Iterator[Fact]:
         """The quarantined names that runs gave which spoke before only."""
         for fact in [*self.now.quarantined.values()]:
             run = self.now.runs.get(fact.subject.removeprefix(_RUN)) if fact.subject.startswith(_RUN) else None
             if run is not None and side(run, self._until_us) == "before":
                 yield fact
-
-    def _job_facets(self, name: JobId) -> Later[Stamped]:
-        known, again = self.now.jobs.get(name), self.again.jobs.get(name)
-        return self._facets(known, again, partial(self._older.job_facets, name))
-
-    def _dataset_facets(self, name: DatasetId) -> Later[Stamped]:
-        known, again = self.now.datasets.get(name), self.again.datasets.get(name)
-        return self._facets(known, again, partial(self._older.dataset_facets, name))
-
-    def _facets(
-        self,
-        known: Job | Dataset | None,
-        again: Job | Dataset | None,
-        older: Callable[[set[str]], Mapping[str, Stamped]],
-    ) -> Later[Stamped]:
-        """What `now` has of facets as it was then, and the others once somebody asks."""
-        facets, facets_again = ({} if each is None else each.facets for each in (known, again))
-
-        def as_then() -> tuple[dict[str, Stamped], set[str]]:
-            then = {facet: told for facet, told in facets.items() if told.stamp.time_us <= self._until_us}
-            return then, {*facets, *facets_again} - then.keys()
-
-        def told_by_then(names: set[str]) -> dict[str, Stamped]:
-            told = {**older(names)}
-            for facet in names & facets_again.keys():
-                told[facet] = max(told.get(facet, facets_again[facet]), facets_again[facet])
-            return told
-
-        return Later(as_then, told_by_then)
-
-
-def _says_the_same_since(time_us: int, now: Job | Dataset, told_again: Mapping[str, Stamped], facet: str) -> bool:
-    """Whether a facet was told with the same content ever since, also where it is folded again."""
-    last = now.facets[facet]
-    if facet in told_again and told_again[facet].content != last.content:
-        return False
-    return now.alike_since.get(facet, last.stamp.time_us) <= time_us
 
 
 def _take_over(job: Job, again: Job) -> None:
