@@ -4,11 +4,15 @@ So nothing is put together for the nodes that are only walked over.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Job
 from headwater.graph.walk import Around, reachable
+from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId
+
+_READS: Final[Direction] = "input"
+_WRITES: Final[Direction] = "output"
 
 
 def around_by(
@@ -30,48 +34,35 @@ def around_by(
 
     def neighbours(job: JobId) -> Iterator[JobId]:
         known = jobs[job]
-        for name, edge in known.reads.items():
-            if name not in read and edge.seen.first_us <= until_us:
-                read.add(name)
-                yield from writers(name)
-        for name, edge in known.writes.items():
-            if name not in written and edge.seen.first_us <= until_us:
-                written.add(name)
-                yield from readers(name)
+        for edges, walked, beyond in ((known.reads, read, _WRITES), (known.writes, written, _READS)):
+            for name, edge in edges.items():
+                if name not in walked and edge.seen.first_us <= until_us:
+                    walked.add(name)
+                    yield from touching(name, beyond)
 
-    def writers(name: DatasetId) -> Iterator[JobId]:
+    def touching(name: DatasetId, way: Direction) -> Iterator[JobId]:
         if not are_alone((name,)):
             raise _NotToldByEdgesError
-        for job in datasets[name].writers if name in datasets else ():
+        dataset = datasets.get(name)
+        if dataset is None:
+            return
+        for job in dataset.readers if way == _READS else dataset.writers:
             known = jobs[job]
-            if _is_told_by_others(known):
+            if known.is_told_by_others:
                 raise _NotToldByEdgesError
-            if known.writes[name].seen.first_us <= until_us:
-                yield job
-
-    def readers(name: DatasetId) -> Iterator[JobId]:
-        if not are_alone((name,)):
-            raise _NotToldByEdgesError
-        for job in datasets[name].readers if name in datasets else ():
-            known = jobs[job]
-            if _is_told_by_others(known):
-                raise _NotToldByEdgesError
-            if known.reads[name].seen.first_us <= until_us:
+            if (known.reads if way == _READS else known.writes)[name].seen.first_us <= until_us:
                 yield job
 
     try:
         if isinstance(node, JobId):
-            if _is_told_by_others(jobs[node]):
+            if jobs[node].is_told_by_others:
                 return None
             return Around([*reachable([node], neighbours, max_hops)], [])
-        return Around([*reachable(sorted({*writers(node), *readers(node)}), neighbours, max_hops)], [])
+        start = sorted({*touching(node, _WRITES), *touching(node, _READS)})
+        return Around([*reachable(start, neighbours, max_hops)], [])
     except _NotToldByEdgesError:
         return None
 
 
 class _NotToldByEdgesError(Exception):
     """What there was must be looked for in another way."""
-
-
-def _is_told_by_others(job: Job) -> bool:
-    return bool(job.told or job.feeds or job.fed_by or job.declaration or job.declared_over)
