@@ -18,7 +18,7 @@ from headwater.model.facts import (
 )
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.activity import known_run
-from headwater.service.shapes import RunState
+from headwater.service.shapes.marquez import RunState
 
 _SCHEMA: Final = "schema"
 Edge = tuple[JobId, Direction | Literal["feeds"], DatasetId | JobId]

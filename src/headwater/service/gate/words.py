@@ -14,10 +14,7 @@ from headwater.service.graphql.answer import WORDS as WORDS_OF_GRAPHQL
 
 _NULLS: Final = (NoneType, Any)
 
-_SHAPES: Final = (
-    shapes,
-    *(import_module(module.name) for module in iter_modules(shapes.__path__, f"{shapes.__name__}.")),
-)
+_SHAPES: Final = [import_module(module.name) for module in iter_modules(shapes.__path__, f"{shapes.__name__}.")]
 
 
 def _members() -> Iterator[tuple[str, object]]:

@@ -21,11 +21,11 @@ from graphql import (
 )
 
 from headwater.errors import HeadwaterError
-from headwater.service import shapes
 from headwater.service.graphql.ask import TOO_MANY, Ask, Node
 from headwater.service.graphql.links import resolve
 from headwater.service.graphql.schema import SCHEMA
 from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import marquez as shapes
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 from graphql import GraphQLError
 
 from headwater.model.names import DatasetId
-from headwater.service import shapes
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.versions import DatasetVersion, dataset_versions
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views.sources import all_sources
 
 MAX_OBJECTS: Final = 10_000

@@ -7,12 +7,12 @@ from typing import Any, Final, Literal
 from graphql import GraphQLResolveInfo
 
 from headwater.model.names import DatasetId, JobId
-from headwater.service import shapes
 from headwater.service.graphql import around, objects
 from headwater.service.graphql.ask import Ask, Node
 from headwater.service.graphql.objects import FieldId, JobVersionId, VersionId
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.versions import current_shape, shape_uuid
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views.tags import tags_of
 
 Link = Callable[..., Any]

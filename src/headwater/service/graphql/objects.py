@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple
 from headwater.errors import NotFoundError
 from headwater.model.edits import DESCRIBED
 from headwater.model.names import DatasetId, JobId
-from headwater.service import shapes
 from headwater.service.graphql.ask import Ask, Node
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.versions import DatasetVersion, shape_uuid
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views.datasets import dataset_core
 from headwater.service.views.jobs import job_core, job_versions
 from headwater.service.views.namespaces import namespace as namespace_shape

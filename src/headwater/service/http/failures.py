@@ -28,7 +28,7 @@ from headwater.errors import (
 )
 from headwater.service.http.answers import answer
 from headwater.service.http.as_of import EXPECTED
-from headwater.service.shapes import Failure
+from headwater.service.shapes.marquez import Failure
 
 log = logging.getLogger(__name__)
 

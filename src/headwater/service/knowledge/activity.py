@@ -12,7 +12,7 @@ from headwater.graph.records import Job, Run
 from headwater.model.facts import ParentRun, RunOfJob, RunTimes
 from headwater.model.merging import Seen
 from headwater.model.names import JobId
-from headwater.service.shapes import RunState
+from headwater.service.shapes.marquez import RunState
 
 _STATE: Final[dict[str, RunState]] = {
     "OTHER": "NEW",

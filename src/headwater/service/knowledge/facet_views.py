@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 
 from headwater.model.facets.view import View
-from headwater.service.shapes import Field
+from headwater.service.shapes.marquez import Field
 
 ViewT = TypeVar("ViewT", bound=View)
 

@@ -12,7 +12,7 @@ from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.structs import lies_in
 from headwater.model.names import ColumnId, DatasetId, JobId, is_uuid, readings
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
-from headwater.service.shapes import Field
+from headwater.service.shapes.marquez import Field
 
 _RUN: Final = "run:"
 _VERSION: Final = "#"

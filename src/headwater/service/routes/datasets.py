@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Response
 
 from headwater.model.names import DatasetId
-from headwater.service import shapes
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
@@ -13,6 +12,7 @@ from headwater.service.http.query import KnownQuery
 from headwater.service.knowledge.versions import dataset_versions
 from headwater.service.request.access import Known
 from headwater.service.routes.parameters import DATASET, NOT_FOUND, WRONG, Limit, NamespaceName, Offset, ResourceName
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views.datasets import dataset_shapes, version_shape, version_shapes
 from headwater.service.views.namespaces import dataset_in, datasets_in
 

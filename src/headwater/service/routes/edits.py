@@ -6,7 +6,6 @@ import orjson
 from fastapi import APIRouter, Depends, Path, Response
 
 from headwater.model.names import DatasetId, JobId
-from headwater.service import shapes
 from headwater.service.gate.sight import By
 from headwater.service.http.answers import answer, iso
 from headwater.service.http.paths import API
@@ -25,6 +24,7 @@ from headwater.service.routes.parameters import (
 )
 from headwater.service.routes.tags import TagWord
 from headwater.service.shapes import evidence as shapes_evidence
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views.datasets import dataset_shapes
 from headwater.service.views.identity import identity
 from headwater.service.views.jobs import job_shapes

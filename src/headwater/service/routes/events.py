@@ -13,7 +13,7 @@ from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import Known, ServiceHere
 from headwater.service.routes.parameters import OR_DEFAULT, SMALL, WRONG, Limit, NamespaceName, Offset
-from headwater.service.shapes import Events
+from headwater.service.shapes.marquez import Events
 from headwater.service.views.log import count_of_namespace
 from headwater.store.entries import LoggedEvent
 from headwater.store.log_reader import EventsAsked

@@ -8,13 +8,13 @@ from pydantic import BaseModel, Field
 
 from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.model import strict_json
-from headwater.service import shapes
 from headwater.service.gate.sight import IsVeiled
 from headwater.service.http.answers import answer
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.request.access import Known
 from headwater.service.request.bodies import StrictBody
 from headwater.service.routes.parameters import WRITTEN, WRONG
+from headwater.service.shapes import marquez as shapes
 
 router = APIRouter(prefix="/api/v1-beta", tags=["graphql"], route_class=StrictBody, strict_content_type=False)
 

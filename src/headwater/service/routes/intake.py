@@ -21,9 +21,9 @@ from headwater.service.http.query import refuse_unknown
 from headwater.service.ingest.batch import NDJSON, batch_answer, events_in
 from headwater.service.ingest.recording import WhyNot
 from headwater.service.request.access import Service, service_of
-from headwater.service.shapes import Failure
 from headwater.service.shapes.batch import BatchAnswer
 from headwater.service.shapes.log import Received
+from headwater.service.shapes.marquez import Failure
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Failure, "description": "No JSON; the message gives the position."},

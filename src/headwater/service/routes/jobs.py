@@ -7,7 +7,6 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import BeforeValidator
 
 from headwater.model.names import JobId
-from headwater.service import shapes
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.gate.sight import Sees
 from headwater.service.http.answers import answer
@@ -25,6 +24,7 @@ from headwater.service.routes.parameters import (
     Offset,
     ResourceName,
 )
+from headwater.service.shapes import marquez as shapes
 from headwater.service.tallies.totals import Nodes
 from headwater.service.views.jobs import job_shapes, job_version_shape, job_versions
 from headwater.service.views.namespaces import job_in

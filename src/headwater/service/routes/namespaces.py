@@ -2,13 +2,13 @@
 
 from fastapi import APIRouter, Response
 
-from headwater.service import shapes
 from headwater.service.gate.sight import Sees
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import Grouped
 from headwater.service.routes.parameters import NOT_FOUND, WRONG, Limit, NamespaceName, Offset
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views.namespaces import namespace, namespaces
 
 router = APIRouter(prefix=API, tags=["namespaces"], route_class=KnownQuery)

@@ -8,7 +8,7 @@ from pydantic_core import PydanticUseDefault
 
 from headwater.model.credentials import without_secrets
 from headwater.service.http.as_of import time_us
-from headwater.service.shapes import Failure
+from headwater.service.shapes.marquez import Failure
 
 DATASET: Final = "/namespaces/{namespace:encoded}/datasets/{name:encoded}"
 JOB: Final = "/namespaces/{namespace:encoded}/jobs/{name:encoded}"

@@ -4,13 +4,13 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from headwater.service import shapes
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.request.access import Known
 from headwater.service.routes.parameters import NOT_FOUND, SMALL, WRONG, Limit, Offset, RunId
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views import runs
 
 router = APIRouter(prefix=API, tags=["runs"], route_class=KnownQuery)

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BeforeValidator
 
 from headwater.model.times import microseconds
-from headwater.service import shapes
 from headwater.service.gate.sight import Sees
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.http.query import KnownQuery
 from headwater.service.request.access import Known
 from headwater.service.routes.parameters import AS_NAMED, EITHER_CASE, OR_DEFAULT, WRONG, Limit
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views import search
 
 router = APIRouter(prefix=API, tags=["search"], route_class=KnownQuery)

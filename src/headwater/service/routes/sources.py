@@ -4,13 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from headwater.service import shapes
 from headwater.service.gate.sight import By
 from headwater.service.http.answers import answer
 from headwater.service.http.paths import API
 from headwater.service.request import bodies
 from headwater.service.request.access import DatasetsCounted, ServiceHere
 from headwater.service.routes.parameters import NOT_FOUND, WRITTEN, WRONG, Limit, Offset
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views import sources
 from headwater.service.writing import writing
 

@@ -10,7 +10,6 @@ from pydantic import BeforeValidator
 from headwater.errors import ForbiddenError
 from headwater.model.names import DatasetId, JobId
 from headwater.model.wire import EventType
-from headwater.service import shapes
 from headwater.service.gate.sight import By, Sees
 from headwater.service.http.answers import answer
 from headwater.service.http.as_of import with_lost_plus
@@ -18,6 +17,7 @@ from headwater.service.http.paths import API
 from headwater.service.request import bodies
 from headwater.service.request.access import ServiceHere
 from headwater.service.routes.parameters import DATASET, JOB, NOT_FOUND, WRITTEN, NamespaceName, ResourceName, RunId
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views.datasets import dataset_shapes
 from headwater.service.views.jobs import job_shapes
 from headwater.service.views.runs import run_shapes

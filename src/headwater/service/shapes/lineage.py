@@ -5,7 +5,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
-from headwater.service.shapes import DatasetCore, InputField, JobCore, Name, RunState
+from headwater.service.shapes.marquez import DatasetCore, InputField, JobCore, Name, RunState
 
 
 class Edge(TypedDict):

@@ -5,7 +5,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
-from headwater.service.shapes import Name
+from headwater.service.shapes.marquez import Name
 
 
 class EventStats(TypedDict):

@@ -7,12 +7,12 @@ from typing import NamedTuple
 from headwater.graph.column_edges import Said
 from headwater.graph.walk import ColumnStep, ColumnWalk, Way
 from headwater.model.names import ColumnId, DatasetId, JobId
-from headwater.service import shapes
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.versions import current_shape, shape_uuid
 from headwater.service.request.node_ids import versioned
 from headwater.service.shapes import lineage as shapes_lineage
+from headwater.service.shapes import marquez as shapes
 
 COLUMN_LINEAGE = "columnLineage"
 _NOTHING = Said("", "")

@@ -18,11 +18,11 @@ from headwater.model.facets.counts import COUNTED, told_as_text
 from headwater.model.facets.dataset import DatasetTypeFacet, DataSourceFacet, LifecycleStateChangeFacet
 from headwater.model.facets.own import DeclaredFacet, FolderReadsFacet, MetadataColumnsFacet
 from headwater.model.names import DatasetId
-from headwater.service import shapes
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import known_run
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
 from headwater.service.knowledge.versions import DatasetVersion, content_uuid, current_shape, shape_uuid
+from headwater.service.shapes import marquez as shapes
 from headwater.service.tallies.tally import DEFAULT_SOURCE
 from headwater.service.views.columns import column_sources
 from headwater.service.views.lifecycle import is_dropped, lifecycle_state

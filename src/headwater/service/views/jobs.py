@@ -13,7 +13,6 @@ from headwater.model.facets.job import JobTypeFacet, SourceCodeLocationFacet
 from headwater.model.facets.own import DeclaredFacet
 from headwater.model.facets.view import View
 from headwater.model.names import DatasetId, JobId
-from headwater.service import shapes
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.job_type import job_type
 from headwater.service.knowledge.knowledge import Knowledge
@@ -24,6 +23,7 @@ from headwater.service.knowledge.versions import (
     newest_giving_version,
     runs_giving_version,
 )
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views.names import name_of, names_of, stored_facets
 from headwater.service.views.runs import run_shapes, run_texts
 from headwater.service.views.tags import tags_of

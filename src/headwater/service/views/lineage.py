@@ -13,13 +13,13 @@ from headwater.graph.records import Edge, Teller
 from headwater.graph.walk import Around
 from headwater.model.merging import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId, without_column
-from headwater.service import shapes
 from headwater.service.ahead import groups, in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.kept import Kept, fitted
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.knowledge.rendered import JobNode, Rendered, heard_of, job_data, made_by
 from headwater.service.shapes import lineage as shapes_lineage
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views.datasets import OF_DATASET_CORE, dataset_core
 from headwater.service.views.jobs import OF_JOB_CORE, job_core, newest_runs
 from headwater.service.views.names import names_of

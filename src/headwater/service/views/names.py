@@ -10,8 +10,8 @@ from headwater.graph.mending import Mended
 from headwater.model.facets.dataset import SymlinksFacet
 from headwater.model.names import DatasetId, JobId
 from headwater.model.producer import API_PRODUCERS
-from headwater.service import shapes
 from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import marquez as shapes
 
 _PUT: Final = b'{"_producer":"%b' % API_PRODUCERS.encode()
 """How facets of ours begin: they are stored with their members in order."""

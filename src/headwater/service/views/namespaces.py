@@ -10,10 +10,10 @@ from headwater.errors import NotFoundError
 from headwater.model.edits import DESCRIBED, described
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
-from headwater.service import shapes
 from headwater.service.ahead import in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import marquez as shapes
 from headwater.service.tallies.totals import Nodes
 
 DEFAULT: Final = "default"

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from headwater.model.names import DatasetId, JobId
-from headwater.service import shapes
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views.names import other_names
 
 Kind = Literal["DATASET", "JOB"]

@@ -11,9 +11,9 @@ from headwater.model.credentials import without_credentials
 from headwater.model.edits import DESCRIBED, described
 from headwater.model.facts import Edit
 from headwater.model.merging import Seen
-from headwater.service import shapes
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import marquez as shapes
 from headwater.service.tallies.tally import DEFAULT_SOURCE, Source
 
 _DEFAULT_TYPE: Final = "POSTGRESQL"

@@ -8,8 +8,8 @@ from typing import Final
 from headwater.graph.tags import as_said, said_of
 from headwater.model.edits import DESCRIBED, described
 from headwater.model.names import DatasetId, JobId
-from headwater.service import shapes
 from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.shapes import marquez as shapes
 
 KNOWN_TAGS: Final = {
     "PII": "Personally identifiable information",

@@ -16,12 +16,12 @@ from headwater.graph.walk import walked
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import BEFORE_ALL_US
-from headwater.service import shapes
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.knowledge.activity import KnownRun
 from headwater.service.knowledge.history import KnownHistory
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import lineage as shapes_lineage
+from headwater.service.shapes import marquez as shapes
 from headwater.service.views.runs import run_shapes
 
 _MOST_RUNS: Final = 200
