@@ -4,6 +4,7 @@ intake      an event in, and what is answered for it
 batch       many events in one body, cut apart
 reading     an event's bytes read: parsed, verified, made ready; mistrust: what is said where a signature does not count
 recording   events read and stored: what is asked of whoever does it, and how it is done here
-recorder_beside    it is done by a process: the service's side; recording_process: that process
-recording_messages what the two say to each other
+recorder_beside    it is done by a process: the service's side
+process_beside     that process as the service holds it; recording_process: what runs in it
+recording_messages what the two sides say to each other
 """

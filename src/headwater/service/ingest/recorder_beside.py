@@ -6,18 +6,14 @@ process: with the store in the service's process, each waited for the other.
 
 import asyncio
 import logging
-import os
-import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, cast
 
 from headwater.errors import HeadwaterError, UnavailableError
 from headwater.model.facts import Fact
+from headwater.service.ingest.process_beside import PATIENCE_S, Process
 from headwater.service.ingest.reading import Posted, Trust, read
 from headwater.service.ingest.recording import Answered, Learner, WhyNot
 from headwater.service.ingest.recording_messages import (
@@ -31,27 +27,18 @@ from headwater.service.ingest.recording_messages import (
     StoreFacts,
     Take,
     Ticket,
-    Unread,
-    packed,
 )
 from headwater.store.entries import Entry
 from headwater.store.lent import LentStore
-from headwater.store.store import Known, Store
+from headwater.store.store import Store
 from headwater.store.writer import MAX_WAITING, Outcome, too_many_wait
 
 log = logging.getLogger(__name__)
 
-_UNREAD_BYTES: Final = 1 << 20
-"""What one side may have written and the other not have read."""
-_READ_BYTES: Final = 1 << 16
 _MUCH: Final = 48
 """Events before the process, from which on others are read here: it is busy with so many for some 20 ms."""
 _PAUSE_S: Final = 1.0
 """How long to wait before a process that ended is started again."""
-_PATIENCE_S: Final = 60.0
-"""How long the process may take to do what it is asked for, or to end: it writes to a disk."""
-_KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": f"{64 << 20}", "MALLOC_MMAP_THRESHOLD_": f"{16 << 20}"}
-"""Has glibc keep what an event took for the next one, rather than give it back and ask again: 3 % of the time."""
 _ENDED: Final = "the process that stores events ended, another is started; try again in a second"
 
 
@@ -81,8 +68,8 @@ class RecorderBeside:
         self._loan = store.lend()
         self.store = LentStore(store, self)
         """What is to be read from, instead."""
-        self._process: _Process | None = None
-        self._listening: _Process | None = None
+        self._process: Process | None = None
+        self._listening: Process | None = None
         """The same, once it can be told of events."""
         self._work: asyncio.Task[None] | None = None
         self._asking = threading.Lock()
@@ -107,7 +94,7 @@ class RecorderBeside:
 
     def open(self) -> None:
         """As in `Recorder`: the process begins, and opens the store while others read it already."""
-        self._process = _Process(Begin(self._loan, None))
+        self._process = Process(Begin(self._loan, None))
 
     def start(self, learner: Learner) -> None:
         """As in `Recorder`.
@@ -139,7 +126,7 @@ class RecorderBeside:
         else:
             self._say(End())
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(PATIENCE_S):
                 await asyncio.gather(work, return_exceptions=True)
         except TimeoutError:
             log.error("the process that stores events does not end; what it has not stored is folded at the next start")
@@ -262,8 +249,8 @@ class RecorderBeside:
 
     # The process
 
-    async def _keep_going(self, first: "_Process") -> None:
-        process: _Process | None = first
+    async def _keep_going(self, first: Process) -> None:
+        process: Process | None = first
         while True:
             try:
                 await self._run(process or await self._another())
@@ -275,8 +262,8 @@ class RecorderBeside:
             process = None
             await asyncio.sleep(_PAUSE_S)
 
-    async def _another(self) -> "_Process":
-        process = _Process(Begin(self._loan, self.store.known))
+    async def _another(self) -> Process:
+        process = Process(Begin(self._loan, self.store.known))
         try:
             await asyncio.to_thread(process.begun)
         except asyncio.CancelledError:
@@ -284,11 +271,11 @@ class RecorderBeside:
             raise
         return process
 
-    async def _run(self, process: "_Process") -> None:
+    async def _run(self, process: Process) -> None:
         """Say and hear until it ends."""
         self._process = process
         try:
-            await process.attach(self)
+            await process.attach(self.hear)
             process.send([Heed.of(self.trust)])
             self._listening, self._fault = process, None
             await process.ended
@@ -316,124 +303,3 @@ class RecorderBeside:
             if self._process is None:
                 raise UnavailableError(_ENDED)
             return self._process.answer(question)
-
-
-class _Process(asyncio.Protocol):
-    """One such process, which begins to open the store."""
-
-    def __init__(self, begin: Begin) -> None:
-        self._events, theirs = _pair()
-        self._questions, its_questions = _pair()
-        self._questions.settimeout(_PATIENCE_S)
-        self._answers = Unread()
-        self._known: Known | None = None
-        self._transport: asyncio.Transport | None = None
-        with theirs, its_questions:
-            inherited = [theirs.fileno(), its_questions.fileno()]
-            command = [sys.executable, "-m", "headwater.service.ingest.recording_process", *map(str, inherited)]
-            kept = inherited if begin.loan.lock is None else [*inherited, begin.loan.lock]
-            self._child = subprocess.Popen(  # noqa: S603
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                env={**os.environ, **_KEEPS_MEMORY},
-                pass_fds=kept,
-                start_new_session=True,
-            )
-        self._questions.sendall(packed(begin))
-
-    @property
-    def pid(self) -> int:
-        """Its number."""
-        return self._child.pid
-
-    def begun(self) -> Known:
-        """Wait until it has opened the store; gives what it knew of the log then.
-
-        Raises:
-            SetupError: it cannot.
-            UnavailableError: it does not answer, and is ended.
-        """
-        if self._known is None:
-            try:
-                self._known = cast(Known, self._checked(self._received()))
-            except HeadwaterError:
-                self.close()
-                self.reap()
-                raise
-        return self._known
-
-    async def attach(self, owner: RecorderBeside) -> None:
-        """Have the owner told what the process says, on the event loop's thread."""
-        loop = asyncio.get_running_loop()
-        self.ended: asyncio.Future[None] = loop.create_future()
-        self._owner = owner
-        self._unread = Unread()
-        self._events.setblocking(False)
-        self._transport, _ = await loop.create_unix_connection(lambda: self, sock=self._events)
-
-    def send(self, messages: Sequence[object]) -> None:
-        """Say this; it is attached."""
-        if self._transport is not None:
-            self._transport.write(b"".join(map(packed, messages)))
-
-    def data_received(self, data: bytes) -> None:
-        """Read what it said."""
-        for message in self._unread.messages(data):
-            self._owner.hear(cast(Recorded, message))
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Note that it ended."""
-        if not self.ended.done():
-            self.ended.set_result(None)
-
-    def answer(self, question: object) -> object:
-        """Ask it, and wait for the answer.
-
-        Raises:
-            SetupError: it cannot open the store.
-            UnavailableError: it does not answer, and is ended.
-        """
-        self.begun()
-        with suppress(OSError):  # it has ended, as receiving tells
-            self._questions.sendall(packed(question))
-        return self._checked(self._received())
-
-    def _received(self) -> object:
-        try:
-            while came := self._questions.recv(_READ_BYTES):
-                if messages := self._answers.messages(came):
-                    return messages[0]
-        except OSError as fault:
-            log.error("the process that stores events does not answer", extra={"fault": repr(fault)})
-        self.kill()
-        return UnavailableError("the process that stores events does not answer; try again in a second")
-
-    def _checked(self, answer: object) -> object:
-        if isinstance(answer, HeadwaterError):
-            raise answer
-        return answer
-
-    def close(self) -> None:
-        """Hang up, which ends it."""
-        self._questions.close()
-        (self._events if self._transport is None else self._transport).close()
-
-    def kill(self) -> None:
-        """End it at once; whoever waits for its answer is told."""
-        self._child.kill()
-
-    def reap(self) -> None:
-        """Wait until it has ended."""
-        try:
-            self._child.wait(_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            self._child.wait()
-
-
-def _pair() -> tuple[socket.socket, socket.socket]:
-    pair = socket.socketpair()
-    for end in pair:
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_BYTES)
-    return pair

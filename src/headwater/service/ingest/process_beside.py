@@ -1,0 +1,149 @@
+"""The process that reads and stores events, as the service holds it: started, spoken to, asked, ended.
+
+It is told of events on one socket, where it says what became of them; on another one it answers questions.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final, cast
+
+from headwater.errors import HeadwaterError, UnavailableError
+from headwater.service.ingest.recording_messages import Begin, Recorded, Unread, packed
+from headwater.store.store import Known
+
+log = logging.getLogger(__name__)
+
+PATIENCE_S: Final = 60.0
+"""How long the process may take to do what it is asked for, or to end: it writes to a disk."""
+_UNREAD_BYTES: Final = 1 << 20
+"""What one side may have written and the other not have read."""
+_READ_BYTES: Final = 1 << 16
+_KEEPS_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": f"{64 << 20}", "MALLOC_MMAP_THRESHOLD_": f"{16 << 20}"}
+"""Has glibc keep what an event took for the next one, rather than give it back and ask again: 3 % of the time."""
+
+
+class Process(asyncio.Protocol):
+    """One such process: it is told how to begin, and opens the store."""
+
+    def __init__(self, begin: Begin) -> None:
+        self._events, theirs = _pair()
+        self._questions, its_questions = _pair()
+        self._questions.settimeout(PATIENCE_S)
+        self._answers = Unread()
+        self._known: Known | None = None
+        self._transport: asyncio.Transport | None = None
+        with theirs, its_questions:
+            inherited = [theirs.fileno(), its_questions.fileno()]
+            command = [sys.executable, "-m", "headwater.service.ingest.recording_process", *map(str, inherited)]
+            kept = inherited if begin.loan.lock is None else [*inherited, begin.loan.lock]
+            self._child = subprocess.Popen(  # noqa: S603
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, **_KEEPS_MEMORY},
+                pass_fds=kept,
+                start_new_session=True,
+            )
+        self._questions.sendall(packed(begin))
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._child.pid
+
+    def begun(self) -> Known:
+        """Wait until it has opened the store; gives what it knew of the log then.
+
+        Raises:
+            SetupError: it cannot.
+            UnavailableError: it does not answer, and is ended.
+        """
+        if self._known is None:
+            try:
+                self._known = cast(Known, self._checked(self._received()))
+            except HeadwaterError:
+                self.close()
+                self.reap()
+                raise
+        return self._known
+
+    async def attach(self, hear: Callable[[Recorded], None]) -> None:
+        """Have `hear` told what became of events, on the event loop's thread; `ended` is done once it ends."""
+        loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[None] = loop.create_future()
+        self._hear = hear
+        self._unread = Unread()
+        self._events.setblocking(False)
+        self._transport, _ = await loop.create_unix_connection(lambda: self, sock=self._events)
+
+    def send(self, messages: Sequence[object]) -> None:
+        """Say this; it is attached."""
+        if self._transport is not None:
+            self._transport.write(b"".join(map(packed, messages)))
+
+    def data_received(self, data: bytes) -> None:
+        """Read what it said."""
+        for message in self._unread.messages(data):
+            self._hear(cast(Recorded, message))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note that it ended."""
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    def answer(self, question: object) -> object:
+        """Ask it, and wait for the answer.
+
+        Raises:
+            SetupError: it cannot open the store.
+            UnavailableError: it does not answer, and is ended.
+        """
+        self.begun()
+        with suppress(OSError):  # it has ended, as receiving tells
+            self._questions.sendall(packed(question))
+        return self._checked(self._received())
+
+    def _received(self) -> object:
+        try:
+            while came := self._questions.recv(_READ_BYTES):
+                if messages := self._answers.messages(came):
+                    return messages[0]
+        except OSError as fault:
+            log.error("the process that stores events does not answer", extra={"fault": repr(fault)})
+        self.kill()
+        return UnavailableError("the process that stores events does not answer; try again in a second")
+
+    def _checked(self, answer: object) -> object:
+        if isinstance(answer, HeadwaterError):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        """Hang up, which ends it."""
+        self._questions.close()
+        (self._events if self._transport is None else self._transport).close()
+
+    def kill(self) -> None:
+        """End it at once; whoever waits for its answer is told."""
+        self._child.kill()
+
+    def reap(self) -> None:
+        """Wait until it has ended."""
+        try:
+            self._child.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self._child.wait()
+
+
+def _pair() -> tuple[socket.socket, socket.socket]:
+    pair = socket.socketpair()
+    for end in pair:
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_BYTES)
+    return pair
