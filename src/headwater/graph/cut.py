@@ -28,7 +28,7 @@ Side = Literal["before", "across", "after"]
 _RUN = "run:"
 
 
-class Tellers(Protocol):
+class TellersByThen(Protocol):
     """The runs that tell of a job: its own, and those that are parts of its runs; as of the time of a cut."""
 
     def are_silent_since(self, job: JobId) -> bool:
@@ -61,7 +61,7 @@ class CutGraph(CutFacets):
     afterwards which jobs and datasets (`forget`).
     """
 
-    tellers: Tellers | None = None
+    tellers: TellersByThen | None = None
     """Without it, all runs of a job are looked at for when they spoke."""
 
     def __init__(self, now: Graph, until_us: int, older: Older) -> None:

@@ -24,8 +24,8 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.past.pasts import Past
 from headwater.service.request.node_ids import node_of
 from headwater.service.shapes import diff as shapes_diff
+from headwater.service.views.diff_runs import runs_that_may_tell
 from headwater.service.views.names import name_of
-from headwater.service.views.tellers import tellers
 from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.reader import AnotherReader, Reader
 
@@ -70,7 +70,7 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
     search = _Search(
         before.as_of,
         after.as_of,
-        sorted(tellers(was.graph, names, page) | tellers(now.graph, names, page)),
+        sorted(runs_that_may_tell(was.graph, names, page) | runs_that_may_tell(now.graph, names, page)),
         name_of,
         _known(was.graph, names),
         _known(now.graph, names),

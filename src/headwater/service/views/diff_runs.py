@@ -1,4 +1,4 @@
-"""Which runs may have told of a change: those of the jobs and datasets that it is about."""
+"""The runs that may have told of a change between two graphs: those of the jobs and datasets that it is about."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -7,7 +7,7 @@ from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 
-def tellers(graph: Graph, names: Mapping[DatasetId, DatasetId], changes: Iterable[Change]) -> set[str]:
+def runs_that_may_tell(graph: Graph, names: Mapping[DatasetId, DatasetId], changes: Iterable[Change]) -> set[str]:
     """The ids of the runs, in one of the two graphs; `names` are those that datasets are told of under, by any name."""
     members: dict[DatasetId, list[DatasetId]] = {}
     for member, name in names.items():
