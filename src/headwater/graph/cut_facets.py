@@ -34,11 +34,11 @@ class CutFacets(Graph):
     """What a graph of now and its part that is folded again say of facets as of a time, by their digests."""
 
     def __init__(self, now: Graph, until_us: int, older: Older) -> None:
-        super().__init__(now._content, now.column_edges)
+        super().__init__(now.content, now.column_edges)
         self.now = now
         self._until_us = until_us
         self._older = older
-        self.again = Again(now._content, now.column_edges)
+        self.again = Again(now.content, now.column_edges)
         self.identities: CutIdentities = CutIdentities(now.identities, self._is_named)
         self.again.identities = self.identities
 

@@ -202,7 +202,7 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_declaration(self, fact: Declaration) -> None:
         if isinstance(fact.node, DatasetId):
-            self._declare_facets(fact.node, fact.node, _declared_by(fact, "output", self._content(fact.content)))
+            self._declare_facets(fact.node, fact.node, _declared_by(fact, "output", self.content(fact.content)))
             return
         job = self._job(fact.node)
         before = job.declaration
@@ -210,7 +210,7 @@ class Growth(JobEdges, ColumnEvidences):
         if job.declaration is before:
             return
         if before is not None:
-            former = self._content(before.content)
+            former = self.content(before.content)
             for _, reference in references(former):
                 self._retract_facets(dataset_of(reference), fact.key)
             for flow in flows(former):
@@ -220,7 +220,7 @@ class Growth(JobEdges, ColumnEvidences):
             self._rebuild_edges(fact.node)
         else:
             self._declare_edges(fact.node, fact)
-        content = self._content(fact.content)
+        content = self.content(fact.content)
         for direction, reference in references(content):
             self._declare_facets(dataset_of(reference), fact.key, _declared_by(fact, direction, reference))
         for flow in flows(content):

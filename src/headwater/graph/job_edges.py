@@ -76,7 +76,7 @@ class JobEdges(Known):
 
     def _declare_edges(self, job_id: JobId, declaration: Declaration) -> None:
         seen = Seen(declaration.stamp.time_us, declaration.stamp.time_us)
-        for direction, reference in references(self._content(declaration.content)):
+        for direction, reference in references(self.content(declaration.content)):
             self._count_edge(job_id, direction, dataset_of(reference), seen, is_new_run=False)
 
     def _tell_flow(self, teller: Teller, flow: Flow, seen: Seen) -> None:

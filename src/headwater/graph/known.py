@@ -31,7 +31,8 @@ class Known:
         self.nodes = Nodes()
         self.named_in_control: MutableMapping[JobId, set[str]] = defaultdict(set)
         """By job: the runs whose `jobDependencies` facets name it."""
-        self._content = content
+        self.content = content
+        """Reads what a facet or declaration says, by its digest."""
         self._same_ends: dict[RunEnd, RunEnd] = {}
         self._same_jobs: dict[JobId, JobId] = {}
         """What many runs say alike: each of them is to hold the same object, for there are many."""

@@ -120,7 +120,7 @@ class Graph(Growth):
             tellers |= {own: None for teller in told if (own := self._job_of(teller)) is not None}
         digests = ((teller, self.job_digest(teller, "lineage")) for teller in tellers)
         standing = ((teller, digest) for teller, digest in digests if digest and not self.is_deleted(digest))
-        used = columns_used_by(job, ((teller, self._content(digest)) for teller, digest in standing))
+        used = columns_used_by(job, ((teller, self.content(digest)) for teller, digest in standing))
         return {self.shown(name): edges for name, edges in used.items()}
 
     def _job_of(self, teller: Teller) -> JobId | None:
@@ -165,7 +165,7 @@ class Graph(Growth):
 
     def is_deleted(self, digest: bytes) -> bool:
         """Whether the facet with this digest stands there only to say that it is gone."""
-        return self._content(digest).get("_deleted") is True
+        return self.content(digest).get("_deleted") is True
 
     def runs_naming(self, name: DatasetId) -> list[str]:
         """The runs that read or wrote the dataset under this very name; no order."""
@@ -299,12 +299,12 @@ class Graph(Growth):
         """The jobs and datasets between which the job's declaration tells of data flowing."""
         known = self.jobs.get(job)
         if known is not None and known.declaration is not None:
-            for flow in flows(self._content(known.declaration.content)):
+            for flow in flows(self.content(known.declaration.content)):
                 yield from (job if end is None else end for end in flow)
 
     def flows_told_by(self, declaration: Declaration) -> Iterator[Flow]:
         """The flows between jobs, or between a job that is named and a dataset, that a declaration tells of."""
-        content = self._content(declaration.content)
+        content = self.content(declaration.content)
         if isinstance(declaration.node, JobId):
             yield from (between(flow, declaration.node) for flow in flows(content))
         else:

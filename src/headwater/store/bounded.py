@@ -24,7 +24,8 @@ class Bounded:
 
     def __init__(self, connection: Connection, until_us: int | None = None) -> None:
         """Read from a connection; with `until_us` only what events until that time say, as far as rows tell."""
-        self._reader = connection
+        self.connection = connection
+        """What it reads over; another reader may share it that is called from the same thread."""
         self._until_us = AFTER_ALL_US if until_us is None else until_us
         # Not even asked where there is no bound: several answers then come from an index alone.
         # A value in either, not a part of the text: so a statement that was prepared serves all times.
@@ -34,12 +35,12 @@ class Bounded:
         self._rows = connection.rows
         self._key = connection.run_key
 
-    def _wait_for_facts(self) -> None:
+    def wait_for_facts(self) -> None:
         """See to it that the facts of every event in the log can be read, as far as possible now."""
 
     def _fact_rows(self, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
         """The rows of a query about facts."""
-        self._wait_for_facts()
+        self.wait_for_facts()
         return self._rows(sql, values)
 
     def _rows_in(
@@ -58,7 +59,7 @@ class Bounded:
         self, sql: str, many: Sequence[object], *, before: Sequence[object] = (), behind: Sequence[object] = ()
     ) -> Iterator[Row]:
         """The rows of a query about facts, as of `_rows_in`."""
-        self._wait_for_facts()
+        self.wait_for_facts()
         return self._rows_in(sql, many, before=before, behind=behind)
 
     def _keys(self, run_ids: Sequence[str]) -> list[bytes | str]:
@@ -66,7 +67,7 @@ class Bounded:
 
     def close(self) -> None:
         """Close the connection."""
-        self._reader.close()
+        self.connection.close()
 
     def _value(self, sql: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401  whatever the column holds
         return next((row[0] for row in self._rows(sql, values)), None)

@@ -208,7 +208,7 @@ class FacetReader(Bounded):
 
     def shape_changes(self, dataset: DatasetId) -> list[ShapeChange]:
         """When runs told of another schema or version than before, by event time."""
-        self._wait_for_facts()
+        self.wait_for_facts()
         found = [self._few_changes(dataset, part) for part in SHAPE_PARTS]
         few = [changes for changes in found if changes is not None]
         if len(few) < len(found):

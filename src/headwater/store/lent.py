@@ -33,7 +33,7 @@ class LentStore(OpenStore):
 
     def __init__(self, store: Store, borrower: Borrower) -> None:
         """Read a store that is lent; nothing is known of it until `begin`."""
-        super().__init__(store.opened_connection(self.see_to_facts), store._segments)
+        super().__init__(store.opened_connection(self.see_to_facts), store.known_segments)
         self._store = store
         self._borrower = borrower
         self._folded = 0
@@ -84,7 +84,7 @@ class LentStore(OpenStore):
             while self._waiting and self._waiting[0][0] < folded:
                 del self._contents[self._waiting.popleft()[1]]
 
-    def _wait_for_facts(self) -> None:
+    def wait_for_facts(self) -> None:
         if self._folded < self._size:
             with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
                 self.see_to_facts()

@@ -66,7 +66,8 @@ class LogReader(Bounded):
 
     def __init__(self, connection: Connection, segments: Segments | None = None, until_us: int | None = None) -> None:
         super().__init__(connection, until_us)
-        self._segments = segments
+        self.known_segments = segments
+        """Where raw bytes are that were moved out of the database; None: no folder of segments is known."""
         self._counted: Counter[str] = Counter()
         """Entries of the log by verdict, as many of its first ones as that makes: there are no holes."""
 
@@ -142,9 +143,9 @@ class LogReader(Bounded):
                 return unpacked(frame)
             except DamagedFrame as fault:
                 raise UnavailableError(f"the bytes of event {place} in the database are damaged: {fault}") from fault
-        if self._segments is None:
+        if self.known_segments is None:
             raise UnavailableError(f"the bytes of event {place} are in a segment, and no folder of segments is known")
-        raw = self._segments.raw(place)
+        raw = self.known_segments.raw(place)
         if sha256(raw).digest() != digest:
             raise UnavailableError(f"the segment that has event {place} holds other bytes than were logged")
         return raw

@@ -16,12 +16,12 @@ class OpenStore(Reader):
 
         It knows the facts of every event that was taken in until now.
         """
-        self._wait_for_facts()
+        self.wait_for_facts()
         return self.opened_reader()
 
     def opened_reader(self) -> Reader:
         """A reader with a connection of its own, of what is in the database; the caller closes it."""
-        return Reader(self.opened_connection(self.see_to_facts), self._segments)
+        return Reader(self.opened_connection(self.see_to_facts), self.known_segments)
 
     def opened_connection(self, opened: Callable[[], None]) -> Connection:
         """A connection to read over; `opened` is called whenever the database may have lost facts meanwhile."""
@@ -37,9 +37,9 @@ class OpenStore(Reader):
         Raises:
             SetupError: no folder of segments is known.
         """
-        if self._segments is None:
+        if self.known_segments is None:
             raise SetupError("raw events cannot be moved: no folder of segments is known")
-        return self._segments
+        return self.known_segments
 
     def empty(self, places: range) -> None:
         """Take the raw bytes out of the rows of these events, once each is known to be in a segment.

@@ -63,11 +63,11 @@ class Reader(LogReader, FacetReader):
 
         In the order of `facts`; each kind's are to be read before the next kind is asked for.
         """
-        self._wait_for_facts()
-        with self._reader.one_moment():
-            names = ReadNames(self._reader)
+        self.wait_for_facts()
+        with self.connection.one_moment():
+            names = ReadNames(self.connection)
             for table in TABLES:
-                yield table.kind, table.named(self._reader.many_rows(table.select), names)
+                yield table.kind, table.named(self.connection.many_rows(table.select), names)
 
     def edit_facts(self, kind: str) -> Iterator[Edit]:
         """The edits that hold of targets of that kind, as `key` or `dataset`."""
@@ -77,25 +77,25 @@ class Reader(LogReader, FacetReader):
                 yield Edit(named, what, value, place, Seen(*seen))
 
     def _read_facts(self, with_contents: bool, where: Mapping[type[Fact], str]) -> Iterator[Fact]:
-        self._wait_for_facts()
+        self.wait_for_facts()
         tables = [table for table in TABLES if with_contents or table.kind is not Content]
-        with self._reader.one_moment():
-            names = ReadNames(self._reader)
+        with self.connection.one_moment():
+            names = ReadNames(self.connection)
             for table in tables:
-                for row in self._reader.many_rows(table.select + where.get(table.kind, "")):
+                for row in self.connection.many_rows(table.select + where.get(table.kind, "")):
                     yield table.fact(row, names)
 
     def identity_facts(self) -> list[Fact]:
         """What tells which names are one dataset, if it was first told until this reader's time."""
-        self._wait_for_facts()
-        names = LookedUpNames(self._reader)
+        self.wait_for_facts()
+        names = LookedUpNames(self.connection)
         tables = (table for table in TABLES if table.kind in (Alias, CatalogEntry, EngineCatalog))
         early, until = " WHERE first_us <= ?", (self._until_us,)
         return [table.fact(row, names) for table in tables for row in list(self._rows(table.select + early, until))]
 
     def chain_links(self, until_us: int) -> list[Fact]:
         """The places of signed events in their nodes' records, of those that happened until then."""
-        names = LookedUpNames(self._reader)
+        names = LookedUpNames(self.connection)
         (table,) = (table for table in TABLES if table.kind is ChainLink)
         rows = self._fact_rows(f"{table.select} WHERE event_us <= ?", (until_us,))
         return [table.fact(row, names) for row in list(rows)]

@@ -144,7 +144,7 @@ class Store(OpenStore):
 
         After it, readers and connections may still be opened, and the store is to be closed once the other has ended.
         """
-        self._wait_for_facts()
+        self.wait_for_facts()
         self._is_lent = True
         super().close()
         self._writer.close()
@@ -167,7 +167,7 @@ class Store(OpenStore):
         """Bring the facts up to the log, then close the connections."""
         self._news = None
         if not self._is_lent:
-            self._wait_for_facts()  # those that cannot be stored are folded again at the next start
+            self.wait_for_facts()  # those that cannot be stored are folded again at the next start
             super().close()
             self._writer.close()
 
@@ -317,8 +317,8 @@ class Store(OpenStore):
                 for table in sorted(FACT_TABLES):
                     self._writer.execute(f"DELETE FROM {table}")  # noqa: S608  names of ours
                 self._writer.execute("UPDATE folded SET events = 0")
-                if self._segments is not None:
-                    self._segments.sweep()
+                if self.known_segments is not None:
+                    self.known_segments.sweep()
                 self._rewrite_segment(place)
             self._writer.forget_freed()  # before the facts are made anew, which takes minutes
             self.growth = growth
@@ -336,11 +336,11 @@ class Store(OpenStore):
 
     def _rewrite_segment(self, place: int) -> None:
         """Have the segment with that event, if there is one, hold what the log does."""
-        for places in self._segments.ranges() if self._segments is not None else ():
-            if place in places and self._segments is not None:
+        for places in self.known_segments.ranges() if self.known_segments is not None else ():
+            if place in places and self.known_segments is not None:
                 sql = "SELECT idx, digest, packed FROM log WHERE idx >= ? AND idx < ? ORDER BY idx"
                 rows = self._writer.execute(sql, (places.start, places.stop))
-                self._segments.write(places.start, [self._unpacked(*row) for row in rows])
+                self.known_segments.write(places.start, [self._unpacked(*row) for row in rows])
 
     def empty(self, places: range) -> None:
         """As in any open store."""
@@ -389,7 +389,7 @@ class Store(OpenStore):
 
     def _take_in_others(self, places: range) -> None:
         if len(self._waiting) >= _READ_TOGETHER:
-            self._wait_for_facts()
+            self.wait_for_facts()
         sql = (
             "SELECT idx, digest, received_us, verdict, key_id, event_type, packed FROM log "
             "WHERE idx >= ? AND idx < ? ORDER BY idx"
@@ -417,7 +417,7 @@ class Store(OpenStore):
         self._waiting.add(place, event_facts)
         self._taken_in = place + 1
 
-    def _wait_for_facts(self) -> None:
+    def wait_for_facts(self) -> None:
         with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
             self.catch_up()
 

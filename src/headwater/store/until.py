@@ -31,7 +31,7 @@ class ReaderUntil(Reader):
     """
 
     def __init__(self, now: Reader, until_us: int) -> None:
-        super().__init__(now._reader, now._segments, until_us)
+        super().__init__(now.connection, now.known_segments, until_us)
         self.until_us = until_us
         self._now = now
         self._beside: MemoryStore | None = None
@@ -101,8 +101,8 @@ class ReaderUntil(Reader):
             self._fold()
         return self._beside
 
-    def _wait_for_facts(self) -> None:
-        self._now._wait_for_facts()
+    def wait_for_facts(self) -> None:
+        self._now.wait_for_facts()
 
     def _apart(self, run_ids: Iterable[str]) -> tuple[list[str], list[str]]:
         """The runs whose rows tell what they said by then, and the others."""

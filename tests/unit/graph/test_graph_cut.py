@@ -94,7 +94,7 @@ def _until(until_us: int, log: Iterable[bytes]) -> list[bytes]:
 
 
 def _with_contents_of(other: Graph, found: Iterable[Fact]) -> Graph:
-    graph = Graph(other._content)
+    graph = Graph(other.content)
     graph.add_all(found)
     return graph
 

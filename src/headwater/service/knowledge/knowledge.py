@@ -52,7 +52,8 @@ class Knowledge:
         self.store = store
         self.graph = graph
         self.facets = FacetViews(store.content)
-        self._activities = Activities(graph)
+        self.activities = Activities(graph)
+        """What each job did, kept from answer to answer."""
         self.derivations = Derivations(graph)
         self.name_index = NameIndex(lambda: graph.jobs, lambda: graph.identities.names)
         self.gaps = KnownGaps(graph, store.content)
@@ -102,7 +103,7 @@ class Knowledge:
     def learn(self, facts: Sequence[Fact]) -> Touched:
         """Add what a stored event says; says what it touched, also what it moved away from."""
         told = mentions(facts)
-        before = seen_before(self.graph, self._activities, self.spoken, facts, told)
+        before = seen_before(self.graph, self.activities, self.spoken, facts, told)
         self.graph.add_all(facts)
         self._follow_runs(before)
         news = news_since(before, self.graph, told)
@@ -121,7 +122,7 @@ class Knowledge:
     def _count(self, before: Before, news: News) -> None:
         """See to it that jobs and datasets are counted anew that may add something else."""
         touched = news.touched
-        self._activities.touch(touched.jobs, before.told)
+        self.activities.touch(touched.jobs, before.told)
         self.job_tallies.touch(touched.jobs)
         # A dataset may be shown by another name once an event is the first to name it, or what named it is withdrawn.
         for name in news.reshown:
@@ -282,7 +283,7 @@ class Knowledge:
         Raises:
             NotFoundError: nobody ever named it.
         """
-        run = self._activities.run(run_id_of(run_id))
+        run = self.activities.run(run_id_of(run_id))
         if run is None:
             raise NotFoundError(f"Run '{run_id}' not found.")
         return run
@@ -322,7 +323,7 @@ class Knowledge:
 
     def activity(self, job: JobId) -> Activity:
         """The runs of a known job, newest first."""
-        return self._activities.of(job)
+        return self.activities.of(job)
 
     def whole_of(self, job: JobId) -> JobId | None:
         """The job that a known job is a part of, as the newest of its runs says that names a parent."""

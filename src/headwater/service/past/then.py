@@ -63,7 +63,7 @@ class KnowledgeThen(Knowledge):
         self._derivations_as_of: int | None = None
         until_us = self._until_us = store.until_us
         self._tellers = graph.tellers = TellersThen(now.tellers, until_us, graph.again.runs)
-        self._activities = ActivitiesThen(graph, now._activities, until_us, self._told_by_runs)
+        self.activities = ActivitiesThen(graph, now.activities, until_us, self._told_by_runs)
 
     @cached_property
     def job_tallies(self) -> JobTallies:
