@@ -59,7 +59,7 @@ class CutIdentities(Identities):
 
     @property
     def names(self) -> Mapping[DatasetId, None]:
-        """As of any identities; asked for, all are noted."""
+        """As in `Identities`; asked for, all are noted."""
         self._note_named(self._now.names)
         return super().names
 
@@ -69,11 +69,11 @@ class CutIdentities(Identities):
         return super().names
 
     def knows(self, name: DatasetId) -> bool:
-        """As of any identities."""
+        """As in `Identities`."""
         return super().knows(name) or self._is_named(name)
 
     def is_alone(self, name: DatasetId) -> bool:
-        """As of any identities; asked for each edge of a walk."""
+        """As in `Identities`; asked for each edge of a walk."""
         if self._alone_as_of != self.changes:
             self._alone_as_of = self.changes
             self._forget_alone()
@@ -112,12 +112,12 @@ class CutIdentities(Identities):
         return super()._spellings_of(unused)
 
     def forget(self, name: DatasetId) -> None:
-        """As of any identities; runs that are not folded again may still use it."""
+        """As in `Identities`; runs that are not folded again may still use it."""
         if not self._is_named(name):
             super().forget(name)
 
     def add_engine_catalog(self, fact: EngineCatalog) -> None:
-        """As of any identities; it may be about any name."""
+        """As in `Identities`; it may be about any name."""
         self._note_named(self._now.names)
         super().add_engine_catalog(fact)
 

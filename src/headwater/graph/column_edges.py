@@ -104,7 +104,7 @@ class ColumnEdges:
         return self.known_to_be_fed_by(source)
 
     def known_to_be_fed_by(self, source: DatasetId) -> Iterable[DatasetId]:
-        """The same, as far as facets have been read by now."""
+        """The datasets into which columns of the source flow, as far as facets have been read, in whatever spelling."""
         return self._fed_by.get(normal(source), ())
 
     def numbers(self, target: DatasetId, digest: bytes) -> "array[int]":

@@ -97,15 +97,15 @@ class CutGraph(CutFacets):
         self._shown.clear()
 
     def hand_over(self) -> None:
-        """As of any graph that shares its column edges."""
+        """As in `Graph`."""
         self.again.hand_over()
 
     def look_again_at(self, target: DatasetId) -> None:
-        """As of any graph."""
+        """As in `Graph`."""
         self.again.look_again_at(target)
 
     def newly_read(self) -> Iterator[DatasetId]:
-        """As of any graph that shares its column edges: of what is folded again."""
+        """As in `Graph`: of what is folded again."""
         return self.again.newly_read()
 
     def covered_by_moved(self) -> Iterator[DatasetId]:
@@ -183,7 +183,7 @@ class CutGraph(CutFacets):
         return frozenset(self.now.edits.nodes_said_after(self._until_us))
 
     def may_be_misnamed(self, run_id: str) -> bool:
-        """As of any graph: what is folded again may have been otherwise than it is now."""
+        """As in `Graph`: what is folded again may have been otherwise than it is now."""
         again = self.again
         return run_id in self.now.misnamed or run_id in again.runs or run_id in again.child_runs
 
@@ -381,7 +381,7 @@ class CutGraph(CutFacets):
         return writing.issuperset(self.now.runs_telling_of(name))
 
     def runs_telling_of(self, target: DatasetId) -> Iterable[str]:
-        """As of any graph."""
+        """As in `Graph`."""
         return self._as_then(self.now.runs_telling_of(target)) | {*self.again.runs_telling_of(target)}
 
     def _told_of_columns(self, name: DatasetId) -> Iterator[Evidence]:

@@ -47,14 +47,14 @@ class CutFacets(Graph):
         return self.identities.are_alone_in_both(names)
 
     def digests_of(self, name: DatasetId) -> dict[str, bytes]:
-        """As of any graph."""
+        """As in `Graph`."""
         told = self._told_alone(name)
         if told is None or not all(map(partial(self._is_alike, told), told.dataset.facets)):
             return super().digests_of(name)
         return {facet: said.content for facet, said in told.dataset.facets.items()}
 
     def digests_among(self, name: DatasetId, facets: AbstractSet[str]) -> dict[str, bytes]:
-        """As of any graph."""
+        """As in `Graph`."""
         told = self._told_alone(name)
         if told is None:
             return super().digests_among(name, facets)
@@ -64,7 +64,7 @@ class CutFacets(Graph):
         return {facet: told.dataset.facets[facet].content for facet in known}
 
     def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
-        """As of any graph."""
+        """As in `Graph`."""
         told = self._told_alone(name)
         if told is not None and facet not in told.dataset.facets:
             return None
@@ -73,14 +73,14 @@ class CutFacets(Graph):
         return told.dataset.facets[facet].content
 
     def job_digests(self, job: JobId) -> dict[str, bytes]:
-        """As of any graph."""
+        """As in `Graph`."""
         known = self.now.jobs.get(job)
         if known is None or not all(map(partial(self._is_job_alike, job), known.facets)):
             return super().job_digests(job)
         return {name: told.content for name, told in known.facets.items()}
 
     def job_digest(self, job: JobId, facet: str) -> bytes | None:
-        """As of any graph."""
+        """As in `Graph`."""
         known = self.now.jobs.get(job)
         if known is not None and facet not in known.facets:
             return None

@@ -21,7 +21,7 @@ class CutJob(Job):
 
     @property
     def runs(self) -> set[str]:
-        """As of any job."""
+        """As in `Job`."""
         if (more := self._more_runs) is not None:
             self._more_runs = None
             self._runs |= more()
@@ -33,7 +33,7 @@ class CutJob(Job):
 
     @property
     def children(self) -> set[str]:
-        """As of any job."""
+        """As in `Job`."""
         if (more := self._more_children) is not None:
             self._more_children = None
             self._children |= more()

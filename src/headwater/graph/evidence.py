@@ -29,7 +29,7 @@ class ColumnEvidences(Known):
         """Datasets of which a facet may tell what they are made from where no job does (`derived.py` looks)."""
         self._tellers: dict[DatasetId, dict[str, None]] | None = None
         self._same_keys: dict[EvidenceKey, EvidenceKey] = {}
-        """As of what else many runs say alike."""
+        """What many runs say alike: each of them is to hold the same object."""
 
     def _add_evidence(self, fact: ColumnEvidence) -> None:
         run, target = self._run(fact.run_id), self._same_end(("output", fact.target))[1]

@@ -45,7 +45,11 @@ def job_seen_until(graph: Graph, name: JobId, until_us: int) -> Seen | None:
 
 
 def dataset_last_new_us(graph: Graph, name: DatasetId, facets: Collection[str]) -> int | None:
-    """As of a job, of a dataset that is shown by this name; also what tells of its columns is news."""
+    """When news was told last of a dataset, microseconds since 1970: itself, one of these facets, or its columns.
+
+    `name` is the one that it is shown by. None where it was ever declared, no run touched it, or it or a dataset that
+    its columns are made from does not go by one full name alone.
+    """
     dataset = graph.datasets.get(name)
     if dataset is None or dataset.observed is None or dataset.was_declared:
         return None
@@ -58,7 +62,10 @@ def dataset_last_new_us(graph: Graph, name: DatasetId, facets: Collection[str]) 
 
 
 def dataset_seen_until(graph: Graph, name: DatasetId, until_us: int) -> Seen | None:
-    """As of a job."""
+    """When runs touched such a dataset by then, or told of its columns; None: none did.
+
+    What runs told that spoke across then is left out.
+    """
     dataset = graph.datasets[name]
     told = [
         seen
@@ -101,14 +108,20 @@ def dataset_last_told_us(
 
 
 def jobs_told_of(run: Run) -> Iterator[tuple[JobId, int]]:
-    """The jobs of which a run is a teller, and when it told of each last; as far as those are such jobs."""
+    """The jobs that a run tells of, its own and those it is a part of, and when it spoke last.
+
+    Microseconds since 1970. None of a run that has not spoken itself.
+    """
     if run.times is not None and run.of_job is not None:
         for job in (run.of_job.job, *(whole.job for whole in run.of_job.parts_of)):
             yield job, run.times.seen.last_us
 
 
 def datasets_told_of(run: Run) -> Iterator[tuple[DatasetId, int]]:
-    """As of jobs; one of which it told in several ways may be given again."""
+    """The datasets that a run told of, and when it told of each last, microseconds since 1970.
+
+    One of which it told in several ways may be given again.
+    """
     for (_, name), seen in run.observed.items():
         yield name, seen.last_us
     for name, told in run.evidence.items():

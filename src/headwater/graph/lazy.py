@@ -42,7 +42,7 @@ class LazyItems(MutableMapping[KeyT, ValueT]):
         return held
 
     def get(self, key: KeyT, default: Any = None) -> Any:  # noqa: ANN401  as of any mapping
-        """As of any mapping, without the error that it would take to find out that there is none."""
+        """As in `Mapping`, without the error that it would take to find out that there is none."""
         held = self._held.get(key)
         if held is None:
             held = self._hold(key)

@@ -87,7 +87,7 @@ class Graph(Growth):
         return newest
 
     def digests_of(self, name: DatasetId) -> dict[str, bytes]:
-        """The same by their digests alone."""
+        """By facet the digest of what it said last of a dataset, over all its names."""
         return {facet: told.content for facet, told in self.facets_of(name).items()}
 
     def digests_among(self, name: DatasetId, facets: AbstractSet[str]) -> dict[str, bytes]:
@@ -95,16 +95,16 @@ class Graph(Growth):
         return {facet: digest for facet, digest in self.digests_of(name).items() if facet in facets}
 
     def digest_of(self, name: DatasetId, facet: str) -> bytes | None:
-        """The digest of one of them; None where nobody told it."""
+        """The digest of what a facet said last of a dataset, over all its names; None where nobody told it."""
         told = self.facets_of(name).get(facet)
         return None if told is None else told.content
 
     def job_digests(self, job: JobId) -> dict[str, bytes]:
-        """The newest facets of a job, by facet name."""
+        """By facet the digest of what it said last of a job."""
         return {name: told.content for name, told in self.jobs[job].facets.items()}
 
     def job_digest(self, job: JobId, facet: str) -> bytes | None:
-        """The digest of one of them; None where nobody told it, or of the job."""
+        """The digest of what a facet said last of a job; None where nobody told it, or of the job."""
         known = self.jobs.get(job)
         told = None if known is None else known.facets.get(facet)
         return None if told is None else told.content
@@ -174,7 +174,7 @@ class Graph(Growth):
         return [run_id for run_id in runs if not self.runs[run_id].observed.keys().isdisjoint(ends)]
 
     def count_runs_naming(self, name: DatasetId) -> int:
-        """How many there are of these: mostly edges know it, without a look at the runs."""
+        """How many runs read or wrote the dataset under this very name: mostly edges know it."""
         return sum(self._count_runs(self.jobs[job], name) for job in self.jobs_naming(name))
 
     def jobs_naming(self, name: DatasetId) -> AbstractSet[JobId]:
@@ -244,7 +244,7 @@ class Graph(Growth):
                 yield member, key, edge
 
     def _strongest_of(self, members: Collection[DatasetId]) -> Iterator[tuple[DatasetId, EvidenceKey, Edge]]:
-        """The same, where weaker evidence under one name may be of whoever gave stronger under another."""
+        """What tells of columns, where weaker evidence under one name may be of whoever gave stronger under another."""
         tellers: dict[object, list[tuple[DatasetId, EvidenceKey, Seen]]] = defaultdict(list)
         for member in members:
             for run_id in self.runs_telling_of(member):

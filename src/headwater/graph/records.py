@@ -79,7 +79,7 @@ class Run:
         return next((each for each in known if each == seen), seen)
 
     def same_stamp(self, stamp: Stamp) -> Stamp:
-        """As of times."""
+        """This stamp as the object that the run has for it, where that of its state is the same."""
         return self.times.state[1] if self.times is not None and self.times.state[1] == stamp else stamp
 
     def copy(self) -> "Run":
@@ -96,7 +96,7 @@ class ToldOfRun:
     has_tested: bool = False
     """Whether it ever told of tests."""
     facets: dict[str, RunFacet] = field(default_factory=dict)
-    """Those that say that something went wrong."""
+    """By name those of its facets that say that something went wrong."""
     control: dict[tuple[Way, JobId, str], Seen] = field(default_factory=dict)
     """By way, the job that is named, and the type of the dependency."""
     flows: dict[Flow, Seen] = field(default_factory=dict)
@@ -114,7 +114,10 @@ class Job:
     facets: MutableMapping[str, Stamped] = field(default_factory=dict)
     """By facet what it said last."""
     alike_since: dict[str, int] = field(default_factory=dict)
-    """By facet since when it was told over and over with the same content; not there: it is new, or was told once."""
+    """By facet since when it was told over and over with the same content, in microseconds since 1970.
+
+    Not there: it is new, or was told once.
+    """
     reads: dict[DatasetId, Edge] = field(default_factory=dict)
     writes: dict[DatasetId, Edge] = field(default_factory=dict)
     declaration: Declaration | None = None
@@ -183,7 +186,10 @@ class Dataset:
     writers: set[JobId] = field(default_factory=set)
     facets: MutableMapping[str, Stamped] = field(default_factory=dict)
     alike_since: dict[str, int] = field(default_factory=dict)
-    """As of a job."""
+    """By facet since when it was told over and over with the same content, in microseconds since 1970.
+
+    Not there: it is new, or was told once.
+    """
     declared: dict[FactKey, DeclaredFacets] = field(default_factory=dict)
     """Facets by the declaration that gave them; a later declaration with the same key replaces them whole."""
     evidence: MutableMapping[EvidenceKey, Edge] = field(default_factory=dict)

@@ -82,7 +82,7 @@ def _routes() -> list[BaseRoute]:
 
 
 _ROUTES: Final = _routes()
-"""The same for every app; FastAPI works out their parameters and answers once, which takes half a second."""
+"""The routes of every app; FastAPI works out their parameters and answers once, which takes half a second."""
 
 
 def create_app(

@@ -310,4 +310,4 @@ def test_a_signature_that_is_no_signature_does_not_stop_the_event(store: SqliteS
 
 def test_the_database_is_written_by_one_connection_only(store: SqliteStore) -> None:
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        store._reader.execute("DELETE FROM log")
+        store.connection.execute("DELETE FROM log")

@@ -285,7 +285,7 @@ def test_verdicts_are_counted_for_each_run_and_for_all(store: Store) -> None:
 
 
 def test_a_database_that_cannot_be_read_is_unavailable(store: Store) -> None:
-    store._reader.close()
+    store.connection.close()
 
     with pytest.raises(UnavailableError, match="the database does not answer"):
         store.size()

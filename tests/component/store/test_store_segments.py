@@ -147,8 +147,8 @@ def test_a_damaged_segment_is_told_and_never_served(store: Store, segments: Path
         case _:
             path.unlink()
     digest = parse_event(EVENTS[5]).stamp.digest
-    store._segments._index.cache_clear()  # type: ignore[union-attr]
-    store._segments._block.cache_clear()  # type: ignore[union-attr]
+    store.known_segments._index.cache_clear()  # type: ignore[union-attr]
+    store.known_segments._block.cache_clear()  # type: ignore[union-attr]
 
     with pytest.raises(UnavailableError, match="segment"):
         store.raw(digest)

@@ -138,13 +138,13 @@ class End(NamedTuple):
     versions: frozenset[str]
     """The versions that were read or written, as text; an Iceberg snapshot is one."""
     versions_at_first: frozenset[str]
-    """The same by what was said first: at its end Spark's agent tells of inputs what they are by then."""
+    """The versions that were told first: at its end Spark's agent tells of inputs what they are by then."""
     rows: tuple[int, EventRef] | None
     """How many rows were read or written, and which event told."""
     columns: tuple[Columns, EventRef] | None
     """The type of each column, and which event told."""
     columns_at_first: tuple[Columns, EventRef] | None
-    """The same by what was said first."""
+    """The type of each column as it was told first, and which event told."""
     checks: tuple[Check, ...]
     """What was asserted of the dataset, on itself or on this read of it: of each expectation what was told last."""
 
@@ -171,7 +171,7 @@ class Record:
         return cast("Said[ViewT] | None", self.said.get(kind))
 
     def sides(self, direction: Direction) -> Iterator[tuple[DatasetId, End]]:
-        """What it read or wrote, by name."""
+        """The datasets that the run read or wrote, by name, and what it told of each."""
         yield from sorted((name, end) for (way, name), end in self.ends.items() if way == direction)
 
 
@@ -272,7 +272,7 @@ class _HeardOfEnd:
         self._checks, self._own_checks = _checks(), _checks()
 
     def hear(self, dataset: DatasetRef, ref: EventRef) -> None:
-        """As of facets."""
+        """Take in what an event said of the dataset."""
         self._facets.hear(_OF_DATASET, dataset.facets, ref)
         self._own.hear(_OF_ACCESS, dataset.direction_facets, ref)
         self._checks.hear(dataset.facets, ref)

@@ -173,7 +173,7 @@ class _Next(NamedTuple):
         return bool(self.path) and self.path[-1].by == "whole"
 
     def also_for(self, source: DatasetId | JobId, columns: ColumnsOf | None) -> "_Next":
-        """The same where this output of the run matters too, or these columns of it; of a job all does."""
+        """This run to be looked at also for that output, or these columns of it; for all of it where that is a job."""
         if isinstance(source, JobId):
             return self._replace(outputs=None, wanted=None)
         outputs = None if self.outputs is None else self.outputs | {source}

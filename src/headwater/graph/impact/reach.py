@@ -88,9 +88,9 @@ class Reach(NamedTuple):
     start: Sequence[Place]
     """In order; no step leads to one of them."""
     places: Sequence[Place]
-    """Those reached, nearest first, without the start."""
+    """The places that were reached, nearest first, without the start."""
     steps: Mapping[Place, Sequence[Step]]
-    """Those that lead to each of them."""
+    """By place the steps that lead to it."""
 
 
 def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId | JobId]) -> Generator[None, None, Reach]:

@@ -22,7 +22,7 @@ def answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401  any shap
 
 
 def answer_json(body: bytes, status: int = 200) -> Response:
-    """The same, from JSON that was put together already."""
+    """A response out of JSON that was put together already, that nothing on its way may keep."""
     return Response(body, status, {"cache-control": "no-store"}, "application/json")
 
 

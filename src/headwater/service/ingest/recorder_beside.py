@@ -70,7 +70,7 @@ class RecorderBeside:
         """What is to be read from, instead."""
         self._process: Process | None = None
         self._listening: Process | None = None
-        """The same, once it can be told of events."""
+        """The process, once it can be told of events."""
         self._work: asyncio.Task[None] | None = None
         self._asking = threading.Lock()
         self._fault: str | None = None

@@ -41,7 +41,7 @@ class KnownRun(NamedTuple):
     """False for a run that other runs name as their parent or root, and that has not spoken itself."""
 
     def heard_of(self, seen: Seen) -> "KnownRun":
-        """The same, had others named it at these times; it is one that has not spoken itself."""
+        """This run, had others named it at these times; it is one that has not spoken itself."""
         return self._replace(seen=seen, started_us=seen.first_us)
 
 
@@ -50,7 +50,7 @@ class Activity(NamedTuple):
 
     runs: tuple[str, ...]
     parent: ParentRun | None
-    """As it is told: the run may itself tell another job."""
+    """As that run tells it, which the parent may tell otherwise; None where no run names one."""
     ended_run: str | None
     """The newest run that has ended."""
     seen: Seen
@@ -142,7 +142,7 @@ def parent_in(graph: Graph, done: Activity) -> JobId | None:
 
 
 def activity_in(graph: Graph, job_id: JobId, runs: Sequence[KnownRun]) -> Activity:
-    """The same out of all runs of the job, newest first."""
+    """What the job did, out of all its runs, which are given newest first."""
     job = graph.jobs[job_id]
     times = [run.seen for run in runs]
     if job.declared_over is not None:

@@ -197,7 +197,7 @@ class KeptBeside(Kept[KeyT, ValueT]):
         return self._beside([key]).get(key) if value is None else value
 
     def found(self, keys: Iterable[KeyT]) -> dict[KeyT, ValueT]:
-        """As of any; whether those that are kept there hold here is found out for all together."""
+        """As in `Kept`; whether those that are kept there hold here is found out for all together."""
         wanted = list(keys)
         mine = {key: value for key in wanted if (value := super(KeptBeside, self).get(key)) is not None}
         return {**mine, **self._beside([key for key in wanted if key not in mine])}

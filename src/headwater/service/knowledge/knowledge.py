@@ -196,7 +196,7 @@ class Knowledge:
         yield from self.dataset_tallies.count_up()
 
     def look_back(self) -> Iterator[None]:
-        """The same, and find until when they were heard of; in a past that is another question."""
+        """Count up, and of a past find until when jobs and datasets were heard of by then, some with each step."""
         yield from self.job_tallies.look_back()
         yield from self.dataset_tallies.look_back()
 
@@ -219,7 +219,11 @@ class Knowledge:
         return None
 
     def rendered_job_alike(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
-        """As of a dataset; a job may also have another newest run, and edges that other runs made."""
+        """A job as it is rendered elsewhere, and is here but for what follows; None: it is not.
+
+        That is when it was heard of, its newest run, and when and by how many runs its edges were made. `facets` are
+        those that are told of where it is rendered.
+        """
         return None
 
     # Who is known

@@ -70,7 +70,7 @@ class NameIndexThen(NameIndex):
         self._now = now
 
     def holding(self, texts: Iterable[str]) -> Sequence[JobId | DatasetId]:
-        """As of any index; among them some of whom nobody had told by then."""
+        """As in `NameIndex`; among them some of whom nobody had told by then."""
         asked = [*texts]
         found = (*self._now.holding(asked), *super().holding(asked))
         return [*{node.node_id: node for node in found}.values()]  # a job and a dataset of one name would be equal

@@ -60,7 +60,7 @@ class RunRecordsThen(RunRecords):
         self._now.names_are_as_of(self._changes())
 
     def get(self, run_id: str) -> Record | None:
-        """As of any records."""
+        """As in `RunRecords`."""
         return self._now.get(run_id) if self._is_same(run_id) else None
 
     def keep(self, record: Record) -> None:

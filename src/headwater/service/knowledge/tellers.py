@@ -17,7 +17,7 @@ from headwater.service.knowledge.activities import Spoke
 from headwater.service.tallies.ordered import Ordered
 
 LastSpoke = tuple[int, str]
-"""When a run spoke last, and its id."""
+"""When a run spoke last, in microseconds since 1970, and its id."""
 
 
 class Tellers:
@@ -30,7 +30,10 @@ class Tellers:
         """How often more was heard of any run."""
 
     def of(self, job: JobId) -> Sequence[LastSpoke]:
-        """Those of a job, none of one that nobody knows; to be read before more is heard."""
+        """The runs that tell of a job, who spoke last at the end; none of a job that nobody knows.
+
+        To be read before more is heard.
+        """
         order, known = self._orders.get(job), self._graph.jobs.get(job)
         if known is None:
             return ()
@@ -68,7 +71,7 @@ def _jobs(of_job: RunOfJob | None) -> AbstractSet[JobId]:
 
 
 class TellersThen:
-    """The same as of a time: of those runs alone that have told nothing since, and are not among `again`."""
+    """The runs that tell of a job as of a time: those that have told nothing since, and are not among `again`."""
 
     def __init__(self, now: Tellers, until_us: int, again: Collection[str]) -> None:
         self._now = now
@@ -83,7 +86,7 @@ class TellersThen:
         return not order or order[-1][0] <= self._until_us
 
     def count(self, job: JobId) -> int:
-        """How many there are, those in `again` too that have not spoken since."""
+        """How many of those that tell of a job have not spoken since, those in `again` too."""
         return bisect_right(self._now.of(job), self._until_us, key=itemgetter(0))
 
     def last(self, job: JobId) -> str | None:
@@ -97,12 +100,12 @@ class TellersThen:
         return self._last[job]
 
     def last_alone_us(self, job: JobId) -> int | None:
-        """When the last one spoke; None where there is none, or two are."""
+        """When the last one spoke, in microseconds since 1970; None where there is none, or another spoke then too."""
         times = [last_us for last_us, _ in islice(self.back(job), 2)]
         return times[0] if len({*times}) == len(times) > 0 else None
 
     def back(self, job: JobId) -> Iterator[LastSpoke]:
-        """As in the graph's own words."""
+        """When each run spoke last, in microseconds since 1970, and its id; who spoke last first."""
         order = self._now.of(job)
         last_first = (order[place] for place in range(self.count(job) - 1, -1, -1))
         return (each for each in last_first if each[1] not in self._again)

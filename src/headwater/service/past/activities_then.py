@@ -25,7 +25,7 @@ class ActivitiesThen(Activities):
         self._told_by_runs = told_by_runs
 
     def told_run(self, run_id: str) -> KnownRun | None:
-        """As of now where neither the run nor, if it is silent, its parts spoke since."""
+        """As in `Activities`: that of now where neither the run nor, if it is silent, its parts spoke since."""
         if run_id not in self._cut.again.runs and (run := self._now.told_run(run_id)) is not None:
             is_silent_again = not run.has_events and run_id in self._cut.again.child_runs
             if run.seen.last_us <= self._until_us and not is_silent_again:
@@ -54,7 +54,7 @@ class ActivitiesThen(Activities):
         return named and named.heard_of(Seen(known.seen.first_us, named.seen.last_us))
 
     def _told(self, job: JobId) -> Activity | None:
-        """As of now, or put together from when the job's runs spoke."""
+        """As in `Activities`: that of now, or put together from when the job's runs spoke."""
         if self._cut.is_job_as_then(job):
             return self._now.of(job)
         known = self._cut.jobs[job]

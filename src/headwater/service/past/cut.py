@@ -94,7 +94,7 @@ class CutPast:
             yield
 
     def _fold_few_again(self, run_ids: Sequence[str]) -> list[Fact]:
-        """The same as `_fold_many_again`, of events that are all held meanwhile."""
+        """Fold what runs said by then, and what was said without a run; the events are all held meanwhile."""
         logged = {event.log_index: event for event in self._now.store.told_of(run_ids, self._until_us)}
         return self._fold_again(
             logged.values(), lambda places: [[logged[place] for place in sorted(places)]], self._now.store

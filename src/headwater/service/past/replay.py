@@ -43,7 +43,7 @@ class _KnowledgeReplayed(Knowledge):
         return RunRecords(max_bytes=0)
 
     def otherwise_now(self) -> Generator[None, None, Among | None]:
-        """As of any knowledge: it cannot be told."""
+        """As in `Knowledge`: it cannot be told."""
         yield from ()
         return None
 

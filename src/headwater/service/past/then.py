@@ -67,7 +67,7 @@ class KnowledgeThen(Knowledge):
 
     @cached_property
     def job_tallies(self) -> JobTallies:
-        """As of any knowledge; they begin with those of now."""
+        """As in `Knowledge`; they begin with those of now."""
         tallies, told_back = super().job_tallies, lambda: self._told_back(jobs_told_of)
         then = Then(self._until_us, self.is_job_same, self._doubtful_jobs, told_back)
         tallies.begin_with(self._now.job_tallies, then)
@@ -75,7 +75,7 @@ class KnowledgeThen(Knowledge):
 
     @cached_property
     def dataset_tallies(self) -> DatasetTallies:
-        """As of any knowledge; they begin with those of now."""
+        """As in `Knowledge`; they begin with those of now."""
         tallies, told_back = super().dataset_tallies, lambda: self._told_back(datasets_told_of)
         then = Then(self._until_us, self._is_tally_same, self._doubtful_datasets, told_back)
         tallies.begin_with(self._now.dataset_tallies, then)
@@ -83,7 +83,7 @@ class KnowledgeThen(Knowledge):
 
     @cached_property
     def run_records(self) -> RunRecords:
-        """As of any knowledge; those of now hold for runs that have told nothing since."""
+        """As in `Knowledge`; those of now hold for runs that have told nothing since."""
         now = self._now
         return RunRecordsThen(now.run_records, self._is_record_same, lambda: now.graph.identities.changes)
 
@@ -92,7 +92,7 @@ class KnowledgeThen(Knowledge):
         await self._read_nodes()
 
     def catch_up_derivations(self) -> None:
-        """As any knowledge; datasets that were made from others without a job then need not be so now."""
+        """As in `Knowledge`; datasets that were made from others without a job then need not be so now."""
         self._now.catch_up_derivations()
         if self._derivations_as_of != self._now.derivations.heard:
             self._derivations_as_of = self._now.derivations.heard
@@ -102,7 +102,7 @@ class KnowledgeThen(Knowledge):
         super().catch_up_derivations()
 
     def learn(self, facts: Sequence[Fact]) -> Touched:
-        """As any knowledge."""
+        """As in `Knowledge`."""
         self._jobs_told_anew = self._derivations_as_of = None
         return super().learn(facts)
 
@@ -113,16 +113,16 @@ class KnowledgeThen(Knowledge):
         self._edited |= {node for node in nodes if node is not None}
 
     def is_dataset(self, name: DatasetId) -> bool:
-        """As of any knowledge; of one name alone it is enough that a run used it by then."""
+        """As in `Knowledge`; of one name alone it is enough that a run used it by then."""
         return (self._cut.is_used_alone(name) and not self.graph.hides(name)) or super().is_dataset(name)
 
     def is_job(self, name: JobId) -> bool:
-        """As of any knowledge; of one of whose runs any is as it was then that is enough."""
+        """As in `Knowledge`; of one of whose runs any is as it was then that is enough."""
         is_known = target_of(name) in self._cut.heard_of or self._cut.has_run(name)
         return (is_known and not self.graph.hides(name)) or super().is_job(name)
 
     def job_names(self) -> Iterable[JobId]:
-        """As of any knowledge; among them some of whom nobody had told by then."""
+        """As in `Knowledge`; among them some of whom nobody had told by then."""
         tallies, until_us = self._now.job_tallies, self._until_us
         now = (
             job
@@ -137,13 +137,13 @@ class KnowledgeThen(Knowledge):
         return all(link.seen is None or link.seen.last_us <= self._until_us for link in links)
 
     def count_runs(self) -> int:
-        """As of any knowledge, but without a look at each of them."""
+        """As in `Knowledge`, but without a look at each of them."""
         again, now = self._cut.again.runs, self._now.graph.runs
         twice = sum(run_id in now and side(now[run_id], self._until_us) == "before" for run_id in again)
         return self._now.spoken.silent_after(self._until_us) + len(again) - twice
 
     def around(self, node: DatasetId | JobId, max_hops: int) -> Around:
-        """As of any knowledge; walked in the graph of now where its edges tell which of them were there then."""
+        """As in `Knowledge`; walked in the graph of now where its edges tell which of them were there then."""
         self.catch_up_derivations()
         if not self.derivations and self._has_only_edges_of_now and self._is_start_of_now(node):
             found = around_by(self._now.graph, self._until_us, self._cut.are_alone_as_then, node, max_hops)
@@ -163,12 +163,12 @@ class KnowledgeThen(Knowledge):
         return self._cut.is_in_step and not is_any_told and all(map(self._is_where_it_was, self._cut.again.runs))
 
     def seen(self, name: DatasetId) -> Seen:
-        """As of any knowledge."""
+        """As in `Knowledge`."""
         told = self._told_by_runs(name) if self._cut.are_alone_as_then((name,)) else None
         return super().seen(name) if told is None else told
 
     def heard_of(self, node: DatasetId | JobId) -> Seen:
-        """As of any knowledge; where nothing is folded again of a node that its runs alone tell of, these tell when."""
+        """As in `Knowledge`; where nothing is folded again of a node that its runs alone tell of, these tell when."""
         target = target_of(node)
         known = self._cut.heard_of.get(target)
         if known is None and (known := self._told_by_runs(node)) is not None:
@@ -213,7 +213,7 @@ class KnowledgeThen(Knowledge):
         return Seen.over((self._dataset_seen_whole(name, now), None if again is None else again.observed))
 
     def _dataset_seen_whole(self, name: DatasetId, now: DatasetTally) -> Seen | None:
-        """The same by the runs that are not folded again."""
+        """When such a dataset was heard of by then, by the runs that are not folded again; None: by none of them."""
         if now.seen.first_us > self._until_us:
             return None
         if now.seen.last_us <= self._until_us:
@@ -273,7 +273,7 @@ class KnowledgeThen(Knowledge):
         return self._are_ends_same([name for _, name in run.observed], self._cut.is_shape_as_then)
 
     def rendered_job_alike(self, job: JobId, facets: AbstractSet[str]) -> JobNode | None:
-        """As it is rendered of now."""
+        """As in `Knowledge`: as it is rendered of now."""
         rendered = self._now.rendered.job_nodes.get(job)
         if rendered is None or target_of(job) in self._edited or not self._cut.are_job_facets_alike(job, facets):
             return None
@@ -286,7 +286,7 @@ class KnowledgeThen(Knowledge):
         return rendered if self.whole_of(job) == self._now.whole_of(job) else None
 
     def rendered_alike(self, name: DatasetId, facets: AbstractSet[str]) -> bytes | None:
-        """As it is rendered of now."""
+        """As in `Knowledge`: as it is rendered of now."""
         is_one = self._cut.are_alone_as_then((name,)) and not self._edited_any((name,))
         if not is_one or not self._cut.are_facets_alike(name, facets):
             return None
@@ -333,7 +333,7 @@ class KnowledgeThen(Knowledge):
             yield last_us, told_of(runs[run_id])
 
     def _job_tally(self, name: JobId) -> JobTally | None:
-        """As of any knowledge; told from that of now where only the job's own runs tell of it."""
+        """As in `Knowledge`; told from that of now where only the job's own runs tell of it."""
         known, now = self._now.job_tallies.get(name), self._now.graph
         is_plain = known is not None and _is_plain(known) and target_of(name) not in self._edited
         if known is None or not is_plain or not self._is_job_told_alike(name):
@@ -363,7 +363,7 @@ class KnowledgeThen(Knowledge):
         return now.of_job.job == then.of_job.job and now.of_job.parts_of == then.of_job.parts_of
 
     def _dataset_tally(self, name: DatasetId) -> DatasetTally | None:
-        """As of a job."""
+        """As in `Knowledge`; told from that of now where only runs tell of the dataset, by one name."""
         known = self._now.dataset_tallies.get(name)
         is_plain = known is not None and _is_plain(known) and target_of(name) not in self._edited
         is_one = self._cut.are_alone_as_then((name,))
@@ -405,13 +405,13 @@ class KnowledgeThen(Knowledge):
                 yield from dataset.readers | dataset.writers
 
     def _doubtful_datasets(self) -> Iterator[DatasetId]:
-        """The same of datasets, and those that may have been shown by names then that they are not shown by now."""
+        """The datasets that may have been otherwise, or shown by other names, though nothing was told of them since."""
         yield from self._cut.identities.joined()
         yield from self._now.graph.identities.joined()
         yield from self._perhaps_otherwise()
 
     def _perhaps_otherwise(self) -> Iterator[DatasetId]:
-        """The same but for those of several names, by which they may have gone then."""
+        """Those of the doubtful datasets that are not doubtful only because they have, or had, several names."""
         yield from self._cut.again.datasets
         yield from map(self._cut.shown, self._cut.identities.loose)  # others may have claimed them since
         for name in self._doubtful_names():
@@ -426,7 +426,7 @@ class KnowledgeThen(Knowledge):
         yield from (DatasetId(*names) for kind, *names in self._edited if kind == "dataset")
 
     def otherwise_now(self) -> Generator[None, None, Among | None]:
-        """As of any knowledge."""
+        """As in `Knowledge`."""
         told = yield from told_since(self._now, self._until_us)
         named = yield from parted_or_joined(self._cut)
         jobs, datasets = {*self._doubtful_jobs()}, {*self._perhaps_otherwise()}

@@ -99,7 +99,7 @@ ServiceHere = Annotated[Service, Depends(_service)]
 Known = Annotated[Knowledge, Depends(_knowledge)]
 """What is known now, or was as of the read's `asOf` and `logSize`."""
 Replay = Annotated[Callable[[], Replaying], Depends(_replay)]
-"""Gives the same once more, replayed: for where `Known` does not know when names were last called one by then."""
+"""Gives what `Known` is, out of the log replayed: for where `Known` cannot tell when names were last called one."""
 Until = Annotated[Callable[[int], Replaying], Depends(_until)]
 """Gives what was known as of a time (microseconds since 1970) and the read's `logSize`, read through."""
 
@@ -148,17 +148,17 @@ async def _read_through(knowledge: Known) -> Knowledge:
 
 
 Summed = Annotated[Knowledge, Depends(_summed)]
-"""The same, once all jobs and datasets are counted; others have their turn meanwhile."""
+"""What `Known` is, once all jobs and datasets are counted; others have their turn meanwhile."""
 Grouped = Annotated[Knowledge, Depends(_grouped)]
-"""The same for whom also asks for namespaces."""
+"""What `Known` is, once all are counted, and of a past it was found when each namespace was heard of by then."""
 Counted = Annotated[Knowledge, Depends(_counted)]
-"""The same for whom also counts when each was heard of."""
+"""What `Known` is, once all are counted, and of a past it was found when each of them was heard of by then."""
 JobsCounted = Annotated[Knowledge, Depends(_jobs_counted)]
-"""The same for whom jobs alone are enough."""
+"""What `Known` is, once all jobs are counted, and of a past it was found when each of them was heard of by then."""
 DatasetsCounted = Annotated[Knowledge, Depends(_datasets_counted)]
-"""The same for whom datasets alone are enough."""
+"""What `Known` is, once all datasets are counted, and of a past it was found when each was heard of by then."""
 ReadThrough = Annotated[Knowledge, Depends(_read_through)]
-"""The same, once all facets that tell of columns are read, as who asks what a column feeds must know."""
+"""What `Known` is, once all facets that tell of columns are read, as who asks what a column feeds must know."""
 
 
 class SaysAsOf:

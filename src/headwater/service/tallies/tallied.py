@@ -142,7 +142,7 @@ class Tallied(Generic[NodeT, TallyT]):
         return known is not None and self._then is not None and known.seen.last_us > self._then.until_us
 
     def look_back_at_namespaces(self) -> Iterator[None]:
-        """The same, where only the namespaces must be known."""
+        """Count up, and of a past find when namespaces were heard of by then, some with each step."""
         yield from self.count_up()
         if self._then is not None and self._times_then is None:
             times, is_whole = self._told_in_namespaces(self._then)
@@ -234,7 +234,7 @@ class Tallied(Generic[NodeT, TallyT]):
 
     @property
     def shown(self) -> int:
-        """How many there are, but for deleted ones."""
+        """How many nodes there are, but for deleted ones."""
         self._caught_up()
         return self._shown
 

@@ -17,11 +17,12 @@ class JobTally(NamedTuple):
     """False for one that is deleted."""
     edges: int
     tags: tuple[str, ...] = ()
-    """Those that producers told."""
+    """The tags that producers told."""
     last_new_us: int = AFTER_ALL_US
     """Until when anybody told what this hangs on, but for when the job was heard of last; or some time after that.
 
-    `AFTER_ALL_US` where nobody can tell."""
+    Microseconds since 1970; `AFTER_ALL_US` where nobody can tell.
+    """
 
 
 class Source(NamedTuple):
@@ -42,6 +43,9 @@ class DatasetTally(NamedTuple):
     source: Source | None
     """None for one that is deleted."""
     tags: tuple[str, ...] = ()
-    """Those that producers told, of the dataset or of its columns."""
+    """The tags that producers told of the dataset or of its columns."""
     last_new_us: int = AFTER_ALL_US
-    """As of a job."""
+    """Until when anybody told what this hangs on, but for when the dataset was heard of last; or some time after that.
+
+    Microseconds since 1970; `AFTER_ALL_US` where nobody can tell.
+    """

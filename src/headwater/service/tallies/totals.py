@@ -155,7 +155,7 @@ class Nodes(Generic[NodeT]):
         self._unplaced = unplaced
 
     def __len__(self) -> int:
-        """How many there are."""
+        """How many nodes there are, the unplaced ones too."""
         return len(self._order)
 
     def page(self, limit: int | None, offset: int = 0) -> list[NodeT]:

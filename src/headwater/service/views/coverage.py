@@ -42,7 +42,7 @@ class _Counts(NamedTuple):
 
     @property
     def namespaces(self) -> set[str]:
-        """Those that anything is in."""
+        """The namespaces that anything is in."""
         return {*self.jobs, *self.runs, *self.datasets, *self.gaps} - {""}
 
 

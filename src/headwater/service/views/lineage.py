@@ -62,7 +62,7 @@ async def lineage(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_
 
 
 def lineage_now(knowledge: Knowledge, node: DatasetId | JobId | ColumnId, max_hops: int) -> bytes:
-    """The same in one go, for who cannot let others have their turn."""
+    """What `lineage` answers, put together in one go, for who cannot let others have their turn."""
     return _put_together(knowledge, without_column(node), _around(knowledge, node, max_hops))
 
 

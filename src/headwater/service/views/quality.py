@@ -60,7 +60,10 @@ def newest_told(knowledge: Knowledge, name: DatasetId) -> Newest:
 
 
 def quality_of(newest: Newest, column: str | None = None) -> Quality | None:
-    """The same in numbers; None where nothing was told. Of a column: also what is of no column."""
+    """What was last told of a dataset's quality, in numbers; None where nothing was told.
+
+    With `column` what is of that column or of none.
+    """
     if newest.at_us is None:
         return None
     assertions = [each for each in newest.asserted if column is None or each.of_column in (None, column)]

@@ -72,7 +72,7 @@ def run_shapes(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Ru
 
 
 def run_texts(knowledge: Knowledge, runs: Iterable[KnownRun]) -> list[shapes.Run]:
-    """The same, to be written and not looked into: a run that has ended is kept as JSON until it is told of anew."""
+    """The runs, in their order, as JSON that nobody can look into; one that has ended is kept until it tells more."""
     known = list(runs)
     kept = knowledge.rendered.runs
     texts = {run.run_id: text for run in known if (text := kept.get(run.run_id)) is not None}

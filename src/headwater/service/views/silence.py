@@ -27,7 +27,7 @@ def window_s(knowledge: Knowledge, job: JobId) -> int | None:
 
 
 def _window_s_of(knowledge: Knowledge, digest: bytes | None) -> int | None:
-    """The same of a job whose facet has that digest."""
+    """The seconds that a job lets pass between two events at most, by the digest of its facet; None: no promise."""
     kind = knowledge.facets.read(JobTypeFacet, digest)
     return None if kind is None else kind.window_s
 

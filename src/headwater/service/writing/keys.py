@@ -97,7 +97,7 @@ def keys(edits: Edits, configured: Configured) -> shapes.Keys:
 
 
 def jwks(edits: Edits, configured: Configured) -> str:
-    """The same as a JSON Web Key Set."""
+    """All keys, enrolled or configured, as the text of a JSON Web Key Set; a revoked one has `revokedFrom`."""
     revoked = {key_id: iso(microseconds(_time(told, "from"))) for key_id, told in _revoked(edits)}
     return write_jwks(dict(sorted({**configured, **dict(_enrolled(edits))}.items())), revoked)
 
