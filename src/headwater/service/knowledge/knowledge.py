@@ -121,23 +121,23 @@ class Knowledge:
 
     def _count(self, before: Before, news: News) -> None:
         """See to it that jobs and datasets are counted anew that may add something else."""
-        touched = news.touched
-        self.activities.touch(touched.jobs, before.told)
-        self.job_tallies.touch(touched.jobs)
+        jobs, datasets, _ = news.touched
+        self.activities.touch(jobs, before.told)
+        self.job_tallies.touch(jobs)
         # A dataset may be shown by another name once an event is the first to name it, or what named it is withdrawn.
         for name in news.reshown:
             self.dataset_tallies.touch(self.graph.identities.members(name))
-        self.dataset_tallies.touch(touched.datasets)
-        self.derivations.touch(touched.datasets, touched.jobs)
+        self.dataset_tallies.touch(datasets)
+        self.derivations.touch(datasets, jobs)
         for name in news.respelled:
             self.dataset_tallies.touch(map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(name)))
         if news.joins or news.is_moved:
             self.derivations.touch_all()
         if news.is_moved:
-            known = (self.graph.jobs.get(job) for job in touched.jobs)
+            known = (self.graph.jobs.get(job) for job in jobs)
             self.derivations.look_again_at(name for job in known if job is not None for name in job.writes)
         if news.joins:
-            self._count_again(touched, only_joined=news.only_joined)
+            self._count_again(news.touched, only_joined=news.only_joined)
 
     def _count_again(self, touched: Touched, *, only_joined: bool) -> None:
         """Look again at whoever may add something else because classes of names changed.

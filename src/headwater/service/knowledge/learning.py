@@ -66,11 +66,11 @@ def seen_before(graph: Graph, activities: Activities, spoken: Spoken, facts: Seq
     """Ask what is known of whom facts are about that the graph is about to be told."""
     touched, changes = touched_by(graph, told), graph.identities.changes
     parts = misnamed_parts(graph, told.runs)
-    kinds = {type(fact) for fact in facts}
+    kinds = {*map(type, facts)}
     only_joins = graph.identities.only_joins and EngineCatalog not in kinds
     reshaped, hidden, unused = reshaped_by(graph, facts), hidden_of(graph, touched), unused_of(graph, told)
     spoke, of_runs = {run_id: spoken.seen(run_id) for run_id in told.runs}, activities.spoke(told.runs)
-    # By position, here and below: names would take another microsecond of each event's seventy.
+    # By position, here and below: by name takes another half a microsecond of each event's seventy.
     return Before(touched, changes, parts, Edit in kinds, only_joins, reshaped, hidden, unused, spoke, of_runs)
 
 
@@ -79,7 +79,8 @@ def news_since(before: Before, graph: Graph, told: Mentions) -> News:
     was, now = before.touched, touched_by(graph, told)
     datasets, reshown = was.datasets | now.datasets, was.datasets ^ now.datasets
     touched = Touched(was.jobs | now.jobs, datasets, now.run)
-    parts = before.parts | misnamed_parts(graph, told.runs)
+    parts = misnamed_parts(graph, told.runs)
+    parts |= before.parts
     joins, is_moved = before.changes != graph.identities.changes, bool(was.jobs - now.jobs)
     only_joined = before.only_joins and graph.identities.only_joins
     is_renamed = joins or bool(reshown or told.declared_jobs) or before.hidden != hidden_of(graph, was)
