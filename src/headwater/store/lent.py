@@ -85,6 +85,7 @@ class LentStore(OpenStore):
                 del self._contents[self._waiting.popleft()[1]]
 
     def wait_for_facts(self) -> None:
+        """As in `Bounded`."""
         if self._folded < self._size:
             with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
                 self.see_to_facts()

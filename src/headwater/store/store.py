@@ -418,6 +418,7 @@ class Store(OpenStore):
         self._taken_in = place + 1
 
     def wait_for_facts(self) -> None:
+        """As in `Bounded`."""
         with suppress(UnavailableError):  # what is stored can be read even if nothing more can be
             self.catch_up()
 

@@ -102,6 +102,7 @@ class ReaderUntil(Reader):
         return self._beside
 
     def wait_for_facts(self) -> None:
+        """As in `Bounded`."""
         self._now.wait_for_facts()
 
     def _apart(self, run_ids: Iterable[str]) -> tuple[list[str], list[str]]:
