@@ -4,10 +4,11 @@ Either is first laid out as elements, each with a value that says what it is lik
 Of two graphs only what differs by digest is laid out, so that what they have in common costs next to nothing.
 
 Datasets go by the names that the later argument shows them under, so a dataset that got another name is no change of
-its edges and columns, but one of itself.
+its edges and columns, but one of itself. Of several that became one, one got other names; the others went, with all
+that was theirs. Of one that fell apart it is the other way round, so that the way back undoes the way there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final, Literal, NamedTuple
 
@@ -16,7 +17,6 @@ from headwater.graph.columns import ColumnEdge
 from headwater.graph.lineage import Graph
 from headwater.graph.tags import said_of, told_of_dataset, told_of_job
 from headwater.model.facet_texts import sorted_json
-from headwater.model.facts import Stamped
 from headwater.model.names import ColumnId, DatasetId, JobId, without_column
 
 Kind = Literal[
@@ -44,6 +44,8 @@ ABOUT_THE_EVENT: Final = frozenset({"signature", "headwater_chain"})
 """Facets that are different in every event, because they are about the event."""
 _SCHEMA: Final = "schema"
 _TAGS: Final = "tags"
+_MANY: Final = 16
+"""Facets that are read in one go."""
 _ALWAYS: Final = ("_producer", "_schemaURL")
 _UNORDERED: Final[Mapping[str, str]] = {
     "executionParameters": "parameters",
@@ -177,21 +179,41 @@ class GraphDiff:
     def __init__(self, before: Side, after: Side) -> None:
         self._before = before
         self._after = after
-        self._groups: dict[DatasetId, Sequence[DatasetId]] = {}
+        self._names: dict[DatasetId, DatasetId] = {}
 
     def name(self, before: DatasetId) -> DatasetId:
-        """The name under which a dataset of the graph before is told of."""
-        after = self._after.graph
-        known = (member for member in self._before.graph.members(before) if _is_any_known(after, member))
-        return next((after.shown(member) for member in known), before)
+        """The name under which a dataset of the graph before, by its shown name, is told of.
 
-    def names_before(self, name: DatasetId) -> Sequence[DatasetId]:
-        """The datasets of the graph before that a name stands for: several, where they turned out to be one."""
-        if name not in self._groups:
-            was = self._before.graph
-            found = dict.fromkeys(was.shown(member) for member in (name, *self._after.graph.members(name)))
-            self._groups[name] = [each for each in found if was.is_shown(each) and self.name(each) == name]
-        return self._groups[name]
+        It is that of the dataset which it is afterwards, unless that one is another dataset of the graph before.
+        """
+        was, now = self._before.graph, self._after.graph
+        if was.identities.is_alone(before) and now.identities.is_alone(before):  # as nearly all are
+            return before
+        if before not in self._names:
+            after = _same_in(now, was.members(before))
+            is_this = after is not None and _same_in(was, now.members(after)) == before
+            self._names[before] = after if after is not None and is_this else before
+        return self._names[before]
+
+    def name_before(self, name: DatasetId) -> DatasetId | None:
+        """The shown name, in the graph before, of the dataset that a name stands for; None where there was none."""
+        was = self._before.graph
+        found = (was.shown(member) for member in (name, *self._after.graph.members(name)))
+        return next((each for each in found if was.is_shown(each) and self.name(each) == name), None)
+
+    def told_before(self, name: DatasetId) -> DatasetId:
+        """The name under which is told of what went by this name before, or does now where nobody used it before."""
+        was, now = self._before.graph, self._after.graph
+        if not _is_any_known(was, name) and _is_any_known(now, name):
+            return now.shown(name)
+        return self.name(was.shown(name))
+
+    def told_after(self, name: DatasetId) -> DatasetId:
+        """The name under which is told of what goes by this name now, or did where nobody uses it now."""
+        was, now = self._before.graph, self._after.graph
+        if not _is_any_known(now, name) and _is_any_known(was, name):
+            return self.name(was.shown(name))
+        return now.shown(name)
 
     def about(self, node: Node) -> Among:
         """Where changes may be that touch a node."""
@@ -200,10 +222,9 @@ class GraphDiff:
             return Among({node, *(giver for job in known if job is not None for giver in job.fed_by)}, frozenset())
         name = without_column(node)
         jobs, datasets = set[JobId](), {name}
-        for graph, names in ((self._after.graph, (name,)), (self._before.graph, (name, *self.names_before(name)))):
-            for each in names:
-                jobs.update(graph.readers(each), graph.writers(each))
-                datasets |= graph.fed_by(each)
+        for graph, each in ((self._after.graph, name), (self._before.graph, self.name_before(name) or name)):
+            jobs.update(graph.readers(each), graph.writers(each))
+            datasets.update(graph.members(each), graph.fed_by(each))  # other names: it may have been several
         return Among(jobs, datasets)
 
     def lay_out(self, before: Layout, after: Layout, among: Among | None = None) -> Iterator[None]:
@@ -220,7 +241,11 @@ class GraphDiff:
             names.update(self._told_under(name))
             yield
         for name in names:
-            self._dataset(name, self._after.graph.is_shown(name), before, after)
+            self._dataset(name, before, after)
+            yield
+        moved = [name for name in names if self._is_of_another(name)]
+        for name in (yield from self._fed_by(moved)):
+            self._column_edges(name, before, after)
             yield
 
     def _everything(self) -> Among:
@@ -249,29 +274,51 @@ class GraphDiff:
             _lay_out_facets(sides, "jobFacet", job, None)
             _lay_out_tags(sides, job, [[job]] * 2)
 
-    def _dataset(self, name: DatasetId, is_now: bool, before: Layout, after: Layout) -> None:
-        group, current = self.names_before(name), [name] if is_now else []
-        if group:
-            before[Element("dataset", (name,))] = _names(self._before.graph, group)
-        if is_now:
+    def _dataset(self, name: DatasetId, before: Layout, after: Layout) -> None:
+        former, current = self._before_and_after(name)
+        if former is not None:
+            before[Element("dataset", (name,))] = _names(self._before.graph, former)
+        if current is not None:
             after[Element("dataset", (name,))] = _names(self._after.graph, current)
-        sides = ((before, self._before, _told(self._before, group)), (after, self._after, _told(self._after, current)))
+        sides = ((before, self._before, _told(self._before, former)), (after, self._after, _told(self._after, current)))
         (*_, was), (*_, now) = sides
         if was.get(_SCHEMA) != now.get(_SCHEMA):
             for layout, side, told in sides:
                 if _SCHEMA in told:
                     lay_out_schema(layout, name, side.content(told[_SCHEMA]))
-        if group and is_now:
+        if former is not None and current is not None:
             _lay_out_facets(sides, "datasetFacet", name, OF_DATASET)
             _lay_out_tags(sides, name, [layout[Element("dataset", (name,))] for layout in (before, after)])
-        if _evidence(self._before.graph, group) != _evidence(self._after.graph, current):
-            lay_out_edges(before, name, self._renamed(group))
-            lay_out_edges(after, name, (edge for each in current for edge in self._after.graph.column_edges_into(each)))
+        if _evidence(self._before.graph, former) != _evidence(self._after.graph, current):
+            self._column_edges(name, before, after)
 
-    def _renamed(self, group: Iterable[DatasetId]) -> Iterator[ColumnEdge]:
-        for name in group:
-            for edge in self._before.graph.column_edges_into(name):
-                yield edge._replace(source=self.name(edge.source))
+    def _before_and_after(self, name: DatasetId) -> tuple[DatasetId | None, DatasetId | None]:
+        """The shown names of what is told of under this name; None where there was or is none."""
+        return self.name_before(name), name if self._after.graph.is_shown(name) else None
+
+    def _column_edges(self, name: DatasetId, before: Layout, after: Layout) -> None:
+        former, current = self._before_and_after(name)
+        lay_out_edges(before, name, _edges_into(self._before.graph, former, self.told_before))
+        lay_out_edges(after, name, _edges_into(self._after.graph, current, self.told_after))
+
+    def _is_of_another(self, name: DatasetId) -> bool:
+        """Whether what is told of under this name is known in one of the graphs only as a part of another dataset."""
+        was, now = self._before.graph, self._after.graph
+        former, current = self._before_and_after(name)
+        without = was if former is None else now if current is None else None
+        return without is not None and without.shown(name) != name and _is_any_known(without, name)
+
+    def _fed_by(self, sources: Sequence[DatasetId]) -> Generator[None, None, set[DatasetId]]:
+        """The names of datasets that columns of these flow into; what tells of columns is read before, step by step."""
+        while sources and self._after.graph.column_edges.read_some(_MANY):
+            yield
+        sides = (self._before.graph, self.told_before), (self._after.graph, self.told_after)
+        return {told_under(each) for graph, told_under in sides for name in sources for each in graph.fed_by(name)}
+
+
+def _edges_into(graph: Graph, name: DatasetId | None, told_under: Callable[[DatasetId], DatasetId]) -> list[ColumnEdge]:
+    edges = () if name is None else graph.column_edges_into(name)
+    return [edge._replace(source=told_under(edge.source)) for edge in edges]
 
 
 _Sides = tuple[tuple[Layout, Side, Mapping[str, bytes]], tuple[Layout, Side, Mapping[str, bytes]]]
@@ -312,8 +359,13 @@ def _is_any_known(graph: Graph, name: DatasetId) -> bool:
     return any(dataset is not None and dataset.is_known for dataset in datasets)
 
 
-def _names(graph: Graph, names: Iterable[DatasetId]) -> tuple[DatasetId, ...]:
-    return tuple(sorted({member for name in names for member in graph.members(name)}))
+def _same_in(graph: Graph, names: Iterable[DatasetId]) -> DatasetId | None:
+    """The shown name of the dataset that the first of these names has there which is known; None where none is."""
+    return next((graph.shown(name) for name in names if _is_any_known(graph, name)), None)
+
+
+def _names(graph: Graph, name: DatasetId) -> tuple[DatasetId, ...]:
+    return tuple(sorted(graph.members(name)))
 
 
 def flow(job: JobId, reads: Iterable[DatasetId], writes: Iterable[DatasetId], feeds: Iterable[JobId] = ()) -> Layout:
@@ -328,17 +380,11 @@ def _fed(graph: Graph, job: JobId) -> Iterator[JobId]:
     return (other for other in graph.jobs[job].feeds if _has_job(graph, other))
 
 
-def _told(side: Side, names: Sequence[DatasetId]) -> dict[str, bytes]:
-    """The digest of each facet of what is one dataset by these names."""
-    if len(names) == 1:
-        return side.graph.digests_of(names[0])
-    told: dict[str, Stamped] = {}
-    for name in names:
-        for facet, stamped in side.graph.facets_of(name).items():
-            told[facet] = max(told.get(facet, stamped), stamped)
-    return {facet: stamped.content for facet, stamped in told.items()}
+def _told(side: Side, name: DatasetId | None) -> dict[str, bytes]:
+    """The digest of each facet of a dataset."""
+    return {} if name is None else side.graph.digests_of(name)
 
 
-def _evidence(graph: Graph, names: Iterable[DatasetId]) -> set[tuple[DatasetId, tuple[int, bytes]]]:
-    members = (member for name in names for member in graph.members(name))
+def _evidence(graph: Graph, name: DatasetId | None) -> set[tuple[DatasetId, tuple[int, bytes]]]:
+    members = () if name is None else graph.members(name)
     return {(member, key) for member in members if member in graph.datasets for key in graph.datasets[member].evidence}

@@ -144,8 +144,7 @@ def _names(compared: GraphDiff, was: Side, now: Side, page: Iterable[Change]) ->
     """The names under which the datasets of a page are told of, by each of their names."""
     names = {dataset: dataset for change in page for dataset in _datasets(change.element)}
     for name in [*names]:
-        former = (member for each in compared.names_before(name) for member in was.graph.members(each))
-        for member in (*now.graph.members(name), *former):
+        for member in (*now.graph.members(name), *was.graph.members(compared.name_before(name) or name)):
             names.setdefault(member, name)
     return names
 
