@@ -20,5 +20,6 @@ walk       what lies around a node, what feeds a column and what it reaches; wal
 impact     what a change reaches, and whether it breaks there
 causes     why an output is wrong: what changed upstream
 coverage   gaps that are known
+diff       what is different between two graphs; told: what single events tell of that; did: which event did it
 sparkplan  the column graph of a Spark plan
 """

@@ -1,10 +1,10 @@
-"""What single events tell of the elements that a diff compares: to compare two runs, and to find which event did it."""
+"""What single events tell of the elements that a diff compares: to compare two runs, and for `did` to look at."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from headwater.graph.columns import edges_into
 from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent
@@ -21,7 +21,6 @@ from headwater.graph.diff import (
     said,
 )
 from headwater.graph.fold import FactKey
-from headwater.graph.records import Teller
 from headwater.model.edits import tag_of
 from headwater.model.events import Direction
 from headwater.model.facts import (
@@ -46,22 +45,6 @@ NameOf = Callable[[DatasetId], DatasetId]
 """The name under which a dataset is told of, from any of its names."""
 Contents = Callable[[bytes], Mapping[str, Any]]
 _Schemas = dict[DatasetId, tuple[Direction, bytes]]
-
-_DIRECTIONS: Final[Mapping[str, Direction]] = {"reads": "input", "writes": "output"}
-
-
-class Known(NamedTuple):
-    """What a graph knows, as far as it hangs on that which event did a change."""
-
-    of_job: Callable[[JobId], AbstractSet[str]]
-    met: Callable[[str], AbstractSet[tuple[Direction, DatasetId]]]
-    """What a run read and wrote; datasets by the names that changes have."""
-    uses: Callable[[DatasetId], bool]
-    """Whether somebody used this very name."""
-    declares: AbstractSet[tuple[FactKey, DatasetId, str]] = frozenset()
-    """By declaration the facets of datasets that it has."""
-    handed_over: Callable[[JobId, JobId], AbstractSet[Teller]] = lambda *_: frozenset()
-    """The runs and declarations by which one job hands data to another."""
 
 
 class Told(NamedTuple):
@@ -250,107 +233,3 @@ class Mattering:
 
 def _of_any_job(edge: Element) -> tuple[str, tuple[Node | None, ...]]:
     return edge.what, tuple(None if isinstance(end, JobId) else end for end in edge.ends)
-
-
-def did(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
-    """Which event made the change, out of those that only the graph after it knows, in order of time.
-
-    That is the first that told of what came; the first of the last ones that agree on a value; the last that took away
-    an edge or a job: by declaring it anew, giving one of its runs (`known_before`) to another, or deleting it. What a
-    declaration said of a dataset went by the first that replaced it and does not say it. An edge that no event told of
-    whole came with the second of two: one gave the job the run, one told what the run met. Where a declaration under
-    another name told otherwise meanwhile, and the next no longer did, it is the last that told what is so.
-    """
-    found: int | None = None
-    for event in events:
-        match _verdict(change, event, known_before):
-            case True if found is None or _is_taken_away(change):
-                found = event.log_index
-            case False:
-                found = None
-    if found is None and change.way == "came" and change.element.what in _DIRECTIONS:
-        found = _completed(change.element, events, known_after)
-    if found is None:
-        found = _named(change, events, known_before)
-    return _told_last(change, events, known_before) if found is None else found
-
-
-def _told_last(change: Change, events: Sequence[Told], known_before: Known) -> int | None:
-    """The last event that told what is so."""
-    if change.way == "went":
-        return None
-    telling = (event for event in reversed(events) if _verdict(change, event, known_before))
-    return next((event.log_index for event in telling), None)
-
-
-def _named(change: Change, events: Sequence[Told], known_before: Known) -> int | None:
-    """The first event that calls a dataset a table of a catalog by a name that nobody had used.
-
-    What was told before, of names that are the same table, is told of that dataset from then on.
-    """
-    match change:
-        case Change(Element("dataset", _), "changed", before, after):
-            names = {*after} - {*before}
-        case Change(Element("edge" | "columnEdge", ends), "came"):
-            names = {name for end in ends for name in _whole(end) if isinstance(name, DatasetId)}
-        case _:
-            return None
-    new = {name for name in names if not known_before.uses(name)}
-    return next((event.log_index for event in events if new & event.tables), None)
-
-
-def _completed(edge: Element, events: Sequence[Told], known_after: Known) -> int | None:
-    """The first event after which a run is the job's and has met the dataset."""
-    job = next(end for end in edge.ends if isinstance(end, JobId))
-    dataset = next(end for end in edge.ends if isinstance(end, DatasetId))
-    met = (_DIRECTIONS[edge.what], dataset)
-    theirs = {run_id for run_id in known_after.of_job(job) if met in known_after.met(run_id)}
-    halves: dict[tuple[str, bool], int] = {}
-    for place, event in enumerate(events):
-        for run_id, of_job in event.runs.items():
-            if run_id in theirs and of_job == job:
-                halves.setdefault((run_id, True), place)
-            ends = tuple(of_job if isinstance(end, JobId) else end for end in edge.ends)  # a dataset may equal it
-            if run_id in theirs and edge._replace(ends=ends) in event.layout:
-                halves.setdefault((run_id, False), place)
-    whole: dict[str, int] = {}
-    for (run_id, _), place in halves.items():
-        whole[run_id] = max(place, whole.get(run_id, 0))
-    return events[min(whole.values())].log_index if whole else None
-
-
-def _is_taken_away(change: Change) -> bool:
-    return change.way == "went" and change.element.kind in ("job", "edge")
-
-
-def _verdict(change: Change, event: Told, known_before: Known) -> bool | None:
-    """Whether the event says what is so after the change; None: it does not speak of it."""
-    element, layout = change.element, event.layout
-    if change.way == "went" and any(node.node_id in event.deleted for end in element.ends for node in _whole(end)):
-        return True
-    match element.kind:
-        case "edge" if element.what == "feeds" and change.way == "went":
-            tellers = known_before.handed_over(*(end for end in element.ends if isinstance(end, JobId)))
-            return event.declaration in tellers or not tellers.isdisjoint(event.runs) or None
-        case "job" | "edge" if change.way == "went":
-            job = next(end for end in element.ends if isinstance(end, JobId))
-            lost = (run_id for run_id, of_job in event.runs.items() if of_job != job)
-            return event.declared == job or any(run_id in known_before.of_job(job) for run_id in lost) or None
-        case "datasetFacet" | "schema" | "column" if element not in layout and change.way == "went":
-            (*_, dataset) = _whole(element.ends[0])
-            facet = element.what or "schema"
-            is_replaced = (event.declaration, dataset, facet) in known_before.declares
-            return (element.kind == "column" and Element("schema", (dataset,)) in layout) or is_replaced or None
-        case "dataset" if change.way == "changed":
-            return layout.get(element) or None
-        case "columnEdge" if change.way == "changed":
-            return bool({*layout.get(element, ())} - {*change.before}) or None
-        case "job" | "dataset" | "edge" | "columnEdge":
-            return element in layout or None
-    return None if element not in layout else layout[element] == change.after
-
-
-def _whole(end: Node) -> Iterator[Node]:
-    yield end
-    if isinstance(end, ColumnId):
-        yield end.dataset

@@ -135,6 +135,31 @@ def test_an_edge_that_a_new_declaration_leaves_out_went_by_it(client: TestClient
     assert answer["changes"][1]["event"]["eventType"] == "JOB"
 
 
+def test_what_a_new_declaration_leaves_out_went_by_the_first_that_does(client: TestClient) -> None:
+    declared = {key: value for key, value in event().items() if key not in ("run", "eventType")}
+    post(client, {**declared, "eventTime": f"{MONDAY}T10:00:00Z", "inputs": [dataset("a"), dataset("b")]})
+    for hour in (11, 12):
+        post(client, {**declared, "eventTime": f"{MONDAY}T{hour}:00:00Z", "inputs": [dataset("b")]})
+
+    (edge,) = (each for each in get(client, "/api/v1/diff?from=log:1")["changes"] if each["kind"] == "edge")
+
+    assert (edge["change"], edge["event"]["index"]) == ("went", 1)
+
+
+@pytest.mark.parametrize("asked", ["from=log:1&to=log:4", "from=log:4&to=log:1"])
+def test_what_a_run_took_along_to_another_job_went_and_came_by_one_event(client: TestClient, asked: str) -> None:
+    mart = {"job": {"namespace": "etl", "name": "load.mart"}, "inputs": [dataset("raw")], "outputs": [dataset("mart")]}
+    told = [("START", {"inputs": [dataset("raw")]}), ("RUNNING", mart), ("RUNNING", mart), ("COMPLETE", mart)]
+    for minute, (kind, says) in enumerate(told):
+        post(client, event(eventType=kind, eventTime=f"{MONDAY}T10:{minute:02d}:00Z", **says))
+
+    changes = get(client, f"/api/v1/diff?{asked}")["changes"]
+
+    ways = {each["change"] for each in changes if each["kind"] in ("job", "edge")}
+    assert ways == {"came", "went"}
+    assert {each["event"]["index"] for each in changes} == {1}
+
+
 def handed_over(*others: str) -> dict[str, Any]:
     """What a job says that takes data from other jobs, without a dataset between."""
     inputs = [{"namespace": "etl", "name": name, "type": "JOB"} for name in others]

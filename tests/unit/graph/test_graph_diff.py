@@ -1,7 +1,8 @@
 """Comparing layouts, and finding the event that made a change, as data."""
 
+from headwater.graph.did import Known, did
 from headwater.graph.diff import Change, Element, compare, touches
-from headwater.graph.told import Known, Merged, Told, did
+from headwater.graph.told import Merged, Told
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 ORDERS = DatasetId("lake", "orders")
@@ -76,3 +77,12 @@ def test_events_merge_into_their_last_values_with_the_first_event_that_gave_each
         merged.add(told(place, {PRICE: kind}))
 
     assert (merged.layout, merged.since) == ({PRICE: "bigint"}, {PRICE: 2})
+
+
+def test_an_edge_went_when_the_last_run_of_those_that_made_it_was_given_to_another_job() -> None:
+    edge, other = Element("edge", (ORDERS, LOAD), "reads"), JobId("etl", "x")
+    given = [(0, "one", other), (1, "two", LOAD), (2, "two", other), (3, "one", other), (4, "two", other)]
+    events = [told(place, {})._replace(runs={run: job}) for place, run, job in given]
+    before = NOBODY._replace(holders={edge: {"one", "two"}})
+
+    assert did(Change(edge, "went", None, None), events, before, NOBODY) == 2

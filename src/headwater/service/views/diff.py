@@ -8,10 +8,12 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from headwater.errors import NotFoundError
+from headwater.graph.did import Known, did
 from headwater.graph.diff import Among, Change, Element, GraphDiff, Kind, Layout, Node, Side, Way, compare, touches
+from headwater.graph.holders import holders
 from headwater.graph.lineage import Graph
 from headwater.graph.records import RunEnd
-from headwater.graph.told import Known, Mattering, Merged, NameOf, Told, did, told
+from headwater.graph.told import Mattering, Merged, NameOf, Told, told
 from headwater.model.edits import EditEntry
 from headwater.model.extract import facts
 from headwater.model.facts import Fact
@@ -72,27 +74,29 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
         after.as_of,
         sorted(runs_that_may_tell(was.graph, names, page) | runs_that_may_tell(now.graph, names, page)),
         name_of,
-        _known(was.graph, names),
-        _known(now.graph, names),
+        _known(was.graph, names, page, "went"),
+        _known(now.graph, names, page, "came"),
     )
     events = await asyncio.to_thread(search.events, another_reader, page) if page else []
     return _answer((_end(before.as_of), _end(after.as_of)), changes, page, events)
 
 
-def _known(graph: Graph, names: Mapping[DatasetId, DatasetId]) -> Known:
-    known = ((name, graph.datasets[member]) for member, name in names.items() if member in graph.datasets)
+def _known(graph: Graph, names: Mapping[DatasetId, DatasetId], page: Iterable[Change], way: Way) -> Known:
+    """What a graph knows; `way` tells of which changes it has what the other does not have."""
+    members = _by_name(names)
     return Known(
         lambda job: graph.jobs[job].runs or graph.jobs[job].named if job in graph.jobs else frozenset(),
         lambda run_id: {(direction, names.get(name, name)) for direction, name in _observed(graph, run_id)},
         graph.identities.knows,
-        {
-            (declaration, name, facet)
-            for name, dataset in known
-            for declaration, declared in dataset.declared.items()
-            for facet in declared.facets
-        },
-        lambda job, other: graph.jobs[job].feeds.get(other, {}).keys() if job in graph.jobs else frozenset(),
+        {each.element: holders(graph, each.element, members.__getitem__) for each in page if each.way == way},
     )
+
+
+def _by_name(names: Mapping[DatasetId, DatasetId]) -> Mapping[DatasetId, Sequence[DatasetId]]:
+    members: dict[DatasetId, list[DatasetId]] = {}
+    for member, name in names.items():
+        members.setdefault(name, []).append(member)
+    return members
 
 
 def _observed(graph: Graph, run_id: str) -> Iterable[RunEnd]:

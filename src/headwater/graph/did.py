@@ -1,0 +1,166 @@
+"""Which event made a change, out of what events told and what the graphs on either side of it know."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Final, NamedTuple
+
+from headwater.graph.diff import Change, Element, Node
+from headwater.graph.records import Teller
+from headwater.graph.told import Told
+from headwater.model.events import Direction
+from headwater.model.names import ColumnId, DatasetId, JobId
+
+DIRECTIONS: Final[Mapping[str, Direction]] = {"reads": "input", "writes": "output"}
+"""In which a job's edge leads from or to a dataset."""
+
+
+class Known(NamedTuple):
+    """What a graph knows, as far as it hangs on that which event did a change."""
+
+    of_job: Callable[[JobId], AbstractSet[str]]
+    met: Callable[[str], AbstractSet[tuple[Direction, DatasetId]]]
+    """What a run read and wrote; datasets by the names that changes have."""
+    uses: Callable[[DatasetId], bool]
+    """Whether somebody used this very name."""
+    holders: Mapping[Element, AbstractSet[Teller]] = {}
+    """By element that is not in the other graph, the runs and declarations by which it is in this one."""
+
+
+def did(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
+    """Which event made the change, out of those that only the graph after it knows, in order of time.
+
+    That is the first that told of what came; the first of the last ones that agree on a value; of what went the one
+    that deleted it, or by which the last of those let go of it that held it: a declaration by saying no more of it, a
+    run by being another job's. Each let go of it when it did so the first time since it held it. An edge that no event
+    told of whole came with the second of two: one gave the job the run, one told what the run met. Where a declaration
+    under another name told otherwise meanwhile, and the next no longer did, it is the last that told what is so.
+    """
+    if change.way == "went":
+        found = _went(change, events, known_before.holders.get(change.element, frozenset()))
+        return _named(change, events, known_before) if found is None else found
+    found = _agreed_on(change, events)
+    if found is None and change.way == "came" and change.element.what in DIRECTIONS:
+        found = _completed(change.element, events, known_after)
+    if found is None:
+        found = _named(change, events, known_before)
+    return _told_last(change, events) if found is None else found
+
+
+def _agreed_on(change: Change, events: Sequence[Told], holders: AbstractSet[Teller] = frozenset()) -> int | None:
+    """The first of the last events that say what is so after the change."""
+    found: int | None = None
+    for event in events:
+        match _verdict(change, event, holders):
+            case True if found is None:
+                found = event.log_index
+            case False:
+                found = None
+    return found
+
+
+def _told_last(change: Change, events: Sequence[Told]) -> int | None:
+    """The last event that told what is so."""
+    telling = (event for event in reversed(events) if _verdict(change, event, frozenset()))
+    return next((event.log_index for event in telling), None)
+
+
+def _went(change: Change, events: Sequence[Told], holders: AbstractSet[Teller]) -> int | None:
+    deleted = _deleted(change.element, events)
+    if deleted is not None:
+        return deleted
+    if change.element.kind not in ("job", "edge"):
+        return _agreed_on(change, events, holders)
+    let_go = _let_go(change.element, events, holders)
+    return events[max(let_go.values())].log_index if let_go else None
+
+
+def _deleted(element: Element, events: Sequence[Told]) -> int | None:
+    """The last event that deleted one of its ends, if none brought it back since."""
+    ends = {node.node_id for end in element.ends for node in _whole(end)}
+    jobs = {end for end in element.ends if isinstance(end, JobId)}
+    deleted: int | None = None
+    for event in events:
+        if not ends.isdisjoint(event.deleted):
+            deleted = event.log_index
+        elif event.declared in jobs or not jobs.isdisjoint(event.runs.values()) or element in event.layout:
+            deleted = None
+    return deleted
+
+
+def _let_go(element: Element, events: Sequence[Told], holders: AbstractSet[Teller]) -> dict[Teller, int]:
+    """Where in the events each of the holders let go of the element, the first time since it held it."""
+    let_go: dict[Teller, int] = {}
+    holding = {*holders}
+    for place, event in enumerate(events):
+        for holder in holders & {event.declaration, *event.runs}:
+            if _holds(element, event, holder):
+                holding.add(holder)
+            elif holder in holding:
+                holding.discard(holder)
+                let_go[holder] = place
+    return let_go
+
+
+def _holds(element: Element, event: Told, holder: Teller) -> bool:
+    if isinstance(holder, str):
+        return any(isinstance(end, JobId) and end == event.runs[holder] for end in element.ends)
+    return element in event.layout
+
+
+def _named(change: Change, events: Sequence[Told], known_before: Known) -> int | None:
+    """The first event that calls a dataset a table of a catalog by a name that nobody had used.
+
+    What was told before, of names that are the same table, is told of that dataset from then on.
+    """
+    match change:
+        case Change(Element("dataset", _), "changed", before, after):
+            names = {*after} - {*before}
+        case Change(Element("edge" | "columnEdge", ends), "came"):
+            names = {name for end in ends for name in _whole(end) if isinstance(name, DatasetId)}
+        case _:
+            return None
+    new = {name for name in names if not known_before.uses(name)}
+    return next((event.log_index for event in events if new & event.tables), None)
+
+
+def _completed(edge: Element, events: Sequence[Told], known_after: Known) -> int | None:
+    """The first event after which a run is the job's and has met the dataset."""
+    job = next(end for end in edge.ends if isinstance(end, JobId))
+    dataset = next(end for end in edge.ends if isinstance(end, DatasetId))
+    met = (DIRECTIONS[edge.what], dataset)
+    theirs = {run_id for run_id in known_after.of_job(job) if met in known_after.met(run_id)}
+    halves: dict[tuple[str, bool], int] = {}
+    for place, event in enumerate(events):
+        for run_id, of_job in event.runs.items():
+            if run_id in theirs and of_job == job:
+                halves.setdefault((run_id, True), place)
+            ends = tuple(of_job if isinstance(end, JobId) else end for end in edge.ends)  # a dataset may equal it
+            if run_id in theirs and edge._replace(ends=ends) in event.layout:
+                halves.setdefault((run_id, False), place)
+    whole: dict[str, int] = {}
+    for (run_id, _), place in halves.items():
+        whole[run_id] = max(place, whole.get(run_id, 0))
+    return events[min(whole.values())].log_index if whole else None
+
+
+def _verdict(change: Change, event: Told, holders: AbstractSet[Teller]) -> bool | None:
+    """Whether the event says what is so after the change; None: it does not speak of it."""
+    element, layout = change.element, event.layout
+    match element.kind:
+        case "datasetFacet" | "schema" | "column" if element not in layout and change.way == "went":
+            (*_, dataset) = _whole(element.ends[0])
+            is_left_out = element.kind == "column" and Element("schema", (dataset,)) in layout
+            return is_left_out or event.declaration in holders or None
+        case "dataset" if change.way == "changed":
+            return layout.get(element) or None
+        case "columnEdge" if change.way == "changed":
+            return bool({*layout.get(element, ())} - {*change.before}) or None
+        case "job" | "dataset" | "edge" | "columnEdge":
+            return element in layout or None
+    return None if element not in layout else layout[element] == change.after
+
+
+def _whole(end: Node) -> Iterator[Node]:
+    yield end
+    if isinstance(end, ColumnId):
+        yield end.dataset

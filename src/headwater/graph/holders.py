@@ -1,0 +1,56 @@
+"""By which runs and declarations an element is in a graph: of those that may let go of it again."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from headwater.graph.diff import Element
+from headwater.graph.lineage import Graph
+from headwater.graph.records import Dataset, Job, Teller
+from headwater.model.events import Direction
+from headwater.model.names import ColumnId, DatasetId, JobId
+
+MembersOf = Callable[[DatasetId], Iterable[DatasetId]]
+"""The names, in the graph, of what is told of under a name."""
+_NOBODY = Job()
+
+
+def holders(graph: Graph, element: Element, members_of: MembersOf) -> frozenset[Teller]:
+    """Who holds it."""
+    match element:
+        case Element("job", (JobId() as job,)):
+            return frozenset(_of_job(graph.jobs.get(job, _NOBODY)))
+        case Element("edge", (JobId() as job, JobId() as other)):
+            return frozenset(graph.jobs.get(job, _NOBODY).feeds.get(other, ()))
+        case Element("edge", (JobId() as job, DatasetId() as name)):
+            return frozenset(_of_edge(graph, job, "output", members_of(name)))
+        case Element("edge", (DatasetId() as name, JobId() as job)):
+            return frozenset(_of_edge(graph, job, "input", members_of(name)))
+        case Element("datasetFacet", (DatasetId() as name,), facet):
+            return frozenset(_declaring(_known(graph, members_of(name)), facet))
+        case Element("schema", (DatasetId() as name,)) | Element("column", (ColumnId(dataset=name),)):
+            return frozenset(_declaring(_known(graph, members_of(name)), "schema"))
+    return frozenset()
+
+
+def _of_job(job: Job) -> Iterator[Teller]:
+    yield from job.runs or job.named
+    told = (tellers for side in (job.told, job.feeds, job.fed_by) for tellers in side.values())
+    yield from (teller for tellers in told for teller in tellers if not isinstance(teller, str))
+
+
+def _of_edge(graph: Graph, name: JobId, direction: Direction, members: Iterable[DatasetId]) -> Iterator[Teller]:
+    job = graph.jobs.get(name, _NOBODY)
+    for member in members:
+        end = (direction, member)
+        yield from job.told.get(end, ())
+        yield from (run_id for run_id in job.runs if end in graph.runs[run_id].observed)
+        if job.declaration is not None and member in graph.datasets:
+            yield from {job.declaration.key} & graph.datasets[member].declared.keys()
+
+
+def _known(graph: Graph, names: Iterable[DatasetId]) -> list[Dataset]:
+    return [graph.datasets[name] for name in names if name in graph.datasets]
+
+
+def _declaring(datasets: Iterable[Dataset], facet: str) -> Iterator[Teller]:
+    for dataset in datasets:
+        yield from (by for by, told in dataset.declared.items() if facet in told.facets)
