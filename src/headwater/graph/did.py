@@ -68,7 +68,7 @@ def _went(change: Change, events: Sequence[Told], holders: AbstractSet[Teller]) 
     deleted = _deleted(change.element, events)
     if deleted is not None:
         return deleted
-    if change.element.kind not in ("job", "edge"):
+    if change.element.kind not in ("job", "edge", "dataset", "columnEdge"):
         return _agreed_on(change, events, holders)
     let_go = _let_go(change.element, events, holders)
     return events[max(let_go.values())].log_index if let_go else None

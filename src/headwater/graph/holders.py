@@ -1,8 +1,10 @@
 """By which runs and declarations an element is in a graph: of those that may let go of it again."""
 
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
-from headwater.graph.diff import Element
+from headwater.graph.diff import Element, Node
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Job, Teller
 from headwater.model.events import Direction
@@ -14,7 +16,7 @@ _NOBODY = Job()
 
 
 def holders(graph: Graph, element: Element, members_of: MembersOf) -> frozenset[Teller]:
-    """Who holds it."""
+    """Who holds it; of a dataset and its columns declarations alone, for what runs told of these stays."""
     match element:
         case Element("job", (JobId() as job,)):
             return frozenset(_of_job(graph.jobs.get(job, _NOBODY)))
@@ -28,6 +30,11 @@ def holders(graph: Graph, element: Element, members_of: MembersOf) -> frozenset[
             return frozenset(_declaring(_known(graph, members_of(name)), facet))
         case Element("schema", (DatasetId() as name,)) | Element("column", (ColumnId(dataset=name),)):
             return frozenset(_declaring(_known(graph, members_of(name)), "schema"))
+        case Element("dataset", (DatasetId() as name,)):
+            known = _known(graph, members_of(name))
+            return frozenset() if any(each.observed for each in known) else frozenset(_declaring(known))
+        case Element("columnEdge", (origin, end)):
+            return frozenset(_of_column_edge(graph, _place(origin, members_of), _place(end, members_of)))
     return frozenset()
 
 
@@ -51,6 +58,33 @@ def _known(graph: Graph, names: Iterable[DatasetId]) -> list[Dataset]:
     return [graph.datasets[name] for name in names if name in graph.datasets]
 
 
-def _declaring(datasets: Iterable[Dataset], facet: str) -> Iterator[Teller]:
+def _declaring(datasets: Iterable[Dataset], facet: str | None = None) -> Iterator[Teller]:
     for dataset in datasets:
-        yield from (by for by, told in dataset.declared.items() if facet in told.facets)
+        yield from (by for by, told in dataset.declared.items() if facet is None or facet in told.facets)
+
+
+class _Place(NamedTuple):
+    """An end of a column edge: a column, or all of them, of what has these names."""
+
+    names: AbstractSet[DatasetId]
+    column: str | None
+
+
+def _place(end: Node, members_of: MembersOf) -> _Place:
+    match end:
+        case ColumnId(name, column):
+            return _Place({*members_of(name)}, column)
+        case DatasetId():
+            return _Place({*members_of(end)}, None)
+    return _Place(frozenset(), None)
+
+
+def _of_column_edge(graph: Graph, origin: _Place, end: _Place) -> Iterator[Teller]:
+    columns = origin.column, end.column
+    for target in (name for name in end.names if name in graph.datasets):
+        for by, told in graph.datasets[target].declared.items():
+            edges = () if told.evidence is None else graph.column_edges.edges(target, told.evidence[1])
+            if any(
+                edge.source in origin.names and (edge.source_column, edge.target_column) == columns for edge in edges
+            ):
+                yield by

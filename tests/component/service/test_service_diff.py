@@ -146,6 +146,40 @@ def test_what_a_new_declaration_leaves_out_went_by_the_first_that_does(client: T
     assert (edge["change"], edge["event"]["index"]) == ("went", 1)
 
 
+def made_from(*columns: str) -> dict[str, Any]:
+    """A dataset with these columns, each made from the one of its name in `raw`."""
+    fields = {column: columns_from("raw", column)["fields"][column] for column in columns}
+    return dataset("mart", schema=schema(*columns), columnLineage=facet(fields=fields))
+
+
+@pytest.mark.parametrize("left", [[made_from("a")], []])
+@pytest.mark.parametrize("ends", [(1, 3), (3, 1)])
+def test_columns_and_datasets_that_a_new_declaration_of_a_job_leaves_out_went_by_it(
+    client: TestClient, left: list[dict[str, Any]], ends: tuple[int, int]
+) -> None:
+    job = {key: value for key, value in event().items() if key not in ("run", "eventType", "inputs", "outputs")}
+    post(client, {**job, "eventTime": f"{MONDAY}T10:00:00Z", "inputs": [dataset("raw")], "outputs": [made_from(*"ab")]})
+    inputs = [dataset("raw")] if left else []
+    for hour in (11, 12):
+        post(client, {**job, "eventTime": f"{MONDAY}T{hour}:00:00Z", "inputs": inputs, "outputs": left})
+
+    changes = get(client, "/api/v1/diff?from=log:{}&to=log:{}".format(*ends))["changes"]
+
+    assert {"columnEdge", "column", "schema"} <= {each["kind"] for each in changes}
+    assert ("dataset" in {each["kind"] for each in changes}) is not bool(left)
+    assert [each["event"] and each["event"]["index"] for each in changes] == [1] * len(changes)
+
+
+def test_columns_that_a_new_declaration_of_a_dataset_leaves_out_went_by_it(client: TestClient) -> None:
+    for hour, columns in ((10, "ab"), (11, "a"), (12, "a")):
+        post(client, _declared(f"{MONDAY}T{hour}:00:00Z", made_from(*columns)))
+
+    changes = get(client, "/api/v1/diff?from=log:1")["changes"]
+
+    assert ("went", "columnEdge") in {(each["change"], each["kind"]) for each in changes}
+    assert {each["event"]["index"] for each in changes} == {1}
+
+
 @pytest.mark.parametrize("asked", ["from=log:1&to=log:4", "from=log:4&to=log:1"])
 def test_what_a_run_took_along_to_another_job_went_and_came_by_one_event(client: TestClient, asked: str) -> None:
     mart = {"job": {"namespace": "etl", "name": "load.mart"}, "inputs": [dataset("raw")], "outputs": [dataset("mart")]}
