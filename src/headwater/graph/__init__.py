@@ -21,5 +21,6 @@ impact     what a change reaches, and whether it breaks there
 causes     why an output is wrong: what changed upstream
 coverage   gaps that are known
 diff       what is different between two graphs; told: what single events tell of that; did: which event did it
+regrouped  which event made names one dataset; holders: by whom an element is in a graph
 sparkplan  the column graph of a Spark plan
 """

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from headwater.graph.diff import Change, Element, Node
 from headwater.graph.records import Teller
+from headwater.graph.regrouped import Names, OneWith, regrouped_at
 from headwater.graph.told import Told
 from headwater.model.events import Direction
 from headwater.model.names import ColumnId, DatasetId, JobId
@@ -23,7 +24,13 @@ class Known(NamedTuple):
     uses: Callable[[DatasetId], bool]
     """Whether somebody used this very name."""
     holders: Mapping[Element, AbstractSet[Teller]] = {}
-    """By element that is not in the other graph, the runs and declarations by which it is in this one."""
+    """By element that is not so in the other graph, the runs and declarations by which it is so in this one."""
+    names: OneWith = lambda name: (name,)
+    """The names, the shown one first, of what is told of under a name, be it as a part of another dataset."""
+    one_with: OneWith = lambda name: (name,)
+    """The names of what goes by a name that somebody uses."""
+    moved: AbstractSet[Element] = frozenset()
+    """Elements that the other graph has, too, but of a dataset that is told of under another name."""
 
 
 def did(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
@@ -32,17 +39,25 @@ def did(change: Change, events: Sequence[Told], known_before: Known, known_after
     That is the first that told of what came; the first of the last ones that agree on a value; of what went the one
     that deleted it, or by which the last of those let go of it that held it: a declaration by saying no more of it, a
     run by being another job's. Each let go of it when it did so the first time since it held it. An edge that no event
-    told of whole came with the second of two: one gave the job the run, one told what the run met. Where a declaration
-    under another name told otherwise meanwhile, and the next no longer did, it is the last that told what is so.
+    told of whole came with the second of two: one gave the job the run, one told what the run met. Where names turned
+    out to be one dataset, or were taken apart, it is who said so. Where a declaration under another name told otherwise
+    meanwhile, and the next no longer did, it is the last that told what is so.
     """
+    element = change.element
+    is_renamed = element.kind == "dataset" and change.way == "changed"
+    if is_renamed or element in known_before.moved or element in known_after.moved:
+        found = _regrouped(change, events, known_before, known_after)
+        if found is not None or is_renamed:
+            return found
     if change.way == "went":
-        found = _went(change, events, known_before.holders.get(change.element, frozenset()))
-        return _named(change, events, known_before) if found is None else found
+        return _went(change, events, known_before, known_after)
     found = _agreed_on(change, events)
-    if found is None and change.way == "came" and change.element.what in DIRECTIONS:
-        found = _completed(change.element, events, known_after)
+    if found is None and change.way == "came" and element.what in DIRECTIONS:
+        found = _completed(element, events, known_after)
     if found is None:
         found = _named(change, events, known_before)
+    if found is None:
+        found = _regrouped(change, events, known_before, known_after)
     return _told_last(change, events) if found is None else found
 
 
@@ -64,14 +79,29 @@ def _told_last(change: Change, events: Sequence[Told]) -> int | None:
     return next((event.log_index for event in telling), None)
 
 
-def _went(change: Change, events: Sequence[Told], holders: AbstractSet[Teller]) -> int | None:
-    deleted = _deleted(change.element, events)
-    if deleted is not None:
-        return deleted
-    if change.element.kind not in ("job", "edge", "dataset", "columnEdge"):
-        return _agreed_on(change, events, holders)
-    let_go = _let_go(change.element, events, holders)
-    return events[max(let_go.values())].log_index if let_go else None
+def _went(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
+    element, holders = change.element, known_before.holders.get(change.element, frozenset())
+    found, let_go = _deleted(element, events), dict[Teller, int]()
+    if found is None and element.kind in ("job", "edge", "dataset", "columnEdge"):
+        let_go = _let_go(element, events, holders)
+        found = events[max(let_go.values())].log_index if let_go and let_go.keys() == holders else None
+    elif found is None:
+        found = _agreed_on(change, events, holders)
+    if found is None:
+        found = _regrouped(change, events, known_before, known_after)
+    return events[max(let_go.values())].log_index if found is None and let_go else found
+
+
+def _regrouped(change: Change, events: Sequence[Told], known_before: Known, known_after: Known) -> int | None:
+    """The event by which the last of the datasets that it is about got the names that it has after the change."""
+    declaring = known_before.holders.get(change.element, frozenset())
+    places: list[int] = []
+    for name in (node for end in change.element.ends for node in _whole(end) if isinstance(node, DatasetId)):
+        was, now = known_before.names(name), known_after.names(name)
+        names = Names({*was}, {*now}, {*now[:1]} if change.way == "went" else {*now}, declaring)
+        place = regrouped_at(names, events, known_before.one_with, known_after.one_with)
+        places += [] if place is None else [place]
+    return events[max(places)].log_index if places else None
 
 
 def _deleted(element: Element, events: Sequence[Told]) -> int | None:
@@ -112,13 +142,9 @@ def _named(change: Change, events: Sequence[Told], known_before: Known) -> int |
 
     What was told before, of names that are the same table, is told of that dataset from then on.
     """
-    match change:
-        case Change(Element("dataset", _), "changed", before, after):
-            names = {*after} - {*before}
-        case Change(Element("edge" | "columnEdge", ends), "came"):
-            names = {name for end in ends for name in _whole(end) if isinstance(name, DatasetId)}
-        case _:
-            return None
+    if change.way != "came" or change.element.kind not in ("edge", "columnEdge"):
+        return None
+    names = {name for end in change.element.ends for name in _whole(end) if isinstance(name, DatasetId)}
     new = {name for name in names if not known_before.uses(name)}
     return next((event.log_index for event in events if new & event.tables), None)
 
@@ -151,8 +177,6 @@ def _verdict(change: Change, event: Told, holders: AbstractSet[Teller]) -> bool 
             (*_, dataset) = _whole(element.ends[0])
             is_left_out = element.kind == "column" and Element("schema", (dataset,)) in layout
             return is_left_out or event.declaration in holders or None
-        case "dataset" if change.way == "changed":
-            return layout.get(element) or None
         case "columnEdge" if change.way == "changed":
             return bool({*layout.get(element, ())} - {*change.before}) or None
         case "job" | "dataset" | "edge" | "columnEdge":

@@ -30,6 +30,7 @@ from headwater.model.facts import (
     Content,
     Declaration,
     Edit,
+    EngineCatalog,
     Fact,
     JobFacet,
     JobFlow,
@@ -47,6 +48,17 @@ Contents = Callable[[bytes], Mapping[str, Any]]
 _Schemas = dict[DatasetId, tuple[Direction, bytes]]
 
 
+class Naming(NamedTuple):
+    """What an event says of which names are one dataset, by the names that it uses."""
+
+    used: AbstractSet[DatasetId] = frozenset()
+    one: AbstractSet[tuple[DatasetId, DatasetId]] = frozenset()
+    """Pairs that it calls one, or no longer keeps apart."""
+    apart: AbstractSet[tuple[DatasetId, DatasetId]] = frozenset()
+    engines: AbstractSet[DatasetId] = frozenset()
+    """The engines of which it says what a word means, each with the word in place of a name."""
+
+
 class Told(NamedTuple):
     """What an event says, and where it stands in the log."""
 
@@ -62,15 +74,20 @@ class Told(NamedTuple):
     """What it deletes, by node id: a job and a dataset may be equal as pairs."""
     declaration: FactKey | None = None
     """By which key a graph has what it declares, in place of what was declared before under that key."""
+    naming: Naming = Naming()
 
 
 def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
-    """What the facts of one event say; a dataset's value is whether it is given another name."""
-    event_facts = tuple(facts)
+    """What the facts of one event say."""
+    event_facts, used = tuple(facts), set[DatasetId]()
     bodies = {fact.digest: fact.body for fact in event_facts if isinstance(fact, Content)}
 
     def content(digest: bytes) -> Mapping[str, Any]:
         return _parsed(bodies[digest])
+
+    def noted(name: DatasetId) -> DatasetId:
+        used.add(name)
+        return name_of(name)
 
     runs = {fact.run_id: fact.job for fact in event_facts if isinstance(fact, RunOfJob)}
     layout: Layout = {}
@@ -87,38 +104,52 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
             case JobFacet(job=job, name=name):
                 layout[Element("jobFacet", (job,), name)] = said(name, content(fact.content))
             case Observation(run_id=run_id, direction=direction, dataset=name):
-                _flow(layout, runs[run_id], direction, name_of(name))
+                _flow(layout, runs[run_id], direction, noted(name))
             case ObservedFacet(dataset=name, is_of_dataset=True, name="schema"):
-                _note_schema(schemas, name_of(name), fact.direction, fact.content)
+                _note_schema(schemas, noted(name), fact.direction, fact.content)
             case ObservedFacet(dataset=name, is_of_dataset=True, name=facet) if facet in OF_DATASET:
-                layout[Element("datasetFacet", (name_of(name),), facet)] = said(facet, content(fact.content))
+                layout[Element("datasetFacet", (noted(name),), facet)] = said(facet, content(fact.content))
             case ColumnEvidence(target=target):
-                layout.setdefault(Element("dataset", (name_of(target),)), False)
-                _columns(layout, target, content(fact.content), name_of)
+                layout[Element("dataset", (noted(target),))] = None
+                _columns(layout, target, content(fact.content), noted)
             case JobFlow(run_id=run_id, source=source, target=end):
-                _job_flow(layout, (source or runs[run_id], end or runs[run_id]), name_of)
+                _job_flow(layout, (source or runs[run_id], end or runs[run_id]), noted)
             case Alias(name=name, alias=alias):
-                layout.update({Element("dataset", (name_of(each),)): True for each in (name, alias)})
+                layout.update({Element("dataset", (noted(each),)): None for each in (name, alias)})
             case Declaration(node=JobId() as job):
                 declared, declaration = job, fact.key
                 layout[Element("job", (job,))] = None
-                _declared_job(layout, schemas, job, content(fact.content), content, name_of)
+                _declared_job(layout, schemas, job, content(fact.content), content, noted)
             case Edit(target=("job", namespace, name), what="deleted", value=b"true"):
                 deleted.add(JobId(namespace, name).node_id)
             case Edit(target=("dataset", namespace, name), what="deleted", value=b"true"):
-                deleted.add(name_of(DatasetId(namespace, name)).node_id)
+                deleted.add(noted(DatasetId(namespace, name)).node_id)
             case Edit(target=target, what=what, value=value) if (word := tag_of(what)) is not None:
-                if (node := _tagged(target, name_of)) is not None:
+                if (node := _tagged(target, noted)) is not None:
                     layout[Element("tag", (node,), word)] = word if value == b"true" else None
             case Declaration(node=DatasetId() as name):
                 declaration = name
-                _declared(layout, schemas, "output", content(fact.content), content, name_of)
+                _declared(layout, schemas, "output", content(fact.content), content, noted)
                 for job in makers(content(fact.content)):
-                    _job_flow(layout, (job, name), name_of)
+                    _job_flow(layout, (job, name), noted)
     for name, (_, digest) in schemas.items():
         lay_out_schema(layout, name, content(digest))
     tables = {fact.dataset for fact in event_facts if isinstance(fact, CatalogEntry)}
-    return Told(log_index, layout, runs, tables, declared, deleted, declaration)
+    return Told(log_index, layout, runs, tables, declared, deleted, declaration, _naming(event_facts, used))
+
+
+def _naming(facts: Iterable[Fact], used: AbstractSet[DatasetId]) -> Naming:
+    one, apart, engines = set[tuple[DatasetId, DatasetId]](), set[tuple[DatasetId, DatasetId]](), set[DatasetId]()
+    for fact in facts:
+        match fact:
+            case Alias(name=name, alias=alias):
+                one.add((name, alias))
+            case Edit(target=("names", *parts), what="apart", value=value):
+                names = DatasetId(*parts[:2]), DatasetId(*parts[2:])
+                (apart if value == b"true" else one).add(names)
+            case EngineCatalog(engine=engine, word=word):
+                engines.add(DatasetId(engine, word))
+    return Naming(used, one, apart, engines)
 
 
 def _tagged(target: Target, name_of: NameOf) -> Node | None:
@@ -139,7 +170,7 @@ def _parsed(body: bytes) -> Mapping[str, Any]:
 
 
 def _flow(layout: Layout, job: JobId, direction: Direction, dataset: DatasetId) -> None:
-    layout.setdefault(Element("dataset", (dataset,)), False)
+    layout[Element("dataset", (dataset,))] = None
     layout.update(flow(job, [dataset], []) if direction == "input" else flow(job, [], [dataset]))
 
 
@@ -184,7 +215,7 @@ def _declared(
     name_of: NameOf,
 ) -> None:
     own, facets, without = dataset_of(reference), digests(reference), silent(reference)
-    layout.setdefault(Element("dataset", (name_of(own),)), False)
+    layout[Element("dataset", (name_of(own),))] = None
     if "schema" in facets:
         _note_schema(schemas, name_of(own), direction, facets["schema"])
     for facet in OF_DATASET & facets.keys():

@@ -277,6 +277,37 @@ def test_of_two_datasets_that_turn_out_to_be_one_one_changes_and_one_goes(client
     assert changes_of(by_log[1]) == [(_BACK[way], kind, what) for way, kind, what in expected]
     assert by_log[0]["changes"][0]["before"] == by_log[1]["changes"][0]["after"] == ["dataset:glue:b"]
     assert by_log[0]["changes"][0]["after"] == ["dataset:glue:b", "dataset:lake:a"]
+    for answer in (*by_log, by_time):
+        assert {each["event"] and each["event"]["index"] for each in answer["changes"]} == {3}
+
+
+@pytest.mark.parametrize("ends", [(4, 5), (5, 4)])
+def test_what_fell_apart_and_what_became_one_again_is_of_the_edit_that_says_so(
+    client: TestClient, ends: tuple[int, int]
+) -> None:
+    joined_by(0, client)
+    names = {"name": {"namespace": "lake", "name": "a"}, "other": {"namespace": "glue", "name": "b"}}
+    assert client.post("/api/v1/identity/apart", json=names).status_code == 200
+    apart = get(client, "/api/v1/diff?from=log:{}&to=log:{}".format(*ends))
+    assert client.request("DELETE", "/api/v1/identity/apart", json=names).status_code == 200
+    again = get(client, "/api/v1/diff?from=log:{}&to=log:{}".format(*(end + 1 for end in ends)))
+
+    assert apart["totalCount"] == again["totalCount"] == 12
+    assert {each["event"] and each["event"]["index"] for each in apart["changes"]} == {4}
+    assert {each["event"] and each["event"]["index"] for each in again["changes"]} == {5}
+
+
+def test_a_further_name_is_of_the_event_that_gives_it_and_not_of_one_that_gives_a_known_name(
+    client: TestClient,
+) -> None:
+    known, new = ({"namespace": "glue", "name": name, "type": "TABLE"} for name in "bc")
+    for hour, names in ((10, [known]), (11, [known]), (12, [known, new]), (13, [known, new])):
+        post(client, _declared(f"{MONDAY}T{hour}:00:00Z", dataset("a", symlinks=facet(identifiers=names))))
+
+    (change,) = get(client, "/api/v1/diff?from=log:1")["changes"]
+
+    assert {*change["after"]} - {*change["before"]} == {"dataset:glue:c"}
+    assert change["event"]["index"] == 2
 
 
 def test_a_name_that_turns_out_to_be_of_a_known_table_is_of_the_event_that_says_so(client: TestClient) -> None:

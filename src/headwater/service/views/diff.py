@@ -8,11 +8,8 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from headwater.errors import NotFoundError
-from headwater.graph.did import Known, did
+from headwater.graph.did import did
 from headwater.graph.diff import Among, Change, Element, GraphDiff, Kind, Layout, Node, Side, Way, compare, touches
-from headwater.graph.holders import holders
-from headwater.graph.lineage import Graph
-from headwater.graph.records import RunEnd
 from headwater.graph.told import Mattering, Merged, NameOf, Told, told
 from headwater.model.edits import EditEntry
 from headwater.model.extract import facts
@@ -26,6 +23,7 @@ from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.past.pasts import Past
 from headwater.service.request.node_ids import node_of
 from headwater.service.shapes import diff as shapes_diff
+from headwater.service.views.both_sides import Sides, both_sides
 from headwater.service.views.diff_runs import runs_that_may_tell
 from headwater.service.views.names import name_of
 from headwater.store.entries import LoggedEvent, as_today
@@ -62,46 +60,14 @@ async def diff(before: Past, after: Past, asked: Asked, another_reader: AnotherR
     compared = GraphDiff(was, now)
     node = None if asked.node_id is None else _node(compared, before.knowledge, after.knowledge, asked.node_id)
     among = await _among(compared, (before.knowledge, after.knowledge), node)
-    changes = await _compared(compared, among, node, asked.namespace)
+    layouts: tuple[Layout, Layout] = ({}, {})
+    changes = await _compared(compared, layouts, among, node, asked.namespace)
     page = changes[asked.offset : asked.offset + asked.limit]
-    names = _names(compared, was, now, page)
-
-    def name_of(name: DatasetId) -> DatasetId:
-        return names.get(name, name)
-
-    search = _Search(
-        before.as_of,
-        after.as_of,
-        sorted(runs_that_may_tell(was.graph, names, page) | runs_that_may_tell(now.graph, names, page)),
-        name_of,
-        _known(was.graph, names, page, "went"),
-        _known(now.graph, names, page, "came"),
-    )
+    sides = both_sides(compared, was.graph, now.graph, page, layouts)
+    run_ids = (runs_that_may_tell(side.graph, sides.members, page) for side in (was, now))
+    search = _Search(before.as_of, after.as_of, sorted(set[str]().union(*run_ids)), sides)
     events = await asyncio.to_thread(search.events, another_reader, page) if page else []
     return _answer((_end(before.as_of), _end(after.as_of)), changes, page, events)
-
-
-def _known(graph: Graph, names: Mapping[DatasetId, DatasetId], page: Iterable[Change], way: Way) -> Known:
-    """What a graph knows; `way` tells of which changes it has what the other does not have."""
-    members = _by_name(names)
-    return Known(
-        lambda job: graph.jobs[job].runs or graph.jobs[job].named if job in graph.jobs else frozenset(),
-        lambda run_id: {(direction, names.get(name, name)) for direction, name in _observed(graph, run_id)},
-        graph.identities.knows,
-        {each.element: holders(graph, each.element, members.__getitem__) for each in page if each.way == way},
-    )
-
-
-def _by_name(names: Mapping[DatasetId, DatasetId]) -> Mapping[DatasetId, Sequence[DatasetId]]:
-    members: dict[DatasetId, list[DatasetId]] = {}
-    for member, name in names.items():
-        members.setdefault(name, []).append(member)
-    return members
-
-
-def _observed(graph: Graph, run_id: str) -> Iterable[RunEnd]:
-    """What a run read and wrote: nothing, if only others name it."""
-    return graph.runs[run_id].observed if run_id in graph.runs else ()
 
 
 async def _among(compared: GraphDiff, ends: Sequence[Knowledge], node: Node | None) -> Among | None:
@@ -119,12 +85,15 @@ async def _among(compared: GraphDiff, ends: Sequence[Knowledge], node: Node | No
     return Among(jobs, datasets)
 
 
-async def _compared(compared: GraphDiff, among: Among | None, node: Node | None, namespace: str | None) -> list[Change]:
-    """The changes that touch the node and the namespace; others have their turn, since a large graph takes seconds."""
-    before: Layout = {}
-    after: Layout = {}
-    await in_turns(compared.lay_out(before, after, among))
-    return await asyncio.to_thread(_touching, before, after, node, namespace)
+async def _compared(
+    compared: GraphDiff, layouts: tuple[Layout, Layout], among: Among | None, node: Node | None, namespace: str | None
+) -> list[Change]:
+    """The changes that touch the node and the namespace; others have their turn, since a large graph takes seconds.
+
+    What is laid out for that is put into `layouts`.
+    """
+    await in_turns(compared.lay_out(*layouts, among))
+    return await asyncio.to_thread(_touching, *layouts, node, namespace)
 
 
 def _touching(before: Layout, after: Layout, node: Node | None, namespace: str | None) -> list[Change]:
@@ -144,31 +113,13 @@ def _node(compared: GraphDiff, before: Knowledge, after: Knowledge, node_id: str
                 return job
 
 
-def _names(compared: GraphDiff, was: Side, now: Side, page: Iterable[Change]) -> dict[DatasetId, DatasetId]:
-    """The names under which the datasets of a page are told of, by each of their names."""
-    names = {dataset: dataset for change in page for dataset in _datasets(change.element)}
-    for name in [*names]:
-        for member in (*now.graph.members(name), *was.graph.members(compared.name_before(name) or name)):
-            names.setdefault(member, name)
-    return names
-
-
-def _datasets(element: Element) -> Iterable[DatasetId]:
-    for end in element.ends:
-        match end:
-            case ColumnId(dataset=dataset) | (DatasetId() as dataset):
-                yield dataset
-
-
 class _Search(NamedTuple):
     """Looks through the log for who told of changes; pure but for reading it, so it may run in another thread."""
 
     before: AsOf
     after: AsOf
     run_ids: Sequence[str]
-    name_of: NameOf
-    known_before: Known
-    known_after: Known
+    sides: Sides
 
     def events(self, another_reader: AnotherReader, page: Sequence[Change]) -> list[_Event | None]:
         """For each change: the event that made it, or the one that is no longer counted and had made the opposite."""
@@ -181,9 +132,9 @@ class _Search(NamedTuple):
         gone = [event.told for event in by_place.values() if not self._is_after(event.logged)]
         found: list[_Event | None] = []
         for change in page:
-            place = did(change, new, self.known_before, self.known_after)
+            place = did(change, new, self.sides.before, self.sides.after)
             if place is None:
-                place = did(_opposite(change), gone, self.known_after, self.known_before)
+                place = did(_opposite(change), gone, self.sides.after, self.sides.before)
             found.append(None if place is None else by_place[place])
         return found
 
@@ -194,7 +145,8 @@ class _Search(NamedTuple):
         return self.after.counts(logged.event_us, logged.log_index)
 
     def _event(self, logged: LoggedEvent, matters: Mattering) -> _Event:
-        said = matters.of(told(logged.log_index, _facts(logged), self.name_of))
+        told_under = self.sides.told_after if self._is_after(logged) else self.sides.told_before
+        said = matters.of(told(logged.log_index, _facts(logged), lambda name: told_under.get(name, name)))
         return _Event(logged._replace(raw=b""), said)  # of which there may be thousands
 
 
@@ -263,9 +215,7 @@ async def _merged(events: AsyncIterator[_Event], as_of: AsOf) -> Merged:
         if as_of.time_us is None or event.logged.event_us <= as_of.time_us:
             merged.add(event.told)
     for element, value in [*merged.layout.items()]:
-        if element.kind == "dataset":
-            merged.layout[element] = None
-        elif value is None and element.kind in _FACETS:  # it was taken back
+        if value is None and element.kind in _FACETS:  # it was taken back
             del merged.layout[element]
     return merged
 

@@ -7,11 +7,10 @@ from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 
-def runs_that_may_tell(graph: Graph, names: Mapping[DatasetId, DatasetId], changes: Iterable[Change]) -> set[str]:
-    """The ids of the runs, in one of the two graphs; `names` are those that datasets are told of under, by any name."""
-    members: dict[DatasetId, list[DatasetId]] = {}
-    for member, name in names.items():
-        members.setdefault(name, []).append(member)
+def runs_that_may_tell(
+    graph: Graph, members: Mapping[DatasetId, Iterable[DatasetId]], changes: Iterable[Change]
+) -> set[str]:
+    """The ids of the runs, in one of the two graphs; `members` are all names of what is told of under one."""
     ends = {(type(end), end) for change in changes for end in change.element.ends}
     found: set[str] = set()
     for _, end in ends:

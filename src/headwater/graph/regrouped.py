@@ -1,0 +1,73 @@
+"""Which event made names one dataset, or took them apart, out of what events told between two graphs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from headwater.graph.records import Teller
+from headwater.graph.spelling import normal
+from headwater.graph.told import Told
+from headwater.model.names import DatasetId
+
+OneWith = Callable[[DatasetId], Sequence[DatasetId]]
+"""The names of the dataset that goes by a name in a graph."""
+
+
+class Names(NamedTuple):
+    """The names of one dataset in two graphs, of which the events are told that only the later one knows."""
+
+    was: AbstractSet[DatasetId]
+    now: AbstractSet[DatasetId]
+    reached: AbstractSet[DatasetId]
+    """What it must have been joined with; mostly all of `now`."""
+    declaring: AbstractSet[Teller]
+    """The declarations that used those of its names that nobody uses any more."""
+
+
+def regrouped_at(names: Names, events: Sequence[Told], one_before: OneWith, one_after: OneWith) -> int | None:
+    """Where among the events the one stands by which the dataset got these names, and kept no others."""
+    places = [_parted_at(names, events, one_after)] if names.was - names.now else []
+    if names.now - names.was:
+        place = _joined_at(names, events, one_before)
+        places.append(_entered_at(names, events) if place is None else place)
+    return max((place for place in places if place is not None), default=None)
+
+
+def _joined_at(names: Names, events: Sequence[Told], one_before: OneWith) -> int | None:
+    """The first event after which evidence leads to all names that are to be reached."""
+    classes = {name: names.now & {name, *one_before(name)} for name in names.now}
+    begin = next(iter(sorted(names.was & names.now)), None)
+    for place, event in enumerate(events):
+        for one, other in (*event.naming.one, *_spellings(event.naming.used & names.now, names.now)):
+            if one in classes and other in classes:
+                together = classes[one] | classes[other]
+                classes |= dict.fromkeys(together, together)
+        if begin is not None and classes[begin] >= names.reached:
+            return place
+    return None
+
+
+def _spellings(used: AbstractSet[DatasetId], names: AbstractSet[DatasetId]) -> Iterator[tuple[DatasetId, DatasetId]]:
+    return ((one, other) for one in used for other in names if normal(one) == normal(other))
+
+
+def _entered_at(names: Names, events: Sequence[Told]) -> int | None:
+    """The first event that calls one of its new names a table of a catalog, else one of its names."""
+    for some in (names.now - names.was, names.now):
+        words = {DatasetId(name.namespace, name.name.partition(".")[0]) for name in some}
+        for place, event in enumerate(events):
+            if not (some.isdisjoint(event.tables) and words.isdisjoint(event.naming.engines)):
+                return place
+    return None
+
+
+def _parted_at(names: Names, events: Sequence[Told], one_after: OneWith) -> int | None:
+    """The first event that takes two of its names apart, claims one for another dataset, or no longer uses it."""
+    lost = names.was - names.now
+    for place, event in enumerate(events):
+        is_parted = any({*pair} <= names.was and pair[1] not in one_after(pair[0]) for pair in event.naming.apart)
+        is_claimed = any({*pair} & lost and not {*pair} <= names.was for pair in event.naming.one)
+        is_unused = event.declaration in names.declaring and lost.isdisjoint(event.naming.used)
+        if is_parted or is_claimed or is_unused:
+            return place
+    return None

@@ -1,0 +1,108 @@
+"""What the two graphs of a diff know, as far as it hangs on that which event did the changes of a page.
+
+Names and who holds what are looked up before the log is read, which is done in another thread.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import product
+from typing import NamedTuple
+
+from headwater.graph.did import Known
+from headwater.graph.diff import Change, Element, GraphDiff, Layout, Node, Way
+from headwater.graph.holders import holders
+from headwater.graph.lineage import Graph
+from headwater.graph.records import RunEnd, Teller
+from headwater.model.names import ColumnId, DatasetId
+
+Names = Mapping[DatasetId, Sequence[DatasetId]]
+
+
+class Sides(NamedTuple):
+    """Both graphs; the names under which datasets are told of that go by a name in either; all names of one."""
+
+    before: Known
+    after: Known
+    told_before: Mapping[DatasetId, DatasetId]
+    told_after: Mapping[DatasetId, DatasetId]
+    members: Names
+
+
+class _Side(NamedTuple):
+    graph: Graph
+    way: Way
+    """Of what is in this graph only."""
+    names: Names
+    """By the name that it is told of under, the names of a dataset, the shown one first."""
+    told_under: Mapping[DatasetId, DatasetId]
+
+
+def both_sides(
+    compared: GraphDiff, was: Graph, now: Graph, page: Sequence[Change], layouts: tuple[Layout, Layout]
+) -> Sides:
+    """What they know, where `layouts` are what was laid out of the one before and of the one after."""
+    named = {name for change in page for end in change.element.ends for name in _dataset_of(end)}
+    names_before = {name: was.members(compared.name_before(name) or name) for name in named}
+    names_after = {name: now.members(name) for name in named}
+    members = {
+        name: [*dict.fromkeys((name, *names_before[name], *was.members(name), *names_after[name]))] for name in named
+    }
+    anyhow = {each for some in members.values() for each in some}
+    before = _Side(was, "went", names_before, {name: compared.told_before(name) for name in anyhow})
+    after = _Side(now, "came", names_after, {name: compared.told_after(name) for name in anyhow})
+    return Sides(
+        _known(before, after, page, layouts[1]),
+        _known(after, before, page, layouts[0]),
+        before.told_under,
+        after.told_under,
+        members,
+    )
+
+
+def _known(side: _Side, other: _Side, page: Sequence[Change], layout_of_other: Layout) -> Known:
+    graph, told_under = side.graph, side.told_under
+    only_here = [change.element for change in page if change.way == side.way]
+    renamed = [change.element for change in page if change.element.kind == "dataset" and change.way == "changed"]
+    one_with = {name: graph.members(name) for name in told_under}
+    return Known(
+        lambda job: graph.jobs[job].runs or graph.jobs[job].named if job in graph.jobs else frozenset(),
+        lambda run_id: {(direction, told_under.get(name, name)) for direction, name in _observed(graph, run_id)},
+        graph.identities.knows,
+        {each: holders(graph, each, side.names.__getitem__) for each in only_here}
+        | {each: _declaring(side, other, each) for each in renamed},
+        side.names.__getitem__,
+        lambda name: one_with.get(name, (name,)),
+        frozenset(each for each in only_here if _is_moved(each, side, other, layout_of_other)),
+    )
+
+
+def _observed(graph: Graph, run_id: str) -> Iterable[RunEnd]:
+    """What a run read and wrote: nothing, if only others name it."""
+    return graph.runs[run_id].observed if run_id in graph.runs else ()
+
+
+def _declaring(side: _Side, other: _Side, renamed: Element) -> AbstractSet[Teller]:
+    """The declarations that use those names of a dataset which it has in this graph only."""
+    ((name, *_),) = ([*_dataset_of(end)] for end in renamed.ends)
+    lost = {*side.names[name]} - {*other.names[name]}
+    return holders(side.graph, renamed, lambda _: lost)
+
+
+def _is_moved(element: Element, side: _Side, other: _Side, layout_of_other: Layout) -> bool:
+    """Whether the other graph has the same, of a dataset that is told of under another name."""
+    ends = product(*(_also(end, side.names, other.told_under) for end in element.ends))
+    return any(element._replace(ends=alike) in layout_of_other for alike in ends)
+
+
+def _also(end: Node, names: Names, told_under: Mapping[DatasetId, DatasetId]) -> Iterator[Node]:
+    """The end, and as what the other graph may have it."""
+    for told in dict.fromkeys(told_under[name] for dataset in _dataset_of(end) for name in names[dataset]):
+        yield ColumnId(told, end.column) if isinstance(end, ColumnId) else told
+    yield end
+
+
+def _dataset_of(end: Node) -> Iterable[DatasetId]:
+    match end:
+        case ColumnId(dataset=name) | (DatasetId() as name):
+            return (name,)
+    return ()
