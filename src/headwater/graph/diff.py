@@ -204,16 +204,14 @@ class GraphDiff:
     def told_before(self, name: DatasetId) -> DatasetId:
         """The name under which is told of what went by this name before, or does now where nobody used it before."""
         was, now = self._before.graph, self._after.graph
-        if not _is_any_known(was, name) and _is_any_known(now, name):
-            return now.shown(name)
-        return self.name(was.shown(name))
+        after = _known_as(now, name) if _known_as(was, name) is None else None
+        return self.name(was.shown(name)) if after is None else after
 
     def told_after(self, name: DatasetId) -> DatasetId:
         """The name under which is told of what goes by this name now, or did where nobody uses it now."""
         was, now = self._before.graph, self._after.graph
-        if not _is_any_known(now, name) and _is_any_known(was, name):
-            return self.name(was.shown(name))
-        return now.shown(name)
+        before = _known_as(was, name) if _known_as(now, name) is None else None
+        return now.shown(name) if before is None else self.name(before)
 
     def about(self, node: Node) -> Among:
         """Where changes may be that touch a node."""
@@ -306,7 +304,7 @@ class GraphDiff:
         was, now = self._before.graph, self._after.graph
         former, current = self._before_and_after(name)
         without = was if former is None else now if current is None else None
-        return without is not None and without.shown(name) != name and _is_any_known(without, name)
+        return without is not None and _known_as(without, name) not in (None, name)
 
     def _fed_by(self, sources: Sequence[DatasetId]) -> Generator[None, None, set[DatasetId]]:
         """The names of datasets that columns of these flow into; what tells of columns is read before, step by step."""
@@ -353,15 +351,17 @@ def _has_job(graph: Graph, job: JobId) -> bool:
     return graph.has_job(job) and not graph.hides(job)
 
 
-def _is_any_known(graph: Graph, name: DatasetId) -> bool:
-    """Whether a dataset is known under any name that it has there."""
+def _known_as(graph: Graph, name: DatasetId) -> DatasetId | None:
+    """The shown name of what goes by this name; None where nobody uses any of its names, or none is complete."""
     datasets = (graph.datasets.get(member) for member in graph.identities.members(name))
-    return any(dataset is not None and dataset.is_known for dataset in datasets)
+    is_known = any(dataset is not None and dataset.is_known for dataset in datasets)
+    shown = graph.shown(name)
+    return shown if is_known and shown.is_complete else None
 
 
 def _same_in(graph: Graph, names: Iterable[DatasetId]) -> DatasetId | None:
     """The shown name of the dataset that the first of these names has there which is known; None where none is."""
-    return next((graph.shown(name) for name in names if _is_any_known(graph, name)), None)
+    return next((shown for name in names if (shown := _known_as(graph, name)) is not None), None)
 
 
 def _names(graph: Graph, name: DatasetId) -> tuple[DatasetId, ...]:

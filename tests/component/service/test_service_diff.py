@@ -183,8 +183,8 @@ def test_columns_that_a_new_declaration_of_a_dataset_leaves_out_went_by_it(clien
 @pytest.mark.parametrize("asked", ["from=log:1&to=log:4", "from=log:4&to=log:1"])
 def test_what_a_run_took_along_to_another_job_went_and_came_by_one_event(client: TestClient, asked: str) -> None:
     mart = {"job": {"namespace": "etl", "name": "load.mart"}, "inputs": [dataset("raw")], "outputs": [dataset("mart")]}
-    told = [("START", {"inputs": [dataset("raw")]}), ("RUNNING", mart), ("RUNNING", mart), ("COMPLETE", mart)]
-    for minute, (kind, says) in enumerate(told):
+    said: list[Body] = [{"inputs": [dataset("raw")]}, mart, mart, mart]
+    for minute, (kind, says) in enumerate(zip(("START", "RUNNING", "RUNNING", "COMPLETE"), said, strict=True)):
         post(client, event(eventType=kind, eventTime=f"{MONDAY}T10:{minute:02d}:00Z", **says))
 
     changes = get(client, f"/api/v1/diff?{asked}")["changes"]

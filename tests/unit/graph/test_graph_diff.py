@@ -2,7 +2,7 @@
 
 from headwater.graph.did import Known, did
 from headwater.graph.diff import Change, Element, compare, touches
-from headwater.graph.told import Merged, Told
+from headwater.graph.told import Merged, Naming, Told
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 ORDERS = DatasetId("lake", "orders")
@@ -86,3 +86,15 @@ def test_an_edge_went_when_the_last_run_of_those_that_made_it_was_given_to_anoth
     before = NOBODY._replace(holders={edge: {"one", "two"}})
 
     assert did(Change(edge, "went", None, None), events, before, NOBODY) == 2
+
+
+def test_of_three_datasets_that_become_one_each_went_by_the_event_that_joined_it_with_the_one_that_stays() -> None:
+    one, two, three = (DatasetId("lake", name) for name in ("one", "two", "three"))
+    pairs = [(three, two), (three, two), (two, one)]
+    events = [told(place, {})._replace(naming=Naming(one=frozenset({pair}))) for place, pair in enumerate(pairs)]
+    after = NOBODY._replace(names=lambda _: (one, three, two), one_with=lambda _: (one, three, two))
+
+    changed = Change(Element("dataset", (one,)), "changed", (one,), (one, three, two))
+    went = [Change(Element("dataset", (name,)), "went", (name,), None) for name in (two, three)]
+
+    assert [did(change, events, NOBODY, after) for change in (changed, *went)] == [2, 2, 2]

@@ -51,15 +51,15 @@ def both_sides(
     before = _Side(was, "went", names_before, {name: compared.told_before(name) for name in anyhow})
     after = _Side(now, "came", names_after, {name: compared.told_after(name) for name in anyhow})
     return Sides(
-        _known(before, after, page, layouts[1]),
-        _known(after, before, page, layouts[0]),
+        _known(before, after, page, layouts),
+        _known(after, before, page, layouts[::-1]),
         before.told_under,
         after.told_under,
         members,
     )
 
 
-def _known(side: _Side, other: _Side, page: Sequence[Change], layout_of_other: Layout) -> Known:
+def _known(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Layout, ...]) -> Known:
     graph, told_under = side.graph, side.told_under
     only_here = [change.element for change in page if change.way == side.way]
     renamed = [change.element for change in page if change.element.kind == "dataset" and change.way == "changed"]
@@ -72,7 +72,7 @@ def _known(side: _Side, other: _Side, page: Sequence[Change], layout_of_other: L
         | {each: _declaring(side, other, each) for each in renamed},
         side.names.__getitem__,
         lambda name: one_with.get(name, (name,)),
-        frozenset(each for each in only_here if _is_moved(each, side, other, layout_of_other)),
+        frozenset(each for each in only_here if _is_moved(each, side, other, layouts)),
     )
 
 
@@ -88,15 +88,18 @@ def _declaring(side: _Side, other: _Side, renamed: Element) -> AbstractSet[Telle
     return holders(side.graph, renamed, lambda _: lost)
 
 
-def _is_moved(element: Element, side: _Side, other: _Side, layout_of_other: Layout) -> bool:
+def _is_moved(element: Element, side: _Side, other: _Side, layouts: tuple[Layout, ...]) -> bool:
     """Whether the other graph has the same, of a dataset that is told of under another name."""
-    ends = product(*(_also(end, side.names, other.told_under) for end in element.ends))
-    return any(element._replace(ends=alike) in layout_of_other for alike in ends)
+    if element.kind not in ("edge", "columnEdge"):
+        return any(other.told_under[name] != name for end in element.ends for name in _dataset_of(end))
+    alike = (element._replace(ends=ends) for ends in product(*(_also(end, side.names, other) for end in element.ends)))
+    here, there = layouts
+    return any(each in there and each not in here for each in alike)
 
 
-def _also(end: Node, names: Names, told_under: Mapping[DatasetId, DatasetId]) -> Iterator[Node]:
+def _also(end: Node, names: Names, other: _Side) -> Iterator[Node]:
     """The end, and as what the other graph may have it."""
-    for told in dict.fromkeys(told_under[name] for dataset in _dataset_of(end) for name in names[dataset]):
+    for told in dict.fromkeys(other.told_under[name] for dataset in _dataset_of(end) for name in names[dataset]):
         yield ColumnId(told, end.column) if isinstance(end, ColumnId) else told
     yield end
 
