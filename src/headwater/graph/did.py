@@ -2,25 +2,19 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final, NamedTuple
+from itertools import product
+from typing import NamedTuple
 
 from headwater.graph.diff import Change, Element, Node
 from headwater.graph.records import Teller
 from headwater.graph.regrouped import Names, OneWith, regrouped_at
 from headwater.graph.told import Told
-from headwater.model.events import Direction
 from headwater.model.names import ColumnId, DatasetId, JobId
-
-DIRECTIONS: Final[Mapping[str, Direction]] = {"reads": "input", "writes": "output"}
-"""In which a job's edge leads from or to a dataset."""
 
 
 class Known(NamedTuple):
     """What a graph knows, as far as it hangs on that which event did a change."""
 
-    of_job: Callable[[JobId], AbstractSet[str]]
-    met: Callable[[str], AbstractSet[tuple[Direction, DatasetId]]]
-    """What a run read and wrote; datasets by the names that changes have."""
     uses: Callable[[DatasetId], bool]
     """Whether somebody used this very name."""
     holders: Mapping[Element, AbstractSet[Teller]] = {}
@@ -39,8 +33,8 @@ def did(change: Change, events: Sequence[Told], known_before: Known, known_after
     That is the first that told of what came; the first of the last ones that agree on a value; of what went the one
     that deleted it, or by which the last of those let go of it that held it: a declaration by saying no more of it, a
     run by being another job's. Each let go of it when it did so the first time since it held it. An edge that no event
-    told of whole came with the second of two: one gave the job the run, one told what the run met. Where names turned
-    out to be one dataset, or were taken apart, it is who said so. Where a declaration under another name told otherwise
+    told of whole came with the second of two: one gave the job the run, one told what it does. Where names turned out
+    to be one dataset, or were taken apart, it is who said so. Where a declaration under another name told otherwise
     meanwhile, and the next no longer did, it is the last that told what is so.
     """
     element = change.element
@@ -52,8 +46,8 @@ def did(change: Change, events: Sequence[Told], known_before: Known, known_after
     if change.way == "went":
         return _went(change, events, known_before, known_after)
     found = _agreed_on(change, events)
-    if found is None and change.way == "came" and element.what in DIRECTIONS:
-        found = _completed(element, events, known_after)
+    if found is None and change.way == "came" and element.kind == "edge":
+        found = _completed(element, events, known_after.holders.get(element, frozenset()))
     if found is None:
         found = _named(change, events, known_before)
     if found is None:
@@ -149,23 +143,20 @@ def _named(change: Change, events: Sequence[Told], known_before: Known) -> int |
     return next((event.log_index for event in events if new & event.tables), None)
 
 
-def _completed(edge: Element, events: Sequence[Told], known_after: Known) -> int | None:
-    """The first event after which a run is the job's and has met the dataset."""
-    job = next(end for end in edge.ends if isinstance(end, JobId))
-    dataset = next(end for end in edge.ends if isinstance(end, DatasetId))
-    met = (DIRECTIONS[edge.what], dataset)
-    theirs = {run_id for run_id in known_after.of_job(job) if met in known_after.met(run_id)}
-    halves: dict[tuple[str, bool], int] = {}
+def _completed(edge: Element, events: Sequence[Told], runs: AbstractSet[Teller]) -> int | None:
+    """The first event after which one of the runs is the job's and has told of the edge, be it of another job's."""
+    halves: dict[tuple[Teller, int, bool], int] = {}
     for place, event in enumerate(events):
-        for run_id, of_job in event.runs.items():
-            if run_id in theirs and of_job == job:
-                halves.setdefault((run_id, True), place)
-            ends = tuple(of_job if isinstance(end, JobId) else end for end in edge.ends)  # a dataset may equal it
-            if run_id in theirs and edge._replace(ends=ends) in event.layout:
-                halves.setdefault((run_id, False), place)
-    whole: dict[str, int] = {}
-    for (run_id, _), place in halves.items():
-        whole[run_id] = max(place, whole.get(run_id, 0))
+        for (run_id, of_job), at in product(event.runs.items(), range(len(edge.ends))):
+            if run_id not in runs or not isinstance(edge.ends[at], JobId):  # a dataset may equal it
+                continue
+            if of_job == edge.ends[at]:
+                halves.setdefault((run_id, at, True), place)
+            if edge._replace(ends=(*edge.ends[:at], of_job, *edge.ends[at + 1 :])) in event.layout:
+                halves.setdefault((run_id, at, False), place)
+    whole: dict[tuple[Teller, int], int] = {}  # the other half may have been told before
+    for (teller, at, _), place in halves.items():
+        whole[teller, at] = max(place, whole.get((teller, at), 0))
     return events[min(whole.values())].log_index if whole else None
 
 

@@ -220,6 +220,17 @@ def test_data_that_jobs_hand_to_jobs_is_an_edge_by_who_told_it(client: TestClien
     assert len(changes_of(went)) == 2, "the job that nobody names any more went, too"
 
 
+def test_an_edge_between_jobs_came_when_the_run_that_told_of_it_was_the_jobs(client: TestClient) -> None:
+    load, mart = ({"namespace": "etl", "name": name} for name in ("load", "mart"))
+    post(client, event(eventTime=f"{MONDAY}T10:00:00Z", job={**mart, "facets": handed_over("fetch")}))
+    post(client, event(eventTime=f"{MONDAY}T11:00:00Z", job=load))
+
+    (edge,) = (each for each in get(client, "/api/v1/diff?from=log:0")["changes"] if each["kind"] == "edge")
+
+    assert (edge["origin"], edge["destination"]) == ("job:etl:fetch", "job:etl:load")
+    assert edge["event"]["index"] == 1
+
+
 def test_a_dataset_that_got_another_name_is_one_change_and_its_edges_none(client: TestClient) -> None:
     post(client, at(MONDAY, "first", outputs=[dataset("b")]))
     alias = facet(identifiers=[{"namespace": "glue", "name": "a", "type": "TABLE"}])

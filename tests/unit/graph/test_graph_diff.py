@@ -15,7 +15,7 @@ def told(log_index: int, layout: dict[Element, object]) -> Told:
     return Told(log_index, layout, {}, frozenset(), None, frozenset())
 
 
-NOBODY = Known(lambda _: frozenset(), lambda _: frozenset(), lambda _: False)
+NOBODY = Known(lambda _: False)
 
 
 def test_changes_stand_by_kind_and_then_by_name() -> None:
@@ -65,7 +65,7 @@ def test_an_edge_between_a_job_and_a_dataset_of_one_name_was_completed_by_the_ev
     former, edge = JobId("etl", "x"), Element("edge", (LOAD, ORDERS), "writes")
     met = told(0, {Element("edge", (former, ORDERS), "writes"): None})._replace(runs={"run": former})
     given = told(1, {})._replace(runs={"run": LOAD})
-    after = NOBODY._replace(of_job=lambda _: frozenset({"run"}), met=lambda _: frozenset({("output", ORDERS)}))
+    after = NOBODY._replace(holders={edge: frozenset({"run"})})
 
     assert did(Change(edge, "came", None, None), [met, given], NOBODY, after) == 1
     assert did(Change(edge, "came", None, None), [given, met], NOBODY, after) == 0

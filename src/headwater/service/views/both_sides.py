@@ -12,7 +12,7 @@ from headwater.graph.did import Known
 from headwater.graph.diff import Change, Element, GraphDiff, Layout, Node, Way
 from headwater.graph.holders import holders
 from headwater.graph.lineage import Graph
-from headwater.graph.records import RunEnd, Teller
+from headwater.graph.records import Teller
 from headwater.model.names import ColumnId, DatasetId
 
 Names = Mapping[DatasetId, Sequence[DatasetId]]
@@ -60,13 +60,11 @@ def both_sides(
 
 
 def _known(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Layout, ...]) -> Known:
-    graph, told_under = side.graph, side.told_under
+    graph = side.graph
     only_here = [change.element for change in page if change.way == side.way]
     renamed = [change.element for change in page if change.element.kind == "dataset" and change.way == "changed"]
-    one_with = {name: graph.members(name) for name in told_under}
+    one_with = {name: graph.members(name) for name in side.told_under}
     return Known(
-        lambda job: graph.jobs[job].runs or graph.jobs[job].named if job in graph.jobs else frozenset(),
-        lambda run_id: {(direction, told_under.get(name, name)) for direction, name in _observed(graph, run_id)},
         graph.identities.knows,
         {each: holders(graph, each, side.names.__getitem__) for each in only_here}
         | {each: _declaring(side, other, each) for each in renamed},
@@ -74,11 +72,6 @@ def _known(side: _Side, other: _Side, page: Sequence[Change], layouts: tuple[Lay
         lambda name: one_with.get(name, (name,)),
         frozenset(each for each in only_here if _is_moved(each, side, other, layouts)),
     )
-
-
-def _observed(graph: Graph, run_id: str) -> Iterable[RunEnd]:
-    """What a run read and wrote: nothing, if only others name it."""
-    return graph.runs[run_id].observed if run_id in graph.runs else ()
 
 
 def _declaring(side: _Side, other: _Side, renamed: Element) -> AbstractSet[Teller]:
