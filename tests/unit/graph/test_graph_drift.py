@@ -50,3 +50,9 @@ def test_what_several_tell_of_changed_with_the_first_of_them() -> None:
         [("id", "retyped"), ("note", "removed")],
         [],
     ]
+
+
+def test_another_spelling_inside_a_type_is_no_change() -> None:
+    before, after = {"s": "struct<a:int,b:string>"}, {"s": "struct<a: int, b: string>"}
+
+    assert column_changes(before, after) == []

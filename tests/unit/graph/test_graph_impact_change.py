@@ -1,6 +1,8 @@
 """Which changes can be said, and which types read which, by hand from Avro's rules of schema resolution."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headwater.errors import InvalidInputError
 from headwater.graph.impact.change import Change, Fit, fit
@@ -62,8 +64,76 @@ def test_avros_promotions_go_one_way_only(before: str, after: str) -> None:
         ("timestamp", "date", "unreadable"),
         ("boolean", "int", "unreadable"),
         ("struct<a:int>", "struct<a:int>", "same"),
-        ("struct<a:int>", "struct<a:long>", "unreadable"),
+        ("struct<a:int>", "struct<a:long>", "promoted"),
+        ("timestamptz", "TIMESTAMP WITH TIME ZONE", "same"),
+        ("timestamp(6) with time zone", "timestamptz", "other bounds"),
+        ("timestamp(6) with time zone", "timestamp with time zone", "other bounds"),
+        ("timestamp", "timestamp without time zone", "same"),
+        ("timestamp", "timestamp with time zone", "unreadable"),
+        ("timestamp", "timestamp_ntz", "unreadable"),
+        ("time with time zone", "timetz", "same"),
+        ("number(10,2)", "decimal(10, 2)", "same"),
+        ("character varying(20)", "varchar(20)", "same"),
     ],
 )
 def test_types_are_compared_across_the_spellings_of_engines(before: str, after: str, expected: Fit) -> None:
     assert fit(before, after) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("array<int>", "array<INTEGER>", "same"),
+        ("array<int>", "ARRAY< int >", "same"),
+        ("array<int>", "list<int>", "same"),
+        ("array<int>", "array(integer)", "same"),
+        ("array<int>", "int[]", "same"),
+        ("array<int>", "array<bigint>", "promoted"),
+        ("array<bigint>", "array<int>", "unreadable"),
+        ("array<int>", "int", "unreadable"),
+        ("array<decimal(10,2)>", "array<number(10, 2)>", "same"),
+        ("array<decimal(10,2)>", "array<decimal(12,2)>", "other bounds"),
+        ("array<array<int>>", "int[][]", "same"),
+        ("map<string,int>", "map<varchar, integer>", "same"),
+        ("map<string,int>", "map(varchar, bigint)", "promoted"),
+        ("map<string,bigint>", "map<string,int>", "unreadable"),
+        ("map<int,int>", "map<bigint,int>", "unreadable"),
+        ("struct<a:int,b:string>", "struct<a: int, b: string>", "same"),
+        ("struct<a:int,b:string>", "row(a integer, b varchar)", "same"),
+        ("struct<a:int,b:string>", 'ROW<`a` INT, "b" STRING>', "same"),
+        ("struct<a:int,b:string>", "struct<b:string,a:int>", "same"),
+        ("struct<a:int,b:string>", "struct<a:int,b:boolean>", "unreadable"),
+        ("struct<a:int>", "struct<a:int,b:string>", "promoted"),
+        ("struct<a:int,b:string>", "struct<a:int>", "unreadable"),
+        ("struct<a:decimal(10,2),b:int>", "struct<a:decimal(12,2),b:long>", "other bounds"),
+        ("struct<a:struct<b:array<int>>,c:map<string,struct<d:real>>>",
+         "struct<a: struct<b: array<long>>, c: map<string, struct<d: float>>>", "promoted"),
+        ("struct<x: decimal(10,2)>", "row(x numeric(10,2))", "same"),
+    ],
+)  # fmt: skip
+def test_what_a_type_holds_is_resolved_part_by_part(before: str, after: str, expected: Fit) -> None:
+    assert fit(before, after) == expected
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["array<", "array<>", "struct<a:>", "struct<:int>", "struct<a:int,a:int>", "map<int>", "row(int)", ">a<", "(", ""],
+)
+def test_a_type_that_nobody_can_read_is_itself_only(written: str) -> None:
+    assert fit(written, written.upper()) == "same"
+    assert fit(written, "array<int>") == "unreadable"
+
+
+def test_a_type_may_be_as_deep_and_as_long_as_somebody_likes() -> None:
+    deep = f"{'array<' * 20_000}int{'>' * 20_000}"
+
+    assert fit(deep, deep.upper()) == "same"
+    assert fit(deep, f"array<{deep}>") == "unreadable"
+    assert fit("int" + "[]" * 20_000, "(" * 20_000) == "unreadable"
+
+
+@given(st.text('<>()[],: abint`"', max_size=40), st.text('<>()[],: abint`"', max_size=40))
+def test_any_two_types_can_be_compared_and_any_is_its_own(one: str, other: str) -> None:
+    fit(one, other)
+
+    assert fit(one, f" {one.upper()} ") == "same"

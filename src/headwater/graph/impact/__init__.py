@@ -1,5 +1,6 @@
 """What a change of a dataset or column reaches, and whether it breaks what it reaches.
 
+types    types as they are compared, across the spellings of engines
 change   a change that somebody proposes, and which types can be read as which
 told     column edges between two datasets
 reach    every place downstream, with each step that leads there

@@ -1,10 +1,11 @@
 """A change that somebody proposes for a dataset or column, and which types a reader can read as which."""
 
-import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from headwater.errors import InvalidInputError
+from headwater.graph.impact.types import Type, read_type
 
 ChangeKind = Literal["drop", "rename", "retype"]
 Fit = Literal["same", "promoted", "other bounds", "unreadable"]
@@ -40,37 +41,6 @@ class Change:
 _NUMBERS: Final = ("tinyint", "smallint", "int", "long", "float", "double")
 """A reader who expects one of these reads all that stand before it."""
 
-_SPELLINGS: Final = {
-    "byte": "tinyint",
-    "short": "smallint",
-    "int16": "smallint",
-    "integer": "int",
-    "int32": "int",
-    "int4": "int",
-    "bigint": "long",
-    "int64": "long",
-    "real": "float",
-    "float32": "float",
-    "float4": "float",
-    "double precision": "double",
-    "float64": "double",
-    "float8": "double",
-    "varchar": "string",
-    "character varying": "string",
-    "char": "string",
-    "text": "string",
-    "utf8": "string",
-    "binary": "bytes",
-    "varbinary": "bytes",
-    "bytea": "bytes",
-    "blob": "bytes",
-    "bool": "boolean",
-    "numeric": "decimal",
-}
-"""One name for what the engines call differently."""
-
-_BOUNDED: Final = re.compile(r"(?P<base>[^(<]+?)\s*\((?P<bounds>[^)]*)\)\s*")
-
 
 def fit(before: str, after: str) -> Fit:
     """How data of the type `after` is read by who expects `before`, by Avro's rules of schema resolution.
@@ -80,21 +50,31 @@ def fit(before: str, after: str) -> Fit:
 
     Source: Avro 1.12 specification, Schema Resolution. Avro promotes what was written to what the reader expects; a
     column that widens is the same the other way around: its readers must come along, and can without loss. Types that
-    Avro lacks (tinyint, smallint) widen like its own.
+    Avro lacks (tinyint, smallint) widen like its own. Arrays, maps and structs are resolved by what they hold, structs
+    by the names of their fields, and the worst of it counts.
     """
-    (old, old_bounds), (new, new_bounds) = _read(before), _read(after)
-    if old == new:
-        return "same" if old_bounds == new_bounds else "other bounds"
-    if {old, new} == {"string", "bytes"}:
+    return "same" if before == after else _fit(read_type(before), read_type(after))
+
+
+_WORSE: Final[Sequence[Fit]] = ("same", "promoted", "other bounds", "unreadable")
+
+
+def _fit(old: Type, new: Type) -> Fit:
+    if old.name == new.name:
+        bounds: Fit = "same" if old.bounds == new.bounds else "other bounds"
+        return max((bounds, *_fits_within(old, new)), key=_WORSE.index)
+    if {old.name, new.name} == {"string", "bytes"}:
         return "promoted"
-    if old in _NUMBERS and new in _NUMBERS and _NUMBERS.index(old) < _NUMBERS.index(new):
+    if old.name in _NUMBERS and new.name in _NUMBERS and _NUMBERS.index(old.name) < _NUMBERS.index(new.name):
         return "promoted"
     return "unreadable"
 
 
-def _read(written: str) -> tuple[str, str]:
-    """A type's one name, and what stands in its brackets."""
-    plain = " ".join(written.lower().split())
-    bounded = _BOUNDED.fullmatch(plain)
-    base, bounds = (bounded["base"], bounded["bounds"].replace(" ", "")) if bounded else (plain, "")
-    return _SPELLINGS.get(base, base), bounds
+def _fits_within(old: Type, new: Type) -> Iterator[Fit]:
+    """How each type is read that both hold, by name; a field that is new is passed over, one that is gone is missed."""
+    for name, held in old.held.items():
+        found = _fit(held, new.held[name]) if name in new.held else "unreadable"
+        # Avro's keys are strings: there is no other to promote them to.
+        yield "unreadable" if old.name == "map" and name == "key" and found == "promoted" else found
+    if new.held.keys() - old.held.keys():
+        yield "promoted"
