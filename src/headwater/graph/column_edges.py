@@ -30,9 +30,35 @@ class Numbered(Generic[ThingT]):
     def number(self, thing: ThingT) -> int:
         """The number of the thing, which is new where the thing is."""
         number = self._numbers.get(thing)
-        if number is None:
-            number = self._numbers[thing] = len(self.things)
-            self.things.append(thing)
+        return self._added(thing) if number is None else number
+
+    def _added(self, thing: ThingT) -> int:
+        number = self._numbers[thing] = len(self.things)
+        self.things.append(thing)
+        return number
+
+
+class NumberedColumns(Numbered[str]):
+    """Names of columns; engines differ on whether case counts in them."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        super().__init__()
+        self._with_capitals: dict[str, list[int]] = {}
+        """By their lower-case form."""
+
+    def in_any_case(self, column: str) -> Iterator[int]:
+        """The numbers of the names that differ from this one in case at most, and of itself where it has one."""
+        plain = column.lower()
+        if plain in self._numbers:
+            yield self._numbers[plain]
+        yield from self._with_capitals.get(plain, ())
+
+    def _added(self, thing: str) -> int:
+        number = super()._added(thing)
+        plain = thing.lower()
+        if plain != thing:
+            self._with_capitals.setdefault(plain, []).append(number)
         return number
 
 
@@ -61,7 +87,7 @@ class ColumnEdges:
 
     def __init__(self, content: ContentReader) -> None:
         self.datasets: Numbered[DatasetId] = Numbered()
-        self.columns: Numbered[str] = Numbered()
+        self.columns = NumberedColumns()
         self.nested: set[int] = set()
         """Columns inside others that edges start at."""
         self.hows: Numbered[How] = Numbered()

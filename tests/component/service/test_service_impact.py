@@ -1,12 +1,22 @@
 """What a change reaches and breaks, held against graphs whose answer was written by hand."""
 
+import asyncio
+import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
 
+from headwater.graph.lineage import Graph
+from headwater.model.events import parse_event
+from headwater.model.names import ColumnId, DatasetId
+from headwater.service.knowledge.knowledge import Knowledge
+from headwater.service.views.impact import Page, impact
+from headwater.store.entries import entry_of
+from headwater.store.sqlite import SqliteStore
 from tests.support.app import Body, dataset, event, facet, get, post, served
 from tests.support.flights import FLIGHTS, columns, ran, schema, source
 
@@ -507,3 +517,97 @@ def test_a_field_inside_a_column_reaches_what_the_whole_column_does(client: Test
     }
     assert client.get("/api/v1/impact?nodeId=datasetField:lake:nested:s.a").status_code == 404
     assert get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:nested:s.a.b")["graph"][0]["inEdges"] == []
+
+
+@pytest.fixture
+def priced(tmp_path: Path) -> Iterator[TestClient]:
+    """A catalog writes names in capitals; the tool that parsed the queries, as these have them."""
+    address = {"name": "ADDR", "type": "struct", "fields": [{"name": "ZIP", "type": "string"}]}
+    raw = facet(fields=[{"name": "PRICE", "type": "int"}, address, *({"name": name} for name in ("both", "BOTH"))])
+    told = columns(
+        [],
+        price=[source("raw", "price", "DIRECT", "IDENTITY")],
+        zip=[source("raw", "addr.zip", "DIRECT", "IDENTITY")],
+        place=[source("raw", "addr", "DIRECT", "IDENTITY")],
+        both=[source("raw", "both", "DIRECT", "IDENTITY")],
+    )
+    total = columns([], TOTAL=[source("mid", "PRICE", "DIRECT", "AGGREGATION")])
+    with served(tmp_path) as client:
+        post(
+            client,
+            ran("load", "r1", 1, [dataset("raw", schema=raw)], [dataset("mid", columnLineage=told)]),
+            ran("sum", "r2", 2, [dataset("mid", schema=schema(PRICE="int"))], [dataset("sums", columnLineage=total)]),
+        )
+        yield client
+
+
+def of_raw(client: TestClient, column: str, change: str) -> tuple[bool | None, dict[str, str]]:
+    answer = ask(client, nodeId="dataset:lake:raw", column=column, change=change)
+    return answer["breaking"], {place: effect for place, effect in effects(answer).items() if "job" not in place}
+
+
+@pytest.mark.parametrize("change", ["drop", "rename:cost", "rename:price", "retype:string"])
+def test_of_names_that_differ_in_case_only_nobody_knows_whether_they_mean_one_column(
+    priced: TestClient, change: str
+) -> None:
+    breaking, found = of_raw(priced, "PRICE", change)
+
+    assert (breaking, {*found.values()}) == (None, {"unknown"})
+    assert found.keys() == {"mid:price", "mid", "sums:TOTAL", "sums"}
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ("ADDR.ZIP", {"mid:zip": "unknown", "mid:place": "unknown", "mid": "unknown"}),
+        ("ADDR", {"mid:zip": "unknown", "mid:place": "unknown", "mid": "unknown"}),
+        ("addr.zip", {"mid:zip": "breaks", "mid:place": "unknown", "mid": "breaks"}),
+        ("both", {"mid:both": "breaks", "mid": "breaks"}),
+        ("BOTH", {}),
+    ],
+)
+def test_so_it_is_inside_of_structs_unless_the_schema_has_both(
+    priced: TestClient, column: str, expected: dict[str, str]
+) -> None:
+    breaking, found = of_raw(priced, column, "drop")
+
+    assert found == expected
+    assert breaking is (None if "breaks" not in expected.values() and expected else "breaks" in expected.values())
+
+
+def test_a_type_that_can_still_be_read_harms_nobody_whatever_the_case(priced: TestClient) -> None:
+    assert of_raw(priced, "PRICE", "retype:long")[1]["mid:price"] == "changed"
+
+
+def test_the_reason_says_that_only_the_case_differs(priced: TestClient) -> None:
+    answer = ask(priced, nodeId="dataset:lake:raw", column="PRICE", change="drop")
+
+    reasons = {short(each["id"]): each["reason"] for each in answer["reached"]}
+    assert reasons["mid:price"] == (
+        "takes its value from raw:price (identity): only the case differs from PRICE, which engines that ignore case "
+        "do not mind"
+    )
+    assert reasons["sums:TOTAL"] == "takes its value from mid:PRICE (aggregation), which may or may not be made"
+
+
+def test_a_job_that_names_the_columns_it_uses_may_write_them_in_another_case(priced: TestClient) -> None:
+    used = source("raw", "Price", "INDIRECT", "FILTER") | {"type": "DATASET"}
+    told = facet(entries=[{"type": "JOB", "inputs": [used]}])
+    post(priced, ran("alarm", "r3", 3, [dataset("raw")], [], lineage=told))
+
+    answer = ask(priced, nodeId="dataset:lake:raw", column="PRICE", change="drop")
+
+    assert effects(answer)["job alarm"] == "unknown"
+
+
+@pytest.mark.parametrize("column", ["carrier", "Carrier"])
+def test_a_column_is_followed_though_nobody_asked_for_columns_before(tmp_path: Path, column: str) -> None:
+    with closing(SqliteStore(tmp_path / "headwater.db")) as store:
+        told = (parse_event(json.dumps(event).encode()) for event in FLIGHTS)
+        store.add([entry_of(event, "unsigned", None, 0) for event in told])
+        knowledge = Knowledge(store, Graph(store.content))
+        knowledge.load()
+
+        answer = asyncio.run(impact(knowledge, ColumnId(DatasetId("lake", "legs"), column), None, Page(10)))
+
+    assert "delays:carrier" in {short(each["id"]) for each in answer["reached"]}

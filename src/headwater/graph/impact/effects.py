@@ -27,7 +27,7 @@ _INDIRECTLY: Final = {
 }
 """How a column decides without giving its value, by the edge's subtype."""
 
-
+_OTHER_CASE: Final = "only the case {}, which engines that ignore case do not mind"
 _UNTOLD: Final = ", and no event tells which columns it uses"
 _CARRIED: Final[Mapping[tuple[Effect, Use], _Finding]] = {
     ("breaks", "direct"): ("starved", ", which is no longer made"),
@@ -117,13 +117,16 @@ def _edge_order(edge: ColumnEdge) -> tuple[object, ...]:
 
 
 def _carried(before: Effect, step: Step) -> _Finding:
-    if step.is_around and before in ("breaks", "starved"):
-        return "unknown", _unsaid(step)
+    if before in ("breaks", "starved") and (unsaid := _unsaid(step)):
+        return "unknown", unsaid
     return _CARRIED[before, step.use]
 
 
 def _unsaid(step: Step) -> str:
-    return f", and no event tells whether it uses {step.origin.column}"
+    """Why nobody knows whether what is read is the origin; empty where it is, or a field inside it."""
+    if step.is_around:
+        return f", and no event tells whether it uses {step.origin.column}"
+    return f": {_OTHER_CASE.format(f'differs from {step.origin.column}')}" if step.is_in_other_case else ""
 
 
 def _judged(proposal: Proposal, step: Step) -> _Finding:
@@ -133,7 +136,9 @@ def _judged(proposal: Proposal, step: Step) -> _Finding:
     if step.use == "unknown":
         return "unknown", f"reads the dataset of {what}, and no event tells which columns it uses"
     effect, said = _judged_column(proposal, step)
-    return ("unknown", _use(step) + _unsaid(step)) if effect == "breaks" and step.is_around else (effect, said)
+    if effect == "breaks" and (unsaid := _unsaid(step)):
+        return "unknown", _use(step) + unsaid
+    return effect, said
 
 
 def _judged_column(proposal: Proposal, step: Step) -> _Finding:
@@ -158,7 +163,7 @@ def _judged_rename(proposal: Proposal, step: Step, use: str) -> _Finding:
     if new == old:
         return "unharmed", f"{use}, and the name stays as it is"
     if new.lower() == old.lower():
-        return "unknown", f"{use}: only the case changes, which engines that ignore case do not mind"
+        return "unknown", f"{use}: {_OTHER_CASE.format('changes')}"
     told = new + step.read.removeprefix(old) if step.is_inside else new
     return "breaks", f"{use} by its name: it fails unless it is told the name {told}"
 

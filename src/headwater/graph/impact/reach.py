@@ -9,7 +9,7 @@ from functools import cache, partial
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
-from headwater.graph.column_edges import WHOLE, Numbered
+from headwater.graph.column_edges import WHOLE, NumberedColumns
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.told import Told, ToldBetween, told_into
 from headwater.graph.lineage import Graph
@@ -75,6 +75,11 @@ class Step(NamedTuple):
     def is_around(self) -> bool:
         """Whether a struct is read that the origin lies in, whichever of its fields that is for."""
         return self.origin.kind == "column" and lies_in(self.origin.column, self.read)
+
+    @property
+    def is_in_other_case(self) -> bool:
+        """Whether a column is read that touches the origin only where case does not count."""
+        return self.origin.kind == "column" and not _touch(self.origin.column, self.read)
 
     @property
     def is_inside(self) -> bool:
@@ -160,9 +165,10 @@ class _Walk:
 
     def _go_on_from(self, name: DatasetId, fronts: Sequence[Place]) -> None:
         """Take the steps that lead on from these places of a dataset; they are sorted and not empty."""
-        touched = _Touched(fronts, self._flow.numbers)
+        onwards = self._flow.onward(name)  # which has all facets read that tell of its columns, in any case
+        touched = _Touched(fronts, self._flow.numbers, partial(self._flow.is_in_schema, name))
         told: set[JobId] = set()
-        for onward in self._flow.onward(name):
+        for onward in onwards:
             if onward.told is not None:
                 told.update(onward.jobs)
                 for column, edges in onward.told.edges_from(touched.numbers):
@@ -235,10 +241,17 @@ class _Onward(NamedTuple):
 class Flow:
     """The steps of data through one state of the graph; what leads on from a dataset is laid out once."""
 
-    def __init__(self, graph: Graph, columns_of: Callable[[DatasetId], Sequence[str]]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        columns_of: Callable[[DatasetId], Sequence[str]],
+        is_in_schema: Callable[[DatasetId, str], bool],
+    ) -> None:
+        """`is_in_schema` says whether the newest schema of a dataset has that column, be it one inside others."""
         # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
         self.numbers = graph.column_edges.columns
         self.columns_of = cache(columns_of)
+        self.is_in_schema = is_in_schema
         self.readers = cache(partial(_readers, graph))
         self.used_by = cache(graph.columns_used_by)
         told_of = told_into(graph)
@@ -297,24 +310,42 @@ def _tells(graph: Graph, job: JobId, told_of: Sequence[DatasetId]) -> bool:
 class _Touched:
     """The places of one dataset that the walk has come to."""
 
-    def __init__(self, fronts: Sequence[Place], columns: Numbered[str]) -> None:
+    def __init__(self, fronts: Sequence[Place], columns: NumberedColumns, is_in_schema: Callable[[str], bool]) -> None:
         self._first = fronts[0]
         self._whole = [place for place in fronts if place.kind == "dataset"]
-        self._columns = {place.column: [place] for place in fronts if place.kind == "column"}
+        self._is_in_schema = is_in_schema
+        self._columns: dict[str, list[Place]] = {}
         self._inside: dict[str, list[Place]] = {}
-        for column, (place,) in self._columns.items():
-            for outer in structs_of(column):
-                self._inside.setdefault(outer, []).append(place)
-        numbers = {WHOLE, *map(columns.number, self._columns), *map(columns.number, self._inside)}
-        self.numbers = None if self._whole else numbers
+        """As the columns by their lower-case form: those inside a struct."""
+        for place in fronts:
+            if place.kind == "column":
+                plain = place.column.lower()
+                self._columns.setdefault(plain, []).append(place)
+                for outer in structs_of(plain):
+                    self._inside.setdefault(outer, []).append(place)
+        names = (*self._columns, *self._inside)
+        self.numbers = None if self._whole else {WHOLE, *(each for name in names for each in columns.in_any_case(name))}
         """What edges may start at that lead on, but for such as lie inside of what was touched; None: any column."""
 
     def origins(self, source_column: str | None) -> list[Place]:
-        """From which of them an edge starts that reads this column; None reads all, and a field's struct the field."""
+        """From which of them an edge starts that reads this column; None reads all, and a field's struct the field.
+
+        A name may be another that differs in case only, unless the schema has both.
+        """
         if self._whole or source_column is None:
             return self._whole or [self._first]
-        own = self._columns.get(source_column, [])
-        if "." not in source_column and source_column not in self._inside:  # as nearly all are
-            return own
-        outer = [place for name in structs_of(source_column) for place in self._columns.get(name, ())]
-        return [*own, *outer, *self._inside.get(source_column, ())]
+        plain = source_column.lower()
+        near = self._columns.get(plain, [])
+        if "." in plain or plain in self._inside:  # as nearly none are
+            outer = [place for name in structs_of(plain) for place in self._columns.get(name, ())]
+            near = [*near, *outer, *self._inside.get(plain, ())]
+        return [place for place in near if _touch(place.column, source_column) or self._may_be(place, source_column)]
+
+    def _may_be(self, place: Place, source_column: str) -> bool:
+        """Whether a column that is read in another case may touch a place."""
+        return not (self._is_in_schema(source_column) and self._is_in_schema(place.column))
+
+
+def _touch(one: str, other: str) -> bool:
+    """Whether two columns are the same, or one lies in the other."""
+    return one == other or lies_in(one, other) or lies_in(other, one)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from headwater.errors import InvalidInputError
 from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
-from headwater.graph.impact.reach import Flow, Place, reach
+from headwater.graph.impact.reach import Place, reach
 from headwater.model.events import Stamp
 from headwater.model.facets.dataset import SchemaFacet
 from headwater.model.facets.own import SubjectFacet
@@ -20,7 +20,7 @@ from headwater.service.knowledge.history import declared_subject, judged
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.request.node_ids import node_of
 from headwater.service.shapes import drift as shapes
-from headwater.service.views.impact import any_breaking
+from headwater.service.views.impact import any_breaking, flow_through
 from headwater.service.views.names import name_of
 from headwater.store.entries import LoggedEvent
 from headwater.store.reader import AnotherReader, Reader
@@ -151,8 +151,7 @@ async def _shown(knowledge: Knowledge, found: _Drift, logged: LoggedEvent) -> sh
 
 
 async def _column(knowledge: Knowledge, name: DatasetId, change: ColumnChange) -> shapes.ColumnDrift:
-    flow = Flow(knowledge.graph, knowledge.all_columns)
-    places = (await outcome_in_turns(reach(flow, [ColumnId(name, change.column)]))).places
+    places = (await outcome_in_turns(reach(flow_through(knowledge), [ColumnId(name, change.column)]))).places
     return shapes.ColumnDrift(
         column=change.column,
         change=change.change,

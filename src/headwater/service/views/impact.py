@@ -63,7 +63,7 @@ async def impact(knowledge: Knowledge, node: Node, change: Change | None, page: 
     """
     proposal = None if change is None else _proposal(knowledge, node, change)
     start = [node, *(sorted(knowledge.graph.writes(node)) if isinstance(node, JobId) else ())]
-    found = await outcome_in_turns(reach(Flow(knowledge.graph, knowledge.all_columns), start))
+    found = await outcome_in_turns(reach(flow_through(knowledge), start))
     judged = {} if proposal is None else verdicts(found, proposal)
     steps = ways(found) if proposal is None else {place: verdict.step for place, verdict in judged.items()}
     places = found.places
@@ -78,6 +78,15 @@ async def impact(knowledge: Knowledge, node: Node, change: Change | None, page: 
         reached=await in_turns(map(about.reached, places[page.offset : page.offset + page.limit])),
         totalCount=len(places),
     )
+
+
+def flow_through(knowledge: Knowledge) -> Flow:
+    """The steps of data through what is known."""
+    return Flow(knowledge.graph, knowledge.all_columns, partial(_is_in_schema, knowledge))
+
+
+def _is_in_schema(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:
+    return bool(fields_to(knowledge, dataset, column))
 
 
 def _proposal(knowledge: Knowledge, node: Node, change: Change) -> Proposal:
@@ -102,7 +111,9 @@ def _renamed(knowledge: Knowledge, node: ColumnId, change: Change) -> Change:
     *outer, _ = fields_to(knowledge, *node) or (None,)
     struct = ".".join(field["name"] for field in outer)
     new = change.to if not struct or lies_in(change.to, struct) else f"{struct}.{change.to}"
-    if new != node.column and has_column(knowledge, node.dataset, new):
+    is_only_case = new.lower() == node.column.lower()  # else others may mean this column by that name
+    is_known = _is_in_schema if is_only_case else has_column
+    if new != node.column and is_known(knowledge, node.dataset, new):
         raise InvalidInputError(f"change: {node.dataset.name} has a column {new!r} already; choose another")
     return Change("rename", new)
 
