@@ -90,6 +90,14 @@ def _label(walked: Walk, reached: Answer) -> str:
     return f"job {name}" if reached["type"] == "JOB" else str(name)
 
 
+def _told_before(reached: Answer) -> str | None:
+    """When the step to a place was told last, where that was before its last run began."""
+    last_run, path = reached["lastRun"], reached["path"]
+    last_told: str | None = path[-1].get("lastSeen") if path else None
+    began = last_run["startedAt"] if last_run else None
+    return last_told if last_told and began and last_told < began else None
+
+
 def _note(reached: Answer) -> Text:
     """What a reader must know of a place, behind its name: the effect, whose it is, how it last went."""
     note = Text()
@@ -99,6 +107,8 @@ def _note(reached: Answer) -> Text:
     last_run, quality = reached["lastRun"], reached["quality"]
     if last_run is not None and last_run["state"] != "COMPLETED":
         said.append(f"last run {last_run['state']}")
+    if last_told := _told_before(reached):
+        said.append(f"last told {last_told}")
     if quality is not None and quality["failed"]:
         said.append(f"{len(quality['failed'])} of {quality['assertions']} checks failed")
     if any(said):

@@ -11,7 +11,7 @@ from functools import cache
 
 from headwater.graph.column_edges import WHOLE
 from headwater.graph.columns import ColumnEdge, columns_used_by
-from headwater.graph.declared import flows, makers
+from headwater.graph.declared import dataset_of, flows, makers, references
 from headwater.graph.growth import Growth, between
 from headwater.graph.mending import End, end_of
 from headwater.graph.records import Dataset, Edge, EvidenceKey, Flow, Job, Run, Teller
@@ -301,6 +301,14 @@ class Graph(Growth):
         if known is not None and known.declaration is not None:
             for flow in flows(self.content(known.declaration.content)):
                 yield from (job if end is None else end for end in flow)
+
+    def is_declared_to_read(self, job: JobId, names: Collection[DatasetId]) -> bool:
+        """Whether the job's declaration says that it reads a dataset of one of these names."""
+        declaration = self.jobs[job].declaration
+        if declaration is None:
+            return False
+        declared = references(self._content(declaration.content))
+        return any(direction == "input" and dataset_of(reference) in names for direction, reference in declared)
 
     def flows_told_by(self, declaration: Declaration) -> Iterator[Flow]:
         """The flows between jobs, or between a job that is named and a dataset, that a declaration tells of."""

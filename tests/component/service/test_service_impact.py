@@ -611,3 +611,191 @@ def test_a_column_is_followed_though_nobody_asked_for_columns_before(tmp_path: P
         answer = asyncio.run(impact(knowledge, ColumnId(DatasetId("lake", "legs"), column), None, Page(10)))
 
     assert "delays:carrier" in {short(each["id"]) for each in answer["reached"]}
+
+
+def part(name: str, *, old: bool = False, source_name: str = "in") -> Body:
+    """A dataset `name` with a column that is made always, and `x`, which was made of another's `x` once."""
+    told = {"id": [source(source_name, "id", "DIRECT", "IDENTITY")]}
+    if old:
+        told["x"] = [source(source_name, "x", "DIRECT", "IDENTITY")]
+    return dataset(name, schema=schema(**dict.fromkeys(told, "int")), columnLineage=columns([], **told))
+
+
+IN = dataset("in", schema=schema(id="int", x="int"))
+
+
+def run_of(
+    job: str, minute: int, inputs: list[Body], outputs: list[Body], *, end: str = "COMPLETE", **facets: object
+) -> list[Body]:
+    """A run that tells at its start, and twenty seconds later, all that it reads and writes."""
+    whole = ran(job, f"{job} {minute}", minute, inputs, outputs, **facets)
+    times = (f"2026-05-22T14:{minute:02d}:{second:02d}Z" for second in (0, 20))
+    return [whole | {"eventType": kind, "eventTime": time} for kind, time in zip(("START", end), times, strict=True)]
+
+
+STREAM = facet(processingType="STREAMING", integration="FLINK")
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[TestClient]:
+    with served(tmp_path) as client:
+        yield client
+
+
+def drop(client: TestClient, column: str | None = "x", **query: str) -> tuple[bool | None, dict[str, str]]:
+    asked = {"nodeId": "dataset:lake:in", "change": "drop", **query, **({"column": column} if column else {})}
+    answer = get(client, f"/api/v1/impact?{urlencode(asked)}")
+    return answer["breaking"], effects(answer)
+
+
+def test_a_use_that_later_runs_of_the_job_do_without_breaks_no_more(empty: TestClient) -> None:
+    told = run_of("make", 1, [IN], [part("out", old=True)])
+    told += run_of("show", 2, [dataset("out")], [dataset("shown", columnLineage=part("out", old=True)["facets"])])
+    for minute in (3, 4, 5):
+        told += run_of("make", minute, [IN], [part("out")])
+    post(empty, *told)
+
+    answer = ask(empty, nodeId="dataset:lake:in", column="x", change="drop")
+
+    assert (answer["breaking"], answer["counts"]["breaking"], answer["counts"]["unknown"]) == (False, 0, 0)
+    assert {"out:x", "out", "job make"} <= {short(each["id"]) for each in answer["reached"]}
+    (made,) = [each for each in answer["reached"] if short(each["id"]) == "out:x"]
+    assert made["path"][-1]["lastSeen"] == "2026-05-22T14:01:20.000Z"
+    assert (made["effect"], made["reason"]) == (
+        "unharmed",
+        "takes its value from in:x (identity), as was told until 2026-05-22T14:01:20.000Z: 3 runs since do without it",
+    )
+    assert drop(empty, "id")[1]["out:id"] == "breaks"
+    assert drop(empty, None)[1]["job make"] == "breaks"  # it reads the dataset still
+
+
+def test_as_of_a_time_before_it_was_dropped_the_use_stands(empty: TestClient) -> None:
+    told = run_of("make", 1, [IN], [part("out", old=True)])
+    post(empty, *told, *run_of("make", 3, [IN], [part("out")]))
+
+    assert drop(empty, asOf="2026-05-22T14:02:00Z")[0] is True
+    assert drop(empty, asOf="2026-05-22T14:03:10Z")[0] is True  # it runs, and has not completed
+    assert drop(empty, asOf="2026-05-22T14:04:00Z")[0] is False
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("later", "breaking"),
+    [
+        pytest.param([], True, id="it has not run since"),
+        pytest.param(run_of("make", 3, [IN], [part("out")]), False, id="told of columns, and not of this"),
+        pytest.param(run_of("make", 3, [IN], [part("out")], end="FAIL"), True, id="it failed"),
+        pytest.param(run_of("make", 3, [IN], [part("out")])[:1], True, id="it runs still"),
+        pytest.param(run_of("make", 3, [IN], [dataset("out")]), None, id="told of no columns"),
+        pytest.param(run_of("make", 3, [dataset("in2")], [dataset("out")]), False, id="reads another"),
+        pytest.param(run_of("make", 3, [], [dataset("out")]), None, id="tells nothing of what it reads"),
+        pytest.param(run_of("make", 3, [IN], [part("out2")]), True, id="makes another"),
+        pytest.param(run_of("other", 3, [IN], [part("out")]), True, id="another job"),
+        pytest.param(
+            [*run_of("make", 3, [IN], [part("out")]), *run_of("make", 4, [IN], [part("out", old=True)])],
+            True,
+            id="and uses it again",
+        ),
+        pytest.param(
+            [*run_of("make", 3, [IN], [part("out")]), *run_of("make", 4, [IN], [part("out", old=True)], end="FAIL")],
+            True,
+            id="and a run that failed used it again",
+        ),
+        pytest.param(
+            [*run_of("make", 3, [IN], [part("out")]), *run_of("other", 2, [IN], [part("out", old=True)])],
+            True,
+            id="another job uses it still",
+        ),
+        pytest.param(
+            [*run_of("make", 3, [IN], [part("out")]), *run_of("make", 4, [IN], [dataset("out")])],
+            False,
+            id="once told of columns without it, then of none",
+        ),
+    ],
+)
+def test_only_later_completed_runs_of_the_same_job_that_tell_outlive_a_use(
+    empty: TestClient, later: list[Body], breaking: bool | None, order: int
+) -> None:
+    post(empty, *[*run_of("make", 1, [IN], [part("out", old=True)]), *later][::order])
+
+    assert drop(empty)[0] is breaking
+
+
+def test_each_of_two_jobs_that_make_one_dataset_is_judged_by_its_own_runs(empty: TestClient) -> None:
+    for job in ("make", "other"):
+        post(empty, *run_of(job, 1, [IN], [part("out", old=True)]))
+    post(empty, *run_of("make", 3, [IN], [part("out")]))
+
+    breaking, found = drop(empty)
+
+    assert breaking is True
+    assert (found["job make"], found["job other"], found["out:x"]) == ("unharmed", "breaks", "breaks")
+
+
+@pytest.mark.parametrize("column", ["x", None])
+@pytest.mark.parametrize("outputs", [[], [dataset("out")]])
+def test_so_it_is_with_a_job_that_reads_another_dataset_since(
+    empty: TestClient, outputs: list[Body], column: str | None
+) -> None:
+    told = run_of("make", 1, [IN], outputs)
+    for minute in (3, 4):
+        told += run_of("make", minute, [dataset("in2")], outputs)
+    post(empty, *told)
+
+    answer = ask(empty, nodeId="dataset:lake:in", change="drop", **({"column": column} if column else {}))
+
+    assert answer["breaking"] is False
+    (job,) = [each for each in answer["reached"] if each["type"] == "JOB"]
+    read = "in:x" if column else "in"
+    assert job["reason"] == f"reads {read}, as was told until 2026-05-22T14:01:20.000Z: 2 runs since do without it"
+    assert job["path"][-1]["lastSeen"] == "2026-05-22T14:01:20.000Z"
+
+
+def test_a_job_that_copies_a_dataset_at_a_time_uses_each_still(empty: TestClient) -> None:
+    told = run_of("copy", 1, [IN], [dataset("out")])
+    post(empty, *told, *run_of("copy", 3, [dataset("in2")], [dataset("out2")]))
+
+    breaking, found = drop(empty, None)
+
+    assert (breaking, found) == (True, {place: "breaks" for place in ("out", "out2", "job copy")})
+
+
+def test_what_a_job_makes_besides_once_it_reads_another_dataset_is_not_made_of_the_first(empty: TestClient) -> None:
+    told = run_of("make", 1, [IN], [dataset("out")])
+    post(empty, *told, *run_of("make", 3, [dataset("in2")], [dataset("out"), dataset("out2")]))
+
+    breaking, found = drop(empty, None)
+
+    assert (breaking, found) == (False, {place: "unharmed" for place in ("out", "out2", "job make")})
+
+
+def test_what_a_stream_told_that_goes_on_stands_and_one_that_began_anew_need_not_end(empty: TestClient) -> None:
+    first = run_of("make", 1, [IN], [part("out", old=True)], end="RUNNING", jobType=STREAM)
+    second = run_of("make", 3, [IN], [part("out")], end="RUNNING", jobType=STREAM)
+    stopped = run_of("make", 1, [IN], [part("out", old=True)], end="ABORT", jobType=STREAM)[1:]
+
+    post(empty, *first, *second)
+    both_go_on = drop(empty)[0]
+    post(empty, *stopped)
+
+    assert (both_go_on, drop(empty)[0]) == (True, False)
+
+
+def test_what_was_declared_stands(empty: TestClient) -> None:
+    declared = run_of("make", 1, [IN], [part("out", old=True)])[0]
+    declared = {member: value for member, value in declared.items() if member not in ("run", "eventType")}
+    post(empty, declared, *run_of("make", 3, [IN], [part("out")]))
+
+    assert drop(empty)[0] is True
+    assert drop(empty, None)[0] is True
+
+
+def test_what_lies_behind_a_use_that_is_outlived_goes_on_and_one_behind_another_does_not(empty: TestClient) -> None:
+    shown = dataset("shown", columnLineage=columns([], x=[source("out", "x", "DIRECT", "IDENTITY")]))
+    other = dataset("shown", columnLineage=columns([], id=[source("out", "id", "DIRECT", "IDENTITY")]))
+    told = [*run_of("make", 1, [IN], [part("out", old=True)]), *run_of("show", 2, [dataset("out")], [shown])]
+    post(empty, *told, *run_of("show", 3, [dataset("out")], [other]))
+
+    breaking, found = drop(empty)
+
+    assert (breaking, found["out:x"], found["shown:x"], found["job show"]) == (True, "breaks", "unharmed", "unharmed")

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from headwater.cli.main import app
 from headwater.errors import InvalidNameError
-from tests.support.app import Body, facet
+from tests.support.app import Body, dataset, facet
 from tests.support.days import days, read, run
 from tests.support.flights import FLIGHTS, columns, ran, schema, source
 from tests.support.service import running
@@ -64,6 +64,16 @@ ADDED[1]["job"]["facets"] = {"lineage": facet(entries=[{"type": "JOB", "inputs":
 """Two jobs add to one table; the later one reads what the earlier one does, but makes nothing of it."""
 
 
+def trimmed(run_id: str, minute: int, *names: str) -> Body:
+    of_shed = {"namespace": "sheds"}
+    made = columns([], **{name: [source("wide", name, "DIRECT", "IDENTITY") | of_shed] for name in names})
+    return ran("trim", run_id, minute, [dataset("wide") | of_shed], [dataset("slim", columnLineage=made) | of_shed])
+
+
+TRIMMED = [trimmed("trim-1", 11, "one", "two"), trimmed("trim-2", 12, "one")]
+"""A job that does without a column since its second run."""
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running(tmp_path_factory.mktemp("home")) as service:
@@ -79,6 +89,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             BULK,
             ON,
             *ADDED,
+            *TRIMMED,
         ]:
             httpx.post(f"{service.url}/api/v1/lineage", json=event).raise_for_status()
         yield service.url
@@ -159,6 +170,17 @@ def test_impact_tells_people_what_breaks_and_what_nobody_knows(url: str) -> None
         "",
         "breaking: reaches 2 columns, 3 datasets and 4 jobs; 6 of these 9 break or get no more data",
         "  job cut takes its value from flights:arr_delay (identity): it fails once the column is gone",
+    ]
+
+
+def test_impact_says_until_when_a_use_was_told_where_the_job_ran_since(url: str) -> None:
+    lines = told("impact", "wide:two", "--change", "drop", "--url", url).splitlines()
+
+    assert lines == [
+        "wide:two",
+        "└── slim:two  identity  unharmed  · last told 2026-05-22T14:11:00.000Z",
+        "",
+        "not breaking: reaches 1 column, 1 dataset and 1 job, and all of these can go on",
     ]
 
 

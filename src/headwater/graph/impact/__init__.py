@@ -3,6 +3,7 @@
 types    types as they are compared, across the spellings of engines
 change   a change that somebody proposes, and which types can be read as which
 told     column edges between two datasets
+uses     uses that later runs do without
 reach    every place downstream, with each step that leads there
 effects  what the change does to each place, and by which step
 """

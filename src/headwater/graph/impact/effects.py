@@ -5,12 +5,13 @@ Of several steps into one place the worst counts: one broken input is enough.
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.change import Change, fit
 from headwater.graph.impact.reach import USES, Place, Reach, Step, Use
+from headwater.graph.impact.uses import Since
 
 Effect = Literal["unharmed", "changed", "unknown", "starved", "breaks"]
 _Finding = tuple[Effect, str]
@@ -29,6 +30,8 @@ _INDIRECTLY: Final = {
 
 _OTHER_CASE: Final = "only the case {}, which engines that ignore case do not mind"
 _UNTOLD: Final = ", and no event tells which columns it uses"
+_WITHOUT: Final = {True: ("do without it", "does without it"), False: ("do not tell", "does not tell")}
+"""Of several runs, and of one."""
 _CARRIED: Final[Mapping[tuple[Effect, Use], _Finding]] = {
     ("breaks", "direct"): ("starved", ", which is no longer made"),
     ("breaks", "indirect"): ("starved", ", which is no longer made"),
@@ -57,16 +60,29 @@ class Verdict(NamedTuple):
     step: Step
     is_carried: bool = False
     """What is said is only the end of the sentence: of thousands of verdicts few are read."""
+    since: Since | None = None
+    """What later runs say of the use, where that counts."""
 
     @property
     def is_breaking(self) -> bool | None:
         """None where the events do not tell."""
         return {"breaks": True, "starved": True, "unknown": None}.get(self.effect, False)
 
-    @property
-    def words(self) -> str:
-        """What befalls the place, in a sentence."""
+    def words(self, written: Callable[[int], str]) -> str:
+        """What befalls the place, in a sentence; times are `written`, from microseconds since 1970."""
+        if self.since is not None:
+            last_us, runs, is_outlived = self.since
+            later = "1 run since" if runs == 1 else f"{runs} runs since"
+            said = _WITHOUT[is_outlived][runs == 1]
+            return f"{_use(self.step)}, as was told until {written(last_us)}: {later} {said}"
         return f"{_use(self.step)}{self.said}" if self.is_carried else self.said
+
+    def outlived(self) -> "Verdict":
+        """The same, or what later runs say that do without the use, or do not tell."""
+        since = None if self.effect == "unharmed" else self.step.since
+        if since is None or not (since.is_outlived or self.is_breaking):
+            return self
+        return self._replace(effect="unharmed" if since.is_outlived else "unknown", since=since)
 
 
 class Proposal(NamedTuple):
@@ -97,8 +113,10 @@ def verdicts(found: Reach, proposal: Proposal) -> dict[Place, Verdict]:
             effect, said = _judged(proposal, step) if before is None else _carried(before.effect, step)
             known = judged.get(step.destination)
             if known is None or _WORSE[effect] > _WORSE[known.effect]:
-                judged[step.destination] = Verdict(effect, said, step, is_carried=before is not None)
-                queue.append(step.destination)
+                verdict = Verdict(effect, said, step, is_carried=before is not None).outlived()
+                if known is None or _WORSE[verdict.effect] > _WORSE[known.effect]:
+                    judged[step.destination] = verdict
+                    queue.append(step.destination)
     return judged
 
 
@@ -124,6 +142,8 @@ def _carried(before: Effect, step: Step) -> _Finding:
 
 def _unsaid(step: Step) -> str:
     """Why nobody knows whether what is read is the origin; empty where it is, or a field inside it."""
+    if step.read == step.origin.column:  # as nearly always
+        return ""
     if step.is_around:
         return f", and no event tells whether it uses {step.origin.column}"
     return f": {_OTHER_CASE.format(f'differs from {step.origin.column}')}" if step.is_in_other_case else ""

@@ -11,9 +11,11 @@ from typing import Final, Literal, NamedTuple
 
 from headwater.graph.column_edges import WHOLE, NumberedColumns
 from headwater.graph.columns import ColumnEdge
-from headwater.graph.impact.told import Told, ToldBetween, told_into
+from headwater.graph.impact.told import Told, ToldBetween, ToldEdge, told_into
+from headwater.graph.impact.uses import HandedOver, Since, ToldKey, Uses, Using
 from headwater.graph.lineage import Graph
 from headwater.graph.structs import lies_in, structs_of
+from headwater.model.merging import Seen
 from headwater.model.names import ColumnId, DatasetId, JobId
 
 Use = Literal["direct", "indirect", "unknown"]
@@ -56,6 +58,14 @@ class Step(NamedTuple):
     edge: ColumnEdge | None
     jobs: tuple[JobId, ...]
     """Through which it goes; none where only a declaration tells of it."""
+    told: Using | HandedOver
+    """Who told of it."""
+
+    @property
+    def since(self) -> Since | None:
+        """What later runs say of this use; None where it stands."""
+        job = JobId(*self.destination.owner) if self.destination.kind == "job" else None
+        return self.told.since(job, is_whole=self.origin.kind == "dataset")
 
     @property
     def use(self) -> Use:
@@ -156,12 +166,12 @@ class _Walk:
 
     def _hand_on(self, giver: Place) -> None:
         """Go on to the jobs that take data from one without a dataset between, and to what they may make of it."""
-        for job, targets in self._flow.handed_on(JobId(*giver.owner)):
+        for job, targets, told in self._flow.handed_on(JobId(*giver.owner)):
             taker = self._job(job)
-            self._take(giver, taker, None, (job,))
+            self._take(Step(giver, taker, None, (job,), told))
             for place in map(self._dataset, targets):
                 self._fresh.add(place)
-                self._take(taker, place, None, (job,))
+                self._take(Step(taker, place, None, (job,), told))
 
     def _go_on_from(self, name: DatasetId, fronts: Sequence[Place]) -> None:
         """Take the steps that lead on from these places of a dataset; they are sorted and not empty."""
@@ -177,19 +187,23 @@ class _Walk:
             if onward.untold:
                 place = self._dataset(onward.target)
                 self._fresh.add(place)
-                self._take(fronts[0], place, None, onward.untold)
+                using = self._flow.using(name, onward.target, onward.untold)
+                self._take(Step(fronts[0], place, None, onward.untold, using))
         for job in sorted(self._flow.readers(name) - told):
-            used = self._flow.used_by(job).get(name)
+            used, using = self._flow.used_by(job).get(name), self._flow.using(name, None, (job,))
             if used is None:
-                self._take(fronts[0], self._job(job), None, (job,))
+                self._take(Step(fronts[0], self._job(job), None, (job,), using))
             for edge in used or ():
                 for origin in touched.origins(edge.source_column):
-                    self._take(origin, self._job(job), edge, (job,))
+                    self._take(Step(origin, self._job(job), edge, (job,), using))
 
-    def _go_along(self, onward: "_Onward", origins: Sequence[Place], edges: Iterable[ColumnEdge]) -> None:
+    def _go_along(self, onward: "_Onward", origins: Sequence[Place], edges: Iterable[ToldEdge]) -> None:
         target, jobs = onward.target, onward.jobs
         dataset, by_job = self._dataset(target), [(self._job(job), (job,)) for job in jobs]
-        for edge in edges:
+        told_by: Sequence[ToldKey] = ()
+        for edge, keys in edges:
+            if keys is not told_by:  # mostly they are, and are not looked at again
+                told_by, using = keys, self._flow.using(onward.source, target, jobs, keys)
             if edge.target_column is not None:
                 ends = [self._column(target, edge.target_column)]
             elif columns := self._flow.columns_of(target):
@@ -200,13 +214,14 @@ class _Walk:
             self._fresh.update(ends)
             for origin in origins:
                 for end in ends:
-                    self._take(origin, end, edge, jobs)
-                self._take(origin, dataset, edge, jobs)
+                    self._take(Step(origin, end, edge, jobs, using))
+                self._take(Step(origin, dataset, edge, jobs, using))
                 for place, through in by_job:
-                    self._take(origin, place, edge, through)
+                    self._take(Step(origin, place, edge, through, using))
 
-    def _take(self, origin: Place, to: Place, edge: ColumnEdge | None, jobs: tuple[JobId, ...]) -> None:
+    def _take(self, step: Step) -> None:
         """Note a step, unless it leads back to the start."""
+        to = step.destination
         steps = self.steps.get(to)
         if steps is None:
             if to in self.start:
@@ -215,7 +230,7 @@ class _Walk:
             steps = self.steps[to] = []
             if to.kind == "job":
                 self._handing.append(to)
-        steps.append(Step(origin, to, edge, jobs))
+        steps.append(step)
 
 
 def _by_dataset(places: Iterable[Place]) -> dict[DatasetId, list[Place]]:
@@ -230,6 +245,7 @@ def _by_dataset(places: Iterable[Place]) -> dict[DatasetId, list[Place]]:
 class _Onward(NamedTuple):
     """A dataset that is made from another: through which jobs, and by which column edges."""
 
+    source: DatasetId
     target: DatasetId
     jobs: tuple[JobId, ...]
     told: ToldBetween | None
@@ -246,12 +262,18 @@ class Flow:
         graph: Graph,
         columns_of: Callable[[DatasetId], Sequence[str]],
         is_in_schema: Callable[[DatasetId, str], bool],
+        is_stream: Callable[[JobId], bool],
     ) -> None:
-        """`is_in_schema` says whether the newest schema of a dataset has that column, be it one inside others."""
+        """What is known beside the graph.
+
+        `is_in_schema` says whether the newest schema of a dataset has that column, be it one inside others; `is_stream`
+        whether a job's runs go on until somebody stops them.
+        """
         # Of functions that do not refer to this: what they keep goes with it, and needs no collection of garbage.
         self.numbers = graph.column_edges.columns
         self.columns_of = cache(columns_of)
         self.is_in_schema = is_in_schema
+        self.using = cache(partial(Using, Uses(graph, is_stream)))
         self.readers = cache(partial(_readers, graph))
         self.used_by = cache(graph.columns_used_by)
         told_of = told_into(graph)
@@ -266,11 +288,14 @@ def _readers(graph: Graph, name: DatasetId) -> set[JobId]:
 
 def _handed_on(
     graph: Graph, told_of: Callable[[DatasetId], Told], giver: JobId
-) -> Iterator[tuple[JobId, list[DatasetId]]]:
-    """The jobs that take data from a job, and what they write without telling what they make it from."""
-    for job in sorted(job for job in graph.jobs[giver].feeds if not graph.hides(job)):
+) -> Iterator[tuple[JobId, list[DatasetId], HandedOver]]:
+    """The jobs that take data from a job, what they write without telling what they make it from, and who told so."""
+    feeds = graph.jobs[giver].feeds
+    for job in sorted(job for job in feeds if not graph.hides(job)):
+        seen = Seen.over(feeds[job].values())
         written = filter(graph.shows, {graph.shown(target) for target in graph.jobs[job].writes})
-        yield job, sorted(target for target in written if _untold(graph, told_of(target).told_of, (job,)))
+        untold = sorted(target for target in written if _untold(graph, told_of(target).told_of, (job,)))
+        yield job, untold, HandedOver(None if seen is None else seen.last_us)
 
 
 def _onward_from(
@@ -288,7 +313,7 @@ def _onward_from(
         if target not in written and between is None:
             continue  # a facet said so that no longer counts
         jobs = tuple(sorted(readers & told.writers))  # deleted ones are not among the readers
-        found.append(_Onward(target, jobs, between, _untold(graph, told.told_of, jobs)))
+        found.append(_Onward(name, target, jobs, between, _untold(graph, told.told_of, jobs)))
     return tuple(found)
 
 

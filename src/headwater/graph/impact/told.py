@@ -1,20 +1,35 @@
 """Column edges between two datasets, as numbers until one is needed: a change of one column needs few of them."""
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from typing import NamedTuple
 
 from headwater.graph.column_edges import PER_EDGE, WHOLE
 from headwater.graph.columns import ColumnEdge
+from headwater.graph.impact.uses import ToldKey
 from headwater.graph.lineage import Graph
 from headwater.model.names import DatasetId, JobId
 
 _Edge = tuple[int, int]
 """A target column, and what was done on the way to it."""
-_Part = tuple["array[int]", Sequence[int]]
-"""The numbers of a facet, and where among them edges begin."""
+
+
+class _Part(NamedTuple):
+    """What one facet tells of the columns between two datasets."""
+
+    key: ToldKey
+    numbers: "array[int]"
+    places: Sequence[int]
+    """Where among the numbers edges begin."""
+
+
+class ToldEdge(NamedTuple):
+    """A column edge, and the facets that tell of it."""
+
+    edge: ColumnEdge
+    keys: tuple[ToldKey, ...]
 
 
 class ToldBetween:
@@ -24,8 +39,10 @@ class ToldBetween:
         self._graph = graph
         self._source = source
         self._parts = parts
+        self._keys: dict[int, tuple[ToldKey, ...]] = {}
+        """The facets whose places among the parts are the bits of a number: most edges are told by the same."""
 
-    def edges_from(self, touched: AbstractSet[int] | None) -> list[tuple[str | None, list[ColumnEdge]]]:
+    def edges_from(self, touched: AbstractSet[int] | None) -> list[tuple[str | None, list[ToldEdge]]]:
         """The edges by the column that they start at, in an order that does not hang on what came first.
 
         A column None means all of the source; that the one dataset is made from the other says nothing of columns where
@@ -33,14 +50,15 @@ class ToldBetween:
         others.
         """
         nested = self._graph.column_edges.nested
-        by_column: dict[int, dict[_Edge, None]] = {}
-        for numbers, places in self._parts:
+        by_column: dict[int, dict[_Edge, int]] = {}
+        for part, (_, numbers, places) in enumerate(self._parts):
             for place in places:
                 out_of = numbers[place + 2]
                 if touched is None or out_of in touched or out_of in nested:
-                    by_column.setdefault(out_of, {})[numbers[place], numbers[place + 3]] = None
+                    edges, edge = by_column.setdefault(out_of, {}), (numbers[place], numbers[place + 3])
+                    edges[edge] = edges.get(edge, 0) | 1 << part
         if WHOLE in by_column and self._tells_of_columns():
-            by_column[WHOLE] = {edge: None for edge in by_column[WHOLE] if edge[0] != WHOLE}
+            by_column[WHOLE] = {edge: told for edge, told in by_column[WHOLE].items() if edge[0] != WHOLE}
         found = [(self._name(out_of), edges) for out_of, edges in by_column.items()]
         if len(found) > 1:
             found.sort(key=lambda each: each[0] or "")
@@ -49,16 +67,24 @@ class ToldBetween:
     def _tells_of_columns(self) -> bool:
         return any(
             numbers[place] != WHOLE or numbers[place + 2] != WHOLE
-            for numbers, places in self._parts
+            for _, numbers, places in self._parts
             for place in places
         )
 
-    def _read(self, source_column: str | None, numbered: Iterable[_Edge]) -> list[ColumnEdge]:
+    def _read(self, source_column: str | None, numbered: Mapping[_Edge, int]) -> list[ToldEdge]:
         hows = self._graph.column_edges.hows.things
-        edges = [ColumnEdge(self._name(into), self._source, source_column, *hows[how]) for into, how in numbered]
+        edges = [
+            ToldEdge(ColumnEdge(self._name(into), self._source, source_column, *hows[how]), self._keys_at(told))
+            for (into, how), told in numbered.items()
+        ]
         if len(edges) > 1:
             edges.sort(key=_order)
         return edges
+
+    def _keys_at(self, told: int) -> tuple[ToldKey, ...]:
+        if told not in self._keys:
+            self._keys[told] = tuple([part.key for place, part in enumerate(self._parts) if told >> place & 1])
+        return self._keys[told]
 
     def _name(self, column: int) -> str | None:
         return None if column == WHOLE else self._graph.column_edges.columns.things[column]
@@ -89,12 +115,12 @@ def told_into(graph: Graph) -> Callable[[DatasetId], Told]:
 def _told_into(graph: Graph, shown: Callable[[int], DatasetId], target: DatasetId) -> Told:
     parts: dict[DatasetId, list[_Part]] = {}
     told_of: dict[DatasetId, None] = {}
-    for member, (_, digest), _ in tuple(graph.evidence_into(target)):
+    for member, key, _ in tuple(graph.evidence_into(target)):
         told_of[member] = None
-        numbers = graph.column_edges.numbers(member, digest)
+        numbers = graph.column_edges.numbers(member, key[1])
         for source, places in _by_source(numbers).items():
             if shown(source).is_complete:
-                parts.setdefault(shown(source), []).append((numbers, places))
+                parts.setdefault(shown(source), []).append(_Part((member, key), numbers, places))
     return Told(graph.writers(target), [*told_of], parts)
 
 
@@ -108,5 +134,6 @@ def _by_source(numbers: "array[int]") -> dict[int, list[int]]:
     return places
 
 
-def _order(edge: ColumnEdge) -> tuple[str, str, str, bool, str]:
+def _order(told: ToldEdge) -> tuple[str, str, str, bool, str]:
+    edge = told.edge
     return (edge.target_column or "", edge.kind, edge.subtype, edge.masking, edge.description)

@@ -53,7 +53,10 @@ class ProposedChange(TypedDict):
 
 
 class ImpactStep(TypedDict):
-    """One step of a path, by node ids; `type` None: no event tells which columns are used."""
+    """One step of a path, by node ids; `type` None: no event tells which columns are used.
+
+    `lastSeen` is when it was told last.
+    """
 
     origin: str
     destination: str
@@ -62,6 +65,7 @@ class ImpactStep(TypedDict):
     description: str | None
     masking: bool
     jobs: Sequence[str]
+    lastSeen: str | None
 
 
 class Reached(TypedDict):

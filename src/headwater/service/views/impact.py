@@ -16,6 +16,7 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import KnownRun
+from headwater.service.knowledge.job_type import BATCH, job_type
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.request.node_ids import fields_to, has_column
 from headwater.service.shapes import impact as shapes
@@ -82,11 +83,16 @@ async def impact(knowledge: Knowledge, node: Node, change: Change | None, page: 
 
 def flow_through(knowledge: Knowledge) -> Flow:
     """The steps of data through what is known."""
-    return Flow(knowledge.graph, knowledge.all_columns, partial(_is_in_schema, knowledge))
+    is_in_schema, is_stream = partial(_is_in_schema, knowledge), partial(_is_stream, knowledge)
+    return Flow(knowledge.graph, knowledge.all_columns, is_in_schema, is_stream)
 
 
 def _is_in_schema(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:
     return bool(fields_to(knowledge, dataset, column))
+
+
+def _is_stream(knowledge: Knowledge, job: JobId) -> bool:
+    return job_type(knowledge, job) != BATCH
 
 
 def _proposal(knowledge: Knowledge, node: Node, change: Change) -> Proposal:
@@ -207,7 +213,7 @@ class _About:
             use=max((self._steps[each].use for each in path), key=USES.index),
             effect=None if verdict is None else verdict.effect,
             breaking=None if verdict is None else verdict.is_breaking,
-            reason=None if verdict is None else verdict.words,
+            reason=None if verdict is None else verdict.words(iso),
             owners=self._owners(is_job, owner),
             lastRun=self._last_run(is_job, owner),
             quality=self._quality_of(place),
@@ -268,4 +274,5 @@ def _last_step(steps: Mapping[Place, Step], place: Place) -> shapes.ImpactStep:
         description=(edge.description or None) if edge else None,
         masking=edge.masking if edge else False,
         jobs=[job.node_id for job in step.jobs],
+        lastSeen=None if step.told.last_us is None else iso(step.told.last_us),
     )
