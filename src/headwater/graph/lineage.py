@@ -307,7 +307,7 @@ class Graph(Growth):
         declaration = self.jobs[job].declaration
         if declaration is None:
             return False
-        declared = references(self._content(declaration.content))
+        declared = references(self.content(declaration.content))
         return any(direction == "input" and dataset_of(reference) in names for direction, reference in declared)
 
     def flows_told_by(self, declaration: Declaration) -> Iterator[Flow]:
