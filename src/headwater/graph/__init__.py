@@ -16,7 +16,7 @@ cut        the graph as it was at a time, out of that of now; cut_facets: what i
 again      what of it is folded again; lazy: made when asked
 flow       which datasets a dataset is made from, and how that is known
 control    which jobs come before and after a job; no data need pass
-walk       what lies around a node, what feeds a column and what it reaches; walk_by: what lay around a node
+walk       what lies around a node; walk_by: what lay around it; column_walk: what feeds a column, and what it feeds
 impact     what a change reaches, and whether it breaks there
 causes     why an output is wrong: what changed upstream
 coverage   gaps that are known

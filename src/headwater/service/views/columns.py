@@ -5,7 +5,8 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from headwater.graph.column_edges import Said
-from headwater.graph.walk import ColumnStep, ColumnWalk, Way
+from headwater.graph.column_walk import ColumnStep, ColumnWalk
+from headwater.graph.walk import Way
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.ahead import outcome_in_turns
 from headwater.service.knowledge.knowledge import Knowledge

@@ -1,0 +1,56 @@
+"""Steps between columns with every dataset-wide edge multiplied out: what a walk that keeps it as one must equal."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from headwater.graph.column_walk import ColumnStep
+from headwater.graph.lineage import Graph
+from headwater.graph.structs import lies_in
+from headwater.graph.walk import Way, reachable
+from headwater.model.names import ColumnId, DatasetId
+
+
+class SlowColumns:
+    """All steps of a graph, and walks that take each of them."""
+
+    def __init__(self, graph: Graph, columns_of: Callable[[DatasetId], Sequence[str]]) -> None:
+        self.ends: set[tuple[Way, ColumnId]] = set()
+        """The columns that edges lead from, that way; be it to a dataset without columns."""
+        self.steps: list[ColumnStep] = []
+        for target in sorted(graph.shown_datasets()):
+            self._lay_out(graph, columns_of, target)
+
+    def _lay_out(self, graph: Graph, columns_of: Callable[[DatasetId], Sequence[str]], target: DatasetId) -> None:
+        edges = graph.column_edges_into(target)
+        in_detail = {edge.source for edge in edges if (edge.target_column, edge.source_column) != (None, None)}
+        for edge in edges:
+            if (edge.target_column, edge.source_column) == (None, None) and edge.source in in_detail:
+                continue
+            for column in columns_of(target) if edge.target_column is None else (edge.target_column,):
+                self.ends.add(("upstream", ColumnId(target, column)))
+                for source in columns_of(edge.source) if edge.source_column is None else (edge.source_column,):
+                    self.ends.add(("downstream", ColumnId(edge.source, source)))
+                    self.steps.append(ColumnStep(ColumnId(edge.source, source), ColumnId(target, column), edge))
+
+    def into(self, column: ColumnId) -> list[ColumnStep]:
+        """The steps that end at the column."""
+        return [step for step in self.steps if step.target == column]
+
+    def walked(self, start: Sequence[ColumnId], way: Way, max_hops: int) -> dict[ColumnId, int]:
+        """Every column within so many hops, that way, with its distance."""
+
+        def neighbours(column: ColumnId) -> Iterator[ColumnId]:
+            for each in (column, *self.beside(column, way)):
+                for source, target, _ in self.steps:
+                    if each == (target if way == "upstream" else source):
+                        yield source if way == "upstream" else target
+
+        return reachable(start, neighbours, max_hops)
+
+    def beside(self, column: ColumnId, way: Way) -> set[ColumnId]:
+        """Structs around the column and fields inside it that edges lead from, that way."""
+        name, path = column
+        return {
+            each
+            for ended, each in self.ends
+            if (ended, each.dataset) == (way, name) and (lies_in(each.column, path) or lies_in(path, each.column))
+        }

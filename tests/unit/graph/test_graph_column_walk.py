@@ -1,0 +1,116 @@
+"""A walk over columns that keeps a dataset-wide edge as one comes to what one comes to that multiplies it out."""
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.graph.column_walk import ColumnWalk
+from headwater.graph.lineage import Graph
+from headwater.graph.walk import Way
+from headwater.model.names import ColumnId, DatasetId
+from tests.support.slow_columns import SlowColumns
+from tests.unit.graph.test_graph_order import facts_of, graph_of
+
+PRODUCER = "https://example.org/producer"
+NAMES = ["t0", "t1", "t2"]
+COLUMNS = ["a", "b", "s", "s.x"]
+HOW = {"type": "INDIRECT", "subtype": "GROUP_BY"}
+
+_source = st.builds(
+    lambda name, column: {"namespace": "lake", "name": name, "type": "DATASET"} | ({"field": column} if column else {}),
+    st.sampled_from(NAMES),
+    st.sampled_from([*COLUMNS, None]),
+)
+_lineage = st.builds(
+    lambda fields, inputs: {"fields": {name: {"inputs": into} for name, into in fields.items()}, "inputs": inputs},
+    st.dictionaries(st.sampled_from(COLUMNS), st.lists(_source, max_size=2), max_size=2),
+    st.lists(_source, max_size=2),
+)
+_schemas = st.dictionaries(st.sampled_from(NAMES), st.lists(st.sampled_from(COLUMNS[:3]), unique=True), max_size=3)
+_told = st.lists(st.tuples(st.sampled_from(NAMES), _lineage), min_size=1, max_size=4)
+
+
+def graph_with(told: list[tuple[str, dict[str, Any]]]) -> Graph:
+    """Each is told of one dataset, by a run of its own."""
+    return graph_of(facts_of(_event(number, *each) for number, each in enumerate(told)))
+
+
+def _event(number: int, name: str, lineage: dict[str, Any]) -> bytes:
+    facet = {"_producer": PRODUCER, "_schemaURL": f"{PRODUCER}/lineage", **lineage}
+    return json.dumps(
+        {
+            "eventTime": "2026-05-22T14:23:11Z",
+            "producer": PRODUCER,
+            "schemaURL": f"{PRODUCER}/OL",
+            "eventType": "COMPLETE",
+            "run": {"runId": f"0198f7d0-0000-7000-8000-{number:012d}"},
+            "job": {"namespace": "etl", "name": "load"},
+            "inputs": [],
+            "outputs": [{"namespace": "lake", "name": name, "facets": {"lineage": facet}}],
+        }
+    ).encode()
+
+
+@given(told=_told, schemas=_schemas, starts=st.data(), max_hops=st.integers(0, 4))
+def test_every_column_is_as_far_away_as_where_wide_edges_are_multiplied_out(
+    told: list[Any], schemas: dict[str, list[str]], starts: st.DataObject, max_hops: int
+) -> None:
+    graph = graph_with(told)
+
+    def columns_of(name: DatasetId) -> list[str]:
+        fed = {edge.target_column for edge in graph.column_edges_into(name)} - {None}
+        return [*dict.fromkeys((*schemas.get(name.name, ()), *sorted(map(str, fed))))]
+
+    every = [ColumnId(DatasetId("lake", name), column) for name in NAMES for column in COLUMNS]
+    start = starts.draw(st.lists(st.sampled_from(every), min_size=1, max_size=3))
+    slow, quick = SlowColumns(graph, columns_of), ColumnWalk(graph, columns_of)
+
+    for column in every:
+        assert sorted(map(repr, quick.steps_into(column))) == sorted(map(repr, slow.into(column)))
+    assert sum(len(slow.into(column)) for column in every) == sum(
+        quick.count_spread_into(DatasetId("lake", name)) for name in NAMES
+    ) + sum(len(quick.told_into(column)) for column in every)
+    ways: tuple[Way, ...] = ("upstream", "downstream")
+    for way in ways:
+        assert all({*quick.beside(column, way)} == slow.beside(column, way) for column in every)
+        assert _distances(quick, start, way, max_hops) == slow.walked(start, way, max_hops)
+
+
+def test_a_walk_looks_at_each_edge_of_a_whole_dataset_once() -> None:
+    size = 400
+    columns = [f"c{number}" for number in range(size)]
+    wide = [{"namespace": "lake", "name": "t0", "type": "DATASET", "field": name} for name in columns]
+    graph = graph_with([("t1", {"fields": {name: {"inputs": []} for name in columns}, "inputs": wide})])
+    source, target = DatasetId("lake", "t0"), DatasetId("lake", "t1")
+    asked = _Counted(columns)
+    walk = ColumnWalk(graph, lambda name: asked)
+    ways: list[tuple[Way, DatasetId, DatasetId]] = [("upstream", target, source), ("downstream", source, target)]
+
+    for way, near, far in ways:
+        found = _distances(walk, [ColumnId(near, name) for name in columns], way, 3)
+
+        assert found == {ColumnId(near, name): 0 for name in columns} | {ColumnId(far, name): 1 for name in columns}
+    assert asked.taken < 20 * size
+
+
+class _Counted(list[str]):
+    """Columns that count how many of them are taken."""
+
+    taken = 0
+
+    def __iter__(self) -> Any:  # noqa: ANN401  an iterator
+        for each in super().__iter__():
+            self.taken += 1
+            yield each
+
+
+def _distances(walk: ColumnWalk, start: list[ColumnId], way: Way, max_hops: int) -> dict[ColumnId, int]:
+    steps = walk.walked(start, way, max_hops)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: dict[ColumnId, int] = end.value
+            return found
