@@ -5,13 +5,15 @@ Of several steps into one place the worst counts: one broken input is enough.
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.columns import ColumnEdge
 from headwater.graph.impact.change import Change, fit
 from headwater.graph.impact.reach import USES, Place, Reach, Step, Use
 from headwater.graph.impact.uses import Since
+from headwater.model.names import DatasetId
 
 Effect = Literal["unharmed", "changed", "unknown", "starved", "breaks"]
 _Finding = tuple[Effect, str]
@@ -95,29 +97,86 @@ class Proposal(NamedTuple):
 
 def ways(found: Reach) -> dict[Place, Step]:
     """For each place the last step of the shortest way to it, values before choices before guesses."""
-    return {place: _in_order(found.steps[place])[0] for place in found.places}
+    wide = {name: _in_order(steps)[0] for name, steps in found.wide.items()}
+    return {place: _last_step(place, found, wide) for place in found.places}
+
+
+def _last_step(place: Place, found: Reach, wide: Mapping[DatasetId, Step]) -> Step:
+    own = _in_order(found.steps[place])[:1]
+    if not found.wide_to(place):
+        return own[0]
+    return _in_order([*own, wide[DatasetId(*place.owner)]])[0]._replace(destination=place)
 
 
 def verdicts(found: Reach, proposal: Proposal) -> dict[Place, Verdict]:
     """What befalls each place that was reached."""
-    onward: dict[Place, list[Step]] = {}
-    for place in found.places:
-        for step in _in_order(found.steps[place]):
-            onward.setdefault(step.origin, []).append(step)
+    onward = _Onward(found)
     judged: dict[Place, Verdict] = {}
     queue = deque(found.start)
+
+    def judge(origin: Place, step: Step) -> Verdict:
+        before = judged.get(origin)
+        effect, said = _judged(proposal, step) if before is None else _carried(before.effect, step)
+        return Verdict(effect, said, step, is_carried=before is not None)
+
     while queue:
         origin = queue.popleft()
-        for step in onward.get(origin, ()):
-            before = judged.get(origin)
-            effect, said = _judged(proposal, step) if before is None else _carried(before.effect, step)
+        for step in onward.steps_from(origin, partial(judge, origin)):
             known = judged.get(step.destination)
-            if known is None or _WORSE[effect] > _WORSE[known.effect]:
-                verdict = Verdict(effect, said, step, is_carried=before is not None).outlived()
-                if known is None or _WORSE[verdict.effect] > _WORSE[known.effect]:
-                    judged[step.destination] = verdict
-                    queue.append(step.destination)
+            if (verdict := _worse(judge(origin, step), -1 if known is None else _WORSE[known.effect])) is not None:
+                judged[step.destination] = verdict
+                queue.append(step.destination)
     return judged
+
+
+def _worse(verdict: Verdict, than: int) -> Verdict | None:
+    """The verdict with what later runs say, if it is worse even so; runs are looked at only where it may be."""
+    if _WORSE[verdict.effect] <= than:
+        return None
+    outlived = verdict.outlived()
+    return outlived if _WORSE[outlived.effect] > than else None
+
+
+class _Onward:
+    """The steps that lead on from each place that was reached.
+
+    A wide step brings the same to each column of its dataset. So it is gone along only if it brings worse than one
+    before, which happens as often as there are effects, not as often as columns lead to columns.
+    """
+
+    def __init__(self, found: Reach) -> None:
+        self._own: dict[Place, list[Step]] = {}
+        self._wide: dict[Place, list[Step]] = {}
+        self._columns: dict[DatasetId, list[Place]] = {name: [] for name in found.wide}
+        self._worst: dict[DatasetId, int] = {}
+        """What each column of a dataset has got already, at least."""
+        self._number = {place: number for number, place in enumerate(found.places)}
+        for place in found.places:
+            for step in _in_order(found.steps[place]):
+                self._own.setdefault(step.origin, []).append(step)
+            if found.wide_to(place):
+                self._columns[DatasetId(*place.owner)].append(place)
+        for steps in found.wide.values():
+            for step in _in_order(steps):
+                self._wide.setdefault(step.origin, []).append(step)
+
+    def steps_from(self, origin: Place, judge: Callable[[Step], Verdict]) -> Sequence[Step]:
+        """Those steps from a place that may bring worse than others did, by where they lead to."""
+        wide = [step for each in self._wide.get(origin, ()) for step in self._spread(each, judge)]
+        own = self._own.get(origin, [])
+        return sorted([*own, *wide], key=self._order) if wide else own
+
+    def _spread(self, step: Step, judge: Callable[[Step], Verdict]) -> Iterable[Step]:
+        """A wide step to each column that it leads to; none where it brings nothing worse."""
+        name = DatasetId(*step.destination.owner)
+        verdict = _worse(judge(step), self._worst.get(name, -1))
+        if verdict is None:
+            return ()
+        self._worst[name] = _WORSE[verdict.effect]
+        return (step._replace(destination=place) for place in self._columns[name])
+
+    def _order(self, step: Step) -> tuple[object, ...]:
+        return self._number[step.destination], _order(step)
 
 
 def _in_order(steps: Sequence[Step]) -> Sequence[Step]:

@@ -105,7 +105,13 @@ class Reach(NamedTuple):
     places: Sequence[Place]
     """The places that were reached, nearest first, without the start."""
     steps: Mapping[Place, Sequence[Step]]
-    """By place the steps that lead to it."""
+    """By place the steps that lead to it, but for the wide ones."""
+    wide: Mapping[DatasetId, Sequence[Step]]
+    """Those that lead to each column of a dataset that was reached, written down once, as to the dataset."""
+
+    def wide_to(self, place: Place) -> Sequence[Step]:
+        """Those of the wide ones that lead to a place, with the dataset in its stead."""
+        return self.wide.get(DatasetId(*place.owner), ()) if place.kind == "column" else ()
 
 
 def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId | JobId]) -> Generator[None, None, Reach]:
@@ -118,7 +124,7 @@ def reach(flow: "Flow", start: Sequence[ColumnId | DatasetId | JobId]) -> Genera
         yield from walk.go_on()
     places = sorted(walk.steps, key=_ORDER)
     places.sort(key=_DISTANCE)
-    return Reach(sorted(walk.start, key=_ORDER), places, walk.steps)
+    return Reach(sorted(walk.start, key=_ORDER), places, walk.steps, walk.wide)
 
 
 _ORDER: Final = attrgetter("order")
@@ -135,6 +141,7 @@ class _Walk:
         self._job = cache(partial(Place, "job"))
         self.start = {self._place(name) for name in start}
         self.steps: dict[Place, list[Step]] = {}
+        self.wide: dict[DatasetId, list[Step]] = {}
         self._hops = 0
         self._gone = {*self.start}
         self._fresh: set[Place] = set()
@@ -205,32 +212,44 @@ class _Walk:
             if keys is not told_by:  # mostly they are, and are not looked at again
                 told_by, using = keys, self._flow.using(onward.source, target, jobs, keys)
             if edge.target_column is not None:
-                ends = [self._column(target, edge.target_column)]
-            elif columns := self._flow.columns_of(target):
-                ends = [self._column(target, column) for column in columns]
-            else:  # all of it is meant, and of nothing else is anything known: from here the dataset goes on
-                ends = []
-                self._fresh.add(dataset)
-            self._fresh.update(ends)
-            for origin in origins:
-                for end in ends:
+                end = self._column(target, edge.target_column)
+                self._fresh.add(end)
+                for origin in origins:
                     self._take(Step(origin, end, edge, jobs, using))
+            elif self._flow.columns_of(target):
+                self._come_to_columns(target).extend(Step(origin, dataset, edge, jobs, using) for origin in origins)
+            else:  # all of it is meant, and of nothing else is anything known: from here the dataset goes on
+                self._fresh.add(dataset)
+            for origin in origins:
                 self._take(Step(origin, dataset, edge, jobs, using))
                 for place, through in by_job:
                     self._take(Step(origin, place, edge, through, using))
 
+    def _come_to_columns(self, name: DatasetId) -> list[Step]:
+        """The wide steps to a dataset, whose columns are all come to with the first of them."""
+        if name not in self.wide:
+            self.wide[name] = []
+            for column in self._flow.columns_of(name):
+                place = self._column(name, column)
+                self._fresh.add(place)
+                self._come_to(place)
+        return self.wide[name]
+
     def _take(self, step: Step) -> None:
         """Note a step, unless it leads back to the start."""
-        to = step.destination
-        steps = self.steps.get(to)
-        if steps is None:
-            if to in self.start:
-                return
-            to.distance = self._hops
-            steps = self.steps[to] = []
-            if to.kind == "job":
-                self._handing.append(to)
-        steps.append(step)
+        steps = self._come_to(step.destination)
+        if steps is not None:
+            steps.append(step)
+
+    def _come_to(self, place: Place) -> list[Step] | None:
+        """The steps to a place; None where it is of the start."""
+        steps = self.steps.get(place)
+        if steps is None and place not in self.start:
+            place.distance = self._hops
+            steps = self.steps[place] = []
+            if place.kind == "job":
+                self._handing.append(place)
+        return steps
 
 
 def _by_dataset(places: Iterable[Place]) -> dict[DatasetId, list[Place]]:

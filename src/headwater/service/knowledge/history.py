@@ -149,13 +149,16 @@ class KnownHistory:
         """The columns that these columns of a dataset are made from, also by choice; None where nobody tells."""
         edges = self._graph.column_edges_into(name)
         wanted = Nesting(columns)
-        sources: dict[DatasetId, frozenset[str]] = {}
+        sources: dict[DatasetId, set[str | None]] = {}
         for edge in edges:
             if edge.target_column is None or wanted.touches(edge.target_column):
-                whole = edge.source_column is None
-                fed = self._knowledge.all_columns(edge.source) if whole else [edge.source_column or ""]
-                sources[edge.source] = sources.get(edge.source, frozenset()) | frozenset(fed)
-        return sources if edges else None
+                sources.setdefault(edge.source, set()).add(edge.source_column)
+        return {source: self._all_of(source, feeding) for source, feeding in sources.items()} if edges else None
+
+    def _all_of(self, name: DatasetId, columns: AbstractSet[str | None]) -> frozenset[str]:
+        """These columns of a dataset; None stands for all that it has."""
+        named = (column for column in columns if column is not None)
+        return frozenset((*named, *(self._knowledge.all_columns(name) if None in columns else ())))
 
     def silence_us(self, job: JobId) -> int:
         """How long a running stream may say nothing: twice the window that it promises, else an hour."""

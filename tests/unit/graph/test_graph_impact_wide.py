@@ -1,0 +1,153 @@
+"""An edge of a whole dataset, kept as one, reaches and breaks what one does that is told of each column."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.graph.impact.change import Change
+from headwater.graph.impact.effects import Proposal, verdicts, ways
+from headwater.graph.impact.reach import Flow, Place, Reach, Step, reach
+from headwater.graph.lineage import Graph
+from headwater.model.names import ColumnId, DatasetId
+from tests.unit.graph.test_graph_order import facts_of, graph_of
+
+PRODUCER = "https://example.org/producer"
+NAMES = ["t0", "t1", "t2", "t3"]
+COLUMNS = ["a", "b", "s", "s.x"]
+Sources = list[dict[str, Any]]
+
+_column = st.builds(
+    lambda name, column, how: _input(name, column, *how),
+    st.sampled_from(NAMES),
+    st.sampled_from(COLUMNS),
+    st.sampled_from([("DIRECT", "IDENTITY"), ("INDIRECT", "FILTER"), ("INDIRECT", "JOIN")]),
+)
+_whole = st.sampled_from(NAMES).map(lambda name: {"namespace": "lake", "name": name, "type": "DATASET"})
+_told = st.lists(
+    st.tuples(
+        st.sampled_from(NAMES),
+        st.dictionaries(st.sampled_from(COLUMNS), st.lists(_column | _whole, max_size=2), max_size=2),
+        st.lists(_column, max_size=3),
+    ),
+    min_size=1,
+    max_size=5,
+)
+_schemas = st.fixed_dictionaries({name: st.lists(st.sampled_from(COLUMNS), min_size=1, unique=True) for name in NAMES})
+
+
+def _input(name: str, column: str, kind: str, subtype: str) -> dict[str, Any]:
+    done = [{"type": kind, "subtype": subtype}]
+    return {"namespace": "lake", "name": name, "type": "DATASET", "field": column, "transformations": done}
+
+
+def _graph(told: Sequence[tuple[str, Mapping[str, Sources], Sources]]) -> Graph:
+    return graph_of(facts_of(_event(number, *each) for number, each in enumerate(told)))
+
+
+def _event(number: int, name: str, fields: Mapping[str, Sources], wide: Sources) -> bytes:
+    told = {"fields": {column: {"inputs": into} for column, into in fields.items()}, "inputs": wide}
+    facet = {"_producer": PRODUCER, "_schemaURL": f"{PRODUCER}/lineage", **told}
+    read = {source["name"] for into in (*fields.values(), wide) for source in into}
+    return json.dumps(
+        {
+            "eventTime": "2026-05-22T14:23:11Z",
+            "producer": PRODUCER,
+            "schemaURL": f"{PRODUCER}/OL",
+            "eventType": "COMPLETE",
+            "run": {"runId": f"0198f7d0-0000-7000-8000-{number:012d}"},
+            "job": {"namespace": "etl", "name": f"job{number % 2}"},
+            "inputs": [{"namespace": "lake", "name": each} for each in sorted(read)],
+            "outputs": [{"namespace": "lake", "name": name, "facets": {"lineage": facet}}],
+        }
+    ).encode()
+
+
+@given(
+    told=_told,
+    schemas=_schemas,
+    start=st.tuples(st.sampled_from(NAMES), st.sampled_from([*COLUMNS, None])),
+    change=st.sampled_from(["drop", "rename:B", "retype:string"]),
+)
+def test_what_is_told_of_a_whole_dataset_reaches_what_it_reaches_told_of_each_column(
+    told: list[Any], schemas: dict[str, list[str]], start: tuple[str, str | None], change: str
+) -> None:
+    fed = {name: {column for target, fields, _ in told if target == name for column in fields} for name in NAMES}
+    columns = {name: [*dict.fromkeys((*schemas[name], *sorted(fed[name])))] for name in NAMES}
+    spelled_out: list[Any] = [
+        (name, {c: [*fields.get(c, ()), *wide] for c in columns[name]}, []) for name, fields, wide in told
+    ]
+    name, column = start
+    node = DatasetId("lake", name) if column is None else ColumnId(DatasetId("lake", name), column)
+    proposal = _proposal(node, "drop" if column is None and change.startswith("retype") else change)
+
+    answers = []
+    for each in (told, spelled_out):
+        found = _reached(_graph(each), columns, node)
+        answers.append((_pictured(found), _judged(found, proposal)))
+
+    assert answers[0] == answers[1]
+
+
+def test_steps_grow_with_what_was_told_and_not_with_its_square() -> None:
+    size = 300
+    names = [f"c{number}" for number in range(size)]
+
+    def grouped(source: str) -> tuple[str, dict[str, Sources], Sources]:
+        fields = {name: [_input(source, name, "DIRECT", "IDENTITY")] for name in names}
+        wide = [_input(source, name, "INDIRECT", "GROUP_BY") for name in names]
+        return NAMES[NAMES.index(source) + 1], fields, wide
+
+    graph = _graph([grouped("t0"), grouped("t1"), grouped("t2")])
+    node = DatasetId("lake", "t0")
+    found = _reached(graph, dict.fromkeys(NAMES, names), node)
+
+    judged = verdicts(found, _proposal(node, "drop"))
+
+    assert len(found.places) == 3 * (size + 1) + 2
+    assert judged.keys() == ways(found).keys() == {*found.places}
+    steps = [*found.steps.values(), *found.wide.values()]
+    assert sum(map(len, steps)) < 30 * size
+
+
+def _proposal(node: DatasetId | ColumnId, change: str) -> Proposal:
+    of = Place("column", *node) if isinstance(node, ColumnId) else Place("dataset", node)
+    return Proposal(Change.parse(change), of, "int")
+
+
+def _reached(graph: Graph, columns: Mapping[str, Sequence[str]], node: DatasetId | ColumnId) -> Reach:
+    steps = reach(Flow(graph, lambda name: columns[name.name]), [node])
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: Reach = end.value
+            return found
+
+
+def _pictured(found: Reach) -> dict[str, object]:
+    """For each place, nearest first, how far away it is, by which steps, and by which of them one comes to it."""
+    last = ways(found)
+    return {
+        place.node_id: (
+            place.distance,
+            {_said(step) for step in (*found.steps[place], *found.wide_to(place))},
+            _said(last[place]),
+            last[place].destination.node_id,
+        )
+        for place in found.places
+    }
+
+
+def _said(step: Step) -> tuple[object, ...]:
+    edge = step.edge
+    return step.origin.node_id, step.jobs, edge and (edge.source_column, edge.kind, edge.subtype)
+
+
+def _judged(found: Reach, proposal: Proposal) -> dict[str, object]:
+    return {
+        place.node_id: (verdict.effect, verdict.words, _said(verdict.step), verdict.step.destination.node_id)
+        for place, verdict in verdicts(found, proposal).items()
+    }
