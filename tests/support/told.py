@@ -24,11 +24,12 @@ def symlinks(*names: tuple[str, str]) -> dict[str, Any]:
 def lineage_facet(**columns: list[tuple[str, str, str]]) -> dict[str, Any]:
     """For each target column: sources as (dataset, column, type/subtype)."""
     return facet(
-        fields={column: {"inputFields": [_source(*each) for each in found]} for column, found in columns.items()}
+        fields={column: {"inputFields": [source(*each) for each in found]} for column, found in columns.items()}
     )
 
 
-def _source(name: str, column: str, how: str) -> dict[str, Any]:
+def source(name: str, column: str, how: str) -> dict[str, Any]:
+    """A source column, and what is done to it: type/subtype."""
     kind, _, subtype = how.partition("/")
     transformation = {"type": kind, "subtype": subtype, "description": "", "masking": False}
     return {"namespace": "lake", "name": name, "field": column, "transformations": [transformation]}
@@ -36,7 +37,7 @@ def _source(name: str, column: str, how: str) -> dict[str, Any]:
 
 def post_columns(client: TestClient) -> None:
     wide = {**lineage_facet(total=[("b", "price", "DIRECT/AGGREGATION")], id=[("b", "id", "DIRECT/IDENTITY")])}
-    wide["dataset"] = [_source("b", "day", "INDIRECT/FILTER")]
+    wide["dataset"] = [source("b", "day", "INDIRECT/FILTER")]
     first = lineage_facet(price=[("a", "price", "DIRECT/IDENTITY")])
     post(
         client,

@@ -3,8 +3,8 @@
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.app import Body, get
-from tests.support.told import LAKE, post_columns
+from tests.support.app import Body, dataset, facet, get, post, schema
+from tests.support.told import LAKE, job, lineage_facet, post_columns, run_event, source
 
 
 def columns(answer: Body) -> dict[str, list[str]]:
@@ -97,3 +97,117 @@ def test_a_node_id_that_cannot_be_read_is_named_with_what_was_expected(
         "query param nodeId cannot be read: expected dataset:NAMESPACE:NAME, "
         "datasetField:NAMESPACE:NAME:FIELD, job:NAMESPACE:NAME or run:ID"
     )
+
+
+SIZE = 120
+"""Columns: more than a hundred that all of a dataset's columns hang on are not spelled out at each of them."""
+
+
+def post_distinct(client: TestClient, size: int) -> None:
+    """A dataset of so many columns, each made from one of another, that is grouped by all of them."""
+    names = [f"c{number}" for number in range(size)]
+    made = lineage_facet(**{name: [("raw", name, "DIRECT/IDENTITY")] for name in names})
+    made["dataset"] = [source("raw", name, "INDIRECT/GROUP_BY") for name in names]
+    ends = {
+        "inputs": [dataset("raw", schema=schema(*names))],
+        "outputs": [dataset("mart", schema=schema(*names), columnLineage=made)],
+    }
+    post(client, run_event("1", "COMPLETE", 1, job=job("distinct"), **ends))
+
+
+def transformations(inputs: list[Body]) -> list[str]:
+    return [f"{each['field']} {made['subtype']}" for each in inputs for made in each["transformations"]]
+
+
+def test_what_a_dataset_is_grouped_by_is_spelled_out_at_each_column_while_that_is_little(client: TestClient) -> None:
+    post_distinct(client, 3)
+
+    body = get(client, f"{LAKE}/mart")
+    graph = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:mart")
+
+    assert "datasetInputFields" not in body
+    assert graph.keys() == {"graph"}
+    found = [each["inputFields"] for each in body["columnLineage"]]
+    assert found == [
+        [{key: value for key, value in each.items() if key != "datasetVersion"} for each in node["data"]["inputFields"]]
+        for node in graph["graph"]
+        if node["data"]["dataset"] == "mart"
+    ]
+    assert transformations(found[1]) == ["c0 GROUP_BY", "c1 IDENTITY", "c1 GROUP_BY", "c2 GROUP_BY"]
+
+
+def test_what_a_dataset_of_many_columns_is_grouped_by_is_told_once(client: TestClient) -> None:
+    post_distinct(client, SIZE)
+
+    body = get(client, f"{LAKE}/mart")
+    (listed,) = [each for each in get(client, LAKE)["datasets"] if each["name"] == "mart"]
+
+    assert all(len(transformations(each["inputFields"])) == 1 for each in body["columnLineage"])
+    assert len(body["columnLineage"]) == SIZE
+    assert body["datasetInputFields"][1] == {
+        "namespace": "lake",
+        "dataset": "raw",
+        "field": "c1",
+        "targetField": None,
+        "transformations": [{"type": "INDIRECT", "subtype": "GROUP_BY", "description": "", "masking": False}],
+    }
+    assert sorted(transformations(body["datasetInputFields"])) == sorted(f"c{each} GROUP_BY" for each in range(SIZE))
+    assert listed == body
+
+
+def test_the_graph_of_columns_tells_it_once_too_and_has_all_that_it_comes_from(client: TestClient) -> None:
+    post_distinct(client, SIZE)
+    body = get(client, f"{LAKE}/mart")
+
+    whole = get(client, "/api/v1/column-lineage?nodeId=dataset:lake:mart")
+    of_one = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:mart:c1")
+    down = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:raw:c1&withDownstream=true")
+
+    told = {"namespace": "lake", "dataset": "mart", "inputFields": body["datasetInputFields"]}
+    assert whole["datasetInputFields"] == of_one["datasetInputFields"] == [told]
+    assert columns(whole) == {f"mart:c{each}": [f"raw:c{each}"] for each in range(SIZE)} | {
+        f"raw:c{each}": [] for each in range(SIZE)
+    }
+    assert columns(of_one) == {"mart:c1": ["raw:c1"]} | {f"raw:c{each}": [] for each in range(SIZE)}
+    assert columns(down) == {f"mart:c{each}": ["raw:c1"] if each == 1 else [] for each in range(SIZE)} | {"raw:c1": []}
+    assert down["datasetInputFields"] == [told | {"inputFields": [told["inputFields"][1]]}]
+
+
+def test_an_answer_grows_with_what_was_told_and_not_with_its_square(client: TestClient) -> None:
+    sizes: dict[str, list[int]] = {}
+    for size in (SIZE, 2 * SIZE):
+        post_distinct(client, size)
+        for path in (f"{LAKE}/mart", LAKE, "/api/v1/column-lineage?nodeId=dataset:lake:mart"):
+            sizes.setdefault(path, []).append(len(client.get(path).content))
+
+    assert all(twice < 2.2 * once for once, twice in sizes.values())
+
+
+def test_all_of_a_dataset_that_goes_into_many_columns_is_told_once_for_each(client: TestClient) -> None:
+    names = [f"c{number}" for number in range(SIZE)]
+    raw = {"namespace": "lake", "name": "raw", "type": "DATASET"}
+    made = facet(fields={name: {"inputs": [raw]} for name in names}, inputs=[])
+    ends = {
+        "inputs": [dataset("raw", schema=schema(*names))],
+        "outputs": [dataset("mart", schema=schema(*names), lineage=made)],
+    }
+    post(client, run_event("1", "COMPLETE", 1, job=job("load"), **ends))
+
+    body = get(client, f"{LAKE}/mart")
+    of_one = get(client, "/api/v1/column-lineage?nodeId=datasetField:lake:mart:c1")
+
+    assert body["columnLineage"] is None
+    assert [(each["targetField"], each["field"]) for each in body["datasetInputFields"]] == [
+        (name, None) for name in sorted(names)
+    ]
+    (told,) = of_one["datasetInputFields"]
+    assert [(each["targetField"], each["field"]) for each in told["inputFields"]] == [("c1", None)]
+    assert len(of_one["graph"]) == 1 + SIZE
+
+
+def test_a_deleted_source_of_a_whole_dataset_is_not_told(client: TestClient) -> None:
+    post_distinct(client, SIZE)
+    client.delete(f"{LAKE}/raw")
+
+    assert "datasetInputFields" not in get(client, f"{LAKE}/mart")
+    assert get(client, "/api/v1/column-lineage?nodeId=dataset:lake:mart").keys() == {"graph"}

@@ -5,7 +5,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
-from headwater.service.shapes.marquez import DatasetCore, InputField, JobCore, Name, RunState
+from headwater.service.shapes.marquez import DatasetCore, DatasetInputField, InputField, JobCore, Name, RunState
 
 
 class Edge(TypedDict):
@@ -105,10 +105,22 @@ class ColumnNode(TypedDict):
     outEdges: Sequence[Edge]
 
 
+class InputFieldsOfDataset(TypedDict):
+    """What goes into a dataset as a whole, or comes from all of another, where that is too much for each column."""
+
+    namespace: str
+    dataset: str
+    inputFields: Sequence[DatasetInputField]
+
+
 class ColumnLineage(TypedDict):
-    """Columns that feed a node, and where asked for those that it feeds, by node id."""
+    """Columns that feed a node, and where asked for those that it feeds, by node id.
+
+    What is told in `datasetInputFields` stands neither in `inputFields` nor among the edges of the graph.
+    """
 
     graph: Sequence[ColumnNode]
+    datasetInputFields: NotRequired[Sequence[InputFieldsOfDataset]]
 
 
 class JobOfRun(TypedDict):

@@ -239,6 +239,20 @@ class InputField(TypedDict):
     transformations: Sequence[Transformation]
 
 
+class DatasetInputField(TypedDict):
+    """What goes into each column of a dataset, or comes from each of another; told once, not once for each.
+
+    `field` is the source column, None where all of that dataset is meant; `targetField` the column that it goes into,
+    None where that is every one.
+    """
+
+    namespace: str
+    dataset: str
+    field: str | None
+    targetField: str | None
+    transformations: Sequence[Transformation]
+
+
 class ColumnSources(TypedDict):
     """A column of a dataset and what it is made from."""
 
@@ -272,10 +286,16 @@ class DatasetCore(TypedDict):
     datasetType: NotRequired[str]
 
 
-class Dataset(DatasetCore):
-    """A dataset with its newest facets."""
+class SourcesOfDataset(TypedDict):
+    """What a dataset is made from; `datasetInputFields` only where it would be too much for each column."""
 
     columnLineage: Sequence[ColumnSources] | None
+    datasetInputFields: NotRequired[Sequence[DatasetInputField]]
+
+
+class Dataset(DatasetCore, SourcesOfDataset):
+    """A dataset with its newest facets."""
+
     currentVersion: str | None
     deleted: bool
     facets: Facets

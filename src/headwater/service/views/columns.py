@@ -1,11 +1,13 @@
 """Columns: what each is made from, and the graph of columns around a node."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from headwater.graph.column_edges import Said
 from headwater.graph.column_walk import ColumnStep, ColumnWalk
+from headwater.graph.columns import ColumnEdge
 from headwater.graph.walk import Way
 from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.ahead import outcome_in_turns
@@ -16,15 +18,23 @@ from headwater.service.shapes import lineage as shapes_lineage
 from headwater.service.shapes import marquez as shapes
 
 COLUMN_LINEAGE = "columnLineage"
+MOST_SPREAD: Final = 10_000
+"""Edges, from column to column, that those of a dataset as a whole are spelled out to: 4 MB of an answer.
+
+A dataset that groups by all of its 1,000 columns would come to a million.
+"""
 _NOTHING = Said("", "")
 
 
-def column_sources(knowledge: Knowledge, name: DatasetId) -> list[shapes.ColumnSources]:
-    """The columns of a dataset that are made from others; what affects the whole dataset counts for each of them."""
+def column_sources(knowledge: Knowledge, name: DatasetId) -> shapes.SourcesOfDataset:
+    """The columns of a dataset that are made from others; what affects the whole dataset counts for each of them.
+
+    Where that is too much, it is told once.
+    """
     walk = ColumnWalk(knowledge.graph, knowledge.columns)
     shown = knowledge.graph.shown(name)
     wording = _Wording(knowledge, shown)
-    return [
+    by_column = [
         shapes.ColumnSources(
             name=column,
             inputFields=_input_fields(steps, wording),
@@ -34,6 +44,10 @@ def column_sources(knowledge: Knowledge, name: DatasetId) -> list[shapes.ColumnS
         for column in knowledge.columns(shown)
         if (steps := [step for step in _steps_into(walk, ColumnId(shown, column)) if _stands(knowledge, step)])
     ]
+    found = shapes.SourcesOfDataset(columnLineage=by_column or None)
+    if of_whole := [edge for edge in _told_once(walk, shown) if not knowledge.graph.hides(edge.source)]:
+        found["datasetInputFields"] = _dataset_input_fields(of_whole)
+    return found
 
 
 class Wanted(NamedTuple):
@@ -73,7 +87,35 @@ def _column_lineage(
     for column in reached:
         steps[column] = [step for step in _steps_into(walk, column) if step.source in reached]
         yield
-    return shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps, wanted)))
+    found = shapes_lineage.ColumnLineage(graph=(yield from _nodes(knowledge, steps, wanted)))
+    if of_whole := (yield from _of_whole(walk, reached)):
+        found["datasetInputFields"] = of_whole
+    return found
+
+
+def _of_whole(
+    walk: ColumnWalk, reached: AbstractSet[ColumnId]
+) -> Generator[None, None, list[shapes_lineage.InputFieldsOfDataset]]:
+    """What is told once of each dataset among what was reached."""
+    datasets = {column.dataset for column in reached}
+
+    def has(name: DatasetId, column: str | None) -> bool:
+        return name in datasets if column is None else ColumnId(name, column) in reached
+
+    found = []
+    for name in sorted(datasets):
+        edges = [
+            edge
+            for edge in _told_once(walk, name)
+            if has(name, edge.target_column) and has(edge.source, edge.source_column)
+        ]
+        if edges:
+            inputs = _dataset_input_fields(edges)
+            found.append(
+                shapes_lineage.InputFieldsOfDataset(namespace=name.namespace, dataset=name.name, inputFields=inputs)
+            )
+        yield
+    return found
 
 
 def _columns_of(knowledge: Knowledge, node: DatasetId | JobId | ColumnId) -> Iterable[ColumnId]:
@@ -88,8 +130,14 @@ def _columns_of(knowledge: Knowledge, node: DatasetId | JobId | ColumnId) -> Ite
 
 
 def _steps_into(walk: ColumnWalk, column: ColumnId) -> list[ColumnStep]:
-    """The steps in an order that does not hang on the order in which events came."""
-    return sorted(walk.steps_into(column), key=_order)
+    """The steps that are told of the column, in an order that does not hang on the order in which events came."""
+    is_spread = walk.count_spread_into(column.dataset) <= MOST_SPREAD
+    return sorted(walk.steps_into(column) if is_spread else walk.told_into(column), key=_order)
+
+
+def _told_once(walk: ColumnWalk, name: DatasetId) -> list[ColumnEdge]:
+    """The edges of a dataset as a whole that are not spelled out at each column."""
+    return walk.wide_into(name) if walk.count_spread_into(name) > MOST_SPREAD else []
 
 
 def _stands(knowledge: Knowledge, step: ColumnStep) -> bool:
@@ -97,9 +145,12 @@ def _stands(knowledge: Knowledge, step: ColumnStep) -> bool:
     return not knowledge.graph.hides(step.source.dataset)
 
 
-def _order(step: ColumnStep) -> tuple[ColumnId, str, str, str, bool]:
-    edge = step.edge
-    return step.source, edge.kind, edge.subtype, edge.description, edge.masking
+def _order(step: ColumnStep) -> tuple[ColumnId, tuple[str, str, str, bool]]:
+    return step.source, _order_of_edge(step.edge)
+
+
+def _order_of_edge(edge: ColumnEdge) -> tuple[str, str, str, bool]:
+    return edge.kind, edge.subtype, edge.description, edge.masking
 
 
 def _nodes(
@@ -170,14 +221,31 @@ def _input_fields(steps: Sequence[ColumnStep], wording: "_Wording") -> list[shap
             field=source.column,
             transformationDescription=wording.description(steps_from[0].target.column, steps_from),
             transformationType=wording.type(steps_from[0].target.column, steps_from),
-            transformations=[_transformation(step) for step in steps_from],
+            transformations=[_transformation(step.edge) for step in steps_from],
         )
         for source, steps_from in sorted(by_source.items())
     ]
 
 
-def _transformation(step: ColumnStep) -> shapes.Transformation:
-    edge = step.edge
+def _dataset_input_fields(edges: Iterable[ColumnEdge]) -> list[shapes.DatasetInputField]:
+    """Each source once for what it goes into, with all that was done to it."""
+    by_ends: dict[tuple[str, DatasetId, str], list[ColumnEdge]] = {}
+    for edge in sorted(edges, key=_order_of_edge):
+        ends = edge.target_column or "", edge.source, edge.source_column or ""
+        by_ends.setdefault(ends, []).append(edge)
+    return [
+        shapes.DatasetInputField(
+            namespace=source.namespace,
+            dataset=source.name,
+            field=of_source[0].source_column,
+            targetField=of_source[0].target_column,
+            transformations=[*map(_transformation, of_source)],
+        )
+        for (_, source, _), of_source in sorted(by_ends.items())
+    ]
+
+
+def _transformation(edge: ColumnEdge) -> shapes.Transformation:
     return shapes.Transformation(
         type=edge.kind, subtype=edge.subtype, description=edge.description, masking=edge.masking
     )

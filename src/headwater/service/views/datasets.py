@@ -66,7 +66,7 @@ def _dataset(knowledge: Knowledge, name: DatasetId, facets: shapes.Facets) -> sh
     shape = current_shape(knowledge.graph, name)
     return shapes.Dataset(
         **dataset_core(knowledge, name),
-        columnLineage=column_sources(knowledge, name) or None,
+        **column_sources(knowledge, name),
         currentVersion=None if shape is None else str(shape_uuid(knowledge.graph, name, shape)),
         deleted=is_dropped(knowledge, name, digests),
         facets=facets,
