@@ -29,6 +29,8 @@ MASKED = "MASKED"
 AROUND = "STRUCT_AROUND"
 INSIDE = "FIELD_INSIDE"
 """How a struct and a field inside it hang together; no data flows between them."""
+WHOLE = "WHOLE_DATASET"
+"""How a column hangs on its dataset, where what affects all of the dataset's columns is told of that."""
 
 
 class Target(NamedTuple):
@@ -177,7 +179,8 @@ def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
         columns.append(ColumnId(target.dataset, target.column))
         flow += [*_nested(columns, flow, way)]
         for column in columns:
-            labels[column.node_id] = f"{labels.get(column.dataset.node_id, column.dataset.name)}:{column.column}"
+            label_of_dataset = labels.setdefault(column.dataset.node_id, column.dataset.name)
+            labels[column.node_id] = f"{label_of_dataset}:{column.column}"
     every = Walk(target.node_id, way, {}, tuple(flow), labels, through)
     hops, steps = _reached(every)
     return replace(every, hops=hops, steps=tuple(step for step in flow if step in steps))
@@ -205,15 +208,37 @@ def _on_path(client: ServiceClient, dataset: DatasetId, flow: list[Step]) -> lis
 
 def _column_graph(client: ServiceClient, target: Target) -> tuple[list[ColumnId], list[Step]]:
     parameters = {"nodeId": target.node_id, "depth": str(WHOLE_GRAPH), "withDownstream": "true"}
+    answer = client.get("/column-lineage", parameters)
     columns, steps = [], []
-    for node in client.get("/column-lineage", parameters)["graph"]:
+    for node in answer["graph"]:
         columns.append(_column(node["data"]))
         for source in node["data"]["inputFields"]:
-            how = {described.get("subtype") or described["type"] for described in source["transformations"]}
-            how |= {MASKED for described in source["transformations"] if described["masking"]}
             columns.append(_column(source))
-            steps.append(Step(columns[-1].node_id, node["id"], tuple(sorted(how))))
+            steps.append(Step(columns[-1].node_id, node["id"], _how(source)))
+    for of_dataset in answer.get("datasetInputFields", ()):
+        steps += _through_whole(of_dataset, columns)
     return columns, steps
+
+
+def _how(source: Mapping[str, Any]) -> tuple[str, ...]:
+    how = {described.get("subtype") or described["type"] for described in source["transformations"]}
+    return tuple(sorted(how | {MASKED for described in source["transformations"] if described["masking"]}))
+
+
+def _through_whole(told: Mapping[str, Any], columns: Sequence[ColumnId]) -> Iterator[Step]:
+    """Steps to a dataset, and on to each of its columns, where it would be too much to tell of each what it is of all.
+
+    Where all of a source is meant, the step comes from the source itself.
+    """
+    whole = DatasetId(told["namespace"], told["dataset"])
+    for source in told["inputFields"]:
+        origin = _dataset(source) if source["field"] is None else _column(source)
+        end = whole if source["targetField"] is None else ColumnId(whole, source["targetField"])
+        yield Step(origin.node_id, end.node_id, _how(source))
+    if any(source["targetField"] is None for source in told["inputFields"]):
+        for column in dict.fromkeys(columns):
+            if column.dataset == whole:
+                yield Step(whole.node_id, column.node_id, (WHOLE,))
 
 
 def _nested(columns: Iterable[ColumnId], flow: Sequence[Step], way: Way) -> Iterator[Step]:
@@ -231,7 +256,11 @@ def _nested(columns: Iterable[ColumnId], flow: Sequence[Step], way: Way) -> Iter
 
 
 def _column(data: Mapping[str, Any]) -> ColumnId:
-    return ColumnId(DatasetId(data["namespace"], data["dataset"]), data["field"])
+    return ColumnId(_dataset(data), data["field"])
+
+
+def _dataset(data: Mapping[str, Any]) -> DatasetId:
+    return DatasetId(data["namespace"], data["dataset"])
 
 
 def _sources(client: ServiceClient, dataset: DatasetId) -> dict[str, set[str]]:

@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.cli.lineage_walk import AROUND, INDIRECT, INSIDE, Step, Walk, find, walk
+from headwater.cli.lineage_walk import AROUND, INDIRECT, INSIDE, WHOLE, Step, Walk, find, walk
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 
 TargetArgument = Annotated[
     str, typer.Argument(metavar="DATASET[:COLUMN]", help="By its name, an alias, or the end of either.")
 ]
-_LAST = INDIRECT | {AROUND, INSIDE}
+_LAST = INDIRECT | {AROUND, INSIDE, WHOLE}
 """Steps that give no value of their own come behind those that do."""
 JsonOption = Annotated[bool, typer.Option("--json", help="Print nodes and edges as JSON.")]
 

@@ -198,6 +198,36 @@ def test_a_column_that_only_column_lineage_tells_of_is_known(url: str) -> None:
     assert [node["name"] for node in from_source["nodes"]] == ["notes:dollars", "coins:cents"]
 
 
+def test_what_a_dataset_of_many_columns_is_grouped_by_is_traced_through_the_dataset(url: str) -> None:
+    names = [f"c{number}" for number in range(101)]
+    visits = {"namespace": "bulk", "dataset": "visits", "name": "visits"}
+    keys = [{**source("visits", name, "INDIRECT", "GROUP_BY"), **visits} for name in names]
+    made = columns(keys, c7=[{**source("visits", "c7", "DIRECT", "IDENTITY"), **visits}])
+    told_of = {"schema": schema(**dict.fromkeys(names, "int")), "columnLineage": made}
+    grouped = ran(
+        "distinct", "r-distinct", 16, [visits], [{"namespace": "bulk", "name": "visitors", "facets": told_of}]
+    )
+    httpx.post(f"{url}/api/v1/lineage", json=grouped).raise_for_status()
+
+    up = told("trace", "visitors:c7", "--url", url).splitlines()
+    down = told("impact", "visits:c7", "--url", url).splitlines()
+
+    assert up[:4] == [
+        "visitors:c7",
+        "├── visits:c7  identity",
+        "└── visitors  whole_dataset",
+        "    ├── visits:c0  group_by",
+    ]
+    assert len(up) == 3 + len(names)
+    assert down[:4] == [
+        "visits:c7",
+        "├── visitors:c7  identity",
+        "└── visitors  group_by",
+        "    ├── visitors:c0  whole_dataset",
+    ]
+    assert down[-1] == f"reaches {len(names)} columns, 1 dataset and 1 job"
+
+
 @pytest.mark.parametrize("name", ["in:orders:x:y", "datasetField:kafka://h:9092:in:orders:x:y"])
 def test_a_column_may_have_colons_in_its_name(url: str, name: str) -> None:
     answer = told_json("impact", name, "--url", url)
