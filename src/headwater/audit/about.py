@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from headwater.graph.lineage import Graph
+from headwater.graph.spelling import normal
 from headwater.graph.told import told
 from headwater.model.edits import DELETED, EditEntry, Saying, named
 from headwater.model.events import DatasetEvent, Event, RunEvent
@@ -23,6 +24,8 @@ class About:
     def __init__(self, reader: Reader, places: range, dataset: DatasetId) -> None:
         self.names = _names_of(reader, dataset)
         """All that are one dataset with it, as far as the log knows: another engine may call it otherwise."""
+        self._spellings = frozenset(map(normal, self.names))
+        """Of these, for an event may tell of it in one that nobody uses."""
         self._subjects = {
             _subject(event)
             for logged in reader.logged(places)
@@ -42,7 +45,9 @@ class About:
 
     def _is_named(self, event: Event) -> bool:
         said = facts(event)
-        if not self.names.isdisjoint(named(event, said)) or not self.names.isdisjoint(_in_facets(said)):
+        if not self.names.isdisjoint(named(event, said)) or any(
+            normal(name) in self._spellings for name in _in_facets(said)
+        ):
             return True
         return any(self._is_meant(fact) for fact in said if isinstance(fact, EngineCatalog))
 

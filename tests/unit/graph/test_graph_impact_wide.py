@@ -118,7 +118,12 @@ def _proposal(node: DatasetId | ColumnId, change: str) -> Proposal:
 
 
 def _reached(graph: Graph, columns: Mapping[str, Sequence[str]], node: DatasetId | ColumnId) -> Reach:
-    steps = reach(Flow(graph, lambda name: columns[name.name]), [node])
+    steps = reach(
+        Flow(
+            graph, lambda name: columns[name.name], lambda name, column: column in columns[name.name], lambda _: False
+        ),
+        [node],
+    )
     while True:
         try:
             next(steps)
@@ -148,6 +153,6 @@ def _said(step: Step) -> tuple[object, ...]:
 
 def _judged(found: Reach, proposal: Proposal) -> dict[str, object]:
     return {
-        place.node_id: (verdict.effect, verdict.words, _said(verdict.step), verdict.step.destination.node_id)
+        place.node_id: (verdict.effect, verdict.words(str), _said(verdict.step), verdict.step.destination.node_id)
         for place, verdict in verdicts(found, proposal).items()
     }
