@@ -38,6 +38,8 @@ class Known:
         """What many runs say alike: each of them is to hold the same object, for there are many."""
         self._shown: dict[DatasetId, DatasetId] = {}
         """The shown names of datasets that have several names, until one of these changes its standing."""
+        self._spelt_otherwise: set[DatasetId] = set()
+        """Those of them that nobody uses."""
         self._shown_as_of = 0
         """How often classes of names had changed when these were chosen."""
 
@@ -89,7 +91,8 @@ class Known:
             self._choose_again(name)
 
     def _choose_again(self, name: DatasetId) -> None:
-        """Forget which name of the dataset is shown."""
+        """Forget which name of the dataset is shown, also for whoever asked by a spelling that nobody uses."""
         if not self.identities.is_alone(name):
-            for member in self.identities.members(name):
+            for member in (*self.identities.members(name), *self._spelt_otherwise):
                 self._shown.pop(member, None)
+            self._spelt_otherwise.clear()

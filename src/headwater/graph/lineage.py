@@ -41,7 +41,10 @@ class Graph(Growth):
             self._shown_as_of = self.identities.changes
         shown = self._shown.get(name)
         if shown is None:
-            shown = self._shown[name] = min(self.identities.members(name), key=self._showing_order)
+            members = self.identities.members(name)
+            shown = self._shown[name] = min(members, key=self._showing_order)
+            if name not in members:
+                self._spelt_otherwise.add(name)
         return shown
 
     def _showing_order(self, name: DatasetId) -> tuple[bool, bool, DatasetId]:

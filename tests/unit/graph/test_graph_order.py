@@ -12,7 +12,9 @@ from headwater.graph.fold import fold
 from headwater.graph.lineage import Graph
 from headwater.model.events import parse_event
 from headwater.model.extract import facts
-from headwater.model.facts import Content, Fact
+from headwater.model.facts import Alias, Content, Fact, Observation
+from headwater.model.merging import Seen
+from headwater.model.names import DatasetId
 from tests.support.logs import logs
 
 
@@ -102,3 +104,16 @@ def test_every_edge_that_was_seen_stays_when_more_events_come(log: list[bytes], 
     grown = graph_of(facts_of(log + later))
 
     assert all(seen <= set(grown.runs[run_id].observed) for run_id, seen in runs_before.items())
+
+
+def test_a_spelling_that_nobody_uses_is_shown_as_its_dataset_is_by_now() -> None:
+    of_lake, of_store = DatasetId("lake", "t"), DatasetId("s3://bucket", "t")
+    graph = graph_of(
+        [Alias(of_store, of_lake, "symlinks", Seen(1, 1)), Observation("r", "input", of_store, Seen(1, 1))]
+    )
+    spelt = DatasetId("s3a://bucket", "/t")
+    before = graph.shown(spelt)
+
+    graph.add(Observation("s", "input", of_lake, Seen(2, 2)))
+
+    assert (before, graph.shown(spelt)) == (of_store, of_lake)
