@@ -238,7 +238,7 @@ def test_a_past_of_a_log_with_deletions_and_other_edits_is_that_of_its_entries_a
 
     past = _answers_of(entries, {**as_of, **({} if size is None else {"logSize": size})})
 
-    assert past == _answers_of(counted, {})
+    assert past == _answers_of(counted, as_of)
 
 
 def test_what_the_run_of_a_job_that_is_none_now_had_met_is_told_of_the_time_when_it_was_one(client: TestClient) -> None:
