@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import islice, pairwise
 from typing import Any, Final
 
@@ -36,7 +36,7 @@ from headwater.model.facts import ParentRun
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US
 from headwater.service.knowledge.activity import known_run
-from headwater.service.knowledge.job_type import SERVICE, STREAM, job_type
+from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.store.entries import LoggedEvent, as_today
 from headwater.store.facet_reader import ToldFacet
@@ -77,7 +77,7 @@ class KnownHistory:
         self.declared_anew = cache(self._declared_anew)
         self.retold = cache(self._retold)
         self.failed_meanwhile = cache(self._failed_meanwhile)
-        self.is_stream = cache(self._is_stream)
+        self.is_stream = cache(partial(is_stream, knowledge))
 
     def close(self) -> None:
         """Give back what was read: its caches refer to it, and would keep it until somebody collects garbage."""
@@ -169,10 +169,6 @@ class KnownHistory:
     def asked_us(self) -> int:
         """As in `History`."""
         return max(self._asked_us, self._knowledge.store.newest_us() or 0)
-
-    def _is_stream(self, job: JobId) -> bool:
-        """Whether the job streams, or is a service: neither comes to an end by itself."""
-        return job_type(self._knowledge, job) in (STREAM, SERVICE)
 
     def _declared_anew(self, name: DatasetId) -> Sequence[SchemaNews]:
         """How a dataset's declared schema changed, oldest first."""

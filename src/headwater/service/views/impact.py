@@ -16,7 +16,7 @@ from headwater.model.names import ColumnId, DatasetId, JobId
 from headwater.service.ahead import in_turns, outcome_in_turns
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.activity import KnownRun
-from headwater.service.knowledge.job_type import BATCH, job_type
+from headwater.service.knowledge.job_type import is_stream
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.request.node_ids import fields_to, has_column
 from headwater.service.shapes import impact as shapes
@@ -83,16 +83,12 @@ async def impact(knowledge: Knowledge, node: Node, change: Change | None, page: 
 
 def flow_through(knowledge: Knowledge) -> Flow:
     """The steps of data through what is known."""
-    is_in_schema, is_stream = partial(_is_in_schema, knowledge), partial(_is_stream, knowledge)
-    return Flow(knowledge.graph, knowledge.all_columns, is_in_schema, is_stream)
+    is_in_schema, streams = partial(_is_in_schema, knowledge), partial(is_stream, knowledge)
+    return Flow(knowledge.graph, knowledge.all_columns, is_in_schema, streams)
 
 
 def _is_in_schema(knowledge: Knowledge, dataset: DatasetId, column: str) -> bool:
     return bool(fields_to(knowledge, dataset, column))
-
-
-def _is_stream(knowledge: Knowledge, job: JobId) -> bool:
-    return job_type(knowledge, job) != BATCH
 
 
 def _proposal(knowledge: Knowledge, node: Node, change: Change) -> Proposal:
