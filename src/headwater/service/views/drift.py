@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from headwater.errors import InvalidInputError
 from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
-from headwater.graph.impact.reach import Place, reach
+from headwater.graph.impact.reach import Flow, Place, reach
 from headwater.model.events import Stamp
 from headwater.model.facets.dataset import SchemaFacet
 from headwater.model.facets.own import SubjectFacet
@@ -136,7 +136,8 @@ def _is_between(found: _Drift, asked: Asked) -> bool:
 async def _shown(knowledge: Knowledge, found: _Drift, logged: LoggedEvent) -> shapes.SchemaDrift:
     told = found.told
     subject = declared_subject(logged) if told.run_id is None else None
-    changes = [await _column(knowledge, told.name, change) for change in judged(found.changes, subject)]
+    flow = flow_through(knowledge)
+    changes = [await _column(flow, told.name, change) for change in judged(found.changes, subject)]
     return shapes.SchemaDrift(
         nodeId=told.name.node_id,
         at=iso(told.stamp.time_us),
@@ -150,8 +151,8 @@ async def _shown(knowledge: Knowledge, found: _Drift, logged: LoggedEvent) -> sh
     )
 
 
-async def _column(knowledge: Knowledge, name: DatasetId, change: ColumnChange) -> shapes.ColumnDrift:
-    places = (await outcome_in_turns(reach(flow_through(knowledge), [ColumnId(name, change.column)]))).places
+async def _column(flow: Flow, name: DatasetId, change: ColumnChange) -> shapes.ColumnDrift:
+    places = (await outcome_in_turns(reach(flow, [ColumnId(name, change.column)]))).places
     return shapes.ColumnDrift(
         column=change.column,
         change=change.change,
