@@ -26,7 +26,7 @@ from headwater.store.log_reader import LogReader
 from headwater.store.numbers import LookedUpNames, ReadNames
 from headwater.store.packing import content_of_row
 from headwater.store.segments import Segments
-from headwater.store.tables import TABLES, target_of_key
+from headwater.store.tables import TABLES, Table, target_of_key
 from headwater.store.tree import ReadTree
 
 _KEPT_CONTENTS: Final = 1_000
@@ -52,11 +52,11 @@ class Reader(LogReader, FacetReader):
 
     def facts(self) -> Iterator[Fact]:
         """Every merged fact, contents first, runs before what they observed."""
-        return self._read_facts(True, {})
+        return self._read_facts(TABLES, {})
 
     def graph_facts(self) -> Iterator[Fact]:
         """The merged facts that a graph is made of: neither contents nor what is read from here when a run is shown."""
-        return self._read_facts(False, _OF_GRAPH)
+        return self._read_facts([table for table in TABLES if table.kind is not Content], _OF_GRAPH)
 
     def named_rows(self) -> Iterator[tuple[type[Fact], Iterator[Row]]]:
         """Of each kind of fact the rows of all that are merged, with names and runs where the tables have numbers.
@@ -76,9 +76,8 @@ class Reader(LogReader, FacetReader):
             if (named := target_of_key(target))[0] == kind:
                 yield Edit(named, what, value, place, Seen(*seen))
 
-    def _read_facts(self, with_contents: bool, where: Mapping[type[Fact], str]) -> Iterator[Fact]:
+    def _read_facts(self, tables: Sequence[Table[Any]], where: Mapping[type[Fact], str]) -> Iterator[Fact]:
         self.wait_for_facts()
-        tables = [table for table in TABLES if with_contents or table.kind is not Content]
         with self.connection.one_moment():
             names = ReadNames(self.connection)
             for table in tables:

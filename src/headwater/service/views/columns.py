@@ -34,6 +34,11 @@ def column_sources(knowledge: Knowledge, name: DatasetId) -> shapes.SourcesOfDat
     walk = ColumnWalk(knowledge.graph, knowledge.columns)
     shown = knowledge.graph.shown(name)
     wording = _Wording(knowledge, shown)
+
+    def stands(source: DatasetId) -> bool:
+        """Whether it is not deleted."""
+        return not knowledge.graph.hides(source)
+
     by_column = [
         shapes.ColumnSources(
             name=column,
@@ -42,10 +47,10 @@ def column_sources(knowledge: Knowledge, name: DatasetId) -> shapes.SourcesOfDat
             transformationType=wording.type(column, steps),
         )
         for column in knowledge.columns(shown)
-        if (steps := [step for step in _steps_into(walk, ColumnId(shown, column)) if _stands(knowledge, step)])
+        if (steps := [step for step in _steps_into(walk, ColumnId(shown, column)) if stands(step.source.dataset)])
     ]
     found = shapes.SourcesOfDataset(columnLineage=by_column or None)
-    if of_whole := [edge for edge in _told_once(walk, shown) if not knowledge.graph.hides(edge.source)]:
+    if of_whole := [edge for edge in _told_once(walk, shown) if stands(edge.source)]:
         found["datasetInputFields"] = _dataset_input_fields(of_whole)
     return found
 
@@ -138,11 +143,6 @@ def _steps_into(walk: ColumnWalk, column: ColumnId) -> list[ColumnStep]:
 def _told_once(walk: ColumnWalk, name: DatasetId) -> list[ColumnEdge]:
     """The edges of a dataset as a whole that are not spelled out at each column."""
     return walk.wide_into(name) if walk.count_spread_into(name) > MOST_SPREAD else []
-
-
-def _stands(knowledge: Knowledge, step: ColumnStep) -> bool:
-    """Whether what the column comes from is not deleted."""
-    return not knowledge.graph.hides(step.source.dataset)
 
 
 def _order(step: ColumnStep) -> tuple[ColumnId, tuple[str, str, str, bool]]:
