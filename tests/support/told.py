@@ -1,5 +1,7 @@
 """Events whose truth is known, in few words."""
 
+import json
+from collections.abc import Iterable
 from typing import Any
 
 from starlette.testclient import TestClient
@@ -15,6 +17,21 @@ def run_event(run: str, kind: str, second: int, **changes: object) -> dict[str, 
 
 def job(name: str) -> dict[str, str]:
     return {"namespace": "etl", "name": name}
+
+
+def told_of(
+    number: int, name: str, lineage: dict[str, Any], reads: Iterable[str] = (), job_name: str = "load"
+) -> bytes:
+    """An event by which a run of its own writes a dataset and tells what that is made from, in a `lineage` facet."""
+    return json.dumps(
+        event(
+            eventType="COMPLETE",
+            run={"runId": f"0198f7d0-0000-7000-8000-{number:012d}"},
+            job=job(job_name),
+            inputs=[dataset(each) for each in reads],
+            outputs=[dataset(name, lineage=facet(**lineage))],
+        )
+    ).encode()
 
 
 def symlinks(*names: tuple[str, str]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """A walk over columns that keeps a dataset-wide edge as one comes to what one comes to that multiplies it out."""
 
-import json
 from typing import Any
 
 from hypothesis import given
@@ -11,9 +10,9 @@ from headwater.graph.lineage import Graph
 from headwater.graph.walk import Way
 from headwater.model.names import ColumnId, DatasetId
 from tests.support.slow_columns import SlowColumns
+from tests.support.told import told_of
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
-PRODUCER = "https://example.org/producer"
 NAMES = ["t0", "t1", "t2"]
 COLUMNS = ["a", "b", "s", "s.x"]
 HOW = {"type": "INDIRECT", "subtype": "GROUP_BY"}
@@ -34,23 +33,7 @@ _told = st.lists(st.tuples(st.sampled_from(NAMES), _lineage), min_size=1, max_si
 
 def graph_with(told: list[tuple[str, dict[str, Any]]]) -> Graph:
     """Each is told of one dataset, by a run of its own."""
-    return graph_of(facts_of(_event(number, *each) for number, each in enumerate(told)))
-
-
-def _event(number: int, name: str, lineage: dict[str, Any]) -> bytes:
-    facet = {"_producer": PRODUCER, "_schemaURL": f"{PRODUCER}/lineage", **lineage}
-    return json.dumps(
-        {
-            "eventTime": "2026-05-22T14:23:11Z",
-            "producer": PRODUCER,
-            "schemaURL": f"{PRODUCER}/OL",
-            "eventType": "COMPLETE",
-            "run": {"runId": f"0198f7d0-0000-7000-8000-{number:012d}"},
-            "job": {"namespace": "etl", "name": "load"},
-            "inputs": [],
-            "outputs": [{"namespace": "lake", "name": name, "facets": {"lineage": facet}}],
-        }
-    ).encode()
+    return graph_of(facts_of(told_of(number, *each) for number, each in enumerate(told)))
 
 
 @given(told=_told, schemas=_schemas, starts=st.data(), max_hops=st.integers(0, 4))

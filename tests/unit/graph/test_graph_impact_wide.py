@@ -1,6 +1,5 @@
 """An edge of a whole dataset, kept as one, reaches and breaks what one does that is told of each column."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,9 +11,9 @@ from headwater.graph.impact.effects import Proposal, verdicts, ways
 from headwater.graph.impact.reach import Flow, Place, Reach, Step, reach
 from headwater.graph.lineage import Graph
 from headwater.model.names import ColumnId, DatasetId
+from tests.support.told import told_of
 from tests.unit.graph.test_graph_order import facts_of, graph_of
 
-PRODUCER = "https://example.org/producer"
 NAMES = ["t0", "t1", "t2", "t3"]
 COLUMNS = ["a", "b", "s", "s.x"]
 Sources = list[dict[str, Any]]
@@ -49,20 +48,8 @@ def _graph(told: Sequence[tuple[str, Mapping[str, Sources], Sources]]) -> Graph:
 
 def _event(number: int, name: str, fields: Mapping[str, Sources], wide: Sources) -> bytes:
     told = {"fields": {column: {"inputs": into} for column, into in fields.items()}, "inputs": wide}
-    facet = {"_producer": PRODUCER, "_schemaURL": f"{PRODUCER}/lineage", **told}
     read = {source["name"] for into in (*fields.values(), wide) for source in into}
-    return json.dumps(
-        {
-            "eventTime": "2026-05-22T14:23:11Z",
-            "producer": PRODUCER,
-            "schemaURL": f"{PRODUCER}/OL",
-            "eventType": "COMPLETE",
-            "run": {"runId": f"0198f7d0-0000-7000-8000-{number:012d}"},
-            "job": {"namespace": "etl", "name": f"job{number % 2}"},
-            "inputs": [{"namespace": "lake", "name": each} for each in sorted(read)],
-            "outputs": [{"namespace": "lake", "name": name, "facets": {"lineage": facet}}],
-        }
-    ).encode()
+    return told_of(number, name, told, sorted(read), f"job{number % 2}")
 
 
 @given(
