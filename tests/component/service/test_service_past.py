@@ -152,6 +152,30 @@ def test_a_past_takes_in_what_happened_before_it_and_came_later(
     assert past == _answers(counted, {"asOf": as_of})
 
 
+_WHOLES = ("day", "day"), ("root", "mart")
+"""The runs that another is a part of, and the jobs that it gives them."""
+
+
+@pytest.mark.parametrize("then", [None, "mart", "year"])
+def test_the_root_of_a_jobs_newest_run_goes_by_the_job_that_it_had_then(tmp_path: Path, then: str | None) -> None:
+    day, root = ({"run": {"runId": name}, "job": {"namespace": "etl", "name": job}} for name, job in _WHOLES)
+    part = {"runId": "part", "facets": {"parent": facet(**day, root=root)}}
+    told_then = [] if then is None else [_at(14, run={"runId": "root"}, job={"namespace": "etl", "name": then})]
+    log = [
+        _at(10, run=part),
+        _at(12, run=part, eventType="COMPLETE"),
+        *told_then,
+        _at(20, run={"runId": "root"}, job={"namespace": "etl", "name": "mart" if then == "year" else "year"}),
+    ]
+    raws = [json.dumps(each).encode() for each in log]
+    with served(tmp_path) as client:
+        _send(client, raws)
+        read_everything(client)
+        past = _comparable(read_everything(client, asOf="2026-05-22T14:15:00Z"))
+
+    assert past == _answers(raws[:-1], {})
+
+
 def test_a_past_of_a_stream_keeps_few_of_the_events_that_it_spoke_in(tmp_path: Path) -> None:
     """It wrote a version of a table with each, two schemas in turns, and checked what it wrote."""
     checks = [facet(assertions=[{"assertion": "fresh", "success": success}]) for success in (True, False)]

@@ -26,7 +26,6 @@ from headwater.model.facts import Edit, Fact
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 from headwater.model.times import AFTER_ALL_US, BEFORE_ALL_US
-from headwater.service.knowledge.activity import parent_in
 from headwater.service.knowledge.knowledge import SCHEMA, Knowledge
 from headwater.service.knowledge.listing import NameIndexThen
 from headwater.service.knowledge.rendered import JobNode, Rendered
@@ -432,14 +431,16 @@ class KnowledgeThen(Knowledge):
         jobs, datasets = {*self._doubtful_jobs()}, {*self._perhaps_otherwise()}
         return Among(jobs.union(told.jobs, named.jobs), datasets.union(told.datasets, named.datasets))
 
-    def _is_whole_same(self, job: JobId) -> bool:
-        """Whether what a job that is the same is a part of goes by the same name now."""
-        done = self._now.activity(job)
-        return done.parent is None or parent_in(self._cut, done) == parent_in(self._now.graph, done)
+    def _are_wholes_same(self, job: JobId) -> bool:
+        """Whether what a job that is the same, and its newest run, are parts of goes by the same names now."""
+        done, meant, meant_now = self._now.activity(job), self._cut.meant, self._now.graph.meant
+        newest = self._now.activities.told_run(done.runs[0]) if done.runs else None
+        wholes = (done.parent, None if newest is None else newest.parent, None if newest is None else newest.root)
+        return all(meant(whole) == meant_now(whole) for whole in wholes if whole is not None)
 
     def _nothing_rendered(self) -> Rendered:
         return Rendered.beside(
-            lambda jobs: self._now.rendered.job_nodes.found(filter(self._is_whole_same, self._same_jobs(jobs))),
+            lambda jobs: self._now.rendered.job_nodes.found(filter(self._are_wholes_same, self._same_jobs(jobs))),
             lambda names: self._now.rendered.dataset_nodes.found(filter(self.is_dataset_same, names)),
             lambda run_id: self._now.rendered.runs if self._is_run_same(run_id) else None,
         )
