@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
-from headwater.cli.search import all_names, datasets, hint, label
+from headwater.cli.search import called, hint, label
 from headwater.cli.service_client import ServiceClient
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.structs import structs_of
@@ -102,21 +102,21 @@ def find(client: ServiceClient, text: str) -> Target:
     if not text:
         raise InvalidNameError("the name is empty; name a dataset as DATASET or DATASET:COLUMN")
     text = re.sub("^datasetField:", "dataset:", text)
-    dataset = _find_dataset(client, text)
+    dataset = called(client, text)
     if dataset is not None:
         return Target(dataset, None)
-    called = "is called" if client.as_of is None else f"was known as of {client.as_of} that is called"
+    is_called = "is called" if client.as_of is None else f"was known as of {client.as_of} that is called"
     fault = None
     for colon in reversed([*re.finditer("(?<=.):", text)]):  # in names of columns too there may be some
         head, column = text[: colon.start()], text[colon.end() :]
-        dataset = _find_dataset(client, head)
+        dataset = called(client, head)
         if dataset is None:
             continue
         columns = _columns(client, dataset, column)
         if column in columns:
             return Target(dataset, column)
         fault = f"{head} has no column {column!r}; it has {', '.join(columns) or 'none that is known'}"
-    raise NotFoundError(fault or f"no dataset {called} {text!r}; {hint(client, text)}")
+    raise NotFoundError(fault or f"no dataset {is_called} {text!r}; {hint(client, text)}")
 
 
 def _columns(client: ServiceClient, dataset: DatasetId, wanted: str) -> list[str]:
@@ -146,26 +146,6 @@ def _traced_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
     return [node["field"] for node in nodes if (node["namespace"], node["dataset"]) == dataset]
 
 
-def _find_dataset(client: ServiceClient, text: str) -> DatasetId | None:
-    found = datasets(client, text)
-    if not found and ":" in text:
-        found = datasets(client, f"dataset:{text}")
-    names = {DatasetId(hit["namespace"], hit["name"]): all_names(hit) for hit in found}
-    exact = [
-        dataset
-        for dataset, called in names.items()
-        if any(text in (name.name, name.node_id) or name.node_id == f"dataset:{text}" for name in called)
-    ]
-    endings = (f"/{text}", f".{text}")
-    ending = [dataset for dataset, called in names.items() if any(name.name.endswith(endings) for name in called)]
-    matches = exact or ending
-    if len(matches) > 1:
-        raise InvalidNameError(
-            f"{text!r} may be any of {', '.join(sorted(match.node_id for match in matches))}; give one of these"
-        )
-    return matches[0] if matches else None
-
-
 def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
     """Everything that lies that way from the target."""
     labels, flow = _graph(client, target.dataset)
@@ -184,6 +164,13 @@ def walk(client: ServiceClient, target: Target, way: Way) -> Walk:
     every = Walk(target.node_id, way, {}, tuple(flow), labels, through)
     hops, steps = _reached(every)
     return replace(every, hops=hops, steps=tuple(step for step in flow if step in steps))
+
+
+def labels_around(client: ServiceClient, target: Target) -> Mapping[str, str]:
+    """A name for people, by node id, of the target and of each job and dataset around it."""
+    labels, _ = _graph(client, target.dataset)
+    shown = labels.setdefault(target.dataset.node_id, target.dataset.name)
+    return labels if target.column is None else {**labels, target.node_id: f"{shown}:{target.column}"}
 
 
 def _graph(client: ServiceClient, dataset: DatasetId) -> tuple[dict[str, str], list[Step]]:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from headwater.cli.json_output import AnswerOption
-from headwater.cli.lineage_walk import find
+from headwater.cli.lineage_walk import find, labels_around
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 from headwater.cli.trace import TargetArgument, unbroken_console
 
@@ -38,22 +38,24 @@ def root_cause(
     Example: headwater root-cause lake.marts.carrier_delays:avg_arr_delay
     """
     with service_at(url, as_of=as_of) as client:
-        asked: dict[str, str | int] = {"nodeId": find(client, target).node_id, "depth": depth}
+        found = find(client, target)
+        asked: dict[str, str | int] = {"nodeId": found.node_id, "depth": depth}
         answer = client.get("/root-cause", asked if run is None else {**asked, "run": run})
+        labels = {} if json_output else labels_around(client, found)
     if json_output:
         typer.echo(json.dumps(answer, indent=2))
         return
-    _print(unbroken_console(), target, answer)
+    _print(unbroken_console(), labels[found.node_id], answer, labels)
 
 
-def _print(console: Console, target: str, answer: Answer) -> None:
+def _print(console: Console, target: str, answer: Answer, labels: Mapping[str, str]) -> None:
     run = answer["run"]
     head = Text(target, style="bold")
     if run is not None:
         head.append(f"  written by run {run['id']} of {run['job']['name']}, {run['state']}", style="dim")
     console.print(head)
     for finding in answer["findings"]:
-        console.print(_finding(finding))
+        console.print(_finding(finding, labels))
     console.print(Text(f"\n{answer['summary']}", style="bold" if not answer["findings"] else "dim"))
     if not answer["findings"]:
         for looked_at in answer["lookedAt"]:
@@ -62,13 +64,13 @@ def _print(console: Console, target: str, answer: Answer) -> None:
         console.print(Text("there is more further up; --depth goes further", style="yellow"))
 
 
-def _finding(finding: Answer) -> Text:
+def _finding(finding: Answer, labels: Mapping[str, str]) -> Text:
     style = "dim" if finding["consequence"] else "red"
     text = Text(f"{finding['rank']:>3}  {finding['score']:.2f}  ").append(f"{finding['kind']:<16}", style=style)
     text.append(f"  {finding['words']}")
     if finding["consequence"]:
         text.append("  (a consequence)", style="dim")
-    way = " ← ".join(f"{_name(link['dataset'])} ({link['by']})" for link in finding["path"])
+    way = " ← ".join(f"{_name(link['dataset'], labels)} ({link['by']})" for link in finding["path"])
     events = ", ".join(f"{event['digest'][:_DIGEST]} (log {event['logIndex']})" for event in finding["events"])
     runs = f"runs {', '.join(finding['runs'][:2])}"
     shown = " · ".join(filter(None, [way, runs, f"events {events}" if events else ""]))
@@ -82,6 +84,6 @@ def _looked_at(looked_at: Answer) -> Text:
     return Text(line, style="dim")
 
 
-def _name(node_id: str) -> str:
-    """A dataset's name as far as a node id tells where it begins, which is where its last colon stands."""
-    return node_id.rpartition(":")[2]
+def _name(node_id: str, labels: Mapping[str, str]) -> str:
+    """As `trace` shows it; where the graph has no edge to it any more, in full."""
+    return labels.get(node_id) or node_id.partition(":")[2]

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from headwater.cli.service_client import ServiceClient
-from headwater.errors import NotFoundError
+from headwater.errors import InvalidNameError, NotFoundError
 from headwater.model.names import DatasetId
 
 _MOST: Final = 100
@@ -18,18 +18,21 @@ _MOST_NAMED: Final = 5
 _SEARCHED: Final = 3
 _SHORTEST: Final = 3
 
-Hit = Mapping[str, Any]
-"""One of `/search`'s results."""
 
+def called(client: ServiceClient, text: str) -> DatasetId | None:
+    """The dataset that goes by a name, an alias, the end of either, `NAMESPACE:NAME` of either, or node id.
 
-def datasets(client: ServiceClient, text: str) -> list[Hit]:
-    """Those whose name, or an alias, holds the text."""
-    return _hits(client, text, "DATASET")
-
-
-def all_names(hit: Hit) -> set[DatasetId]:
-    """A dataset's name and its aliases."""
-    return {DatasetId(each["namespace"], each["name"]) for each in (hit, *hit.get("symlinks", ()))}
+    Raises:
+        InvalidNameError: several do.
+    """
+    answer = _search(client, text, "DATASET", match="NAME")
+    if answer["totalCount"] > 1:
+        some = ", ".join(sorted(hit["nodeId"] for hit in answer["results"])[:_MOST_NAMED])
+        more = answer["totalCount"] - _MOST_NAMED
+        raise InvalidNameError(
+            f"{text!r} may be any of {some}{f' and {more:,} more' if more > 0 else ''}; give one of these"
+        )
+    return next((DatasetId(hit["namespace"], hit["name"]) for hit in answer["results"]), None)
 
 
 def label(data: Mapping[str, Any]) -> str:
@@ -63,7 +66,7 @@ def _known(client: ServiceClient, namespace: str) -> str:
 
 def hint(client: ServiceClient, text: str) -> str:
     """What to do about a name that no dataset goes by: it is a job's, it is nearly another's, or how to name one."""
-    if any(text in (hit["name"], hit["nodeId"]) for hit in _hits(client, text, "JOB")):
+    if any(text in (hit["name"], hit["nodeId"]) for hit in _search(client, text, "JOB", match="NAME")["results"]):
         return "it is a job, so name a dataset that it reads or writes"
     if near := _near(client, text):
         return f"did you mean {' or '.join(near)}?"
@@ -75,7 +78,7 @@ def hint(client: ServiceClient, text: str) -> str:
 def _near(client: ServiceClient, text: str) -> list[str]:
     spelled: dict[str, list[str]] = {}
     for part in _parts_to_search(text):
-        for shown in map(label, datasets(client, part)):
+        for shown in map(label, _search(client, part, "DATASET")["results"]):
             for spelling in {shown, re.split("[./]", shown)[-1]}:
                 spelled.setdefault(spelling.lower(), []).append(shown)
     names = [name.lower() for name in (text, text.rpartition(":")[0]) if name]
@@ -91,8 +94,8 @@ def _parts_to_search(text: str) -> Iterator[str]:
     yield from (word[:_SHORTEST] for word in longest[:1])
 
 
-def _hits(client: ServiceClient, text: str, kind: str) -> list[Hit]:
-    found: list[Hit] = client.get("/search", {"q": text, "filter": kind, "limit": _MOST})["results"]
+def _search(client: ServiceClient, text: str, kind: str, match: str = "PART") -> Mapping[str, Any]:
+    found: dict[str, Any] = client.get("/search", {"q": text, "filter": kind, "match": match, "limit": _MOST})
     return found
 
 

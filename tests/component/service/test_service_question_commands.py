@@ -70,6 +70,19 @@ def trimmed(run_id: str, minute: int, *names: str) -> Body:
     return ran("trim", run_id, minute, [dataset("wide") | of_shed], [dataset("slim", columnLineage=made) | of_shed])
 
 
+def load_of(region: str, minute: int, kind: str) -> Body:
+    written = {"namespace": f"warehouse:{region}", "name": "orders"}
+    return ran(f"load-{region}", f"r-{region}-{kind}", minute, [], [written]) | {"eventType": kind}
+
+
+_REGIONS = [{"namespace": f"warehouse:{region}", "name": "orders"} for region in ("eu", "us")]
+REGIONS = [
+    *(load_of(region, minute, kind) for region in ("eu", "us") for minute, kind in ((12, "COMPLETE"), (14, "FAIL"))),
+    ran("join", "r-join", 16, _REGIONS, [{"namespace": "warehouse", "name": "both"}]),
+]
+"""Of two datasets of one name, in two namespaces, each had a failed run."""
+
+
 TRIMMED = [trimmed("trim-1", 11, "one", "two"), trimmed("trim-2", 12, "one")]
 """A job that does without a column since its second run."""
 
@@ -90,6 +103,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             ON,
             *ADDED,
             *TRIMMED,
+            *REGIONS,
         ]:
             httpx.post(f"{service.url}/api/v1/lineage", json=event).raise_for_status()
         yield service.url
@@ -317,6 +331,13 @@ def test_root_cause_tells_people_what_is_to_blame_and_how_it_got_there(url: str)
     assert lines[1] == "  1  0.90  failed-run        a run of clean failed"
     assert lines[2].startswith("           stage (attempt) · runs clean-3 · events sha256:")
     assert lines[-1] == "a run of clean failed (of 1 found in 4 runs of 3 jobs, up to 2 steps up)"
+
+
+def test_root_cause_tells_apart_what_has_one_name_in_two_namespaces(url: str) -> None:
+    lines = told("root-cause", "both", "--url", url).splitlines()
+
+    ways = [line.partition(" (attempt)")[0].strip() for line in lines if " (attempt)" in line]
+    assert ways == ["warehouse:eu:orders", "warehouse:us:orders"]
 
 
 def test_root_cause_tells_a_script_the_answer(url: str) -> None:

@@ -24,6 +24,7 @@ Order = Annotated[
     BeforeValidator(lambda word: "UPDATE_AT" if word == "UPDATED_AT" else word),  # as Marquez's description has it
     EITHER_CASE,
 ]
+Match = Annotated[search.Match, EITHER_CASE]
 
 
 @router.get("/search", response_model=shapes.Hits, responses=WRONG)
@@ -41,11 +42,14 @@ async def get_hits(
     after: Annotated[
         date | None, OR_DEFAULT, Query(description="Only what was heard of since this day began, in UTC.")
     ] = None,
+    match: Annotated[
+        Match, OR_DEFAULT, Query(description="By a part of a name, or only what the text means as a name in full.")
+    ] = "PART",
     limit: Limit = 10,
     sees: Sees = None,
 ) -> Response:
     """Jobs and datasets by a part of any of their names."""
-    query = search.Query(text, kind, namespace, order, _start_us(before), _start_us(after), sees)
+    query = search.Query(text, kind, namespace, order, _start_us(before), _start_us(after), sees, match)
     return answer(search.search(knowledge, query, limit))
 
 

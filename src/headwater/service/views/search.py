@@ -1,9 +1,11 @@
 """Search: jobs and datasets by a part of any of their names."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
-from headwater.model.names import DatasetId, JobId
+from headwater.errors import InvalidNameError
+from headwater.model.names import DatasetId, JobId, readings
 from headwater.service.http.answers import iso
 from headwater.service.knowledge.knowledge import Knowledge
 from headwater.service.shapes import marquez as shapes
@@ -11,6 +13,7 @@ from headwater.service.views.names import other_names
 
 Kind = Literal["DATASET", "JOB"]
 Order = Literal["NAME", "UPDATE_AT"]
+Match = Literal["PART", "NAME"]
 
 
 class Query(NamedTuple):
@@ -24,6 +27,7 @@ class Query(NamedTuple):
     after_us: int | None = None
     sees: Callable[[str], bool] | None = None
     """Which namespaces may be named; None: all."""
+    match: Match = "PART"
 
 
 class _Found(NamedTuple):
@@ -36,8 +40,16 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
 
     A hit has the text in one of its names, in either case, or as its whole node id; `%` in the text stands for any
     characters, as Marquez has it. A dataset is found under each of its names, and shown under one.
+
+    By `NAME`, a hit is what the text means as it is written: what has it as a whole name, as `NAMESPACE:NAME` or as
+    node id; where nothing has, what has a name that ends with it, behind a dot or a slash.
     """
-    found = [hit for hit in _found(knowledge, query) if query.sees is None or query.sees(hit.node.namespace)]
+    if query.match == "NAME":
+        found = _found(knowledge, query, _called(knowledge, query)) or _found(
+            knowledge, query, _ending(knowledge, query)
+        )
+    else:
+        found = _found(knowledge, query, _named(knowledge, query))
     found.sort(key=_by_name)
     if query.order != "NAME" or query.before_us is not None or query.after_us is not None:
         updated_us = {hit: _updated_us(knowledge, hit) for hit in found}  # which is not asked of each for nothing
@@ -47,15 +59,18 @@ def search(knowledge: Knowledge, query: Query, limit: int) -> shapes.Hits:
     return shapes.Hits(totalCount=len(found), results=[_hit(knowledge, hit) for hit in found[:limit]])
 
 
-def _found(knowledge: Knowledge, query: Query) -> Iterator[_Found]:
-    datasets: set[DatasetId] = set()
-    for node in _named(knowledge, query):
+def _found(knowledge: Knowledge, query: Query, named: Iterable[DatasetId | JobId]) -> list[_Found]:
+    """Those that there are among what is named so, and that may be shown."""
+    found: set[_Found] = set()
+    for node in named:
+        if query.namespace is not None and node.namespace != query.namespace:
+            continue
         if isinstance(node, JobId):
             if query.kind != "DATASET" and knowledge.is_job(node):
-                yield _Found("JOB", node)
+                found.add(_Found("JOB", node))
         elif query.kind != "JOB" and knowledge.is_dataset(node):
-            datasets.add(knowledge.graph.shown(node))
-    yield from (_Found("DATASET", name) for name in datasets)
+            found.add(_Found("DATASET", knowledge.graph.shown(node)))
+    return [hit for hit in found if query.sees is None or query.sees(hit.node.namespace)]
 
 
 def _by_name(hit: _Found) -> tuple[str, str, Kind]:
@@ -77,10 +92,22 @@ def _named(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
     parts = text.split("%")
     may_be_node_id = text.startswith(("job:", "dataset:"))
     for node in knowledge.name_index.holding([] if may_be_node_id else parts):
-        if query.namespace is not None and node.namespace != query.namespace:
-            continue
         if _stand_in_order(parts, node.name.casefold()) or (may_be_node_id and text == node.node_id.casefold()):
             yield node
+
+
+def _called(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
+    """All, known or not, of which the text is a whole name, alone, behind its namespace or as node id."""
+    yield from (node for node in knowledge.name_index.holding([query.text.casefold()]) if node.name == query.text)
+    for node_id in (query.text, f"dataset:{query.text}", f"job:{query.text}"):
+        with suppress(InvalidNameError):
+            yield from (read.node for read in readings(node_id) if isinstance(read.node, DatasetId | JobId))
+
+
+def _ending(knowledge: Knowledge, query: Query) -> Iterator[DatasetId | JobId]:
+    """All, known or not, that have a name of which the text is the last part or parts."""
+    ends = (f".{query.text}", f"/{query.text}")
+    yield from (node for node in knowledge.name_index.holding([query.text.casefold()]) if node.name.endswith(ends))
 
 
 def _stand_in_order(parts: Sequence[str], name: str) -> bool:

@@ -1,0 +1,86 @@
+"""What a name means that somebody types, however many other names hold it."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
+from tests.support.app import Body, dataset, event, get, post, schema
+from tests.support.service import Service, running
+
+OTHERS = [dataset(f"dept.orders_{number:04d}", "aaa") for number in range(1_200)]
+TOPIC, ARCHIVE = dataset("orders", "kafka://prod:9092", schema=schema("a")), dataset("archive.orders", "zz")
+COMMANDS = [["trace"], ["impact", "--change", "rename:b"], ["root-cause"], ["diff", "log:0", "--dataset"]]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with running(tmp_path_factory.mktemp("home")) as service:
+        written = [*OTHERS, TOPIC, ARCHIVE, dataset("z.zz.lonely", "zz"), dataset("lonely_too", "zz")]
+        twins = [dataset("twin", "here"), dataset("twin", "there"), dataset("old.twin", "zz")]
+        many = [dataset(f"x{number}.shared", "zz") for number in range(1_200)]
+        service.tell([event(eventType="COMPLETE", outputs=[*written, *twins, *many])])
+        yield service
+
+
+def ids(client: TestClient, query: str) -> list[str]:
+    return [hit["nodeId"] for hit in get(client, f"/api/v1/search?{query}")["results"]]
+
+
+def test_a_search_for_what_a_name_means_prefers_whole_names_to_ends(client: TestClient) -> None:
+    post(client, event(inputs=[ARCHIVE, dataset("a/orders"), dataset("x_orders"), dataset("Orders")], outputs=[TOPIC]))
+
+    assert ids(client, "q=orders&match=name") == ["dataset:kafka://prod:9092:orders"]
+    assert ids(client, "q=kafka://prod:9092:orders&match=NAME") == ["dataset:kafka://prod:9092:orders"]
+    assert ids(client, "q=dataset:zz:archive.orders&match=NAME") == ["dataset:zz:archive.orders"]
+    assert ids(client, "q=orders&match=NAME&namespace=zz") == ["dataset:zz:archive.orders"]
+    assert ids(client, "q=load&match=NAME&filter=JOB") == ["job:etl:load"]
+    assert ids(client, "q=load&match=NAME&filter=DATASET") == []
+    assert ids(client, "q=rders&match=NAME") == []
+    assert len(ids(client, "q=orders&match=PART")) == 5
+    assert client.get("/api/v1/search?q=orders&match=exact").status_code == 400
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_whole_name_is_meant_however_many_others_hold_it(service: Service, command: list[str]) -> None:
+    done = CliRunner().invoke(app, [*command, "orders", "--url", service.url, "--json"])
+
+    assert done.exception is None or done.exit_code == 1, done.exception
+    answer = json.loads(done.stdout)
+    assert _asked_about(answer) == "dataset:kafka://prod:9092:orders", done.stdout[:500]
+
+
+def _asked_about(answer: Body) -> str:
+    if "changes" in answer:
+        (came,) = (change["nodeId"] for change in answer["changes"] if change["kind"] == "dataset")
+        return str(came)
+    return str(answer.get("start") or answer["nodeId"])
+
+
+def test_a_column_of_it_is_found_too(service: Service) -> None:
+    done = CliRunner().invoke(app, ["trace", "orders:a", "--url", service.url, "--json"])
+
+    assert json.loads(done.stdout)["start"] == "datasetField:kafka://prod:9092:orders:a"
+
+
+def test_the_end_of_a_name_is_found_however_many_others_hold_it(service: Service) -> None:
+    done = CliRunner().invoke(app, ["root-cause", "lonely", "--url", service.url])
+
+    assert done.stdout.splitlines()[0].startswith("z.zz.lonely  written by run ")  # the name that it has, in full
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("twin", "'twin' may be any of dataset:here:twin, dataset:there:twin; give one of these"),
+        ("shared", "'shared' may be any of dataset:zz:x0.shared, dataset:zz:x1.shared, dataset:zz:x10.shared, "
+                   "dataset:zz:x100.shared, dataset:zz:x1000.shared and 1,195 more; give one of these"),
+    ],
+)  # fmt: skip
+def test_what_may_be_several_is_refused_with_some_of_them(service: Service, name: str, message: str) -> None:
+    done = CliRunner().invoke(app, ["trace", name, "--url", service.url])
+
+    assert str(done.exception) == message
