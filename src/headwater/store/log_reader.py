@@ -115,11 +115,17 @@ class LogReader(Bounded):
         """How many events from that place on were stored with each verdict, by run and by the key they name."""
         end = self._entries()
         place = "idx" if begin else "+idx"  # all of them are counted by the index on runs, which has no raw bytes
+        bound = (begin, end, *self._bound)
         where = f"WHERE {place} >= ? AND {place} < ?{self._if_happened}"
         counts = f"SELECT run, verdict, key_id, count(*) AS events FROM log {where} GROUP BY run, verdict, key_id"
         sql = f"SELECT run_id, verdict, key_id, events FROM ({counts}) AS counted LEFT JOIN run ON id = run"
-        rows = self._rows(sql, (begin, end, *self._bound))
-        return VerdictsRead(begin, end, [(run and run_id_of_key(run), *rest) for run, *rest in rows])
+        edits = (  # which have no run, and no place in that index to tell them by
+            "SELECT verdict, key_id, count(*) FROM log "
+            f"WHERE event_type = 'EDIT' AND +idx >= ? AND +idx < ?{self._if_happened} GROUP BY verdict, key_id"
+        )
+        rows = Counter({(run and run_id_of_key(run), *rest): events for run, *rest, events in self._rows(sql, bound)})
+        rows -= Counter({(None, *rest): events for *rest, events in self._rows(edits, bound)})
+        return VerdictsRead(begin, end, [(*key, events) for key, events in rows.items()])
 
     def runs_that_told(self, event_type: str) -> Iterator[str]:
         """The runs of which an event of that type is in the log; looks through all of it."""

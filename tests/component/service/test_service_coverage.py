@@ -275,6 +275,17 @@ def test_signatures_are_counted_by_namespace_and_by_key(tmp_path: Path) -> None:
     assert by_key[None]["unsigned"] == 2
 
 
+def test_what_people_put_over_the_api_is_no_event_whose_signature_counts(client: TestClient) -> None:
+    post(client, told("COMPLETE", "r1"))
+    before = ask(client)
+    assert client.post("/api/v1/namespaces/etl/jobs/load/tags/gold").status_code < 300
+
+    assert ask(client)["total"]["signatures"] == before["total"]["signatures"]
+    assert ask(client, logSize="2")["total"]["signatures"] == before["total"]["signatures"]
+    assert ask(client, asOf="2099-01-01T00:00:00Z")["total"]["signatures"] == before["total"]["signatures"]
+    assert get(client, "/api/v1/summary")["events"]["unsigned"] == 1
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "at", "jobs"),
     [

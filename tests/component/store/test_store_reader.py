@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from headwater.errors import UnavailableError
+from headwater.model.edits import Saying, edit_entry
 from headwater.model.events import parse_event
 from headwater.model.facts import Content, Declaration
 from headwater.model.names import DatasetId
@@ -282,6 +283,18 @@ def test_verdicts_are_counted_for_each_run_and_for_all(store: Store) -> None:
 
     assert sorted(store.run_verdicts(["a"])["a"]) == [("ok", None, 1), ("unsigned", None, 1)]
     assert store.verdict_counts() == {"ok": 2, "unsigned": 1}
+
+
+def test_edits_have_no_verdict_that_counts(store: Store) -> None:
+    told = edit_entry("1", 5, "ann", [Saying(("job", "etl", "load"), "deleted", True)])
+    later = edit_entry("2", 6, "ann", [Saying(("job", "etl", "load"), "deleted", False)])
+    declared = {key: event()[key] for key in ("eventTime", "producer", "job")}
+    edits = [entry_of(each, "unsigned", None, 1) for each in (told, later)]
+    store.add([written("a", 1), edits[0], entry(declared), edits[1]])
+
+    assert sorted(store.verdicts().rows, key=str) == [("a", "unsigned", None, 1), (None, "unsigned", None, 1)]
+    assert store.verdicts(begin=2).rows == [(None, "unsigned", None, 1)]
+    assert store.verdicts(begin=3) == (3, 4, [])
 
 
 def test_a_database_that_cannot_be_read_is_unavailable(store: Store) -> None:
