@@ -645,6 +645,26 @@ def test_of_a_stream_of_any_length_counts_what_it_told_before_it_was_read(client
     assert ask(client, "dataset:lake:counted") == before
 
 
+def test_a_schema_change_that_a_job_passes_on_is_the_consequence_of_that_of_its_input(client: TestClient) -> None:
+    few = {"id": "int"}
+    for day, columns in ((3, COLUMNS), (4, few)):
+        ends = ([read("topic", columns=columns)], [written("bronze.topic", columns=columns)])
+        start, end = run("ingest", day, hour=4, inputs=ends[0], outputs=ends[1])
+        post(client, {**start, "inputs": end["inputs"]}, {**end, "inputs": []})
+        state = "FAIL" if columns is few else "COMPLETE"
+        reads, makes = [read("bronze.topic", columns=columns)], [written("sums")]
+        post(client, *run("revenue", day, hour=5, state=state, inputs=reads, outputs=makes))
+
+    answer = ask(client, "dataset:lake:bronze.topic")
+    of_reader = ask(client, "dataset:lake:sums")
+
+    assert found(answer)[:2] == [("schema-change", "topic", 0), ("schema-change", "bronze.topic", 0)]
+    assert [finding["consequence"] for finding in answer["findings"]] == [False, True]
+    assert len({finding["at"] for finding in answer["findings"]}) == 1
+    assert found(of_reader)[0] == ("schema-change", "topic", 1)
+    assert [finding["consequence"] for finding in of_reader["findings"]] == [False, True, True]
+
+
 def streamed(day: int, hour: int, run_id: str = "stream", kind: str = "RUNNING", sql: str = "a", **types: str) -> Body:
     """What a stream from a topic into a table tells of both, which have the same columns."""
     told = stream_event(kind, at(day, hour))

@@ -38,6 +38,8 @@ class Finding:
     events: tuple[EventRef, ...]
     is_of_feed: bool = False
     """It lies between the visited run and the runs that feed it, rather than in the run itself."""
+    columns: frozenset[tuple[str, str]] = frozenset()
+    """Of a change of a schema: each column, and whether it was added, removed or retyped."""
 
     @property
     def node_id(self) -> str:
@@ -48,6 +50,11 @@ class Finding:
     def hops(self) -> int:
         """How many datasets lie between it and the output."""
         return self.visit.hops + self.is_of_feed
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it is about something that the visited run read."""
+        return self.where in self.visit.run.reads
 
 
 Rule = Callable[[Visit, History], Iterator[Finding]]

@@ -1,8 +1,9 @@
 """Findings in order: what is likeliest to blame first, causes before their consequences.
 
-What also went wrong further up, and before, explains what went wrong here: such a consequence counts half. What people
-change themselves is never one. Equals are ordered by time, then by how far up they lie, then by kind and name, so the
-order is the same whatever came when.
+What also went wrong further up, and before, explains what went wrong here: such a consequence counts half. So does a
+change of a column that a run read, where the same happened to one of that name that it wrote. What people change
+themselves is never one. Equals are ordered by time, then by how far up they lie, then what a run read before what it
+wrote, then by kind and name, so the order is the same whatever came when.
 """
 
 from collections.abc import Generator, Iterable, Sequence
@@ -78,7 +79,8 @@ def ranked(found: Sequence[Finding], looked_at: Trail) -> list[Cause]:
 
 def _order(cause: Cause) -> tuple[object, ...]:
     finding = cause.finding
-    return (-cause.score, finding.at_us, -finding.hops, finding.kind, finding.node_id, finding.words, finding.runs)
+    place = (-finding.hops, not finding.is_read)
+    return (-cause.score, finding.at_us, *place, finding.kind, finding.node_id, finding.words, finding.runs)
 
 
 def _explains(cause: Finding, finding: Finding, above: dict[str, set[str]]) -> bool:
@@ -89,7 +91,8 @@ def _explains(cause: Finding, finding: Finding, above: dict[str, set[str]]) -> b
     here, there = finding.visit.run.run_id, cause.visit.run.run_id
     is_above = there in above[here]
     is_between = there == here and cause.is_of_feed and not finding.is_of_feed
-    return is_above or is_between
+    is_passed_on = there == here and cause.is_read and not finding.is_read and bool(cause.columns & finding.columns)
+    return is_above or is_between or is_passed_on
 
 
 def _runs_above(looked_at: Trail) -> dict[str, set[str]]:

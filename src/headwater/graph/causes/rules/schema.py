@@ -81,6 +81,7 @@ def _changed(
         (visit.run.run_id, *runs),
         (event, event_then),
         is_of_feed=is_of_feed,
+        columns=frozenset((change.column, change.change) for change in changes),
     )
 
 
