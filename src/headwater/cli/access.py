@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import orjson
 import typer
 
 from headwater.access.operator import operator_token
 from headwater.cli.json_output import JsonOption, tell
+from headwater.cli.printed import say
 from headwater.cli.said import read_with_zone, said_by
-from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, bearer, service_at
+from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, bearer, in_path, service_at
 from headwater.cli.who import who
 from headwater.emit.home import headwater_home
 from headwater.errors import InvalidInputError
@@ -76,7 +76,7 @@ def create(
     with _as_admin(url) as client:
         made = client.post("/access/keys", body)
     tell(made["secret"], made, json_output=json_output)
-    typer.echo("this is the only time it is shown; give it to its owner as HEADWATER_TOKEN", err=True)
+    say("this is the only time it is shown; give it to its owner as HEADWATER_TOKEN", err=True)
 
 
 @key.command("list")
@@ -87,7 +87,10 @@ def list_keys(json_output: _Json = False, url: UrlOption = DEFAULT_URL) -> None:
     """
     with _as_admin(url) as client:
         keys = client.get("/access/keys")["keys"]
-    typer.echo(orjson.dumps(keys) if json_output else "\n".join(map(_line, keys)) or "there are none")
+    if json_output:
+        typer.echo(orjson.dumps(keys))
+    else:
+        say(*map(_line, keys) if keys else ("there are none",))
 
 
 @key.command()
@@ -101,7 +104,7 @@ def revoke(
     Example: headwater access key revoke dashboards
     """
     with _as_admin(url) as client:
-        gone = client.delete(f"/access/keys/{quote(name, safe='')}")
+        gone = client.delete(f"/access/keys/{in_path(name)}")
     tell(f"revoked {gone['name']} ({gone['id']})", gone, json_output=json_output)
 
 

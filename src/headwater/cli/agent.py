@@ -10,6 +10,7 @@ import typer
 from headwater.agent.config import AgentConfig, load_config
 from headwater.agent.loop import Around
 from headwater.agent.program import run_agent
+from headwater.cli.printed import say
 from headwater.emission import new_run_id
 from headwater.emit.home import headwater_home
 
@@ -30,4 +31,4 @@ def agent(
         now=lambda: datetime.now(UTC),
         new_run_id=new_run_id,
     )
-    run_agent(around, typer.echo)
+    run_agent(around, say)

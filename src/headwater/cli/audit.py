@@ -24,6 +24,7 @@ from headwater.cli.audit_trust import read_head, trust_of
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
 from headwater.cli.export_note import note_export
 from headwater.cli.json_output import JsonOption, tell
+from headwater.cli.printed import say
 from headwater.cli.progress import counted_progress
 from headwater.cli.said import DatabaseOption
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
@@ -116,9 +117,9 @@ def export(
     if manifest["from"] == manifest["to"]:
         beyond = [*beyond, f"no entry came then: {output} shows none of the {manifest['size']:,} that the log has"]
     for told in beyond:
-        typer.echo(f"warning: {told}", err=True)
+        say(f"warning: {told}", err=True)
     members = {"file": str(output), **{key: manifest[key] for key in _TOLD}, "warnings": beyond}
-    tell("\n".join(_exported_in_words(output, manifest)), members, json_output=json_output)
+    tell(_exported_in_words(output, manifest), members, json_output=json_output)
 
 
 @audit.command()
@@ -149,9 +150,12 @@ def verify(
     except Refused as fault:
         told = {"verdict": "unreadable", "reason": str(fault)}
         in_words = f"{bundle}: {fault}; expected a file as `headwater audit export` writes it"
-        typer.echo(json.dumps(told) if json_output else f"headwater: {_harmless(in_words)}", err=not json_output)
+        if json_output:
+            typer.echo(json.dumps(told))
+        else:
+            say(f"headwater: {in_words}", err=True)
         raise typer.Exit(NOT_DONE) from None
-    typer.echo(json.dumps(_members(report, folded)) if json_output else "\n".join(_told(report)))
+    tell(_told(report), _members(report, folded), json_output=json_output)
     if not report.is_proven:
         raise typer.Exit(IS_BAD)
 
@@ -193,22 +197,18 @@ def _checked(path: Path, trust: Trust) -> tuple[Report, Folded]:
 
 def _told(report: Report) -> Iterator[str]:
     for checked in report.checked:
-        yield f"checked    {_harmless(checked)}"
+        yield f"checked    {checked}"
     for (check, message), alike in groupby(report.findings, attrgetter("check", "message")):
         entries = [finding.entry for finding in alike]
         where = "" if entries[0] is None else f" entry {entries[0]}:"
         if len(entries) > 1:
             where = f" entries {entries[0]} to {entries[-1]}, {len(entries)} of them:"
-        yield f"WRONG      {check}:{where} {_harmless(message)}"
+        yield f"WRONG      {check}:{where} {message}"
     if more := report.counts["findings not listed"]:
         yield f"WRONG      and {more:,} more"
     for unknown in report.not_known:
-        yield f"not known  {_harmless(unknown)}"
+        yield f"not known  {unknown}"
     yield f"verdict    {'proven: this is what the log took, unaltered' if report.is_proven else 'NOT PROVEN'}"
-
-
-def _harmless(text: str) -> str:
-    return text if text.isprintable() else ascii(text)  # parts of it may come from an event
 
 
 def _members(report: Report, folded: Folded) -> dict[str, object]:

@@ -12,6 +12,7 @@ import httpx
 import typer
 
 from headwater.cli.json_output import tell
+from headwater.cli.printed import say
 from headwater.cli.service_client import DEFAULT_URL, UrlOption
 from headwater.cli.witness import TIMEOUT_S, consistency_proof, got
 from headwater.errors import SetupError, UnavailableError, UntrustedNoteError
@@ -46,7 +47,7 @@ def cosign(
         except UnavailableError as fault:
             if every is None:
                 raise
-            typer.echo(f"warning: {fault}", err=True)
+            say(f"warning: {fault}", err=True)
         else:
             tell(f"{size:,} entries, signed", {"size": size, "witness": witness}, json_output=json_output)
         if every is None:

@@ -6,12 +6,11 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from headwater.cli.json_output import AnswerOption
+from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
-from headwater.cli.trace import unbroken_console
 from headwater.graph.coverage import GapKind
 
 Answer = Mapping[str, Any]
@@ -71,22 +70,24 @@ def coverage(
 
 def _print(console: Console, answer: Answer) -> None:
     total, signed = answer["total"], answer["total"]["signatures"]
-    console.print(Text(f"{total['jobs']} jobs, {total['runs']} runs, {total['datasets']} datasets", style="bold"))
+    console.print(Line(f"{total['jobs']} jobs, {total['runs']} runs, {total['datasets']} datasets", style="bold"))
     kinds = ("verified", "unsigned", "unknownKey", "tampered", "malformed")
     told = [f"{signed[kind]} {'unknown key' if kind == 'unknownKey' else kind}" for kind in kinds if signed[kind]]
-    console.print(Text(f"{signed['events']} events: {', '.join(told) or 'none'}"))
+    console.print(Line(f"{signed['events']} events: {', '.join(told) or 'none'}"))
     _print_nodes(console, answer["nodes"])
     for kind, heading in _HEADINGS.items():
         gaps = [gap for gap in answer["gaps"] if gap["kind"] == kind]
         if gaps:
-            console.print(Text(f"\n{heading}", style="bold yellow"))
+            console.print()
+            console.print(Line(heading, style="bold yellow"))
         for gap in gaps:
             node = gap["nodeId"] or gap["namespace"]
-            console.print(Text(f"  {node}  ").append(f"{gap['words']} · {gap['at']}", style="dim"))
+            console.print(Line(f"  {node}  ").append(f"{gap['words']} · {gap['at']}", style="dim"))
     shown, found = len(answer["gaps"]), answer["totalCount"]
     is_empty = not (found or signed["events"] or any(total[count] for count in ("jobs", "runs", "datasets")))
     none = "no event is known, so no gap either" if is_empty else "no gap is known"
-    console.print(Text(f"\n{shown} of {found} gaps" if found else f"\n{none}", style="bold"))
+    console.print()
+    console.print(Line(f"{shown} of {found} gaps" if found else none, style="bold"))
 
 
 def _print_nodes(console: Console, nodes: Answer) -> None:
@@ -94,4 +95,4 @@ def _print_nodes(console: Console, nodes: Answer) -> None:
         return
     told = [f"{nodes['troubles'][kind]} {word}" for kind, word in _NODE_WORDS.items() if nodes["troubles"][kind]]
     how_many = "1 node" if nodes["nodes"] == 1 else f"{nodes['nodes']} nodes"
-    console.print(Text(f"{how_many}: {', '.join(told) or 'every record is whole'}"))
+    console.print(Line(f"{how_many}: {', '.join(told) or 'every record is whole'}"))

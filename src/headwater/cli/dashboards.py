@@ -6,7 +6,6 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
-from urllib.parse import quote
 
 import typer
 
@@ -16,7 +15,8 @@ from headwater.capture.dashboards.resolved import Asked, Columns, asked, dataset
 from headwater.capture.dashboards.spec import Dashboards
 from headwater.cli.events_to import TokenEnvOption
 from headwater.cli.exit_status import IS_BAD
-from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, service_at
+from headwater.cli.printed import say
+from headwater.cli.service_client import DEFAULT_URL, ServiceClient, UrlOption, in_path, service_at
 from headwater.emission import opened_emitter
 from headwater.errors import NotFoundError, UnavailableError
 from headwater.model.names import DatasetId
@@ -50,7 +50,7 @@ def lint(file: FileArgument, json_output: _JsonOption = False) -> None:
         typer.echo(json.dumps([*map(_fault, faults)]))
     else:
         for each in faults:
-            typer.echo(f"{file}:{each.query.line}: {_name(each)}: {each.fault}")
+            say(f"{file}:{each.query.line}: {_name(each)}: {each.fault}")
     raise typer.Exit(IS_BAD if faults else 0)
 
 
@@ -80,8 +80,7 @@ def push(
     if json_output:
         typer.echo(json.dumps([*(_query(read, each) for each in found), *_rests(read)]))
         return
-    for line in _told(read, found):
-        typer.echo(line)
+    say(*_told(read, found))
 
 
 def _fault(each: Asked) -> dict[str, object]:
@@ -116,7 +115,7 @@ def _columns_at(client: ServiceClient) -> Columns:
 
 def _asked_for(client: ServiceClient, name: DatasetId) -> Sequence[str]:
     try:
-        found = client.get(f"/namespaces/{quote(name.namespace, safe='')}/datasets/{quote(name.name, safe='')}")
+        found = client.get(f"/namespaces/{in_path(name.namespace)}/datasets/{in_path(name.name)}")
     except NotFoundError:
         return ()
     return [field["name"] for field in found["fields"]]

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
 import typer
-from rich.text import Text
 
 from headwater.cli.lineage_walk import find
+from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, LONG_S, ServiceClient, UrlOption, service_at
-from headwater.cli.trace import unbroken_console
 
 _PAGE: Final = 1_000
 _SIGNS: Final = {"came": ("+", "green"), "went": ("-", "red"), "changed": ("~", "yellow")}
@@ -82,10 +81,10 @@ def _diff(client: ServiceClient, asked: Mapping[str, str]) -> dict[str, Any]:
     return answer
 
 
-def _lines(answer: Answer) -> Iterator[Text]:
+def _lines(answer: Answer) -> Iterator[Line]:
     for change in answer["changes"]:
         sign, style = _SIGNS[change["change"]]
-        yield Text(f"{sign} ", style).append(_subject(change), "bold").append(_how(change)).append(_by(change), "dim")
+        yield Line(f"{sign} ", style).append(_subject(change), "bold").append(_how(change)).append(_by(change), "dim")
         if change["facet"] is not None:
             yield from _members(change)
     counts = answer["counts"]
@@ -94,7 +93,7 @@ def _lines(answer: Answer) -> Iterator[Text]:
         if answer["totalCount"]
         else ("nothing is different")
     )
-    yield Text(said, "bold")
+    yield Line(said, "bold")
 
 
 def _subject(change: Answer) -> str:
@@ -146,12 +145,12 @@ def _by(change: Answer) -> str:
     return "  · " + " · ".join(said)
 
 
-def _members(change: Answer) -> Iterator[Text]:
+def _members(change: Answer) -> Iterator[Line]:
     before, after = (dict(_leaves(change[side] or {}, "")) for side in ("before", "after"))
     for path in sorted(before.keys() | after.keys()):
         if before.get(path) != after.get(path):
             sides = [_short(side[path]) for side in (before, after) if path in side]
-            yield Text(f"    {path}: {' → '.join(sides)}")
+            yield Line(f"    {path}: {' → '.join(sides)}")
 
 
 def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:

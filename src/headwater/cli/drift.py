@@ -6,13 +6,12 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from headwater.cli.json_output import AnswerOption
 from headwater.cli.lineage_walk import find
+from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
-from headwater.cli.trace import unbroken_console
 from headwater.errors import InvalidNameError
 
 Answer = Mapping[str, Any]
@@ -65,31 +64,33 @@ def drift(
 
 def _print(console: Console, answer: Answer) -> None:
     for each in answer["drift"]:
-        console.print(Text(f"{each['at']}  {each['nodeId']}", style="bold"), _by(each))
+        console.print(Line(f"{each['at']}  {each['nodeId']}", style="bold"), _by(each))
         for change in each["changes"]:
             console.print(_change(change))
+            for job in change["jobs"]:
+                console.print(Line(f"    {job}", style="dim"))
     shown, found = len(answer["drift"]), answer["totalCount"]
-    console.print(Text("no schema changed" if not found else f"\n{shown} of {found} changes", style="bold"))
+    if found:
+        console.print()
+    console.print(Line(f"{shown} of {found} changes" if found else "no schema changed", style="bold"))
 
 
-def _by(each: Answer) -> Text:
+def _by(each: Answer) -> Line:
     subject, job = each["subject"], each["toldBy"]
     if subject is not None:
         rule = "" if subject["fitsRule"] is None else " fits" if subject["fitsRule"] else " breaks"
         rule = f",{rule} {subject['compatibility']}" if rule else ""
-        return Text(f"{subject['subject']} version {subject['version']}{rule}", style="dim")
-    return Text("declared" if job is None else f"told by {job['name']}", style="dim")
+        return Line(f"{subject['subject']} version {subject['version']}{rule}", style="dim")
+    return Line("declared" if job is None else f"told by {job['name']}", style="dim")
 
 
-def _change(change: Answer) -> Text:
+def _change(change: Answer) -> Line:
     ends = " → ".join(end for end in (change["before"], change["after"]) if end is not None)
     reaches = change["reaches"]
-    line = Text(f"  {change['column']} {change['change']} {ends}  ")
+    line = Line(f"  {change['column']} {change['change']} {ends}  ")
     line.append(_WORDS[change["breaking"]], style=_STYLES[change["breaking"]])
     if any(reaches.values()):
         line.append(f", reaches {_counted(reaches)}", style="dim")
-    for job in change["jobs"]:
-        line.append(f"\n    {job}", style="dim")
     return line
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from headwater.cli.agent_client import JsonOption, NamespaceOption, agent_here, found_job
+from headwater.cli.printed import lines_of, say
 
 execution = typer.Typer(name="execution", help="Executions of the agent of this machine.", no_args_is_help=True)
 
@@ -30,7 +31,10 @@ def list_executions(
     with agent_here() as client:
         of_job = {} if name is None else {"job": int(found_job(client, name, namespace)["id"])}
         answer = client.get("/executions", {**of_job, "limit": limit})
-    typer.echo(json.dumps(answer, indent=2) if json_output else "\n".join(map(with_trouble, answer)) or "no executions")
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+    else:
+        say(*lines_of(map(with_trouble, answer) if answer else ("no executions",)))
 
 
 @execution.command()
@@ -44,7 +48,10 @@ def describe(
     """
     with agent_here() as client:
         answer = client.get(f"/executions/{run_id}")
-    typer.echo(json.dumps(answer, indent=2) if json_output else "\n".join(_told(answer)))
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+    else:
+        say(*lines_of(_told(answer)))
 
 
 def execution_line(each: Mapping[str, Any]) -> str:

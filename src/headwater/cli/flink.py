@@ -11,6 +11,7 @@ import orjson
 import typer
 
 from headwater.cli.events_to import OptionalEndpointOption, TokenEnvOption
+from headwater.cli.printed import say
 from headwater.cli.progress import shown_progress
 from headwater.errors import InvalidInputError, SetupError
 
@@ -94,7 +95,7 @@ def run(
                 progress(_in_words(job))
     stats = emitter.stats()
     if stats.spooled:
-        typer.echo(f"{stats.spooled} lineage events wait in the spool: {stats.last_error}", err=True)
+        say(f"{stats.spooled} lineage events wait in the spool: {stats.last_error}", err=True)
     _show(told, file, json_output=json_output)
 
 
@@ -159,7 +160,7 @@ def _show(told: "list[ToldJob]", file: Path, *, json_output: bool) -> None:
         sys.stdout.buffer.write(orjson.dumps(jobs) + b"\n")
         sys.stdout.flush()
     elif not told:
-        typer.echo(f"{file}: no job was submitted", err=True)
+        say(f"{file}: no job was submitted", err=True)
     elif sys.stderr.isatty():
         for job in told:
-            typer.echo(_in_words(job), err=True)
+            say(_in_words(job), err=True)

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from headwater.cli.lineage_walk import Target, Walk, find, walk
+from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, ServiceClient, UrlOption, service_at
-from headwater.cli.trace import JsonOption, TargetArgument, as_json, as_tree, unbroken_console
+from headwater.cli.trace import JsonOption, TargetArgument, as_json, as_tree
 
 _PAGE: Final = 1_000
 _STYLES: Final = {"breaks": "bold red", "starved": "red", "unknown": "yellow", "changed": "cyan", "unharmed": "green"}
@@ -63,12 +63,14 @@ def _print(console: Console, walked: Walk, answer: Answer) -> None:
     console.print(as_tree(walked, {reached["id"]: _note(reached) for reached in answer["reached"]}))
     guesses = [reached for reached in answer["reached"] if reached["id"] not in walked.hops and _is_guess(reached)]
     if guesses:
-        console.print("\nAlso reads it, and no event tells which columns it uses:")
+        console.print()
+        console.print("Also reads it, and no event tells which columns it uses:")
         for reached in guesses:
-            console.print(Text(f"  {_label(walked, reached)}").append(_note(reached)))
-    console.print(Text(f"\n{answer['summary']}", style="bold"))
+            console.print(Line(f"  {_label(walked, reached)}").append(_note(reached)))
+    console.print()
+    console.print(Line(answer["summary"], style="bold"))
     for reached in _to_mend(answer["reached"]):
-        console.print(Text(f"  {_label(walked, reached)} ").append(reached["reason"], style="dim"))
+        console.print(Line(f"  {_label(walked, reached)} ").append(reached["reason"], style="dim"))
 
 
 def _to_mend(reached: Sequence[Answer]) -> list[Answer]:
@@ -98,9 +100,9 @@ def _told_before(reached: Answer) -> str | None:
     return last_told if last_told and began and last_told < began else None
 
 
-def _note(reached: Answer) -> Text:
+def _note(reached: Answer) -> Line:
     """What a reader must know of a place, behind its name: the effect, whose it is, how it last went."""
-    note = Text()
+    note = Line()
     if reached["effect"] is not None:
         note.append(f"  {reached['effect']}", style=_STYLES[reached["effect"]])
     said = [", ".join(owner["name"] for owner in reached["owners"])]

@@ -15,6 +15,7 @@ from headwater.cli.agent_client import (
     found_job,
 )
 from headwater.cli.execution import with_trouble
+from headwater.cli.printed import lines_of, say
 from headwater.cli.run import overrides
 from headwater.cli.who import who
 from headwater.pipeline.check import read_source
@@ -63,8 +64,8 @@ def list_jobs(json_output: JsonOption = False) -> None:
         typer.echo(json.dumps(answer, indent=2))
         return
     for each in answer:
-        typer.echo(_line(each))
-    typer.echo(f"{len(answer)} job{'' if len(answer) == 1 else 's'}")
+        say(*lines_of([_line(each)]))
+    say(f"{len(answer)} job{'' if len(answer) == 1 else 's'}")
 
 
 @job.command()
@@ -147,9 +148,8 @@ def logs(
         wanted = run_id or next((one["runId"] for one in newest), None)
         told = [] if wanted is None else client.get(f"/executions/{wanted}/logs", {"lines": lines})
     if wanted is None:
-        typer.echo(f"{name} has not run yet", err=True)
-    for line in told:
-        typer.echo(line)
+        say(f"{name} has not run yet", err=True)
+    say(*told)
 
 
 @job.command()
@@ -174,4 +174,7 @@ def _line(each: Any) -> str:  # noqa: ANN401
 
 
 def _show(answer: object, text: str, json_output: bool) -> None:
-    typer.echo(json.dumps(answer, indent=2) if json_output else text)
+    if json_output:
+        typer.echo(json.dumps(answer, indent=2))
+    else:
+        say(text)

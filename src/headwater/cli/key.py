@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from headwater.cli.json_output import JsonOption, tell
+from headwater.cli.printed import say
 from headwater.cli.said import read_with_zone
 from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address, service_at
 from headwater.emit.home import headwater_home
@@ -51,13 +52,13 @@ def show(
     is_new = not key_path(home).exists()
     node_key = load_or_create(home)
     if is_new:
-        typer.echo(f"made a new node key: {key_path(home)}", err=True)
+        say(f"made a new node key: {key_path(home)}", err=True)
     if jwks:
         typer.echo(write_jwks({node_key.key_id: node_key.public_key}))
         return
     public_key = encoded_public_key(node_key.public_key)
     told = {"nodeId": node_key.node_id, "keyId": node_key.key_id, "publicKey": public_key}
-    tell(_KEY_IN_WORDS.format(**told), told, json_output=json_output)
+    tell(_KEY_IN_WORDS.format(**told).splitlines(), told, json_output=json_output)
 
 
 @key.command()

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from headwater.cli.printed import say
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
 
@@ -51,7 +52,7 @@ def up(
     """
     started = _lab(name, _ports(port or []))
     since = time.monotonic()
-    started.up(parts or [], lambda line: typer.echo(line, err=True))
+    started.up(parts or [], lambda line: say(line, err=True))
     took_s = time.monotonic() - since
     _tell(started.status(), took_s, json_output=json_output)
 
@@ -64,7 +65,7 @@ def fetch(
 
     Example: headwater lab fetch flink
     """
-    _lab(name).fetch(lambda line: typer.echo(line, err=True))
+    _lab(name).fetch(lambda line: say(line, err=True))
 
 
 @lab.command()
@@ -92,7 +93,7 @@ def logs(
     labs = _labs()
     found = next((one for one in labs if one.has(part)), labs[0])
     printed = found.log(part).read_text(errors="replace").splitlines()
-    typer.echo("\n".join(printed[-lines:]))
+    say(*printed[-lines:])
 
 
 @lab.command()
@@ -104,7 +105,7 @@ def down(
     Example: headwater lab down
     """
     for one in _labs():
-        one.down(lambda line: typer.echo(line, err=True), keep=keep)
+        one.down(lambda line: say(line, err=True), keep=keep)
 
 
 def _labs() -> "list[Lab]":

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
-from urllib.parse import quote
 
+from headwater.cli.printed import harmless
 from headwater.cli.search import called, hint, label
-from headwater.cli.service_client import ServiceClient
+from headwater.cli.service_client import ServiceClient, in_path
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.graph.structs import structs_of
 from headwater.graph.walk import reachable
@@ -115,7 +115,7 @@ def find(client: ServiceClient, text: str) -> Target:
         columns = _columns(client, dataset, column)
         if column in columns:
             return Target(dataset, column)
-        fault = f"{head} has no column {column!r}; it has {', '.join(columns) or 'none that is known'}"
+        fault = f"{head} has no column {column!r}; it has {', '.join(map(harmless, columns)) or 'none that is known'}"
     raise NotFoundError(fault or f"no dataset {is_called} {text!r}; {hint(client, text)}")
 
 
@@ -128,7 +128,7 @@ def _columns(client: ServiceClient, dataset: DatasetId, wanted: str) -> list[str
 
 
 def _described_columns(client: ServiceClient, dataset: DatasetId) -> list[str]:
-    fields = client.get(f"/namespaces/{_quoted(dataset.namespace)}/datasets/{_quoted(dataset.name)}")["fields"]
+    fields = client.get(f"/namespaces/{in_path(dataset.namespace)}/datasets/{in_path(dataset.name)}")["fields"]
     return [*_paths(fields)]
 
 
@@ -306,7 +306,3 @@ def _told_apart(labels: Mapping[str, str]) -> dict[str, str]:
     named = {node: (*node.partition(":")[::2], label) for node, label in labels.items()}
     count = Counter((kind, label) for kind, _, label in named.values())
     return {node: label if count[kind, label] == 1 else own for node, (kind, own, label) in named.items()}
-
-
-def _quoted(name: str) -> str:
-    return quote(name, safe="")

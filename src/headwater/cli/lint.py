@@ -7,6 +7,7 @@ import orjson
 import typer
 
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
+from headwater.cli.printed import lines_of, say
 from headwater.errors import InvalidPipelineError
 from headwater.pipeline.lint import Finding, lint_pipeline
 from headwater.pipeline.lint_rules.registry import RULES
@@ -31,7 +32,7 @@ def lint(
     Example: headwater lint orders.yaml --json
     """
     if explain is not None:
-        typer.echo(_explained(explain))
+        say(*_explained(explain).splitlines())
         return
     if not files:
         raise typer.BadParameter("name at least one pipeline file")
@@ -47,16 +48,16 @@ def _findings(file: Path) -> tuple[Finding, ...]:
     try:
         return lint_pipeline(file)
     except InvalidPipelineError as error:
-        typer.echo(f"headwater: {error}", err=True)
+        say(*lines_of([f"headwater: {error}"]), err=True)
         raise typer.Exit(NOT_DONE) from error
 
 
 def _print_lines(findings: list[tuple[Path, Finding]]) -> None:
     for file, finding in findings:
         where = f"{finding.path}: " if finding.path else ""
-        typer.echo(f"{file}:{finding.line}: {finding.rule} {where}{finding.message}")
+        say(f"{file}:{finding.line}: {finding.rule} {where}{finding.message}")
     if findings:
-        typer.echo(f"\nWhy: headwater lint --explain {findings[0][1].rule}", err=True)
+        say("", f"Why: headwater lint --explain {findings[0][1].rule}", err=True)
 
 
 def _as_json(file: Path, finding: Finding, *, name_file: bool) -> dict[str, object]:

@@ -11,6 +11,7 @@ import typer
 from headwater.cli.access import operators_token
 from headwater.cli.cosign import cosign
 from headwater.cli.json_output import AnswerOption, JsonOption, tell
+from headwater.cli.printed import say
 from headwater.cli.said import DatabaseOption
 from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
 from headwater.emit.home import headwater_home
@@ -45,11 +46,11 @@ def actions(
         typer.echo(json.dumps(answer, indent=2))
         return
     if not answer["actions"]:
-        typer.echo("there are none")
+        say("there are none")
     for each in answer["actions"]:
         for did in each["did"]:
             what = f"{did['what']}  {' '.join(did['target'])}"
-            typer.echo(f"{each['index']:>8}  {each['at']}  {each['by'] or 'nobody was asked'}  {what}")
+            say(f"{each['index']:>8}  {each['at']}  {each['by'] or 'nobody was asked'}  {what}")
 
 
 @log.command()

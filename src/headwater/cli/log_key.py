@@ -4,8 +4,7 @@ import logging
 import socket
 from pathlib import Path
 
-import typer
-
+from headwater.cli.printed import say
 from headwater.errors import UntrustedNoteError
 from headwater.signing.checkpoint import Checkpoint
 from headwater.signing.note import NoteSigner, NoteVerifier, is_signed_by, parse_note
@@ -50,7 +49,7 @@ def log_key_of(store: Store, home: Path, name: str | None) -> NoteSigner:
 
 
 def _warn(told: str) -> None:
-    typer.echo(f"warning: {told}, {_ADVICE} (docs/operations.md)", err=True)
+    say(f"warning: {told}, {_ADVICE} (docs/operations.md)", err=True)
 
 
 def _other_signer(head: Path, key: NoteVerifier) -> str | None:

@@ -1,14 +1,18 @@
 """The `headwater` command: its subcommands, its logging, and how its errors are told."""
 
+import errno
+import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any, Final, cast
 
 import typer
 from typer.core import TyperGroup
 
-from headwater.cli.exit_status import status_of
+from headwater.cli.exit_status import NOT_DONE, status_of
+from headwater.cli.printed import lines_of, say
 from headwater.errors import HeadwaterError
 from headwater.model.producer import VERSION
 from headwater.service.logs import log_to_stderr
@@ -43,6 +47,9 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "lab": "headwater.cli.lab",
 }
 """Where each command is; it stands there under its own name."""
+
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""What the system says where output cannot be written, as on a disk that is full."""
 
 
 class _OnDemand(TyperGroup):
@@ -79,7 +86,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"headwater {VERSION}")
+        say(f"headwater {VERSION}")
         raise typer.Exit
 
 
@@ -93,11 +100,27 @@ def _options(
 def main() -> None:
     """Run the command line; an error we know ends it with a sentence on standard error and its exit status."""
     log_to_stderr()
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # one letter that the terminal lacks is no reason to stop
     try:
-        app()
+        try:
+            app()
+        finally:
+            typer.echo(nl=False)  # nothing more, but all that waits
     except HeadwaterError as error:
-        typer.echo(f"headwater: {error}", err=True)
+        say(*lines_of([f"headwater: {error}"]), err=True)
         sys.exit(status_of(error))
+    except OSError as fault:
+        if fault.errno not in _NO_ROOM:
+            raise
+        _let_go_of_output()
+        say(f"headwater: the output could not be written: {fault.strerror}", err=True)
+        sys.exit(NOT_DONE)
+
+
+def _let_go_of_output() -> None:
+    """Have what waits to be written go nowhere: Python would try again at its end, and show that it cannot."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -3,15 +3,13 @@
 import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
-from urllib.parse import quote
 
 import typer
-from rich.text import Text
 
 from headwater.cli.agent_client import agent_here
 from headwater.cli.json_output import AnswerOption
-from headwater.cli.service_client import DEFAULT_URL, UrlOption, service_at
-from headwater.cli.trace import unbroken_console
+from headwater.cli.printed import Line, say, unbroken_console
+from headwater.cli.service_client import DEFAULT_URL, UrlOption, in_path, service_at
 from headwater.errors import NotFoundError
 
 node = typer.Typer(name="node", help="Edge machines, and whether their records are whole.", no_args_is_help=True)
@@ -46,8 +44,8 @@ def list_nodes(url: UrlOption = DEFAULT_URL, json_output: AnswerOption = False) 
         return
     console = unbroken_console()
     for each in answer["nodes"]:
-        console.print(Text(each["nodeId"], style="bold").append(f"  {_standing(each)}", style="dim"))
-    console.print(Text(f"{answer['totalCount']} {'node' if answer['totalCount'] == 1 else 'nodes'}", style="bold"))
+        console.print(Line(each["nodeId"], style="bold").append(f"  {_standing(each)}", style="dim"))
+    console.print(Line(f"{answer['totalCount']} {'node' if answer['totalCount'] == 1 else 'nodes'}", style="bold"))
 
 
 @node.command()
@@ -70,24 +68,24 @@ def describe(
         return
     with service_at(url) as client:
         try:
-            answer = client.get(f"/nodes/{quote(node_id, safe='')}")
+            answer = client.get(f"/nodes/{in_path(node_id)}")
         except NotFoundError as fault:
             raise NotFoundError(f"{fault} `headwater node list` lists those that have a record.") from fault
     if json_output:
         typer.echo(json.dumps(answer, indent=2))
         return
     console = unbroken_console()
-    console.print(Text(answer["nodeId"], style="bold").append(f"  {_standing(answer)}", style="dim"))
+    console.print(Line(answer["nodeId"], style="bold").append(f"  {_standing(answer)}", style="dim"))
     for epoch in answer["ofEpochs"]:
         end = ", over" if epoch["isOver"] else ""
         told = f"{epoch['events']} events to {epoch['lastSequence']}, {epoch['firstSeen']} to {epoch['lastSeen']}{end}"
-        console.print(Text(f"  {epoch['epoch']}  ").append(told, style="dim"))
+        console.print(Line(f"  {epoch['epoch']}  ").append(told, style="dim"))
     for each in answer["listed"]:
         place = "" if each["first"] is None else f" {each['first']} to {each['last']}"
         console.print(
-            Text(f"  {each['kind']}", style="bold yellow").append(f"  {each['epoch']}{place}: {each['words']}")
+            Line(f"  {each['kind']}", style="bold yellow").append(f"  {each['epoch']}{place}: {each['words']}")
         )
-    console.print(Text("its record is whole" if not answer["listed"] else f"{answer['listedCount']} troubles"))
+    console.print(Line("its record is whole" if not answer["listed"] else f"{answer['listedCount']} troubles"))
 
 
 def _describe_agent(json_output: bool) -> None:
@@ -98,10 +96,10 @@ def _describe_agent(json_output: bool) -> None:
         return
     worker, endpoints = answer["worker"], answer["allowedEndpoints"]
     states = ", ".join(f"{count} {state}" for state, count in answer["executions"].items())
-    typer.echo(f"agent {answer['version']}  process {answer['pid']}, since {answer['startedAt']}, in {answer['home']}")
-    typer.echo(f"  {answer['jobs']} jobs; executions: {states or 'none'}")
-    typer.echo("  Spark is not started" if worker["pid"] is None else f"  Spark runs below process {worker['pid']}")
-    typer.echo(f"  allowed endpoints: {'any' if endpoints is None else ', '.join(endpoints) or 'none'}")
+    say(f"agent {answer['version']}  process {answer['pid']}, since {answer['startedAt']}, in {answer['home']}")
+    say(f"  {answer['jobs']} jobs; executions: {states or 'none'}")
+    say("  Spark is not started" if worker["pid"] is None else f"  Spark runs below process {worker['pid']}")
+    say(f"  allowed endpoints: {'any' if endpoints is None else ', '.join(endpoints) or 'none'}")
 
 
 def _standing(each: Mapping[str, Any]) -> str:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from headwater.cli.printed import say
 
 _TOLD_EVERY: Final = 20_000
 """Between two lines, where there is no terminal."""
@@ -20,7 +21,7 @@ def shown_progress(first: str) -> Iterator[Callable[[str], None]]:
     """Gives a function that takes the stage of the work: a spinner on a terminal, else a line a stage."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda stage: typer.echo(stage, err=True)
+        yield lambda stage: say(stage, err=True)
         return
     with console.status(first) as status:
         yield lambda stage: status.update(stage)
@@ -45,6 +46,6 @@ def _lines() -> Count:
     def tell(what: str, done: int, total: int) -> None:
         if done == total or done // _TOLD_EVERY > told.get(what, 0):
             told[what] = done // _TOLD_EVERY
-            typer.echo(f"{what}: {done:,} of {total:,}" if total else f"{what}: {done:,}", err=True)
+            say(f"{what}: {done:,} of {total:,}" if total else f"{what}: {done:,}", err=True)
 
     return tell

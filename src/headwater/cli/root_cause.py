@@ -1,17 +1,17 @@
 """`headwater root-cause`: why a dataset or column is wrong, by what changed upstream."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from headwater.cli.json_output import AnswerOption
 from headwater.cli.lineage_walk import find, labels_around
+from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
-from headwater.cli.trace import TargetArgument, unbroken_console
+from headwater.cli.trace import TargetArgument
 
 Answer = Mapping[str, Any]
 """The JSON answer of `/root-cause`, or a part of it."""
@@ -50,38 +50,41 @@ def root_cause(
 
 def _print(console: Console, target: str, answer: Answer, labels: Mapping[str, str]) -> None:
     run = answer["run"]
-    head = Text(target, style="bold")
+    head = Line(target, style="bold")
     if run is not None:
         head.append(f"  written by run {run['id']} of {run['job']['name']}, {run['state']}", style="dim")
     console.print(head)
     for finding in answer["findings"]:
-        console.print(_finding(finding, labels))
-    console.print(Text(f"\n{answer['summary']}", style="bold" if not answer["findings"] else "dim"))
+        for line in _finding(finding, labels):
+            console.print(line)
+    console.print()
+    console.print(Line(answer["summary"], style="bold" if not answer["findings"] else "dim"))
     if not answer["findings"]:
         for looked_at in answer["lookedAt"]:
             console.print(_looked_at(looked_at))
     if answer["isCut"]:
-        console.print(Text("there is more further up; --depth goes further", style="yellow"))
+        console.print(Line("there is more further up; --depth goes further", style="yellow"))
 
 
-def _finding(finding: Answer, labels: Mapping[str, str]) -> Text:
+def _finding(finding: Answer, labels: Mapping[str, str]) -> Iterator[Line]:
     style = "dim" if finding["consequence"] else "red"
-    text = Text(f"{finding['rank']:>3}  {finding['score']:.2f}  ").append(f"{finding['kind']:<16}", style=style)
+    text = Line(f"{finding['rank']:>3}  {finding['score']:.2f}  ").append(f"{finding['kind']:<16}", style=style)
     text.append(f"  {finding['words']}")
     if finding["consequence"]:
         text.append("  (a consequence)", style="dim")
+    yield text
     way = " ← ".join(f"{_name(link['dataset'], labels)} ({link['by']})" for link in finding["path"])
     events = ", ".join(f"{event['digest'][:_DIGEST]} (log {event['logIndex']})" for event in finding["events"])
     runs = f"runs {', '.join(finding['runs'][:2])}"
     shown = " · ".join(filter(None, [way, runs, f"events {events}" if events else ""]))
-    return text.append(f"\n{'':11}{shown}", style="dim")
+    yield Line(f"{'':11}{shown}", style="dim")
 
 
-def _looked_at(looked_at: Answer) -> Text:
+def _looked_at(looked_at: Answer) -> Line:
     run = looked_at["run"]
     earlier = "1 earlier run" if looked_at["comparedWith"] == 1 else f"{looked_at['comparedWith']} earlier runs"
     line = f"  {run['id']} of {run['job']['name']}, compared with {earlier}"
-    return Text(line, style="dim")
+    return Line(line, style="dim")
 
 
 def _name(node_id: str, labels: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ import orjson
 import typer
 
 from headwater.cli.exit_status import IS_BAD, NOT_DONE
+from headwater.cli.printed import lines_of, say
 from headwater.cli.progress import shown_progress
 from headwater.emission import emit_config, new_run_id
 from headwater.emit.emitter import Emitter
@@ -50,7 +51,7 @@ def run(
     try:
         spec = load_pipeline(file, overrides(settings or []))
     except InvalidPipelineError as refused:
-        typer.echo(str(refused), err=True)
+        say(*lines_of([str(refused)]), err=True)
         raise typer.Exit(NOT_DONE) from None
     stop = StopSignal()
     with signals_request(stop), shown_progress("checking the file") as progress:
@@ -59,7 +60,7 @@ def run(
         sys.stdout.buffer.write(orjson.dumps(_as_json(result)) + b"\n")
         sys.stdout.flush()
     else:
-        typer.echo(_in_words(spec, result), err=True)
+        say(*lines_of([_in_words(spec, result)]), err=True)
     raise typer.Exit(_exit_status(result))
 
 
@@ -98,7 +99,7 @@ def _emission(lineage: LineageSpec, home: Path) -> Iterator[tuple[str, Callable[
         yield key.node_id, emitter.put
     stats = emitter.stats()
     if stats.spooled:
-        typer.echo(f"{stats.spooled} lineage events wait in {home / 'spool'}: {stats.last_error}", err=True)
+        say(f"{stats.spooled} lineage events wait in {home / 'spool'}: {stats.last_error}", err=True)
 
 
 def overrides(settings: list[str]) -> Mapping[str, str]:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
-from urllib.parse import quote
 
-from headwater.cli.service_client import ServiceClient
+from headwater.cli.printed import harmless
+from headwater.cli.service_client import ServiceClient, in_path
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.model.names import DatasetId
 
@@ -27,7 +27,7 @@ def called(client: ServiceClient, text: str) -> DatasetId | None:
     """
     answer = _search(client, text, "DATASET", match="NAME")
     if answer["totalCount"] > 1:
-        some = ", ".join(sorted(hit["nodeId"] for hit in answer["results"])[:_MOST_NAMED])
+        some = ", ".join(sorted(harmless(hit["nodeId"]) for hit in answer["results"])[:_MOST_NAMED])
         more = answer["totalCount"] - _MOST_NAMED
         raise InvalidNameError(
             f"{text!r} may be any of {some}{f' and {more:,} more' if more > 0 else ''}; give one of these"
@@ -49,7 +49,7 @@ def known_namespace(client: ServiceClient, namespace: str | None) -> str | None:
     if namespace is None:
         return None
     try:
-        client.get(f"/namespaces/{quote(namespace, safe='')}")
+        client.get(f"/namespaces/{in_path(namespace)}")
     except NotFoundError as fault:
         raise NotFoundError(f"no event names the namespace {namespace!r}{_known(client, namespace)}") from fault
     return namespace
@@ -69,7 +69,7 @@ def hint(client: ServiceClient, text: str) -> str:
     if any(text in (hit["name"], hit["nodeId"]) for hit in _search(client, text, "JOB", match="NAME")["results"]):
         return "it is a job, so name a dataset that it reads or writes"
     if near := _near(client, text):
-        return f"did you mean {' or '.join(near)}?"
+        return f"did you mean {' or '.join(map(harmless, near))}?"
     return (
         "name it as DATASET or DATASET:COLUMN" if client.as_of is None else "what came later is found without --as-of"
     )

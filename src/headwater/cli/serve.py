@@ -19,6 +19,7 @@ from fastapi import FastAPI
 
 from headwater.access.config import read_config
 from headwater.cli.log_key import check_log_name, log_key_of
+from headwater.cli.printed import say
 from headwater.cli.said import name_of_key, postgres_url
 from headwater.emit.home import headwater_home
 from headwater.errors import SetupError
@@ -130,7 +131,7 @@ def serve(
 
             def ready() -> None:
                 _calm_garbage_collection()
-                typer.echo(f"listening on {_url(listener, tls)}")
+                say(f"listening on {_url(listener, tls)}")
 
             gc.disable()  # until all is loaded, which takes twice as long with it
             _Server(app, ready, tls).run(sockets=[listener])
@@ -219,7 +220,7 @@ def _refuse_strangers(listener: socket.socket, entrance: "Entrance | None", tls:
             "add --access, which asks who calls (docs/access.md), or listen on 127.0.0.1"
         )
     if tls is None:
-        typer.echo(
+        say(
             f"warning: {_url(listener, tls)} can be reached from other machines, and what they send, keys and tokens "
             "too, can be read on its way; give --tls-cert and --tls-key, or put it behind something that speaks TLS",
             err=True,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Annotated, Any, Final
+from urllib.parse import quote
 
 import httpx
 import typer
@@ -84,6 +85,11 @@ _NOT_TRUSTED: Final = (
     "the certificate of {url} is not trusted ({why}); where an authority of your own made it, set SSL_CERT_FILE to "
     "that authority's certificate, PEM"
 )
+
+
+def in_path(name: str) -> str:
+    """A name as one step of a path: slashes are encoded, and the dots of `.` and `..`, which httpx would follow."""
+    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
 
 
 def bearer(token: str | None = None) -> dict[str, str]:

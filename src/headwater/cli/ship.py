@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from headwater.cli.exit_status import IS_BAD
+from headwater.cli.printed import harmless, say
 from headwater.cli.service_client import DEFAULT_URL, OldUrlOption, UrlOption, address
 from headwater.cli.verify import Keys, read_keys, verified
 from headwater.emit.config import HttpConfig
@@ -64,7 +65,10 @@ def ship(
         shipped = ship_files(folder, how, from_start=from_start)
     finally:
         transport.close()
-    typer.echo(json.dumps(_as_json(shipped), indent=2) if json_output else _in_words(shipped))
+    if json_output:
+        typer.echo(json.dumps(_as_json(shipped), indent=2))
+    else:
+        say(*_in_words(shipped).split("\n"))
     if not shipped.is_whole:
         raise typer.Exit(IS_BAD)
 
@@ -125,7 +129,7 @@ def _in_words(shipped: Shipped) -> str:
     counts = f"{shipped.arrived:,} arrived, {shipped.held_back:,} held back, {shipped.refused:,} refused"
     left = f", {shipped.left:,} left: {shipped.why}; {_to_go_on(shipped.why)}" if shipped.left else ""
     lines = [*map(_line, shipped.troubles), f"{counts}{left}{_sends_again(shipped)}", *_from_before(shipped)]
-    return "\n".join(line if line.isprintable() else ascii(line) for line in lines)
+    return "\n".join(map(harmless, lines))
 
 
 def _line(trouble: Trouble) -> str:

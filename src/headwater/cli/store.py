@@ -11,6 +11,7 @@ import typer
 
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.json_output import JsonOption
+from headwater.cli.printed import say
 from headwater.cli.progress import counted_progress
 from headwater.cli.said import readable_database
 from headwater.emit.home import headwater_home
@@ -49,7 +50,10 @@ def backup(
             held = back_up(headwater_home() / "headwater.db", target, count)
     except OSError as fault:
         raise SetupError(f"{target} cannot be written: {fault.strerror}") from fault
-    typer.echo(orjson.dumps(held._asdict()) if json_output else _backed_up(target, held))
+    if json_output:
+        typer.echo(orjson.dumps(held._asdict()))
+    else:
+        say(_backed_up(target, held))
 
 
 @store.command()
@@ -83,7 +87,10 @@ def copy(
         counted_progress() as count,
     ):
         result = copied(here, there, partial(count, "copying"))
-    typer.echo(orjson.dumps(_members(result)) if json_output else _sentence(result))
+    if json_output:
+        typer.echo(orjson.dumps(_members(result)))
+    else:
+        say(_sentence(result))
     if not result.is_same:
         raise typer.Exit(IS_BAD)
 

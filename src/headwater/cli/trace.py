@@ -6,11 +6,10 @@ from types import MappingProxyType
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 from rich.tree import Tree
 
 from headwater.cli.lineage_walk import AROUND, INDIRECT, INSIDE, WHOLE, Step, Walk, find, walk
+from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
 
 TargetArgument = Annotated[
@@ -36,11 +35,6 @@ def trace(
     unbroken_console().print(as_tree(walked))
 
 
-def unbroken_console() -> Console:
-    """A console that leaves long lines to the terminal, which wraps them; Rich would cut off a tree's at 80."""
-    return Console(soft_wrap=True, width=10_000)
-
-
 def as_json(walked: Walk) -> dict[str, object]:
     """The walk for a script: nodes nearest first, edges in the direction of the data."""
     return {
@@ -51,9 +45,9 @@ def as_json(walked: Walk) -> dict[str, object]:
     }
 
 
-def as_tree(walked: Walk, notes: Mapping[str, Text] = MappingProxyType({})) -> Tree:
+def as_tree(walked: Walk, notes: Mapping[str, Line] = MappingProxyType({})) -> Tree:
     """The walk for people, with a note on nodes by their ids; what stands in the tree is not unfolded twice."""
-    root = Tree(Text(walked.labels[walked.start], style="bold"))
+    root = Tree(Line(walked.labels[walked.start], style="bold"))
     unfolded = {(walked.start, _behind(walked, walked.start, ""))}
     waiting = [(root, walked.start, "")]
     while waiting:
@@ -65,12 +59,12 @@ def as_tree(walked: Walk, notes: Mapping[str, Text] = MappingProxyType({})) -> T
             if not is_new and {AROUND, INSIDE}.intersection(step.how):
                 continue  # the way back
             line = _line(walked, step, is_repeated=has_more and not is_new)
-            twig = branch.add(line.append(notes.get(end, Text())))
+            twig = branch.add(line.append(notes.get(end, Line())))
             if is_new:
                 unfolded.add((end, behind))
                 waiting.append((twig, end, node))
     if len(walked.hops) == 1:
-        root.add(Text("nothing: no edge leads further " + walked.way, style="dim"))
+        root.add(Line("nothing: no edge leads further " + walked.way, style="dim"))
     return root
 
 
@@ -82,8 +76,8 @@ def _direct_first(step: Step) -> tuple[bool, str]:
     return (bool(step.how) and step.only(_LAST), step.source + step.target)
 
 
-def _line(walked: Walk, step: Step, *, is_repeated: bool) -> Text:
-    line = Text(walked.labels[walked.far_end(step)])
+def _line(walked: Walk, step: Step, *, is_repeated: bool) -> Line:
+    line = Line(walked.labels[walked.far_end(step)])
     if step.how:
         line.append(f"  {', '.join(step.how).lower()}", style="dim")
     if is_repeated:

@@ -1,5 +1,6 @@
 """`headwater verify`: are these events what a trusted key has signed?"""
 
+import json
 import os
 import sys
 from collections import Counter
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
 import httpx
-import orjson
 import typer
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from rich.console import Console
@@ -19,6 +19,7 @@ from rich.progress import Progress
 
 from headwater.capture.unread import why_unread
 from headwater.cli.exit_status import IS_BAD
+from headwater.cli.printed import harmless, say
 from headwater.errors import InvalidEventError, InvalidInputError
 from headwater.model.events import parse_event
 from headwater.signing.jwks import read_jwks, read_revocations
@@ -73,7 +74,7 @@ def verify(
             verdicts[judged.verification.verdict] += 1
             sys.stdout.write(show(judged, name_files))
     if not json_output:
-        typer.echo(_summary(verdicts, "record" if records else "event"))
+        say(_summary(verdicts, "record" if records else "event"))
     if set(verdicts) != {"ok"}:
         raise typer.Exit(IS_BAD)
 
@@ -145,16 +146,14 @@ def _json_line(judged: Judged, name_files: bool) -> str:
     file = {"file": os.fsencode(judged.path).decode(errors="replace")} if name_files else {}
     verdict, key_id, _ = judged.verification
     shown = {**file, "line": judged.line, "verdict": verdict, "keyId": key_id}
-    return orjson.dumps(shown).decode() + "\n"
+    return json.dumps(shown, separators=(",", ":")) + "\n"
 
 
 def _plain_line(judged: Judged, name_files: bool) -> str:
     file = f"{judged.path}:" if name_files else "line "
     verdict, key_id, reason = judged.verification
     told = "  ".join(part for part in (key_id, reason and f"({reason})") if part)
-    # Both come from the event: nothing in them may steer the terminal.
-    harmless = told if told.isprintable() else ascii(told)
-    return f"{file}{judged.line:<6}  {verdict:<11}  {harmless}\n"
+    return harmless(f"{file}{judged.line:<6}  {verdict:<11}  {told}") + "\n"
 
 
 def _summary(verdicts: Counter[str], what: str) -> str:

@@ -14,6 +14,7 @@ import typer
 from headwater.capture.outlet import Outlet
 from headwater.capture.schemas import Registry
 from headwater.cli.events_to import EndpointOption, TokenEnvOption
+from headwater.cli.printed import say
 from headwater.emit.config import DEFAULT_ENDPOINT, EmitConfig, FileConfig, HttpConfig
 from headwater.emit.emitter import Emitter
 from headwater.emit.home import headwater_home
@@ -159,7 +160,7 @@ def registry(
     ):
         if once:
             stop.set()
-        typer.echo(f"watching the subjects of {without_credentials(url)}")
+        say(f"watching the subjects of {without_credentials(url)}")
         RegistryWatcher(subjects, bootstrap, state, outlet).run(stop, interval, _told)
 
 
@@ -192,15 +193,15 @@ def trino(
 
 def _meant(catalog: "Meant") -> None:
     if catalog.facet is None:
-        typer.echo(f"{catalog.name}: its tables are joined to no others: {catalog.why}", err=True)
+        say(f"{catalog.name}: its tables are joined to no others: {catalog.why}", err=True)
     else:
         where = catalog.facet.namespace or catalog.facet.metadataUri or catalog.facet.warehouseUri
-        typer.echo(f"{catalog.name}: {catalog.facet.type or 'tables'} at {where}")
+        say(f"{catalog.name}: {catalog.facet.type or 'tables'} at {where}")
 
 
 def _told(told: "Told") -> None:
     breaking = ", breaking for who reads what it changed" if told.is_breaking else ""
-    typer.echo(f"{told.subject} version {told.version}{breaking}")
+    say(f"{told.subject} version {told.version}{breaking}")
 
 
 @contextmanager
@@ -217,7 +218,7 @@ def _emission(home: Path, endpoint: str, token_env: str | None, file: Path | Non
 
 
 def _said(what: str, where: str) -> Callable[[int], None]:
-    return lambda number: typer.echo(f"watching {number} {what} on {where}")
+    return lambda number: say(f"watching {number} {what} on {where}")
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import typer
 
 from headwater.cli.audit_trust import verifier_of
 from headwater.cli.json_output import tell
+from headwater.cli.printed import say
 from headwater.cli.said import name_of_key
 from headwater.cli.service_client import no_service_there
 from headwater.emit.home import headwater_home
@@ -52,7 +53,7 @@ def witness(
     log, home = verifier_of(log_key, "--log-key"), headwater_home()
     signer = witness_key(home, name, f"{socket.gethostname()}/headwater-witness")
     for seen in _looks(service.rstrip("/"), log, signer, None if once else every, post=post):
-        in_words = seen.note if once else f"{seen.head.size:,} entries, signed"
+        in_words = seen.note.split("\n") if once else f"{seen.head.size:,} entries, signed"
         tell(in_words, _members(seen, signer), json_output=json_output)
 
 
@@ -66,14 +67,14 @@ def _looks(
 ) -> Iterator[Witnessed]:
     """Look at the log again and again, or once; what was seen and signed each time."""
     folder = headwater_home() / "witness" / hashlib.sha256(str(log).encode()).hexdigest()[:16]
-    typer.echo(f"witness key {signer.verifier}; what it signed last is in {folder / 'head.txt'}", err=True)
+    say(f"witness key {signer.verifier}; what it signed last is in {folder / 'head.txt'}", err=True)
     while True:
         try:
             seen = _look(service, log, signer, folder)
         except UnavailableError as fault:
             if every is None:
                 raise
-            typer.echo(f"warning: {fault}", err=True)
+            say(f"warning: {fault}", err=True)
         else:
             if post:
                 _post(service, seen.note)
@@ -135,13 +136,13 @@ def _post(service: str, note: str) -> None:
     try:
         answer = httpx.post(f"{service}/api/v1/log/cosignatures", content=note, timeout=TIMEOUT_S)
     except (httpx.HTTPError, httpx.InvalidURL) as fault:
-        typer.echo(f"warning: {service} did not take the signature: {type(fault).__name__}", err=True)
+        say(f"warning: {service} did not take the signature: {type(fault).__name__}", err=True)
         return
     if answer.is_error:
         hint = (
             "; its operator enrols a witness in keys/witnesses" if answer.status_code == httpx.codes.FORBIDDEN else ""
         )
-        typer.echo(f"warning: {service} did not take the signature: {answer.status_code}{hint}", err=True)
+        say(f"warning: {service} did not take the signature: {answer.status_code}{hint}", err=True)
 
 
 def _read(path: Path, log: NoteVerifier) -> Witnessed:

@@ -14,6 +14,7 @@ from headwater.cli.demo.service import running_service
 from headwater.cli.demo.words import origin, reach, tally
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.lineage_walk import find, walk
+from headwater.cli.printed import say
 from headwater.cli.progress import shown_progress
 from headwater.cli.run import executed, signals_request
 from headwater.cli.service_client import ServiceClient, service_at
@@ -71,24 +72,24 @@ def _run(path: Path, url: str, folder: Path, stop: StopSignal, progress: Callabl
         raise typer.Exit(128 + int(getattr(signal, result.stop_reason or "", signal.SIGTERM)))
     if result.state != "COMPLETE":
         log = folder.parent / "log"
-        typer.echo(f"headwater: {spec.name} failed: {result.error}; what Spark printed is in {log}", err=True)
+        say(f"headwater: {spec.name} failed: {result.error}; what Spark printed is in {log}", err=True)
         raise typer.Exit(IS_BAD)
     return result.run_id
 
 
 def _tell(client: ServiceClient, wrong: list[str], url: str, folder: Path) -> None:
-    typer.echo(tally(client.get("/summary")))
+    say(tally(client.get("/summary")))
     for what in wrong:
-        typer.echo(f"not as it must be: {what}")
+        say(f"not as it must be: {what}")
     if wrong:
         return
-    typer.echo(origin(walk(client, find(client, _MART), "upstream")))
-    typer.echo(reach(walk(client, find(client, _RAW), "downstream")))
-    typer.echo(f"\nthe page        {url}")
-    typer.echo(f"the pipelines   {folder}/*.yaml, to read, change and `headwater run`")
-    typer.echo("their proof     headwater key show --jwks > node.jwks")
-    typer.echo(f"                headwater verify {folder}/events.jsonl --keys node.jwks")
-    typer.echo(f"from the shell  headwater trace {_MART} --url {url}")
+    say(origin(walk(client, find(client, _MART), "upstream")))
+    say(reach(walk(client, find(client, _RAW), "downstream")))
+    say("", f"the page        {url}")
+    say(f"the pipelines   {folder}/*.yaml, to read, change and `headwater run`")
+    say("their proof     headwater key show --jwks > node.jwks")
+    say(f"                headwater verify {folder}/events.jsonl --keys node.jwks")
+    say(f"from the shell  headwater trace {_MART} --url {url}")
 
 
 def _wait_for(stop: StopSignal) -> None:

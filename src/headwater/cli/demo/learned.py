@@ -5,11 +5,10 @@ from functools import cache
 from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 import yaml
 
-from headwater.cli.service_client import ServiceClient
+from headwater.cli.service_client import ServiceClient, in_path
 from headwater.model.names import DatasetId
 
 NAMESPACE = "demo"
@@ -95,6 +94,6 @@ def _name(client: ServiceClient, dataset: DatasetId) -> str:
 
 @cache
 def _dataset(client: ServiceClient, dataset: DatasetId) -> Mapping[str, Any]:
-    namespace, name = (quote(part, safe="") for part in dataset)
+    namespace, name = map(in_path, dataset)
     answer: Mapping[str, Any] = client.get(f"/namespaces/{namespace}/datasets/{name}")
     return answer

@@ -1,0 +1,123 @@
+"""Names and messages with anything in them, as the commands print them; and output that cannot be written."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli.main import app
+from tests.support.app import Body, dataset, event, facet
+from tests.support.service import Service, running
+
+EVIL = "\x1b[2J\nFAKE\x07\u202e"
+SAFE = r"\x1b[2J\nFAKE\x07\u202e"
+STEERING = frozenset("\x1b\x07\u202e")
+MARK = {"namespace": "lake", "name": f"raw{EVIL}"}
+FISH = "fish 🐟"
+DOTS = {"namespace": "..", "name": ".."}
+
+
+def columns(*names: str) -> Body:
+    return facet(fields=[{"name": name, "type": f"int{EVIL}"} for name in names])
+
+
+def run(number: int, kind: str, job: str, columns_read: Body, **changes: object) -> Body:
+    reads = [{**MARK, "facets": {"schema": columns_read}}]
+    return event(
+        eventType=kind,
+        eventTime=f"2026-05-22T14:{number:02d}:00Z",
+        run={
+            "runId": f"r{EVIL}{number}",
+            "facets": {"errorMessage": facet(message=f"no{EVIL}", programmingLanguage="X")},
+        },
+        job={"namespace": f"etl{EVIL}", "name": job},
+        **{"inputs": reads, "outputs": [dataset(f"mart{EVIL}", schema=columns(f"b{EVIL}"))], **changes},
+    )
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with running(tmp_path_factory.mktemp("home")) as service:
+        one, two = columns(f"a{EVIL}", "c"), columns("c")
+        told = [run(1, "COMPLETE", f"load{EVIL}", one), run(2, "FAIL", f"load{EVIL}", two)]
+        fish = run(3, "COMPLETE", FISH, two, outputs=[dataset("bowl")])
+        dots = run(4, "COMPLETE", "dot", two, outputs=[{**DOTS, "facets": {"schema": columns("c")}}, dataset(".", "a")])
+        quarantined = run(5, "COMPLETE", "lost", two, outputs=[{"namespace": "", "name": f"q{EVIL}"}])
+        service.tell([*told, fish, dots, quarantined])
+        yield service
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["trace", f"mart{EVIL}"],
+        ["impact", f"raw{EVIL}"],
+        ["impact", f"raw{EVIL}:c", "--change", "rename:x"],
+        ["root-cause", f"mart{EVIL}"],
+        ["coverage"],
+        ["drift"],
+        ["diff", "log:0"],
+    ],
+    ids=lambda command: " ".join(command).replace(EVIL, ""),
+)
+def test_nothing_in_a_name_steers_the_terminal_or_breaks_a_line(service: Service, command: list[str]) -> None:
+    words = CliRunner().invoke(app, [*command, "--url", service.url]).stdout
+    answer = CliRunner().invoke(app, [*command, "--url", service.url, "--json"]).stdout
+
+    assert SAFE in words
+    assert not STEERING.intersection(words)
+    assert not [line for line in words.splitlines() if line.startswith("FAKE")]
+    assert json.dumps(EVIL)[1:-1] in answer
+
+
+def test_an_error_names_what_there_is_without_its_power(service: Service) -> None:
+    done = CliRunner().invoke(app, ["trace", f"mart{EVIL}:nothing", "--url", service.url])
+
+    assert str(done.exception).endswith(f"it has b{SAFE}")
+
+
+def program(
+    service: Service, *arguments: str, to: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "headwater.cli.main", *arguments, "--url", service.url]
+    with (to or Path(os.devnull)).open("wb") as output:
+        return subprocess.run(
+            command,
+            stdout=output if to else subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **variables},
+            check=False,
+        )
+
+
+def test_a_letter_that_the_terminal_lacks_is_replaced(service: Service) -> None:
+    done = program(service, "trace", "bowl", PYTHONIOENCODING="latin-1")
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"fish ?" in done.stdout
+
+
+@pytest.mark.parametrize("command", [["coverage"], ["trace", "bowl", "--json"]], ids=" ".join)
+def test_a_full_disk_is_told_in_a_sentence(service: Service, command: list[str]) -> None:
+    done = program(service, *command, to=Path("/dev/full"))
+
+    assert (done.returncode, done.stderr.decode()) == (
+        2, "headwater: the output could not be written: No space left on device\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["..:..:c", "a:.:c", "..:.."])
+def test_a_name_of_dots_is_no_way_up(service: Service, name: str) -> None:
+    done = CliRunner().invoke(app, ["impact", name, "--url", service.url])
+
+    if name.startswith("a"):
+        assert str(done.exception) == "a:. has no column 'c'; it has none that is known"
+    else:
+        assert (done.exit_code, done.exception) == (0, None)
+    with_namespace = CliRunner().invoke(app, ["coverage", "--namespace", "..", "--url", service.url])
+    assert with_namespace.exit_code == 0
