@@ -10,7 +10,7 @@ from rich.console import Console
 from headwater.cli.json_output import AnswerOption
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
-from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
+from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
 from headwater.graph.coverage import GapKind
 
 Answer = Mapping[str, Any]
@@ -52,6 +52,7 @@ def coverage(
     kind: _KindOption = None,
     limit: _LimitOption = 50,
     as_of: AsOfOption = None,
+    log_size: LogSizeOption = None,
     url: UrlOption = DEFAULT_URL,
     json_output: AnswerOption = False,
 ) -> None:
@@ -59,7 +60,7 @@ def coverage(
 
     Example: headwater coverage --namespace demo
     """
-    with service_at(url, as_of=as_of) as client:
+    with service_at(url, then=Then(as_of, log_size)) as client:
         asked = {"namespace": known_namespace(client, namespace), "kind": kind, "limit": limit}
         answer = client.get("/coverage", {key: value for key, value in asked.items() if value is not None})
     if json_output:

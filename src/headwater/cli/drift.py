@@ -11,7 +11,7 @@ from headwater.cli.json_output import AnswerOption
 from headwater.cli.lineage_walk import find
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.search import known_namespace
-from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
+from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
 from headwater.errors import InvalidNameError
 
 Answer = Mapping[str, Any]
@@ -41,6 +41,7 @@ def drift(
     end: _ToOption = None,
     limit: _LimitOption = 20,
     as_of: AsOfOption = None,
+    log_size: LogSizeOption = None,
     url: UrlOption = DEFAULT_URL,
     json_output: AnswerOption = False,
 ) -> None:
@@ -48,7 +49,7 @@ def drift(
 
     Example: headwater drift lake.raw.flights --from 2026-05-22T00:00:00Z
     """
-    with service_at(url, as_of=as_of) as client:
+    with service_at(url, then=Then(as_of, log_size)) as client:
         asked = {"namespace": known_namespace(client, namespace), "from": begin, "to": end, "limit": limit}
         if dataset is not None:
             found = find(client, dataset)

@@ -9,7 +9,15 @@ from rich.console import Console
 
 from headwater.cli.lineage_walk import Target, Walk, find, walk
 from headwater.cli.printed import Line, unbroken_console
-from headwater.cli.service_client import DEFAULT_URL, AsOfOption, ServiceClient, UrlOption, service_at
+from headwater.cli.service_client import (
+    DEFAULT_URL,
+    AsOfOption,
+    LogSizeOption,
+    ServiceClient,
+    Then,
+    UrlOption,
+    service_at,
+)
 from headwater.cli.trace import JsonOption, TargetArgument, as_json, as_tree
 
 _PAGE: Final = 1_000
@@ -28,6 +36,7 @@ def impact(
     target: TargetArgument,
     change: _ChangeOption = None,
     as_of: AsOfOption = None,
+    log_size: LogSizeOption = None,
     url: UrlOption = DEFAULT_URL,
     json_output: JsonOption = False,
 ) -> None:
@@ -35,7 +44,7 @@ def impact(
 
     Example: headwater impact lake.raw.flights:arr_delay --change retype:bigint
     """
-    with service_at(url, as_of=as_of) as client:
+    with service_at(url, then=Then(as_of, log_size)) as client:
         found = find(client, target)
         answer = _impact(client, found, change)
         walked = walk(client, found, "downstream")

@@ -105,7 +105,7 @@ def find(client: ServiceClient, text: str) -> Target:
     dataset = called(client, text)
     if dataset is not None:
         return Target(dataset, None)
-    is_called = "is called" if client.as_of is None else f"was known as of {client.as_of} that is called"
+    is_called = f"was known {client.then} that is called" if str(client.then) else "is called"
     fault = None
     for colon in reversed([*re.finditer("(?<=.):", text)]):  # in names of columns too there may be some
         head, column = text[: colon.start()], text[colon.end() :]

@@ -10,7 +10,7 @@ from rich.console import Console
 from headwater.cli.json_output import AnswerOption
 from headwater.cli.lineage_walk import find, labels_around
 from headwater.cli.printed import Line, unbroken_console
-from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
+from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
 from headwater.cli.trace import TargetArgument
 
 Answer = Mapping[str, Any]
@@ -30,14 +30,15 @@ def root_cause(
     run: _RunOption = None,
     depth: _DepthOption = 20,
     as_of: AsOfOption = None,
+    log_size: LogSizeOption = None,
     url: UrlOption = DEFAULT_URL,
     json_output: AnswerOption = False,
 ) -> None:
     """Show what changed or went wrong in the runs that made a dataset or column, likeliest cause first.
 
-    Example: headwater root-cause lake.marts.carrier_delays:avg_arr_delay
+    Example: headwater root-cause lake.marts.carrier_delays:avg_arr_delay --log-size 1200
     """
-    with service_at(url, as_of=as_of) as client:
+    with service_at(url, then=Then(as_of, log_size)) as client:
         found = find(client, target)
         asked: dict[str, str | int] = {"nodeId": found.node_id, "depth": depth}
         answer = client.get("/root-cause", asked if run is None else {**asked, "run": run})

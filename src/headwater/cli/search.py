@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from headwater.cli.printed import harmless
-from headwater.cli.service_client import ServiceClient, in_path
+from headwater.cli.service_client import OPTIONS, ServiceClient, in_path
 from headwater.errors import InvalidNameError, NotFoundError
 from headwater.model.names import DatasetId
 
@@ -70,9 +70,8 @@ def hint(client: ServiceClient, text: str) -> str:
         return "it is a job, so name a dataset that it reads or writes"
     if near := _near(client, text):
         return f"did you mean {' or '.join(map(harmless, near))}?"
-    return (
-        "name it as DATASET or DATASET:COLUMN" if client.as_of is None else "what came later is found without --as-of"
-    )
+    without = " and ".join(OPTIONS[asked] for asked in client.then.asked)
+    return f"what came later is found without {without}" if without else "name it as DATASET or DATASET:COLUMN"
 
 
 def _near(client: ServiceClient, text: str) -> list[str]:

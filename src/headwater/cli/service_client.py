@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 from urllib.parse import quote
 
 import httpx
@@ -28,7 +28,15 @@ AsOfOption = Annotated[
         help="As it was then: a time with its zone such as 2026-05-22T14:23:11Z, or milliseconds since 1970.",
     ),
 ]
-
+LogSizeOption = Annotated[
+    int | None,
+    typer.Option(
+        "--log-size",
+        metavar="N",
+        min=0,
+        help="As it was known by the first N events of the log; with --as-of, what these say of then.",
+    ),
+]
 
 LONG_S: Final = 600.0
 """How long the first question about a past may take, for which the service replays its log."""
@@ -38,10 +46,38 @@ TOKEN: Final = "HEADWATER_TOKEN"  # noqa: S105  the variable's name
 """The environment variable with the API key or bearer token that says who asks."""
 
 
-_OPTIONS: Final[Mapping[str, str]] = {"asOf": "--as-of", "from": "--from", "to": "--to", "change": "--change"}
+OPTIONS: Final[Mapping[str, str]] = {
+    "asOf": "--as-of",
+    "logSize": "--log-size",
+    "from": "--from",
+    "to": "--to",
+    "change": "--change",
+}
 """What people write who call a command, by what the API calls it."""
 _PARAMETER: Final = re.compile(r"query param (?P<name>\w+)(?P<unread> cannot be read)?:|^(?P<bare>change):")
 """As the service names what it cannot read."""
+
+
+class Then(NamedTuple):
+    """What of the log an answer counts; None: all of it."""
+
+    as_of: str | None = None
+    """Events that had happened by then."""
+    log_size: int | None = None
+    """So many, the first that came."""
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """As the API's parameters."""
+        return {name: str(value) for name, value in zip(("asOf", "logSize"), self, strict=True) if value is not None}
+
+    def __str__(self) -> str:
+        """For example `as of 2026-05-22T14:23:11Z by the first 1,200 events of the log`; empty for now."""
+        by = None if self.log_size is None else f"by the first {self.log_size:,} events of the log"
+        return " ".join(filter(None, [self.as_of and f"as of {self.as_of}", by]))
+
+
+NOW: Final = Then()
 
 
 def address(url: str, older: str | None) -> str:
@@ -53,17 +89,16 @@ def address(url: str, older: str | None) -> str:
 def service_at(
     url: str,
     timeout_s: float = 30.0,
-    as_of: str | None = None,
+    then: Then = NOW,
     token: str | None = None,
-    options: Mapping[str, str] = _OPTIONS,
+    options: Mapping[str, str] = OPTIONS,
 ) -> Iterator["ServiceClient"]:
-    """A client of the lineage service at a URL such as `http://127.0.0.1:5000`; with `as_of` it asks about then.
+    """A client of the lineage service at a URL such as `http://127.0.0.1:5000`; it asks about `then`.
 
     It says who asks by the token, else by the one in the environment, if there is one. What the service cannot read
     of the API's parameters is told by the names that `options` give them.
     """
-    always = {} if as_of is None else {"asOf": as_of}
-    timeout = timeout_s if as_of is None else LONG_S
+    always, timeout = then.asked, timeout_s if then == NOW else LONG_S
     headers = bearer(token)
     try:
         client = httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", timeout=timeout, params=always, headers=headers)
@@ -72,7 +107,7 @@ def service_at(
     with client:
         if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
             raise InvalidInputError(f"{url!r} is no URL of a web server; expected one like {DEFAULT_URL}")
-        yield ServiceClient(url.rstrip("/"), client, _NOBODY, as_of=as_of, options=options)
+        yield ServiceClient(url.rstrip("/"), client, _NOBODY, then=then, options=options)
 
 
 _NOBODY: Final = (
@@ -115,7 +150,7 @@ class ServiceClient:
         client: httpx.Client,
         nobody: str,
         *,
-        as_of: str | None = None,
+        then: Then = NOW,
         is_here: bool = False,
         options: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
@@ -123,7 +158,7 @@ class ServiceClient:
 
         What one that `is_here`, on this machine, finds wrong is told in its words alone: there is a line for each.
         """
-        self.as_of = as_of
+        self.then = then
         self._is_here = is_here
         self._options = options
         self._url = url

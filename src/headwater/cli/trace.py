@@ -10,7 +10,7 @@ from rich.tree import Tree
 
 from headwater.cli.lineage_walk import AROUND, INDIRECT, INSIDE, WHOLE, Step, Walk, find, walk
 from headwater.cli.printed import Line, unbroken_console
-from headwater.cli.service_client import DEFAULT_URL, AsOfOption, UrlOption, service_at
+from headwater.cli.service_client import DEFAULT_URL, AsOfOption, LogSizeOption, Then, UrlOption, service_at
 
 TargetArgument = Annotated[
     str, typer.Argument(metavar="DATASET[:COLUMN]", help="By its name, an alias, or the end of either.")
@@ -21,13 +21,17 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print nodes and edges 
 
 
 def trace(
-    target: TargetArgument, as_of: AsOfOption = None, url: UrlOption = DEFAULT_URL, json_output: JsonOption = False
+    target: TargetArgument,
+    as_of: AsOfOption = None,
+    log_size: LogSizeOption = None,
+    url: UrlOption = DEFAULT_URL,
+    json_output: JsonOption = False,
 ) -> None:
     """Show what a dataset or column is made from, as a tree.
 
     Example: headwater trace lake.marts.carrier_delays:avg_arr_delay
     """
-    with service_at(url, as_of=as_of) as client:
+    with service_at(url, then=Then(as_of, log_size)) as client:
         walked = walk(client, find(client, target), "upstream")
     if json_output:
         typer.echo(json.dumps(as_json(walked), indent=2))

@@ -306,6 +306,30 @@ def test_root_cause_and_coverage_tell_of_then(url: str) -> None:
     assert told_json("coverage", *then)["at"] == "2026-05-02T12:00:00.000Z"
 
 
+def test_what_was_known_then_is_asked_by_the_size_of_the_log(url: str) -> None:
+    known = len(FLIGHTS) + 2  # and of the first day the loading
+    then = ["--log-size", str(known), "--url", url]
+
+    assert told_json("coverage", *then)["total"]["signatures"]["events"] == known
+    assert told("trace", "raw", *then).splitlines() == ["raw", "└── load"]
+    assert told("impact", "raw", *then).splitlines()[0] == "raw"
+    assert told_json("root-cause", "raw", *then)["run"]["id"] == "load-1"
+    assert told_json("drift", "raw", *then)["drift"] == []
+
+
+def test_what_was_known_then_of_an_earlier_time_is_asked_by_both(url: str) -> None:
+    then = ["--log-size", str(len(FLIGHTS) + 2), "--url", url]
+
+    of_then = told_json("coverage", "--as-of", "2026-05-02T12:00:00Z", *then)["total"]["signatures"]["events"]
+    done = CliRunner().invoke(app, ["trace", "flights", "--as-of", "2020-01-01T00:00:00Z", *then])
+
+    assert of_then == 2  # the flights came first, and happened later
+    assert str(done.exception) == (
+        f"no dataset was known as of 2020-01-01T00:00:00Z by the first {len(FLIGHTS) + 2} events of the log that is "
+        "called 'flights'; what came later is found without --as-of and --log-size"
+    )
+
+
 def test_where_nobody_did_anything_the_list_of_actions_says_so(url: str) -> None:
     assert told("log", "actions", "--url", url) == "there are none\n"
 
