@@ -5,7 +5,7 @@ from typing import Final
 from headwater.errors import HeadwaterError, UntrustedEventError, UntrustedNoteError
 
 IS_BAD: Final = 1
-"""It was done, and the answer is bad: a run failed, a rule is broken, a signature is none."""
+"""It was done, and the answer is bad: a run failed, a rule is broken, a change breaks something."""
 NOT_DONE: Final = 2
 """It could not be done: the call, its input, or what it needs here is not as it must be. typer has it so, too."""
 

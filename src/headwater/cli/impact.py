@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console
 
+from headwater.cli.exit_status import IS_BAD
 from headwater.cli.lineage_walk import Target, Walk, find, walk
 from headwater.cli.printed import Line, unbroken_console
 from headwater.cli.service_client import (
@@ -42,6 +43,9 @@ def impact(
 ) -> None:
     """Show what a change of a dataset or column reaches, and with --change whether it breaks there.
 
+    Exit status: 1 if something breaks for certain, so that a pipeline of checks can stop a change; 0 if nothing does, or
+    events do not tell (then --json has "breaking": null); 2 if it could not be asked.
+
     Example: headwater impact lake.raw.flights:arr_delay --change retype:bigint
     """
     with service_at(url, then=Then(as_of, log_size)) as client:
@@ -50,8 +54,10 @@ def impact(
         walked = walk(client, found, "downstream")
     if json_output:
         typer.echo(json.dumps({**as_json(walked), **answer}, indent=2))
-        return
-    _print(unbroken_console(), walked, answer)
+    else:
+        _print(unbroken_console(), walked, answer)
+    if answer["breaking"]:
+        raise typer.Exit(IS_BAD)
 
 
 def _impact(client: ServiceClient, target: Target, change: str | None) -> dict[str, Any]:

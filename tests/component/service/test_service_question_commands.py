@@ -109,14 +109,14 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield service.url
 
 
-def told(*arguments: str) -> str:
+def told(*arguments: str, status: int = 0) -> str:
     done = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == status, done.output
     return done.stdout
 
 
-def told_json(*arguments: str) -> Body:
-    body: Body = json.loads(told(*arguments, "--json"))
+def told_json(*arguments: str, status: int = 0) -> Body:
+    body: Body = json.loads(told(*arguments, "--json", status=status))
     return body
 
 
@@ -157,7 +157,7 @@ def test_trace_follows_of_several_jobs_those_whose_runs_tell_that_they_took_it_t
 
 
 def test_impact_tells_a_script_the_walk_and_the_answer(url: str) -> None:
-    told = told_json("impact", "flights:arr_delay", "--change", "drop", "--url", url)
+    told = told_json("impact", "flights:arr_delay", "--change", "drop", "--url", url, status=1)
 
     assert (told["start"], told["direction"]) == ("datasetField:lake:flights:arr_delay", "downstream")
     assert [(node["name"], node["distance"]) for node in told["nodes"]] == [
@@ -170,7 +170,7 @@ def test_impact_tells_a_script_the_walk_and_the_answer(url: str) -> None:
 
 
 def test_impact_tells_people_what_breaks_and_what_nobody_knows(url: str) -> None:
-    lines = told("impact", "flights:arr_delay", "--change", "drop", "--url", url).splitlines()
+    lines = told("impact", "flights:arr_delay", "--change", "drop", "--url", url, status=1).splitlines()
 
     assert lines == [
         "flights:arr_delay",
@@ -187,6 +187,12 @@ def test_impact_tells_people_what_breaks_and_what_nobody_knows(url: str) -> None
     ]
 
 
+def test_where_nobody_knows_whether_a_change_breaks_the_status_is_that_of_no_harm(url: str) -> None:
+    answer = told_json("impact", "raw:id", "--change", "drop", "--url", url, status=0)
+
+    assert answer["breaking"] is None
+
+
 def test_impact_says_until_when_a_use_was_told_where_the_job_ran_since(url: str) -> None:
     lines = told("impact", "wide:two", "--change", "drop", "--url", url).splitlines()
 
@@ -199,7 +205,7 @@ def test_impact_says_until_when_a_use_was_told_where_the_job_ran_since(url: str)
 
 
 def test_where_everything_breaks_impact_says_all(url: str) -> None:
-    lines = told("impact", "notes:dollars", "--change", "drop", "--url", url).splitlines()
+    lines = told("impact", "notes:dollars", "--change", "drop", "--url", url, status=1).splitlines()
 
     assert any("; all of these break or get no more data" in line for line in lines), lines
 
