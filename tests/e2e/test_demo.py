@@ -43,7 +43,8 @@ def jwks(demo: Demo, tmp_path: Path) -> Path:
 def test_the_demo_says_what_it_learned_and_gives_an_answer_in_words(demo: Demo) -> None:
     assert "lake.marts.carrier_delays:avg_arr_delay comes from" in demo.output
     assert "a change of lake.raw.flights:arr_delay reaches" in demo.output
-    assert "http://127.0.0.1:" in demo.output
+    assert f"HEADWATER_HOME={demo.home} headwater serve --port " in demo.output
+    assert ", then http://127.0.0.1:" in demo.output
 
 
 def test_every_event_of_the_demo_is_valid_by_the_specification(demo: Demo, shared: Path) -> None:

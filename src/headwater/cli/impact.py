@@ -43,8 +43,8 @@ def impact(
 ) -> None:
     """Show what a change of a dataset or column reaches, and with --change whether it breaks there.
 
-    Exit status: 1 if something breaks for certain, so that a pipeline of checks can stop a change; 0 if nothing does, or
-    events do not tell (then --json has "breaking": null); 2 if it could not be asked.
+    Exit status: 1 if something breaks for certain, so that a check can stop a change; 0 if nothing does, or events do
+    not tell (then --json has "breaking": null); 2 if it could not be asked.
 
     Example: headwater impact lake.raw.flights:arr_delay --change retype:bigint
     """

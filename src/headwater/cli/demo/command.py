@@ -11,7 +11,7 @@ import typer
 from headwater.cli.demo.data import lay_out
 from headwater.cli.demo.learned import differences
 from headwater.cli.demo.service import running_service
-from headwater.cli.demo.words import origin, reach, tally
+from headwater.cli.demo.words import origin, reach, tally, ways_on
 from headwater.cli.exit_status import IS_BAD
 from headwater.cli.lineage_walk import find, walk
 from headwater.cli.printed import say
@@ -48,7 +48,7 @@ def demo(
             run_ids = {path.stem: _run(path, url, folder, stop, progress) for path in pipelines}
             progress("comparing what was learned with what the pipelines say")
             wrong = differences(client, run_ids)
-            _tell(client, [difference.what for difference in wrong], url, folder)
+            _tell(client, [difference.what for difference in wrong], url, folder, is_served=not once)
             if once or wrong:
                 raise typer.Exit(IS_BAD if wrong else 0)
             progress("the page is served; Ctrl-C ends the demo")
@@ -77,7 +77,7 @@ def _run(path: Path, url: str, folder: Path, stop: StopSignal, progress: Callabl
     return result.run_id
 
 
-def _tell(client: ServiceClient, wrong: list[str], url: str, folder: Path) -> None:
+def _tell(client: ServiceClient, wrong: list[str], url: str, folder: Path, *, is_served: bool) -> None:
     say(tally(client.get("/summary")))
     for what in wrong:
         say(f"not as it must be: {what}")
@@ -85,11 +85,7 @@ def _tell(client: ServiceClient, wrong: list[str], url: str, folder: Path) -> No
         return
     say(origin(walk(client, find(client, _MART), "upstream")))
     say(reach(walk(client, find(client, _RAW), "downstream")))
-    say("", f"the page        {url}")
-    say(f"the pipelines   {folder}/*.yaml, to read, change and `headwater run`")
-    say("their proof     headwater key show --jwks > node.jwks")
-    say(f"                headwater verify {folder}/events.jsonl --keys node.jwks")
-    say(f"from the shell  headwater trace {_MART} --url {url}")
+    say("", *ways_on(url, folder, _MART, is_served=is_served))
 
 
 def _wait_for(stop: StopSignal) -> None:

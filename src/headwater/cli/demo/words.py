@@ -1,7 +1,10 @@
 """What was learned, in words."""
 
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from headwater.cli.lineage_walk import INDIRECT, Step, Walk
 
@@ -33,6 +36,19 @@ def tally(summary: dict[str, Any]) -> str:
         f"{summary['columnEdges']} between columns; "
         f"of {events['stored']} events {events['verified']} verified, {unproved} not; {events['refused']} refused"
     )
+
+
+def ways_on(url: str, folder: Path, target: str, *, is_served: bool) -> Iterator[str]:
+    """What to look at next, a line each; where the service has ended by then, first how to start it again."""
+    if is_served:
+        yield f"the page        {url}"
+    else:
+        home = shlex.quote(str(folder.parent))
+        yield f"the page        HEADWATER_HOME={home} headwater serve --port {urlsplit(url).port}, then {url}"
+    yield f"the pipelines   {folder}/*.yaml, to read, change and `headwater run`"
+    yield "their proof     headwater key show --jwks > node.jwks"
+    yield f"                headwater verify {folder}/events.jsonl --keys node.jwks"
+    yield f"from the shell  headwater trace {target} --url {url}{'' if is_served else ', while it is served'}"
 
 
 def _chain(walked: Walk) -> Iterator[str]:
