@@ -304,6 +304,8 @@ export interface Service {
   aliases: Readonly<Record<NodeId, NodeId>>
   /** What every question why is answered with. */
   rootCause: Answer
+  /** The streams that promised a word and are silent. */
+  silent: Answer
   /** The head of the log, and the newest that a witness signed. */
   checkpoint: string
   witnessed: string | undefined
@@ -324,6 +326,7 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
     apart: [],
     aliases: {},
     rootCause: ROOT_CAUSE,
+    silent: SILENT,
     checkpoint: 'lineage.example.org\n20\ncm9vdA==\n\n— lineage.example.org AAAA\n',
     witnessed: undefined,
     times: new Set(),
@@ -346,7 +349,10 @@ export function lakehouse(jobs: Readonly<Record<NodeId, JobPlan>> = JOBS): Servi
 }
 
 function head({ checkpoint, witnessed }: Service, isWitnessed: boolean): Response {
-  if (!isWitnessed) return new Response(checkpoint)
+  if (!isWitnessed) {
+    const size = witnessed?.split('\n')[1] ?? '0'
+    return new Response(checkpoint, { headers: { 'Headwater-Witnessed-Size': size } })
+  }
   if (witnessed) return new Response(witnessed)
   return json({ code: 404, message: 'No witness has signed a head of this log.' }, 404)
 }
@@ -354,7 +360,7 @@ function head({ checkpoint, witnessed }: Service, isWitnessed: boolean): Respons
 type Answer = Readonly<Record<string, unknown>> | undefined
 
 function answer(
-  { jobs, apart, beyond, aliases, rootCause }: Service,
+  { jobs, apart, beyond, aliases, rootCause, silent }: Service,
   path: readonly string[],
   query: URLSearchParams,
 ): Answer {
@@ -365,7 +371,7 @@ function answer(
       if (path[1] === 'runs') return { events: eventsOf(jobs, path[2] as RunId) }
       return jobsIn(jobs, query)
     case 'silent-streams':
-      return SILENT
+      return silent
     case 'lineage':
       return node ? lineage(jobs, aliases[node] ?? node) : undefined
     case 'path':

@@ -75,6 +75,19 @@ def test_the_newest_head_that_so_many_signed_is_given(client: TestClient) -> Non
     assert client.get("/api/v1/log/checkpoint", params={"witnesses": 3}).status_code == 404
 
 
+def test_each_head_says_how_long_the_log_was_that_a_witness_signed_last(client: TestClient) -> None:
+    sizes = [client.get("/api/v1/log/checkpoint").headers["headwater-witnessed-size"]]
+    sent(client, cosigned(head(client), ANN))
+    grow(client, 1, 3)
+
+    sizes += [
+        client.get(f"/api/v1/log/checkpoint{query}").headers["headwater-witnessed-size"]
+        for query in ("", "?witnesses=1")
+    ]
+
+    assert sizes == ["0", "3", "3"]
+
+
 def test_the_newest_signature_of_a_witness_counts(client: TestClient) -> None:
     sent(client, cosigned(head(client), ANN))
     sent(client, later := cosigned(head(client), ANN, time_s=NOON_S + 60))

@@ -155,14 +155,13 @@ export class Client {
     return this.#get(`nodes/${segment(id)}?${query({ limit })}`)
   }
 
-  /** The head of the log as it is now: a log has no other. */
-  async checkpoint(): Promise<Checkpoint> {
-    return this.#checkpoint('log/checkpoint')
-  }
-
-  /** The newest head that a witness signed; undefined where none ever did. */
-  async witnessed(): Promise<Checkpoint | undefined> {
-    return this.#checkpoint('log/checkpoint?witnesses=1').catch(nothingIfUnknown)
+  /** The head of the log as it is now, for a log has no other; and the newest that a witness signed, if any did. */
+  async heads(): Promise<readonly [head: Checkpoint, witnessed: Checkpoint | undefined]> {
+    const response = await answer(this.#fetch, this.checkpointUrl)
+    const head = await readHead(response)
+    if (response.headers.get(WITNESSED) === '0') return [head, undefined] // else the browser's console would show a 404
+    const asked = answer(this.#fetch, `${this.checkpointUrl}?witnesses=1`).then(readHead)
+    return [head, await asked.catch(nothingIfUnknown)]
   }
 
   /** Where the log's head stands, for people who want to keep it. */
@@ -222,13 +221,6 @@ export class Client {
     return (await this.#get<{ events: { stored: number } }>('summary')).events.stored
   }
 
-  async #checkpoint(path: string): Promise<Checkpoint> {
-    const response = await answer(this.#fetch, `${this.#base}/${path}`)
-    const found = readCheckpoint(await response.text())
-    if (!found) throw new ServiceError('The service answered with no checkpoint of a log.')
-    return found
-  }
-
   async #get<T>(path: string, signal?: AbortSignal): Promise<T> {
     const then = this.#asOf && `${path.includes('?') ? '&' : '?'}${query({ asOf: this.#asOf })}`
     const asked = answer(this.#fetch, `${this.#base}/${path}${then ?? ''}`, signal)
@@ -237,6 +229,15 @@ export class Client {
     })
     return (await response.json()) as T // the one place where the service's word is taken for its types
   }
+}
+
+/** How long the log was in the newest head that a witness signed. */
+const WITNESSED = 'Headwater-Witnessed-Size'
+
+async function readHead(response: Response): Promise<Checkpoint> {
+  const found = readCheckpoint(await response.text())
+  if (!found) throw new ServiceError('The service answered with no checkpoint of a log.')
+  return found
 }
 
 function isUnreadTime(error: unknown): error is ServiceError {

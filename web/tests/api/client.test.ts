@@ -102,3 +102,10 @@ test('no answer at all is said in words', async () => {
 
   await expect(new Client(fetch, 'api/v1').search('x', 1, NEVER)).rejects.toThrow('does not answer')
 })
+
+test('a service that does not say whether a witness signed is asked', async () => {
+  const text = 'lineage.example.org\n18\ncm9vdA==\n\n— lineage.example.org AAAA\n'
+  const fetch: Fetch = async () => new Response(text)
+
+  expect((await new Client(fetch, 'api/v1').heads()).map((head) => head?.size)).toEqual([18, 18])
+})

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
 import { jobId, type RunId } from '../../src/core/ids'
 import { DRIFT, FAILURES, formatRoute, RECORD, routeTo, withAsked } from '../../src/core/route'
@@ -45,6 +45,13 @@ describe('the record', () => {
     expect(await screen.findByText('witness.example.com, up to 18 entries')).toBeTruthy()
   })
 
+  test('asks for no head that no witness signed', async () => {
+    const { service } = openPage({ hash: formatRoute(RECORD) })
+    await screen.findByText('nobody, as far as this service knows')
+
+    expect(service.asked.filter((path) => path.endsWith('/log/checkpoint'))).toHaveLength(1)
+  })
+
   test('opens a node closely by keyboard, and closes it by Escape', async () => {
     const { user } = openPage({ hash: formatRoute(RECORD) })
     const button = await screen.findByRole('button', { name: 'edge-7' })
@@ -81,6 +88,11 @@ test('a schema change leads to the column that changed', async () => {
   expect(await screen.findByRole('region', { name: 'Column arr_delay' })).toBeTruthy()
 })
 
+/** Until what came at first was asked for anew, slowly. */
+async function settled(): Promise<void> {
+  for (let times = 0; times < 3; times++) await act(() => vi.advanceTimersByTimeAsync(10_000))
+}
+
 describe('failures', () => {
   const errorMessage = { message: 'disk full', stackTrace: 'at line 1' }
   const first = run('FAILED', { id: 'run-0' as RunId })
@@ -99,6 +111,55 @@ describe('failures', () => {
     expect(screen.getByRole('listitem', { name: 'live' }).textContent).toContain('a word every 1 min 0 s')
     await user.click(failed.getByRole('button', { name: 'ingest' }))
     expect(await screen.findByRole('complementary', { name: 'Details' })).toBeTruthy()
+  })
+
+  test('are looked at again while they are seen: what goes silent tells nothing', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
+    const service = lakehouse()
+    const { silent } = service
+    service.silent = { silentStreams: [], totalCount: 0 }
+    openPage({ service, hash: formatRoute(FAILURES) })
+    await screen.findByText(/^No job's last run failed/)
+    expect(screen.queryByRole('listitem', { name: 'live' })).toBeNull()
+
+    service.silent = silent
+    await vi.advanceTimersByTimeAsync(25_000)
+
+    expect(await screen.findByRole('listitem', { name: 'live' })).toBeTruthy()
+    vi.useRealTimers()
+  })
+
+  test('are not looked at again while nobody sees them, but at once when somebody does', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
+    const visible = vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden')
+    const { service } = openPage({ hash: formatRoute(FAILURES) })
+    await screen.findByText(/^No job's last run failed/)
+    const looks = () => service.asked.filter((path) => path.endsWith('/silent-streams')).length
+    await settled()
+    const before = looks()
+
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(looks()).toBe(before)
+    visible.mockReturnValue('visible')
+    fireEvent(document, new Event('visibilitychange'))
+
+    await waitFor(() => expect(looks()).toBe(before + 1))
+    visible.mockRestore()
+    vi.useRealTimers()
+  })
+
+  test('of then are looked at once: that time passes no more', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true, advanceTimeDelta: 100 })
+    const { service } = openPage({ hash: formatRoute(FAILURES), asOf: '2026-01-02T03:04:05Z' })
+    await screen.findByText(/^No job's last run failed/)
+    const looks = () => service.asked.filter((path) => path.endsWith('/silent-streams')).length
+    await settled()
+    const before = looks()
+
+    await vi.advanceTimersByTimeAsync(60_000)
+
+    expect(looks()).toBe(before)
+    vi.useRealTimers()
   })
 
   test('say so where there are none', async () => {

@@ -122,6 +122,11 @@ class Cosignatures:
         """The head, signed by the log and by the witnesses that signed it."""
         return signed_note(head.text, [self._signer.line(head.text), *self._kept.get(head.size, {}).values()])
 
+    @property
+    def witnessed_size(self) -> int:
+        """How long the log was in the newest head that a witness signed; 0 if none ever did."""
+        return max(self._kept, default=0)
+
     def newest(self, witnesses: int) -> str:
         """The newest head that so many witnesses signed.
 

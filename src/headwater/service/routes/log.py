@@ -40,8 +40,13 @@ _NOTE: Final = {"requestBody": {"required": True, "content": {"text/plain": {"sc
 
 @router.get("/checkpoint", response_class=Response, responses={200: {"content": {"text/plain": {}}}, **NOT_FOUND})
 async def get_checkpoint(service: ServiceHere, witnesses: Witnesses = 0) -> Response:
-    """The head of the log, signed by it and by witnesses: a checkpoint as https://c2sp.org/tlog-checkpoint has it."""
-    return Response(service.proofs.checkpoint(witnesses), 200, _NO_STORE, _TEXT)
+    """The head of the log, signed by it and by witnesses: a checkpoint as https://c2sp.org/tlog-checkpoint has it.
+
+    The header `Headwater-Witnessed-Size` says how long the log was in the newest head that a witness signed, 0 if none.
+    """
+    head = service.proofs.checkpoint(witnesses)
+    witnessed = {"Headwater-Witnessed-Size": str(service.proofs.cosignatures.witnessed_size)}
+    return Response(head, 200, _NO_STORE | witnessed, _TEXT)
 
 
 @router.post(

@@ -14,13 +14,14 @@ import { RunErrorText } from '../panel/RunErrorText'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
 import { useSlowly } from '../useSlowly'
+import { useTicks } from '../useTicks'
 
 const SHOWN = 50
 
 /** Where to begin at night: the jobs whose last run failed, and the streams that have gone silent. */
 export function FailuresView() {
   const { client, revision } = usePage()
-  const found = useLoaded('failures', useSlowly(revision), () =>
+  const found = useLoaded('failures', useSlowly(revision) + useTicks(), () =>
     Promise.all([
       client.failedJobs(SHOWN),
       client.silentStreams(SHOWN),

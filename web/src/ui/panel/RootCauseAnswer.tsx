@@ -8,6 +8,7 @@ import { usePage } from '../page'
 import { Time } from '../Time'
 import { useLoaded } from '../useLoaded'
 import { useSlowly } from '../useSlowly'
+import { useTicks } from '../useTicks'
 import { NodeLink } from './NodeLinks'
 
 interface RootCauseAnswerProps {
@@ -18,7 +19,7 @@ interface RootCauseAnswerProps {
 /** What changed or went wrong in the runs that made it, the likeliest to blame first. */
 export function RootCauseAnswer({ dataset, column }: RootCauseAnswerProps) {
   const { client, revision } = usePage()
-  const answer = useLoaded(`${dataset} ${column}`, useSlowly(revision), () =>
+  const answer = useLoaded(`${dataset} ${column}`, useSlowly(revision) + useTicks(), () =>
     client.rootCause(dataset, column),
   )
   return (

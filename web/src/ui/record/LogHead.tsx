@@ -7,7 +7,7 @@ import { useLoaded } from '../useLoaded'
 /** How long the log is, and the head by which others can hold it to that. */
 export function LogHead({ revision }: { revision: number }) {
   const { client, asOf } = usePage()
-  const heads = useLoaded('log', revision, () => Promise.all([client.checkpoint(), client.witnessed()]))
+  const heads = useLoaded('log', revision, () => client.heads())
   return (
     <section aria-labelledby="log">
       <h3 id="log">The log{asOf !== undefined && ', as it is now'}</h3>

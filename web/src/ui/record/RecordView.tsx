@@ -1,5 +1,6 @@
 import { usePage } from '../page'
 import { useSlowly } from '../useSlowly'
+import { useTicks } from '../useTicks'
 import { Gaps } from './Gaps'
 import { LogHead } from './LogHead'
 import { MachinePanel } from './MachinePanel'
@@ -7,7 +8,7 @@ import { MachineTable } from './MachineTable'
 
 /** For who has to say whether the record can be relied on: the log, and each machine that signs. */
 export function RecordView({ machine }: { machine: string | undefined }) {
-  const revision = useSlowly(usePage().revision)
+  const revision = useSlowly(usePage().revision) + useTicks()
   return (
     <>
       <div className="sheet">

@@ -1,0 +1,50 @@
+"""Small things that only a real browser shows: what is drawn over what, and what its console says."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.support.app import dataset, event, schema
+from tests.support.browser import opened
+from tests.support.service import running
+
+pytestmark = pytest.mark.browser
+
+NAMES = ("customer_orders_of_the_year", "lake.marts.customer_orders_of_the_year")
+"""Of one line, and of two: the path stands over the name."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_how_many_columns_there_are_is_not_drawn_over_the_name(tmp_path: Path, name: str) -> None:
+    columns = schema(*(f"c{number}" for number in range(100)))
+    with running(tmp_path) as service:
+        service.tell([event(outputs=[dataset(name, schema=columns)])])
+        with opened(service.url) as page:
+            card = page.get_by_test_id("node").filter(has=page.locator(".fold"))
+            name_ends = right_of(card.locator(".label > :first-child"))
+            count_begins = left_of(card.locator(".fold"))
+
+    assert name_ends <= count_begins
+
+
+def test_a_record_without_witnesses_is_no_error(tmp_path: Path) -> None:
+    with running(tmp_path) as service, opened(service.url) as page:
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.get_by_role("link", name="Record").click()
+        expect(page.get_by_text("nobody, as far as this service knows")).to_be_visible()
+
+    assert said == []
+
+
+def left_of(part: Locator) -> float:
+    place = part.bounding_box()
+    assert place is not None
+    return place["x"]
+
+
+def right_of(part: Locator) -> float:
+    place = part.bounding_box()
+    assert place is not None
+    return place["x"] + place["width"]
