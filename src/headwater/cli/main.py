@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 import typer
 from typer.core import TyperGroup
 
-from headwater.cli.exit_status import NOT_DONE, status_of
+from headwater.cli.exit_status import IS_BAD, NOT_DONE, status_of
 from headwater.cli.printed import lines_of, say
 from headwater.errors import HeadwaterError
 from headwater.model.producer import VERSION
@@ -110,6 +110,9 @@ def main() -> None:
     except HeadwaterError as error:
         say(*lines_of([f"headwater: {error}"]), err=True)
         sys.exit(status_of(error))
+    except BrokenPipeError:  # who reads has seen enough, as `head` does
+        _let_go_of_output()
+        sys.exit(IS_BAD)
     except OSError as fault:
         if fault.errno not in _NO_ROOM:
             raise

@@ -111,6 +111,19 @@ def test_a_full_disk_is_told_in_a_sentence(service: Service, command: list[str])
     )  # fmt: skip
 
 
+def test_who_reads_may_go_before_the_end(tmp_path: Path) -> None:
+    (events := tmp_path / "events.jsonl").write_text("{}\n")
+    (keys := tmp_path / "keys.jwks").write_text('{"keys": []}')
+    ours, theirs = os.pipe()
+    os.close(ours)
+
+    command = [sys.executable, "-m", "headwater.cli.main", "verify", str(events), "--keys", str(keys), "--json"]
+    with os.fdopen(theirs, "wb") as nobody:
+        done = subprocess.run(command, stdout=nobody, stderr=subprocess.PIPE, check=False)
+
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 @pytest.mark.parametrize("name", ["..:..:c", "a:.:c", "..:.."])
 def test_a_name_of_dots_is_no_way_up(service: Service, name: str) -> None:
     done = CliRunner().invoke(app, ["impact", name, "--url", service.url])
