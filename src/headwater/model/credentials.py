@@ -21,9 +21,7 @@ _KEY: Final = (
     r"(?:sig|pw|pass|[\w.-]{0,60}(?:password|passwd|pwd|passphrase|secret|token|credential|signature"
     r"|(?:access|account|api|private)[_-]?key)[\w.-]{0,60})"
 )
-_SECRET: Final = re.compile(
-    rf"(?i)(?<=[?&;:]){_KEY}=(?:\{{[^}}]*(?:\}}|\Z)|[^&;]*)[&;]?|\({_KEY}=[^)]*(?:\)|\Z)"
-)
+_SECRET: Final = re.compile(rf"(?i)(?<=[?&;:]){_KEY}=(?:\{{[^}}]*(?:\}}|\Z)|[^&;]*)[&;]?|\({_KEY}=[^)]*(?:\)|\Z)")
 _USER_OPTION: Final = re.compile(r"(?i)(?<=[?&;:])(?:user|username|uid)=[^&;]*[&;]?|\(user=[^)]*(?:\)|\Z)")
 _CONTAINERS: Final = re.compile(r"(?i)(?:abfs|wasb)s?:")
 """Azure's addresses, in which a container stands before the @."""

@@ -92,7 +92,4 @@ def news_since(before: Before, graph: Graph, told: Mentions) -> News:
 
 def _has_moved(graph: Graph, told: Mapping[str, Spoke]) -> bool:
     """Whether a run is another job's than it had told; its former job may still be what others call one of its kin."""
-    for run_id, (of_job, _) in told.items():
-        if of_job is not None and graph.job_of(run_id) != of_job.job:
-            return True
-    return False
+    return any(of_job is not None and graph.job_of(run_id) != of_job.job for run_id, (of_job, _) in told.items())
