@@ -10,7 +10,7 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from headwater.errors import InvalidEventError, UntrustedEventError
-from headwater.model.events import DatasetEvent, Event, JobEvent, RunEvent, parse_event
+from headwater.model.events import DatasetEvent, Event, RunEvent, parse_event
 from headwater.model.heartbeat import NODES
 from headwater.model.times import AFTER_ALL_US
 from headwater.service.ingest.mistrust import remedy
@@ -58,8 +58,8 @@ def _parsed(raw: bytes) -> Event:
     if not raw or raw.isspace():
         raise InvalidEventError("event: the body is empty", ("body",))
     event = parse_event(raw)
-    if isinstance(event, JobEvent) and event.tells_state:
-        raise InvalidEventError("run: is required", ("run",))
+    if not isinstance(event, RunEvent) and event.lacking:
+        raise InvalidEventError(f"{event.lacking[0]}: is required", event.lacking)
     return event
 
 
