@@ -165,7 +165,7 @@ def _plain_refs(
 def _any(raw: bytes) -> Event:
     body = strict_json.parse(raw)
     if not isinstance(body, dict):
-        raise InvalidEventError("event: expected an object")
+        raise InvalidEventError("event: expected an object", ("body",) if body is None else ())
     if may_hold_secrets(raw):
         body = without_secrets_in(body)
     said = _said(body)

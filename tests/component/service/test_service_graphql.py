@@ -85,6 +85,18 @@ def test_a_job_with_its_runs(client: TestClient) -> None:
     assert data["versions"] == [latest["jobVersion"]]
 
 
+def test_who_tells_more_of_a_run_that_is_under_way_tells_no_state(client: TestClient) -> None:
+    states = '{ job(namespace: "etl", name: "late") { currentVersion { latestRun { states { state } } } } }'
+    late = {"job": {"namespace": "etl", "name": "late"}}
+    for kind, second in (("OTHER", 30), ("START", 31), ("OTHER", 32), ("COMPLETE", 33)):
+        post(client, run("late", kind, second, **late))
+
+    data = ask_for(client, states)["job"]
+
+    told = [each["state"] for each in data["currentVersion"]["latestRun"]["states"]]
+    assert told == ["COMPLETED", "RUNNING", "NEW"]
+
+
 def test_lineage_from_a_job_as_marquez_pages_ask_for_it(client: TestClient) -> None:
     graph = ask_for(
         client,

@@ -230,6 +230,13 @@ def test_what_an_event_lacks_of_what_it_says_that_it_is_stands_in_errors(
     assert (answer.status_code, answer.json()["errors"]) == (422, faults)
 
 
+@pytest.mark.parametrize("body", [b"", b" ", b"null"])
+def test_an_event_without_a_body_is_refused_in_marquez_words(client: TestClient, body: bytes) -> None:
+    answer = client.post("/api/v1/lineage", content=body)
+
+    assert (answer.status_code, answer.json()["errors"]) == (422, ["The request body must not be null"])
+
+
 @pytest.mark.parametrize(
     "path", ["search/?q=raw", "jobs/", "namespaces/", "namespaces/lake/datasets/raw/", f"jobs/runs/{RUN}/", "tags/"]
 )

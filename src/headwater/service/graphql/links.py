@@ -153,9 +153,13 @@ def _ends_of_run(ask: Ask, run: KnownRun, side: Literal["inputDatasetVersions", 
 
 
 def _states(ask: Ask, run: KnownRun) -> list[Node]:
-    """Each change of state that an event told of, the newest by event time first."""
+    """Each change of state that an event told of, the newest by event time first.
+
+    A run is new until something else is told of it: an event of type OTHER that comes later says more, and no state.
+    """
     told = sorted(ask.knowledge.store.changes_of_state(run.run_id), key=lambda each: -each.event_us)
-    known = [(_STATE[each.event_type], each.event_us) for each in told if each.event_type in _STATE]
+    changes = [each for number, each in enumerate(told, 1) if each.event_type != "OTHER" or number == len(told)]
+    known = [(_STATE[each.event_type], each.event_us) for each in changes if each.event_type in _STATE]
     return [objects.state(ask, run, state, at_us) for state, at_us in known]
 
 
