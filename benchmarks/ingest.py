@@ -29,7 +29,7 @@ from typing import Final, NamedTuple
 
 import aiohttp
 import httpx
-from served import fresh, generated, measured
+from support.served import fresh, generated, measured
 
 from headwater.emit.chain import Chain
 from headwater.signing.keyfile import load_or_create

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 import httpx
-from served import Served, generated, latency, measured, served
+from support.served import Served, generated, latency, measured, served
 
 from headwater.model.events import parse_event
 from headwater.signing.notefile import log_key

@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 from ingest import MARQUEZ_EVENTS_PER_S, Sent, signed_loads, unsigned_loads
 from past import Compared, of_large_graph
 from reads import Answers, Load, answers, filled_home
-from served import Figures, measured, served
+from support.served import Figures, measured, served
 
 from headwater.model.producer import VERSION
 
