@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[3]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "labs").rglob("*.md")),
     *sorted((ROOT / "benchmarks").glob("*.md")),
