@@ -21,10 +21,9 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from headwater.errors import InvalidNameError
-from headwater.model.names import ColumnId, DatasetId, JobId, is_uuid, without_column
+from headwater.model.names import AnyNode, ColumnId, is_uuid, without_column
 
 Json = Any
-Node = DatasetId | JobId | ColumnId
 
 REDACTED: Final = "redacted"
 _NODE_IDS: Final = ("dataset:", "job:", "datasetField:")
@@ -84,7 +83,7 @@ class Veil:
     """Whether a namespace may be known; None: all may."""
     restricted: frozenset[str]
     """Names of columns."""
-    node: Callable[[str], Iterable[Node]]
+    node: Callable[[str], Iterable[AnyNode]]
     """What a node id may mean, of what is known; the likeliest first, and at least one."""
     secret: bytes = field(repr=False)
     """Without it nobody can check a guess at what a stand-in stands for."""
@@ -104,7 +103,7 @@ class Veil:
             return False
         return self.columns is None or self.columns.search(written.decode()) is None
 
-    def hides(self, node: Node) -> bool:
+    def hides(self, node: AnyNode) -> bool:
         """Whether the reader may not know of it."""
         namespace = node.dataset.namespace if isinstance(node, ColumnId) else node.namespace
         return self.covers is not None and not self.covers(namespace)
@@ -126,12 +125,12 @@ class Veil:
     def _for_word(self, found: re.Match[str]) -> str:
         return self.stand_in("restricted", found[0].casefold())
 
-    def hidden(self, node_id: str) -> Node | None:
+    def hidden(self, node_id: str) -> AnyNode | None:
         """What a node id means, if the reader may not know of it."""
         meant = self.meant(node_id)
         return meant[0] if any(self.hides(each) for each in meant) else None
 
-    def meant(self, node_id: str) -> list[Node]:
+    def meant(self, node_id: str) -> list[AnyNode]:
         """What a node id may mean; nothing for a text that is none."""
         try:
             return list(self.node(node_id))
@@ -220,7 +219,7 @@ class _Laid:
             text = self.hidden_words.sub(REDACTED, text)
         return self.veil.column(text)
 
-    def _node_id(self, text: str, meant: list[Node]) -> str:
+    def _node_id(self, text: str, meant: list[AnyNode]) -> str:
         kind = text.partition(":")[0]
         node = meant[0]
         if any(self.veil.hides(each) for each in meant):

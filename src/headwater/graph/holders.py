@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from headwater.graph.diff import Element, Node
+from headwater.graph.diff import Element
 from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Job, Teller
 from headwater.model.events import Direction
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 MembersOf = Callable[[DatasetId], Iterable[DatasetId]]
 """The names, in the graph, of what is told of under a name."""
@@ -70,7 +70,7 @@ class _Place(NamedTuple):
     column: str | None
 
 
-def _place(end: Node, members_of: MembersOf) -> _Place:
+def _place(end: AnyNode, members_of: MembersOf) -> _Place:
     match end:
         case ColumnId(name, column):
             return _Place({*members_of(name)}, column)

@@ -14,7 +14,6 @@ from headwater.graph.diff import (
     Change,
     Element,
     Layout,
-    Node,
     flow,
     lay_out_edges,
     lay_out_schema,
@@ -40,7 +39,7 @@ from headwater.model.facts import (
     RunOfJob,
     Target,
 )
-from headwater.model.names import ColumnId, DatasetId, JobId
+from headwater.model.names import AnyNode, ColumnId, DatasetId, JobId
 
 NameOf = Callable[[DatasetId], DatasetId]
 """The name under which a dataset is told of, from any of its names."""
@@ -152,7 +151,7 @@ def _naming(facts: Iterable[Fact], used: AbstractSet[DatasetId]) -> Naming:
     return Naming(used, one, apart, engines)
 
 
-def _tagged(target: Target, name_of: NameOf) -> Node | None:
+def _tagged(target: Target, name_of: NameOf) -> AnyNode | None:
     match target:
         case ("job", namespace, name):
             return JobId(namespace, name)
@@ -262,5 +261,5 @@ class Mattering:
         return element in self._elements or (element.kind == "edge" and _of_any_job(element) in self._edges)
 
 
-def _of_any_job(edge: Element) -> tuple[str, tuple[Node | None, ...]]:
+def _of_any_job(edge: Element) -> tuple[str, tuple[AnyNode | None, ...]]:
     return edge.what, tuple(None if isinstance(end, JobId) else end for end in edge.ends)

@@ -2,14 +2,13 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from headwater.graph.derived import Derivations
 from headwater.graph.lineage import Graph
 from headwater.model.names import DatasetId, JobId
 
 NodeT = TypeVar("NodeT", bound=Hashable)
-Way = Literal["upstream", "downstream"]
 
 
 def reachable(

@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.access.veil import Format, Node, Veil
-from headwater.model.names import readings
+from headwater.access.veil import Format, Veil
+from headwater.model.names import AnyNode, readings
 
 SECRET = bytes(32)
 
 
-def meant(node_id: str) -> Iterator[Node]:
+def meant(node_id: str) -> Iterator[AnyNode]:
     return (reading.node for reading in islice(readings(node_id), 1))
 
 

@@ -140,7 +140,7 @@ export interface RunEvent {
 }
 
 /** What one stored event touched. */
-export interface Change {
+export interface Touched {
   readonly jobs: readonly NodeId[]
   readonly datasets: readonly NodeId[]
 }
