@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal, get_args
 
+from headwater.model.facts import TerminalState
+
 State = Literal["pending", "starting", "running", "degraded", "stopping", "completed", "failed", "stopped", "lost"]
-EndState = Literal["COMPLETE", "FAIL", "ABORT"]
 Trigger = Literal["deploy", "schedule", "restart", "resume", "rerun"]
 
 STATES: Final[tuple[State, ...]] = get_args(State)
@@ -29,7 +30,7 @@ CRASHED: Final = "crashed"
 BY_PERSON: Final = "stopped"
 DELETED: Final = "deleted"
 
-_STATE_OF_END: Final[Mapping[EndState, State]] = {"COMPLETE": "completed", "FAIL": "failed", "ABORT": "stopped"}
+_STATE_OF_END: Final[Mapping[TerminalState, State]] = {"COMPLETE": "completed", "FAIL": "failed", "ABORT": "stopped"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class StopAsked:
 class Ended:
     """The worker said that the run is over and its last event is out."""
 
-    end: EndState
+    end: TerminalState
     error: str | None
     counters: Mapping[str, object]
     health: Health

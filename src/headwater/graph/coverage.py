@@ -9,7 +9,7 @@ from headwater.graph.lineage import Graph
 from headwater.graph.records import Dataset, Run
 from headwater.model.facets.own import EngineCatalogFacet
 from headwater.model.facets.run import ExtractionErrorFacet, UnknownSourceAttributeFacet
-from headwater.model.facts import STRENGTH, Quarantined, RunFacet
+from headwater.model.facts import STRENGTH, TERMINAL_STATES, Quarantined, RunFacet
 from headwater.model.names import DatasetId, JobId, readings
 
 GapKind = Literal[
@@ -23,8 +23,9 @@ GapKind = Literal[
     "dataset-without-schema",
 ]
 
-_SILENCE_US: Final = 3_600_000_000
-"""How long any run may say nothing; of a job whose runs last long, twice the longest."""
+SILENCE_US: Final = 3_600_000_000
+"""How long a run may say nothing, if it does not say how often it speaks; of no stream, twice its job's longest if that
+is more."""
 _TIMES_LONGEST: Final = 2
 _SCHEMA_OR_NONE: Final = frozenset({"schema", EngineCatalogFacet.key})
 """What a dataset has that is as it should be: a catalog has tables, and no columns."""
@@ -102,7 +103,7 @@ def _told_facet(graph: Graph, run: Run, name: str) -> RunFacet | None:
 def goes_on(graph: Graph, run: Run) -> bool:
     """Whether the run has told that it lives, and no end."""
     end = graph.end_of(run)
-    return end is not None and run.of_job is not None and end.event_type not in ("COMPLETE", "FAIL", "ABORT")
+    return end is not None and run.of_job is not None and end.event_type not in TERMINAL_STATES
 
 
 def gap_of_silence(run_id: str, run: Run, expected: Expected, longest_us: int, now_us: int) -> Gap | None:
@@ -114,7 +115,7 @@ def gap_of_silence(run_id: str, run: Run, expected: Expected, longest_us: int, n
     if expected.is_stream and now_us - last_us > expected.silence_us:
         words = f"{job.name} runs on and on, and has said nothing since"
         return Gap("silent-stream", *about, words, last_us, (job.node_id,))
-    if not expected.is_stream and now_us - last_us > max(_SILENCE_US, _TIMES_LONGEST * longest_us):
+    if not expected.is_stream and now_us - last_us > max(SILENCE_US, _TIMES_LONGEST * longest_us):
         words = f"a run of {job.name} told no end and has said nothing since"
         return Gap("run-without-end", *about, words, last_us, (job.node_id,))
     return None

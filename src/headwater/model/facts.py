@@ -51,6 +51,8 @@ KEPT_RUN_FACETS: frozenset[str] = frozenset({"test"})
 """The same of a run: each telling may be of other tests."""
 Evidence = Literal["symlinks", "rename"]
 TerminalState = Literal["COMPLETE", "FAIL", "ABORT"]
+RunState = Literal["NEW", "RUNNING", "COMPLETED", "ABORTED", "FAILED"]
+"""What became of a run, in Marquez's words."""
 Way = Literal["upstream", "downstream"]
 Target = tuple[str, ...]
 """What an edit is about: a kind, then the parts of its name, as in `("dataset", "lake", "orders")`."""

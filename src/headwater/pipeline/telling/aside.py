@@ -13,13 +13,13 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.model.facts import TerminalState
 from headwater.observe.counters import Counters
 from headwater.observe.failure import Failure
 from headwater.observe.spark.jvm import activate, release_thread
 from headwater.pipeline.kafka.topics import Topic
 from headwater.pipeline.spec import Output
 from headwater.pipeline.stop import Why
-from headwater.pipeline.telling.observer import EndState
 from headwater.pipeline.telling.teller import Teller
 
 log = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class Aside:
         if self._tasks.empty():
             self._tasks.put(self._teller.running)
 
-    def end(self, state: EndState, why: Why, failure: Failure | None) -> Counters | None:
+    def end(self, state: TerminalState, why: Why, failure: Failure | None) -> Counters | None:
         """Wait until the thread has told all before and the last event; returns what was counted.
 
         If Spark holds the thread up for longer than `_PATIENCE_S`, the last event goes out from here, without the rest.

@@ -15,10 +15,10 @@ from headwater.model.facts import (
     Observation,
     ObservedFacet,
     RunOfJob,
+    RunState,
 )
 from headwater.model.names import DatasetId, JobId
 from headwater.service.knowledge.activity import known_run
-from headwater.service.shapes.marquez import RunState
 
 _SCHEMA: Final = "schema"
 Edge = tuple[JobId, Direction | Literal["feeds"], DatasetId | JobId]

@@ -20,6 +20,7 @@ from headwater.graph.causes.record import (
     Told,
     record_of,
 )
+from headwater.graph.coverage import SILENCE_US
 from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
 from headwater.graph.flow import sources_told_by
@@ -47,8 +48,6 @@ _MOST_WHOLES: Final = 20
 """Around a run, one within the other."""
 _MOST_EVENTS: Final = 200
 """Of a run, its first and as many of its last: a stream may have any number between."""
-_SILENCE_US: Final = 3_600_000_000
-"""For streams that do not say how often they speak."""
 _WINDOWS: Final = 2
 """Of a stream that says how often it speaks: so many may pass."""
 _TELL_VERSIONS: Final[Mapping[str, type[VersionFacet | IcebergCommitReportFacet | IcebergScanReportFacet]]] = {
@@ -164,7 +163,7 @@ class KnownHistory:
         """How long a running stream may say nothing: twice the window that it promises, else an hour."""
         kind = self._knowledge.facets.read(JobTypeFacet, self._graph.job_digest(job, JobTypeFacet.key))
         window_s = None if kind is None else kind.window_s
-        return _SILENCE_US if window_s is None else _WINDOWS * window_s * 1_000_000
+        return SILENCE_US if window_s is None else _WINDOWS * window_s * 1_000_000
 
     def asked_us(self) -> int:
         """As in `History`."""

@@ -5,7 +5,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
-from headwater.service.shapes.marquez import Name, RunState
+from headwater.model.facts import RunState
+from headwater.service.shapes.marquez import Name
 
 
 class Owner(TypedDict):

@@ -9,10 +9,10 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
 from headwater.graph.mending import Rule
+from headwater.model.facts import RunState
 from headwater.signing.verify import Verdict
 
 Facets = Mapping[str, Any]
-RunState = Literal["NEW", "RUNNING", "COMPLETED", "ABORTED", "FAILED"]
 
 
 class Failure(TypedDict):
