@@ -3,7 +3,6 @@
 And what a query engine means by the first word of its names, which its configuration tells.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -12,9 +11,9 @@ from headwater.model.events import DatasetRef, standing
 from headwater.model.facts import Alias, Catalog, CatalogEntry, EngineCatalog, Evidence
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId
+from headwater.model.naming import FILE_URL
 from headwater.model.objects import objects
 
-_FILE: Final = re.compile(r"file:/*")
 _DIRECTORY_SUFFIX: Final = ".db"
 """What Hive and Glue append to a database's name to make its folder; engines that guess the folder leave it out."""
 _WITH_SUFFIX: Final = frozenset({"glue", "hive"})
@@ -87,7 +86,7 @@ def _table_at(name: DatasetId, catalog: Catalog) -> str:
 
 
 def _place(uri: str) -> str:
-    return _FILE.sub("file:/", uri, count=1).rstrip("/")
+    return FILE_URL.sub("file:/", uri, count=1).rstrip("/")
 
 
 def _text(mapping: Mapping[str, Any], key: str) -> str:

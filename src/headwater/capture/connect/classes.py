@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from headwater.capture.connect.chain import renames_topics, routed_topic
+from headwater.capture.connect.commits import ICEBERG_SINKS
 from headwater.capture.connect.records import Properties
 from headwater.errors import InvalidNameError
 from headwater.model.catalogs import catalog_kind
@@ -407,8 +408,7 @@ _CLASSES: Final[Mapping[str, ConnectorClass]] = {
     "headwater.lab.archive.ArchiveSinkConnector": ConnectorClass("sink", _lab_archive, ("s3.bucket.name", "s3.prefix")),
     "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector": _AIVEN_S3_TO,
     "io.aiven.kafka.connect.s3.S3SinkConnector": _AIVEN_S3_TO,
-    "org.apache.iceberg.connect.IcebergSinkConnector": _ICEBERG_TO,
-    "io.tabular.iceberg.connect.IcebergSinkConnector": _ICEBERG_TO,
+    **dict.fromkeys(ICEBERG_SINKS, _ICEBERG_TO),
     "io.confluent.connect.jdbc.JdbcSourceConnector": _JDBC_FROM,
     "io.confluent.connect.jdbc.JdbcSinkConnector": _JDBC_TO,
     "io.aiven.connect.jdbc.JdbcSourceConnector": _JDBC_FROM,
