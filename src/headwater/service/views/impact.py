@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Final, Literal
+from typing import Final
 
 from headwater.errors import InvalidInputError, NotFoundError
 from headwater.graph.impact.change import Change
@@ -23,7 +23,7 @@ from headwater.service.shapes import impact as shapes
 from headwater.service.views.names import name_of
 from headwater.service.views.quality import newest_told, quality_of
 
-_TYPES: Final[Mapping[str, Literal["DATASET_FIELD", "DATASET", "JOB"]]] = {
+_TYPES: Final[Mapping[str, shapes.PlaceType]] = {
     "column": "DATASET_FIELD",
     "dataset": "DATASET",
     "job": "JOB",
