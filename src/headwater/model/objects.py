@@ -13,3 +13,9 @@ def objects(value: object) -> Iterator[Mapping[str, Any]]:
     for item in value if isinstance(value, list) else ():
         if isinstance(item, dict):
             yield item
+
+
+def text(mapping: Mapping[str, Any], key: str) -> str:
+    """The text of a member; empty where it is none."""
+    value = mapping.get(key)
+    return value if isinstance(value, str) else ""
