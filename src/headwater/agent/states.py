@@ -12,14 +12,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from headwater.model.facts import TerminalState
 
 State = Literal["pending", "starting", "running", "degraded", "stopping", "completed", "failed", "stopped", "lost"]
 Trigger = Literal["deploy", "schedule", "restart", "resume", "rerun"]
 
-STATES: Final[tuple[State, ...]] = get_args(State)
 UNDER_WAY: Final = frozenset[State]({"starting", "running", "degraded", "stopping"})
 """A worker has it."""
 ENDED: Final = frozenset[State]({"completed", "failed", "stopped"})

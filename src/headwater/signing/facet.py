@@ -52,11 +52,11 @@ def run_facets(event: dict[str, Any]) -> dict[str, Any] | None:
     return facets
 
 
-def signature_facet(payload: bytes, producer: str, key: NodeKey, schema_url: str) -> dict[str, str]:
+def signature_facet(payload: bytes, producer: str, key: NodeKey) -> dict[str, str]:
     """Sign `payload`, the canonical form of an event without its signature."""
     return {
         "_producer": producer,
-        "_schemaURL": schema_url,
+        "_schemaURL": SIGNATURE_SCHEMA,
         "algorithm": ALGORITHM,
         "keyId": key.key_id,
         "payloadHash": payload_hash(payload),
