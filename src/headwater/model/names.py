@@ -68,7 +68,7 @@ class ColumnId(NamedTuple):
 
 GraphNode = DatasetId | JobId
 AnyNode = GraphNode | ColumnId
-"""What a node id names: a node of the graph, or a column of one."""
+"""What a node id names: a node of the graph, or a column of one. Nodes that sign are machines, and go by another id."""
 NodeT = TypeVar("NodeT", bound=GraphNode)
 
 
