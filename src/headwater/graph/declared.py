@@ -14,6 +14,11 @@ def references(declared: Mapping[str, Any]) -> Iterator[tuple[Direction, Mapping
     yield from (("output", reference) for reference in declared["outputs"])
 
 
+def targets(declared: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The datasets of which the declaration of a job says where they come from, without the job writing them."""
+    yield from declared.get("targets", ())
+
+
 def dataset_of(reference: Mapping[str, Any]) -> DatasetId:
     """The dataset that is meant."""
     return DatasetId(reference["namespace"], reference["name"])

@@ -105,5 +105,6 @@ def _declared(
     if declared is not None and all(each.evidence is None for each in told_of):
         seen = Seen(declared.stamp.time_us, declared.stamp.time_us)
         for source in job.reads:
-            if by in graph.datasets[source].declared:
+            read = graph.datasets[source].declared.get(by)
+            if read is not None and "input" in read.sides:
                 yield Source(graph.shown(source), INFERRED), Edge(seen, 0)

@@ -5,10 +5,10 @@ evidence comes), what was counted from it is counted anew.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from typing import Any
+from typing import Any, Final
 
 from headwater.graph.column_edges import ColumnEdges, ContentReader
-from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent
+from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent, targets
 from headwater.graph.evidence import ColumnEvidences
 from headwater.graph.fold import FactKey
 from headwater.graph.job_edges import JobEdges
@@ -45,6 +45,13 @@ from headwater.model.facts import (
 )
 from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId, JobId
+
+_SIDES: Final[Mapping[Direction | None, frozenset[Direction]]] = {
+    "input": frozenset({"input"}),
+    "output": frozenset({"output"}),
+    None: frozenset(),
+}
+"""One object of each: there are many declarations."""
 
 
 class Growth(JobEdges, ColumnEvidences):
@@ -202,7 +209,7 @@ class Growth(JobEdges, ColumnEvidences):
 
     def _add_declaration(self, fact: Declaration) -> None:
         if isinstance(fact.node, DatasetId):
-            self._declare_facets(fact.node, fact.node, _declared_by(fact, "output", self.content(fact.content)))
+            self._declare_facets(fact.node, fact.node, _declared_by(fact, None, self.content(fact.content)))
             return
         job = self._job(fact.node)
         before = job.declaration
@@ -211,7 +218,7 @@ class Growth(JobEdges, ColumnEvidences):
             return
         if before is not None:
             former = self.content(before.content)
-            for _, reference in references(former):
+            for _, reference in _told_of(former):
                 self._retract_facets(dataset_of(reference), fact.key)
             for flow in flows(former):
                 self._retract_flow(fact.key, between(flow, fact.node))
@@ -221,7 +228,7 @@ class Growth(JobEdges, ColumnEvidences):
         else:
             self._declare_edges(fact.node, fact)
         content = self.content(fact.content)
-        for direction, reference in references(content):
+        for direction, reference in _told_of(content):
             self._declare_facets(dataset_of(reference), fact.key, _declared_by(fact, direction, reference))
         for flow in flows(content):
             self._tell_flow(fact.key, between(flow, fact.node), Seen(fact.stamp.time_us, fact.stamp.time_us))
@@ -259,10 +266,16 @@ class Growth(JobEdges, ColumnEvidences):
             self._rebuild_evidence(name)
 
 
-def _declared_by(fact: Declaration, direction: Direction, reference: Mapping[str, Any]) -> DeclaredFacets:
-    is_written = direction == "output"
-    said = {facet: Stamped(fact.stamp, is_written, digest) for facet, digest in digests(reference).items()}
-    return DeclaredFacets(fact.stamp, said, silent(reference), makers(reference))
+def _told_of(declared: Mapping[str, Any]) -> Iterator[tuple[Direction | None, Mapping[str, Any]]]:
+    """The datasets that a job is declared to read and write, and those on neither side of which sources are told."""
+    yield from references(declared)
+    yield from ((None, reference) for reference in targets(declared))
+
+
+def _declared_by(fact: Declaration, direction: Direction | None, reference: Mapping[str, Any]) -> DeclaredFacets:
+    is_of_target = direction != "input"
+    said = {facet: Stamped(fact.stamp, is_of_target, digest) for facet, digest in digests(reference).items()}
+    return DeclaredFacets(fact.stamp, said, silent(reference), makers(reference), _SIDES[direction])
 
 
 def _pass_over(_: Fact) -> None:

@@ -51,7 +51,9 @@ def _of_edge(graph: Graph, name: JobId, direction: Direction, members: Iterable[
         yield from job.told.get(end, ())
         yield from (run_id for run_id in job.runs if end in graph.runs[run_id].observed)
         if job.declaration is not None and member in graph.datasets:
-            yield from {job.declaration.key} & graph.datasets[member].declared.keys()
+            declared = graph.datasets[member].declared.get(job.declaration.key)
+            if declared is not None and direction in declared.sides:
+                yield job.declaration.key
 
 
 def _known(graph: Graph, names: Iterable[DatasetId]) -> list[Dataset]:

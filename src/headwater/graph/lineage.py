@@ -11,7 +11,7 @@ from functools import cache
 
 from headwater.graph.column_edges import WHOLE
 from headwater.graph.columns import ColumnEdge, columns_used_by
-from headwater.graph.declared import dataset_of, flows, makers, references
+from headwater.graph.declared import dataset_of, flows, makers, references, targets
 from headwater.graph.growth import Growth, between
 from headwater.graph.mending import End, end_of
 from headwater.graph.records import Dataset, Edge, EvidenceKey, Flow, Job, Run, Teller
@@ -299,10 +299,12 @@ class Graph(Growth):
     # Declarations
 
     def declared_ends(self, job: JobId) -> Iterator[JobId | DatasetId]:
-        """The jobs and datasets between which the job's declaration tells of data flowing."""
+        """The jobs and datasets that data flows between or into by the job's declaration, but for its own ends."""
         known = self.jobs.get(job)
         if known is not None and known.declaration is not None:
-            for flow in flows(self.content(known.declaration.content)):
+            declared = self.content(known.declaration.content)
+            yield from map(dataset_of, targets(declared))
+            for flow in flows(declared):
                 yield from (job if end is None else end for end in flow)
 
     def is_declared_to_read(self, job: JobId, names: Collection[DatasetId]) -> bool:

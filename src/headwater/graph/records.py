@@ -158,6 +158,8 @@ class DeclaredFacets(NamedTuple):
     """Those of them that may say what it is made from, and do not: be it that they are taken back."""
     makers: frozenset[JobId] = frozenset()
     """The jobs that it says make the dataset."""
+    sides: frozenset[Direction] = frozenset()
+    """On which side of its job it has the dataset."""
 
     @property
     def evidence(self) -> EvidenceKey | None:
@@ -172,8 +174,8 @@ class DeclaredFacets(NamedTuple):
         if self.stamp != other.stamp:
             return max(self, other, key=lambda declared: declared.stamp)
         both = {name: max(said, self.facets.get(name, said)) for name, said in other.facets.items()}
-        silent, makers = self.silent | other.silent, self.makers | other.makers
-        return DeclaredFacets(self.stamp, {**self.facets, **both}, silent, makers)
+        silent, makers, sides = self.silent | other.silent, self.makers | other.makers, self.sides | other.sides
+        return DeclaredFacets(self.stamp, {**self.facets, **both}, silent, makers, sides)
 
 
 @dataclass(slots=True)

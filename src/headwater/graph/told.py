@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from headwater.graph.columns import edges_into
-from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent
+from headwater.graph.declared import dataset_of, digests, flows, makers, references, silent, targets
 from headwater.graph.diff import (
     ABOUT_THE_EVENT,
     OF_DATASET,
@@ -201,6 +201,8 @@ def _declared_job(
     for direction, reference in references(declared):
         _declared(layout, schemas, direction, reference, content, name_of)
         _flow(layout, job, direction, name_of(dataset_of(reference)))
+    for reference in targets(declared):
+        _declared(layout, schemas, "output", reference, content, name_of)
     for source, target in flows(declared):
         _job_flow(layout, (source or job, target or job), name_of)
 

@@ -253,7 +253,8 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
             yield from identity_facts(dataset, seen)
     if (explicit := standing(event.job_facets, "lineage")) is not None:
         yield from _nameless(event.job.node_id, content_of(explicit), seen)
-        _attach_explicit(declared["outputs"], explicit)
+        if targets := _attach_explicit(declared["outputs"], explicit):
+            declared["targets"] = targets
         if flows := [[*map(_declared_end, flow)] for flow in explicit_flows(explicit, event.job)]:
             declared["flows"] = flows
     content = content_of(declared)
@@ -274,19 +275,26 @@ def _declared_end(end: JobId | DatasetId | None) -> list[str] | None:
     return None if end is None else ["job" if isinstance(end, JobId) else "dataset", *end]
 
 
-def _attach_explicit(outputs: list[dict[str, Any]], explicit: Mapping[str, Any]) -> None:
-    """Give each target of the job's own `lineage` facet that facet's digest, as if the dataset had carried it."""
+def _attach_explicit(outputs: Sequence[dict[str, Any]], explicit: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give each target of the job's own `lineage` facet that facet's digest, as if the dataset had carried it.
+
+    Gives back the targets that are none of the outputs: an entry alone does not put the job in the path.
+
+    Source: OpenLineage, proposals/explicit_lineage_facet/ExplicitLineageGuide.md, "Precedence rules": the event's own
+    job is read from inputs and outputs
+    """
     digest = content_of(explicit).digest.hex()
-    by_name = {DatasetId(output["namespace"], output["name"]): output for output in outputs}
+    written = {DatasetId(output["namespace"], output["name"]): output for output in outputs}
+    others: dict[DatasetId, dict[str, Any]] = {}
     for target in explicit_targets(explicit):
-        if target not in by_name:
-            by_name[target] = {"namespace": target.namespace, "name": target.name, "facets": {}}
-            outputs.append(by_name[target])
-        reference = by_name[target]
+        reference = written.get(target)
+        if reference is None:
+            reference = others.setdefault(target, {"namespace": target.namespace, "name": target.name, "facets": {}})
         if "lineage" in (silent := reference.get("silent", [])):
             silent.remove("lineage")
             del reference["facets"]["lineage"]
         reference["facets"].setdefault("lineage", digest)
+    return [*others.values()]
 
 
 def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:

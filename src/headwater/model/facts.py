@@ -270,7 +270,8 @@ class Declaration(LastWriter):
     """A job or dataset as a job event or dataset event declared it.
 
     `content` is the digest of a JSON object: `{"inputs": [ref…], "outputs": [ref…]}` for a job, perhaps with `"flows":
-    [[source, target]…]`, and one `ref` for a dataset. A `ref` is `{"namespace", "name", "facets": {facet name: hex
+    [[source, target]…]` and, of datasets that it says the sources of and does not write, `"targets": [ref…]`; and one
+    `ref` for a dataset. A `ref` is `{"namespace", "name", "facets": {facet name: hex
     digest}}`, perhaps with `"silent"`, the names of those that may say where it comes from and do not, and of one that
     a dataset event declared with `"jobs": [[namespace, name]…]`, those that make it. An end of a flow is `["job" or
     "dataset", namespace, name]`, or null for the job itself.
