@@ -336,4 +336,10 @@ DELETE FROM run_of_job;
 DELETE FROM run_times;
 DELETE FROM telling;
 """,
+    # 15
+    """
+DELETE FROM declaration;               -- a job was declared to write whatever its `lineage` facet tells the sources of
+
+UPDATE folded SET events = 0;
+""",
 )

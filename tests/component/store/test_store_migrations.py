@@ -80,6 +80,17 @@ def test_whose_part_a_run_is_is_told_anew_where_an_earlier_shape_read_less_of_it
         assert stored(store) == EVERYTHING
 
 
+def test_what_an_earlier_shape_took_a_job_to_be_declared_to_write_is_told_anew(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((RELEASED / "sqlite-14.sql").read_text())
+        with db:
+            db.execute("INSERT INTO declaration SELECT 'job', min(id), x'00', 9e18, x'00' FROM name")
+
+    with closing(SqliteStore(path)) as store:
+        assert stored(store) == EVERYTHING
+
+
 def test_names_that_an_earlier_shape_kept_with_their_passwords_are_known_without(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
     with closing(sqlite3.connect(path)) as db:
