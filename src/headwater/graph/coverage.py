@@ -1,12 +1,13 @@
 """Gaps that we know of: what events should have told and did not, or what could not be taken as it was told."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from headwater.graph.column_edges import WHOLE, ContentReader
+from headwater.graph.flow import sources_through
 from headwater.graph.lineage import Graph
-from headwater.graph.records import Dataset, Run
+from headwater.graph.records import Dataset, EvidenceKey, Run
 from headwater.model.facets.own import EngineCatalogFacet
 from headwater.model.facets.run import ExtractionErrorFacet, UnknownSourceAttributeFacet
 from headwater.model.facts import STRENGTH, TERMINAL_STATES, Quarantined, RunFacet
@@ -147,33 +148,54 @@ def _unread(facet: Mapping[str, Any]) -> str:
 
 
 def gaps_of_job(graph: Graph, job: JobId) -> Iterator[Gap]:
-    """Where the job reads and writes, and nobody tells which column of the one becomes which of the other."""
-    if all(map(partial(_is_told_plainly, graph), graph.jobs[job].writes)):
+    """Where the job makes a dataset from others, and nobody tells which column becomes which."""
+    if graph.hides(job) or all(map(partial(_is_told_plainly, graph), graph.jobs[job].writes)):
         return  # as nearly everywhere; also where it writes nothing
-    read = graph.reads(job) if not graph.hides(job) else {}
-    for target, edge in graph.writes(job).items() if read else ():
-        if not (_tells_columns(graph, target) or graph.hides(target)):
-            sources = f"{len(read)} dataset{'s' * (len(read) != 1)}"
+    for target, edge in graph.writes(job).items():
+        if not graph.hides(target) and (made_from := _without_columns(graph, job, target)):
+            sources = f"{len(made_from)} dataset{'s' * (len(made_from) != 1)}"
             words = f"{job.name} makes it from {sources}, and no event tells of columns"
-            related = (job.node_id, *sorted(name.node_id for name in read))
+            related = (job.node_id, *sorted(name.node_id for name in made_from))
             yield Gap("edge-without-columns", target.node_id, target.namespace, words, edge.seen.last_us, related)
 
 
 def _is_told_plainly(graph: Graph, name: DatasetId) -> bool:
-    """Whether a facet that only tells of columns tells of this very name: it is not read for that."""
-    return any(strength == STRENGTH["columnLineage"] for strength, _ in graph.datasets[name].evidence)
+    """Whether runs tell of this very name by a facet that only tells of columns: it is not read for that."""
+    evidence = graph.datasets[name].evidence.items()
+    return any(strength == STRENGTH["columnLineage"] and edge.runs for (strength, _), edge in evidence)
 
 
-def _tells_columns(graph: Graph, name: DatasetId) -> bool:
-    """Also where a facet tells that nothing feeds it: that is known then."""
-    for member in graph.members(name):
-        for strength, digest in graph.datasets[member].evidence if member in graph.datasets else ():
-            if strength == STRENGTH["columnLineage"]:
-                return True
-            told = {into != WHOLE or out_of != WHOLE for into, _, out_of, _ in graph.column_edges.quads(member, digest)}
-            if not told or True in told:
-                return True
-    return False
+def _without_columns(graph: Graph, job: JobId, target: DatasetId) -> Collection[DatasetId]:
+    """What the job makes the dataset from without anybody telling of columns.
+
+    What a run tells of columns, or the job's own declaration, holds for all that the job makes it from. What is
+    declared otherwise holds for the sources that it names: it may be about another way into the dataset.
+    """
+    evidence = [*graph.evidence_into(target)]
+    if not evidence:
+        return graph.reads(job)
+    if any(_is_told_plainly(graph, member) for member in graph.members(target) if member in graph.datasets):
+        return ()
+    declaration = graph.jobs[job].declaration
+    own = None if declaration is None else declaration.key
+    made_from, told = sources_through(graph, job, target), set[DatasetId]()
+    for member, key, edge in evidence:
+        with_columns = _sources_with_columns(graph, member, key)
+        declared = graph.datasets[member].declared.get(own) if own is not None else None
+        is_declared = declared is not None and declared.evidence == key
+        if with_columns and (is_declared or edge.runs):
+            return ()
+        told |= with_columns
+        if is_declared:
+            made_from.update(map(graph.shown, graph.column_edges.sources(member, key[1])))
+    return {source for source in made_from if source.is_complete} - told
+
+
+def _sources_with_columns(graph: Graph, member: DatasetId, key: EvidenceKey) -> set[DatasetId]:
+    """The datasets of which a facet tells columns, or what they become columns of."""
+    quads = graph.column_edges.quads(member, key[1])
+    sources = {source for into, source, out_of, _ in quads if into != WHOLE or out_of != WHOLE}
+    return {graph.shown(graph.column_edges.datasets.things[source]) for source in sources}
 
 
 def gap_of_dataset(graph: Graph, name: DatasetId) -> Iterator[Gap]:

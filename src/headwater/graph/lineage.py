@@ -296,6 +296,11 @@ class Graph(Growth):
         targets = (target for member in self.identities.members(name) for target in self.column_edges.fed_by(member))
         return {self.shown(target) for target in targets}
 
+    def known_to_be_fed_by(self, name: DatasetId) -> set[DatasetId]:
+        """The same, as far as facets have been read."""
+        known = self.column_edges.known_to_be_fed_by
+        return {self.shown(target) for member in self.identities.members(name) for target in known(member)}
+
     # Declarations
 
     def declared_ends(self, job: JobId) -> Iterator[JobId | DatasetId]:
