@@ -41,11 +41,8 @@ def edges_into(target: DatasetId, facet: Mapping[str, Any]) -> tuple[ColumnEdge,
     return tuple(_edges(facet))
 
 
-def columns_used_by(job: JobId, told: Iterable[tuple[JobId, Mapping[str, Any]]]) -> dict[DatasetId, list[ColumnEdge]]:
-    """The columns that a job uses itself, by `lineage` facets and whose they are.
-
-    Of a dataset only if each entry that names it as a source names a column.
-    """
+def uses_of(job: JobId, told: Iterable[tuple[JobId, Mapping[str, Any]]]) -> dict[DatasetId, list[ColumnEdge]]:
+    """What a job uses itself, by `lineage` facets and whose they are: columns, or datasets as a whole."""
     used: dict[DatasetId, list[ColumnEdge]] = {}
     for teller, facet in told:
         names = (tuple(job), (None, None)) if teller == job else (tuple(job),)
@@ -55,7 +52,7 @@ def columns_used_by(job: JobId, told: Iterable[tuple[JobId, Mapping[str, Any]]])
                     for edge in _edges_of_source(None, source, {}):
                         plain = edge if source.get("transformations") else edge._replace(kind="DIRECT")
                         used.setdefault(edge.source, []).append(plain)
-    return {name: edges for name, edges in used.items() if all(edge.source_column is not None for edge in edges)}
+    return used
 
 
 def said_of_columns(facet: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, str]]]:

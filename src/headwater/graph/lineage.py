@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 
 from headwater.graph.column_edges import WHOLE
-from headwater.graph.columns import ColumnEdge, columns_used_by
+from headwater.graph.columns import ColumnEdge, uses_of
 from headwater.graph.declared import dataset_of, flows, makers, references, targets
 from headwater.graph.growth import Growth, between
 from headwater.graph.mending import End, end_of
@@ -115,16 +115,28 @@ class Graph(Growth):
     def columns_used_by(self, job: JobId) -> Mapping[DatasetId, Sequence[ColumnEdge]]:
         """The columns that a job is told to use itself, by shown names; of other datasets it may use any.
 
-        By its own `lineage` facet; of a job without runs by those of all that tell what it reads.
+        Of a dataset only if each entry that names it as a source names a column.
         """
+        used = self._uses_of(job).items()
+        return {
+            self.shown(name): edges for name, edges in used if all(edge.source_column is not None for edge in edges)
+        }
+
+    def columns_named_by_readers(self, name: DatasetId) -> set[str]:
+        """The columns of a dataset, by its shown name, that jobs are told to use themselves, be it with all of it."""
+        uses = (used for job in self.readers(name) for used in self._uses_of(job).items())
+        named = (edge.source_column for source, edges in uses if self.shown(source) == name for edge in edges)
+        return {column for column in named if column is not None}
+
+    def _uses_of(self, job: JobId) -> Mapping[DatasetId, Sequence[ColumnEdge]]:
+        """By its own `lineage` facet; of a job without runs by those of all that tell what it reads."""
         known, tellers = self.jobs[job], {job: None}
         if known.told and not known.runs:  # asked last: a job of a past may have thousands, which are looked for then
             told = (teller for tellers in known.told.values() for teller in tellers)
             tellers |= {own: None for teller in told if (own := self._job_of(teller)) is not None}
         digests = ((teller, self.job_digest(teller, "lineage")) for teller in tellers)
         standing = ((teller, digest) for teller, digest in digests if digest and not self.is_deleted(digest))
-        used = columns_used_by(job, ((teller, self.content(digest)) for teller, digest in standing))
-        return {self.shown(name): edges for name, edges in used.items()}
+        return uses_of(job, ((teller, self.content(digest)) for teller, digest in standing))
 
     def _job_of(self, teller: Teller) -> JobId | None:
         """The job whose run or declaration tells of a flow."""
