@@ -69,10 +69,11 @@ def known_run(graph: Graph, run_id: str) -> KnownRun | None:
 
 
 def as_meant(graph: Graph, run: KnownRun) -> KnownRun:
-    """A run with its parent and root as they are meant."""
+    """A run with its parent and root as they are meant; one that names itself as its parent has none."""
     if run.parent is None and run.root is None:
         return run
-    return run._replace(parent=graph.meant(run.parent), root=graph.meant(run.root))
+    parent = None if run.parent is None or run.parent.run_id == run.run_id else run.parent
+    return run._replace(parent=graph.meant(parent), root=graph.meant(run.root))
 
 
 def told_run(graph: Graph, run_id: str) -> KnownRun | None:
