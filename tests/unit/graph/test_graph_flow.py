@@ -121,6 +121,19 @@ def test_what_a_run_tells_in_several_events_accumulates() -> None:
     assert sources(graph(first, second), "c") == {("a", "lineage"), ("b", "lineage")}
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_facet_that_a_run_takes_back_takes_back_no_edge_that_the_run_told(order: int) -> None:
+    gone = {"_deleted": True}
+    columns = run_event(0, inputs=BOTH_ENDS["inputs"], outputs=[lake("c", columnLineage=from_column("b")), lake("d")])
+    explicit = run_event(1, facets=entries({**source("d"), "inputs": [source("a")]}))
+    taken_back = run_event(2, facets={"lineage": gone}, outputs=[lake("c", columnLineage=gone)])
+
+    found = graph(*[columns, explicit, taken_back][::order])
+
+    assert sources(found, "c") == {("b", "columnLineage")}
+    assert sources(found, "d") == {("a", "lineage")}
+
+
 def test_what_a_job_event_declares_replaces_what_the_job_declared_before() -> None:
     first = job_event(0, entries({**source("c"), "inputs": [source("a")]}), **BOTH_ENDS)
     second = job_event(1, entries({**source("c"), "inputs": [source("b")]}), **BOTH_ENDS)
