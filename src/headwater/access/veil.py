@@ -40,6 +40,8 @@ _RUN_IDS: Final = frozenset({"id", "run", "runId", "producedByRunId"})
 _EDGES: Final = frozenset({"inEdges", "outEdges"})
 _ENDS: Final = ("origin", "destination")
 _NODES: Final = frozenset({"id", "nodeId", *_ENDS})
+_GOES_INTO: Final = "targetField"
+"""Of a source, in our own format: a column of what it is told of, and hidden only with that."""
 _SAID: Final = ("description", "reason")
 """What is said of an edge, or of a place because of one: it may name columns at the hidden end."""
 _INNER: Final = frozenset({"id", "data", "job", "run", "datasetVersionId"})
@@ -263,7 +265,8 @@ class _Laid:
             return self._text(text)
         if key in _RUN_IDS:
             return text if is_uuid(text) else self.veil.stand_in(REDACTED, text)
-        if key in _KEPT or text in self.format.words.get(key, ()):
+        is_of_another = key == _GOES_INTO and key in self.format.keys
+        if is_of_another or key in _KEPT or text in self.format.words.get(key, ()):
             return self._text(text)
         return self._unsaid(key)
 
