@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support import logs
@@ -37,6 +38,18 @@ def test_a_run_has_moved_though_its_former_job_is_still_named_as_what_it_is_a_pa
     ]
 
     live, anew = _live_and_anew([json.dumps(each).encode() for each in log])
+
+    assert live == anew
+
+
+@pytest.mark.parametrize("ends", [{"inputs": []}, {"outputs": []}])
+def test_a_source_that_only_a_facet_spells_goes_by_the_name_that_is_used_once_one_is(ends: Body) -> None:
+    spelt, used = ({"namespace": f"{scheme}://bucket", "name": "t0"} for scheme in ("s3a", "s3"))
+    made = dataset("t1", lineage=facet(inputs=[{**spelt, "type": "DATASET", "field": "c"}], fields={}))
+    derives = {key: value for key, value in _at(1).items() if key in ("eventTime", "producer", "schemaURL")}
+    uses = _at(2, **{side: [used] for side in ("inputs", "outputs") if side not in ends})
+
+    live, anew = _live_and_anew([json.dumps(each).encode() for each in ({**derives, "dataset": made}, uses)])
 
     assert live == anew
 

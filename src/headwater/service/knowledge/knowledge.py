@@ -130,7 +130,9 @@ class Knowledge:
         self.dataset_tallies.touch(datasets)
         self.derivations.touch(datasets, jobs)
         for name in news.respelled:
-            self.dataset_tallies.touch(map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(name)))
+            fed = [*map(self.graph.shown, self.graph.column_edges.known_to_be_fed_by(name))]
+            self.dataset_tallies.touch(fed)
+            self.derivations.touch(fed, ())
         if news.joins or news.is_moved:
             self.derivations.touch_all()
         if news.is_moved:
