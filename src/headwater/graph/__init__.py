@@ -24,6 +24,7 @@ Ways through it:
 
     walk       what lies around a node; column_walk: what feeds a column, and what it feeds
     flow       which datasets a dataset is made from, and how that is known; derived: where no job is known to do it
+    ends       what a run reads and writes, be it that only its job is said to
     path       the way of the data through a job or dataset, edge by edge
     control    which jobs come before and after a job; no data need pass
 

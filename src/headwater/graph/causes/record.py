@@ -170,6 +170,10 @@ class Record:
         """A run facet or job facet and the event that told it; None where it is absent or cannot be read."""
         return cast("Said[ViewT] | None", self.said.get(kind))
 
+    def named(self, direction: Direction) -> frozenset[DatasetId]:
+        """The datasets that the run told to read or write."""
+        return frozenset(name for way, name in self.ends if way == direction)
+
     def sides(self, direction: Direction) -> Iterator[tuple[DatasetId, End]]:
         """The datasets that the run read or wrote, by name, and what it told of each."""
         yield from sorted((name, end) for (way, name), end in self.ends.items() if way == direction)

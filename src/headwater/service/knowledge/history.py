@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice, pairwise
-from typing import Any, Final
+from typing import Final
 
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.readings import Columns
@@ -23,7 +23,9 @@ from headwater.graph.causes.record import (
 from headwater.graph.coverage import SILENCE_US
 from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
+from headwater.graph.ends import ends_of, said_of
 from headwater.graph.flow import sources_told_by
+from headwater.graph.records import RunEnd
 from headwater.graph.structs import Nesting
 from headwater.graph.walk import reachable
 from headwater.model.events import DatasetEvent, Direction, RunEvent
@@ -77,6 +79,7 @@ class KnownHistory:
         self.retold = cache(self._retold)
         self.failed_meanwhile = cache(self._failed_meanwhile)
         self.is_stream = cache(partial(is_stream, knowledge))
+        self._said_of = cache(partial(said_of, self._graph))
 
     def close(self) -> None:
         """Give back what was read: its caches refer to it, and would keep it until somebody collects garbage."""
@@ -235,7 +238,7 @@ class KnownHistory:
         run = known_run(self._graph, run_id)
         if run is None or not run.has_events:
             return None
-        observed = self._graph.runs[run_id].observed
+        ends = [*ends_of(self._graph.runs[run_id].observed, self._said_of(run.job))]
         return Outline(
             run_id,
             run.job,
@@ -243,12 +246,12 @@ class KnownHistory:
             run.seen.first_us,
             run.ended_us,
             run.seen.last_us,
-            self._names(observed, "input"),
-            self._names(observed, "output"),
+            self._names(ends, "input"),
+            self._names(ends, "output"),
         )
 
-    def _names(self, observed: Mapping[tuple[Direction, DatasetId], Any], direction: Direction) -> frozenset[DatasetId]:
-        shown = (self._graph.shown(name) for way, name in observed if way == direction)
+    def _names(self, ends: Iterable[RunEnd], direction: Direction) -> frozenset[DatasetId]:
+        shown = (self._graph.shown(name) for way, name in ends if way == direction)
         return frozenset(filter(self._graph.shows, shown))
 
     def _record(self, run_id: str) -> Record:
@@ -273,8 +276,9 @@ class KnownHistory:
             last_us=max((each.event.stamp.time_us for each in told), default=whole.started_us),
         )
         then = record_of(outline, told, self._graph.shown, self._records.readings)
-        touched = {way: frozenset(name for side, name in then.ends if side == way) for way in ("input", "output")}
-        reads, writes = whole.reads & touched["input"], whole.writes & touched["output"]
+        named = {side for side, _ in self._graph.runs[run_id].observed}
+        reads = whole.reads & then.named("input") if "input" in named else whole.reads
+        writes = whole.writes & then.named("output") if "output" in named else whole.writes
         return replace(then, outline=outline._replace(reads=reads, writes=writes))
 
     def _told(self, run_id: str, until_us: int | None = None) -> Iterator[Told]:
