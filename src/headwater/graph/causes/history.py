@@ -40,7 +40,10 @@ class History(Protocol):
         """What a run says it made a dataset from; None where it says nothing: from all that it read."""
 
     def parts(self, run_id: str) -> Sequence[Outline]:
-        """The runs that are parts of a run, also through others, oldest first: of each job the newest that spoke."""
+        """The runs that are parts of a run, also through others, oldest first.
+
+        Of each job the newest that spoke, and those that failed and were not made good.
+        """
 
     def wholes(self, run_id: str) -> Sequence[ParentRun]:
         """The runs that a run is a part of, nearest first; those that told nothing themselves are left out."""

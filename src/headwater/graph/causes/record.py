@@ -63,6 +63,8 @@ class Outline(NamedTuple):
     """The last event that told of it."""
     reads: frozenset[DatasetId]
     writes: frozenset[DatasetId]
+    parent_run: str | None
+    """The id of the run that it is a part of, which may tell nothing itself."""
 
 
 class EventRef(NamedTuple):

@@ -7,6 +7,7 @@ from functools import cache, partial
 from itertools import islice, pairwise
 from typing import Final
 
+from headwater.graph.causes.attempts import not_made_good
 from headwater.graph.causes.history import ColumnsOf
 from headwater.graph.causes.readings import Columns
 from headwater.graph.causes.record import (
@@ -106,18 +107,19 @@ class KnownHistory:
         return sources_told_by(self._graph, run_id, name)
 
     def parts(self, run_id: str) -> Sequence[Outline]:
-        """The runs that are parts of a run, oldest first: of each job the newest; deleted jobs are left out."""
+        """As in `History`; deleted jobs are left out."""
         claims = self._graph.child_runs.get(run_id, {}).values()
         began_us = {part: self._graph.first_us_of([part]) for parts in claims for part in parts if part != run_id}
-        newest: dict[JobId, Outline] = {}
+        of_job: dict[JobId, list[Outline]] = {}
         for part in sorted(began_us, key=lambda part: (-began_us[part], part)):
             job = self._graph.job_of(part)
-            if job is None or job in newest or self._graph.hides(job) or (run := self.outline(part)) is None:
+            if job is None or self._graph.hides(job) or (job not in of_job and len(of_job) == _MOST_RUNS):
                 continue
-            newest[job] = run
-            if len(newest) == _MOST_RUNS:
-                break
-        return [*reversed(newest.values())]
+            runs = of_job.setdefault(job, [])
+            if len(runs) < _MOST_RUNS and (run := self.outline(part)) is not None:
+                runs.append(run)
+        found = {each for runs in of_job.values() for each in (*runs[:1], *_failed(runs, run_id))}
+        return sorted(found, key=lambda run: (run.started_us, run.run_id))
 
     def wholes(self, run_id: str) -> Sequence[ParentRun]:
         """The runs that a run is a part of and that spoke themselves, nearest first; deleted jobs are left out."""
@@ -248,6 +250,7 @@ class KnownHistory:
             run.seen.last_us,
             self._names(ends, "input"),
             self._names(ends, "output"),
+            None if run.parent is None else run.parent.run_id,
         )
 
     def _names(self, ends: Iterable[RunEnd], direction: Direction) -> frozenset[DatasetId]:
@@ -301,6 +304,11 @@ class KnownHistory:
             yield view.dataset_version
         elif view is not None and isinstance(view.snapshot_id, int):  # a float was rounded
             yield str(view.snapshot_id)
+
+
+def _failed(runs: Iterable[Outline], in_run: str) -> Iterator[Outline]:
+    """Those parts of a run, given newest first, that failed and were not made good."""
+    return not_made_good([run for run in runs if run.ended_us is not None], in_run)
 
 
 def _ref(logged: LoggedEvent) -> EventRef:

@@ -21,7 +21,7 @@ _HOW: Final[Mapping[By, str]] = {
     "version": "both tell the same version",
     "time": "no version on both sides: the latest run that had ended before",
     "stream": "it was running then",
-    "attempt": "it failed before, and after the last one that went well",
+    "attempt": "it failed before, and no run of the job that began since had made it good",
     "part": "it is a part of that run",
     "whole": "it failed before the run of the job began that was to be a part of it",
 }
