@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.graph.records import Flow
 from headwater.model.events import Direction
+from headwater.model.flow_facts import Flow, Maker
 from headwater.model.names import DatasetId, JobId
 
 
@@ -34,19 +34,23 @@ def silent(reference: Mapping[str, Any]) -> frozenset[bytes]:
     return frozenset(bytes.fromhex(reference["facets"][facet]) for facet in reference.get("silent", ()))
 
 
-def makers(reference: Mapping[str, Any]) -> frozenset[JobId]:
+def makers(reference: Mapping[str, Any]) -> frozenset[Maker]:
     """The jobs that a dataset event says make the dataset."""
-    return frozenset(JobId(*name) for name in reference.get("jobs", ()))
+    return frozenset(Maker(JobId(*told[:2]), *told[2:]) for told in reference.get("jobs", ()))
 
 
 def flows(declared: Mapping[str, Any]) -> Iterator[Flow]:
     """The flows that the declaration of a job tells of."""
     for source, target in declared.get("flows", ()):
-        yield Flow(_end_of(source), _end_of(target))
+        yield Flow(_end_of(source), _end_of(target), _run_of(source), _run_of(target))
 
 
 def _end_of(end: list[str] | None) -> JobId | DatasetId | None:
     if end is None:
         return None
-    kind, namespace, name = end
+    kind, namespace, name, *_ = end
     return (JobId if kind == "job" else DatasetId)(namespace, name)
+
+
+def _run_of(end: list[str] | None) -> str | None:
+    return None if end is None else next(iter(end[3:]), None)

@@ -12,7 +12,7 @@ from headwater.graph.declared import dataset_of, digests, flows, makers, referen
 from headwater.graph.evidence import ColumnEvidences
 from headwater.graph.fold import FactKey
 from headwater.graph.job_edges import JobEdges
-from headwater.graph.records import DeclaredFacets, Flow, Run
+from headwater.graph.records import DeclaredFacets, Run
 from headwater.model.edits import APART
 from headwater.model.events import Direction
 from headwater.model.facts import (
@@ -43,6 +43,7 @@ from headwater.model.facts import (
     Stamped,
     Telling,
 )
+from headwater.model.flow_facts import Flow
 from headwater.model.merging import Seen, widened
 from headwater.model.names import DatasetId, JobId
 
@@ -147,10 +148,10 @@ class Growth(JobEdges, ColumnEvidences):
             return
         flows = run.told.flows if run.told else {}
         for flow in flows:
-            if None in flow and before is not None:
-                self._retract_flow(fact.run_id, between(flow, before.job))
+            if flow.is_of_own and before is not None:
+                self._retract_flow(fact.run_id, flow.between(before.job))
         for flow, seen in flows.items():  # all, for one that names the job may be the same as one that was taken back
-            self._tell_flow(fact.run_id, between(flow, now.job), seen)
+            self._tell_flow(fact.run_id, flow.between(now.job), seen)
         for (direction, dataset), seen in run.observed.items():
             self._count_edge(now.job, direction, dataset, seen, is_new_run=True)
         if before is not None:
@@ -191,13 +192,14 @@ class Growth(JobEdges, ColumnEvidences):
         self.named_in_control[fact.job].add(fact.run_id)
 
     def _add_job_flow(self, fact: JobFlow) -> None:
-        flow, flows = Flow(fact.source, fact.target), self._told(fact.run_id).flows
+        flow = Flow(fact.source, fact.target, fact.source_run, fact.target_run)
+        flows = self._told(fact.run_id).flows
         flows[flow] = widened(flows.get(flow), fact.seen)
         of_job = self.runs[fact.run_id].of_job
-        if None not in flow:
+        if not flow.is_of_own:
             self._tell_flow(fact.run_id, flow, fact.seen)
         elif of_job is not None:
-            self._tell_flow(fact.run_id, between(flow, of_job.job), fact.seen)
+            self._tell_flow(fact.run_id, flow.between(of_job.job), fact.seen)
 
     def _add_observed_facet(self, fact: ObservedFacet) -> None:
         if not fact.is_of_dataset:
@@ -221,7 +223,7 @@ class Growth(JobEdges, ColumnEvidences):
             for _, reference in _told_of(former):
                 self._retract_facets(dataset_of(reference), fact.key)
             for flow in flows(former):
-                self._retract_flow(fact.key, between(flow, fact.node))
+                self._retract_flow(fact.key, flow.between(fact.node))
                 for name in _datasets_of(flow):
                     self._retract_facets(name, fact.key)
             self._rebuild_edges(fact.node)
@@ -231,7 +233,7 @@ class Growth(JobEdges, ColumnEvidences):
         for direction, reference in _told_of(content):
             self._declare_facets(dataset_of(reference), fact.key, _declared_by(fact, direction, reference))
         for flow in flows(content):
-            self._tell_flow(fact.key, between(flow, fact.node), Seen(fact.stamp.time_us, fact.stamp.time_us))
+            self._tell_flow(fact.key, flow.between(fact.node), Seen(fact.stamp.time_us, fact.stamp.time_us))
             for name in _datasets_of(flow):
                 self._declare_facets(name, fact.key, DeclaredFacets(fact.stamp, {}))
 
@@ -246,10 +248,10 @@ class Growth(JobEdges, ColumnEvidences):
         if now == before:
             return
         dataset.declared[by] = now
-        for job in before.makers if before else ():
-            self._retract_flow(by, Flow(job, name))
-        for job in now.makers:
-            self._tell_flow(by, Flow(job, name), Seen(now.stamp.time_us, now.stamp.time_us))
+        for job, run_id in before.makers if before else ():
+            self._retract_flow(by, Flow(job, name, run_id))
+        for job, run_id in now.makers:
+            self._tell_flow(by, Flow(job, name, run_id), Seen(now.stamp.time_us, now.stamp.time_us))
         self.identities.note(name)
         self._choose_again(name)
         if now.evidence or (before and before.evidence):
@@ -280,11 +282,6 @@ def _declared_by(fact: Declaration, direction: Direction | None, reference: Mapp
 
 def _pass_over(_: Fact) -> None:
     """Nothing of it is in the graph."""
-
-
-def between(flow: Flow, own: JobId) -> Flow:
-    """The flow with the teller's own job in its place."""
-    return Flow(*(own if end is None else end for end in flow))
 
 
 def _tell(

@@ -12,11 +12,12 @@ from functools import cache
 from headwater.graph.column_edges import WHOLE
 from headwater.graph.columns import ColumnEdge, uses_of
 from headwater.graph.declared import dataset_of, flows, makers, references, targets
-from headwater.graph.growth import Growth, between
+from headwater.graph.growth import Growth
 from headwater.graph.mending import End, end_of
-from headwater.graph.records import Dataset, Edge, EvidenceKey, Flow, Job, Run, Teller
+from headwater.graph.records import Dataset, Edge, EvidenceKey, Job, Run, Teller
 from headwater.model.edits import target_of
 from headwater.model.facts import Declaration, ParentRun, Stamped
+from headwater.model.flow_facts import Flow
 from headwater.model.merging import Seen
 from headwater.model.names import DatasetId, JobId
 
@@ -322,7 +323,7 @@ class Graph(Growth):
             declared = self.content(known.declaration.content)
             yield from map(dataset_of, targets(declared))
             for flow in flows(declared):
-                yield from (job if end is None else end for end in flow)
+                yield from (job if end is None else end for end in (flow.source, flow.target))
 
     def is_declared_to_read(self, job: JobId, names: Collection[DatasetId]) -> bool:
         """Whether the job's declaration says that it reads a dataset of one of these names."""
@@ -336,6 +337,6 @@ class Graph(Growth):
         """The flows between jobs, or between a job that is named and a dataset, that a declaration tells of."""
         content = self.content(declaration.content)
         if isinstance(declaration.node, JobId):
-            yield from (between(flow, declaration.node) for flow in flows(content))
+            yield from (flow.between(declaration.node) for flow in flows(content))
         else:
-            yield from (Flow(job, declaration.node) for job in sorted(makers(content)))
+            yield from (Flow(job, declaration.node, run_id) for job, run_id in makers(content))

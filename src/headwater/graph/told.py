@@ -129,7 +129,7 @@ def told(log_index: int, facts: Iterable[Fact], name_of: NameOf) -> Told:
             case Declaration(node=DatasetId() as name):
                 declaration = name
                 _declared(layout, schemas, "output", content(fact.content), content, noted)
-                for job in makers(content(fact.content)):
+                for job, _ in makers(content(fact.content)):
                     _job_flow(layout, (job, name), noted)
     for name, (_, digest) in schemas.items():
         lay_out_schema(layout, name, content(digest))
@@ -203,7 +203,7 @@ def _declared_job(
         _flow(layout, job, direction, name_of(dataset_of(reference)))
     for reference in targets(declared):
         _declared(layout, schemas, "output", reference, content, name_of)
-    for source, target in flows(declared):
+    for source, target, *_ in flows(declared):
         _job_flow(layout, (source or job, target or job), name_of)
 
 

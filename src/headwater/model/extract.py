@@ -188,13 +188,13 @@ def _explicit(event: RunEvent, seen: Seen) -> Iterator[Fact]:
         if not described.is_complete:
             yield Quarantined(subject, "output", *described, seen)
         yield ColumnEvidence(event.run_id, described, STRENGTH["lineage"], content.digest, seen)
-    for source, target in explicit_flows(explicit, event.job):
+    for source, target, *runs in explicit_flows(explicit, event.job, event.run_id):
         if target is None and isinstance(source, DatasetId):
             yield Observation(event.run_id, "input", source, seen)
         elif source is None and isinstance(target, DatasetId):
             yield Observation(event.run_id, "output", target, seen)
         else:
-            yield JobFlow(event.run_id, source, target, seen)
+            yield JobFlow(event.run_id, source, target, seen, *runs)
 
 
 def _nameless(subject: str, told: Content, seen: Seen) -> Iterator[Quarantined]:
@@ -255,7 +255,7 @@ def _job_facts(event: JobEvent) -> Iterator[Fact]:
         yield from _nameless(event.job.node_id, content_of(explicit), seen)
         if targets := _attach_explicit(declared["outputs"], explicit):
             declared["targets"] = targets
-        if flows := [[*map(_declared_end, flow)] for flow in explicit_flows(explicit, event.job)]:
+        if flows := [[*map(_declared_end, flow[:2], flow[2:])] for flow in explicit_flows(explicit, event.job)]:
             declared["flows"] = flows
     content = content_of(declared)
     yield content
@@ -271,8 +271,9 @@ def _told_of_end(direction: Direction, dataset: DatasetRef) -> Iterator[FacetCon
         yield from (told for told in of_reading if told[0] not in STRENGTH and told[0] not in dataset.facets)
 
 
-def _declared_end(end: JobId | DatasetId | None) -> list[str] | None:
-    return None if end is None else ["job" if isinstance(end, JobId) else "dataset", *end]
+def _declared_end(end: JobId | DatasetId | None, run_id: str | None) -> list[str] | None:
+    of_run = () if run_id is None else (run_id,)
+    return None if end is None else ["job" if isinstance(end, JobId) else "dataset", *end, *of_run]
 
 
 def _attach_explicit(outputs: Sequence[dict[str, Any]], explicit: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -308,7 +309,7 @@ def _dataset_facts(event: DatasetEvent) -> Iterator[Fact]:
     yield from _nameless_among(_NO_RUN, told, seen)
     reference = _declared(dataset.id, told)
     if makers := {*explicit_makers(standing(dataset.facets, "lineage") or {})}:
-        reference["jobs"] = sorted(makers)
+        reference["jobs"] = sorted([*job, *(() if run_id is None else (run_id,))] for job, run_id in makers)
     yield from (content for _, content, _ in told)
     yield from identity_facts(dataset, seen)
     content = content_of(reference)

@@ -23,7 +23,7 @@ keep merged facts; everything else (edges, versions, staleness) is derived from 
     EngineCatalog   engine, word, catalog, names there     union: min and max of times
     Ending          run, terminal state                    union: min and max of times
     ControlFlow     run, way, job, dependency type         union: min and max of times
-    JobFlow         run, source, target                    union: min and max of times
+    JobFlow         run, source, target, their runs        union: min and max of times
     Quarantined     run or job, direction, namespace, name union: min and max of times
     Edit            target, what                           last writer by place in the log; min and max of times
     ChainLink       node, epoch, sequence, event digest    union: earliest arrival; proved if it ever was
@@ -274,7 +274,7 @@ class Declaration(LastWriter):
     `ref` for a dataset. A `ref` is `{"namespace", "name", "facets": {facet name: hex
     digest}}`, perhaps with `"silent"`, the names of those that may say where it comes from and do not, and of one that
     a dataset event declared with `"jobs": [[namespace, name]…]`, those that make it. An end of a flow is `["job" or
-    "dataset", namespace, name]`, or null for the job itself.
+    "dataset", namespace, name]`, or null for the job itself. Behind the name of a job one of its runs may stand.
     """
 
     KEY = ("kind", "node")
@@ -405,17 +405,21 @@ class JobFlow(Widening):
     """A run's explicit lineage says that data flows between a job that it names and a dataset or another job.
 
     None stands for the job of the run itself, which is at one end at most, and then with another job at the other.
+    Of a job that is named its run may be, too: then the data came from just that run, or went into it.
     """
 
     run_id: str
     source: JobId | DatasetId | None
     target: JobId | DatasetId | None
     seen: Seen
+    source_run: str | None = None
+    target_run: str | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The run and both ends with their kinds: a job and a dataset may be equal as tuples."""
-        return ("JobFlow", self.run_id, type(self.source), self.source, type(self.target), self.target)
+        """The run and both ends with their kinds, a job and a dataset may be equal as tuples, and with their runs."""
+        ends = type(self.source), self.source, type(self.target), self.target
+        return ("JobFlow", self.run_id, *ends, self.source_run, self.target_run)
 
 
 @value

@@ -11,13 +11,13 @@ STAGE = {"eventTime": "2026-05-22T10:00:00Z", "producer": "https://example.org/p
 WEB = "https://example.org/OpenLineage.json#/$defs"
 
 
-def run(run_id: str, job: str, minute: int, kind: str = "COMPLETE", **changes: object) -> list[Body]:
-    """START and the end of a run, a minute later, which tells what is given."""
-    about = {"run": {"runId": run_id}, "job": {"namespace": "etl", "name": job}, **changes}
-    bare = {key: value for key, value in about.items() if key not in ("inputs", "outputs")}
+def run(run_id: str, job: str, minute: int, kind: str = "COMPLETE", *entries: Body, **ends: list[Body]) -> list[Body]:
+    """START and the end of a run, a minute later, which tells what it read and wrote; both tell the entries."""
+    facets = {"lineage": facet(entries=[*entries])} if entries else {}
+    about = {"run": {"runId": run_id}, "job": {"namespace": "etl", "name": job, "facets": facets}}
     return [
-        event(eventType="START", eventTime=f"2026-05-22T10:{minute:02d}:00Z", **bare),
-        event(eventType=kind, eventTime=f"2026-05-22T10:{minute + 1:02d}:00Z", **about),
+        event(eventType="START", eventTime=f"2026-05-22T10:{minute:02d}:00Z", **about),
+        event(eventType=kind, eventTime=f"2026-05-22T10:{minute + 1:02d}:00Z", **about, **ends),
     ]
 
 
@@ -31,14 +31,22 @@ def declared(job: str, inputs: list[str], outputs: list[str], **facets: object) 
     }
 
 
-def entry(kind: str, namespace: str, name: str, *inputs: Body) -> Body:
-    return {"type": kind, "namespace": namespace, "name": name, **({"inputs": [*inputs]} if inputs else {})}
+def entry(kind: str, namespace: str, name: str, *inputs: Body, run_id: str | None = None) -> Body:
+    of_run = {} if run_id is None else {"runId": run_id}
+    return {
+        "type": kind,
+        "namespace": namespace,
+        "name": name,
+        **of_run,
+        **({"inputs": [*inputs]} if inputs else {}),
+    }
 
 
-def told_by_another(*entries: Body) -> Body:
+def told_by_another(*entries: Body, minute: int = 30) -> Body:
     """An orchestrator's run says how data flows between others."""
     job = {"namespace": "o", "name": "orchestrator", "facets": {"lineage": facet(entries=[*entries])}}
-    return event(eventType="COMPLETE", eventTime="2026-05-22T10:30:00Z", run={"runId": "orchestrator-1"}, job=job)
+    when = f"2026-05-22T10:{minute:02d}:00Z"
+    return event(eventType="COMPLETE", eventTime=when, run={"runId": f"orchestrator-{minute}"}, job=job)
 
 
 DECLARED = declared("etl", ["raw"], ["clean"])
@@ -168,3 +176,111 @@ def test_a_stream_that_names_nothing_wrote_what_it_is_declared_to_while_it_ran(c
 
     assert walked(answer) == [(FEEDS[0][0], [("dataset:lake:clean", [("etl-1", "stream")])]), *FEEDS[1:]]
     assert producers(client, "report-1")["report-1"] == [("clean", "etl-1")]
+
+
+# Which run of a job, where that is told
+
+FIRST, SECOND = run("transform-1", "transform", 0, "FAIL"), run("transform-2", "transform", 5)
+GAVE_FIRST = entry("JOB", "etl", "transform", run_id="transform-1")
+OWN = {"type": "JOB"}
+
+
+def load(*entries: Body) -> list[Body]:
+    return run("load-1", "load", 10, "COMPLETE", *entries, outputs=[dataset("loaded")])
+
+
+TOLD_BY: dict[str, list[Body]] = {
+    "the run that took the data": [*FIRST, *load({**OWN, "inputs": [GAVE_FIRST]})],
+    "the run that gave it": [
+        *run("transform-1", "transform", 0, "FAIL", entry("JOB", "etl", "load", OWN, run_id="load-1")),
+        *load(),
+    ],
+    "another": [*FIRST, *load(), told_by_another(entry("JOB", "etl", "load", GAVE_FIRST, run_id="load-1"))],
+}
+
+
+@pytest.mark.parametrize("teller", TOLD_BY)
+@pytest.mark.parametrize("step", [1, -1])
+def test_data_was_taken_from_the_run_that_is_named_whichever_ended_since(
+    client: TestClient, teller: str, step: int
+) -> None:
+    post(client, *[*SECOND, *TOLD_BY[teller]][::step])
+
+    answer = ask(client, "loaded")
+
+    assert findings(answer) == [("failed-run", "job:etl:transform")]
+    assert walked(answer)[0] == ("load-1", [("job:etl:transform", [("transform-1", "named")])])
+    (first, _) = get(client, "/api/v1/runlineage/upstream?runId=load-1")["runs"]
+    assert [(each["name"], each["producedByRunId"]) for each in first["inputJobs"]] == [("transform", "transform-1")]
+
+
+def test_a_run_that_nobody_named_then_took_what_was_there_last(client: TestClient) -> None:
+    named = told_by_another(entry("JOB", "etl", "load", GAVE_FIRST, run_id="load-1"), minute=50)
+    unnamed = told_by_another(entry("JOB", "etl", "load", entry("JOB", "etl", "transform")), minute=20)
+    post(client, *FIRST, *SECOND, *load(), unnamed, named)
+
+    size = client.get("/api/v1/root-cause?nodeId=dataset:lake:loaded").headers["Headwater-Log-Size"]
+    then = [
+        walked(get(client, f"/api/v1/root-cause?nodeId=dataset:lake:loaded&{bound}"))[0][1][0][1]
+        for bound in ("asOf=2026-05-22T10:40:00Z", f"logSize={int(size) - 1}", f"logSize={size}")
+    ]
+
+    assert then == [[("transform-2", "time")], [("transform-2", "time")], [("transform-1", "named")]]
+
+
+def test_a_run_that_is_named_and_never_spoke_is_no_reason_to_go_to_another(client: TestClient) -> None:
+    silent = entry("JOB", "etl", "transform", run_id="transform-0")
+    post(client, *SECOND, *load({**OWN, "inputs": [silent]}))
+
+    assert walked(ask(client, "loaded")) == [("load-1", [("job:etl:transform", [])])]
+    (first,) = get(client, "/api/v1/runlineage/upstream?runId=load-1")["runs"]
+    assert [each["producedByRunId"] for each in first["inputJobs"]] == [None]
+
+
+def _declared_dataset(name: str, **facets: object) -> Body:
+    return {**STAGE, "schemaURL": f"{WEB}/DatasetEvent", "dataset": dataset(name, **facets)}
+
+
+WROTE_FIRST = entry("JOB", "etl", "etl", run_id="etl-1")
+SAID_OF_A_RUN: dict[str, Body] = {
+    "another run": told_by_another(entry("DATASET", "lake", "clean", WROTE_FIRST)),
+    "another job's declaration": declared(
+        "orchestrator", [], [], lineage=facet(entries=[entry("DATASET", "lake", "clean", WROTE_FIRST)])
+    ),
+    "the dataset's declaration": _declared_dataset("clean", lineage=facet(inputs=[WROTE_FIRST])),
+}
+
+
+@pytest.mark.parametrize("teller", SAID_OF_A_RUN)
+@pytest.mark.parametrize("step", [1, -1])
+def test_only_the_run_that_others_name_wrote_a_dataset(client: TestClient, teller: str, step: int) -> None:
+    first = run("etl-1", "etl", 10, inputs=[dataset("raw")], outputs=[dataset("other")])
+    post(client, *[*FAILED, *first, *run("etl-2", "etl", 20), SAID_OF_A_RUN[teller], *REPORT][::step])
+
+    answer = ask(client, "report")
+
+    assert walked(answer) == FEEDS
+    assert producers(client, "report-1") == {"report-1": [("clean", "etl-1")], "etl-1": [("raw", None)]}
+
+
+def test_a_run_read_what_others_say_that_just_this_run_read(client: TestClient) -> None:
+    of_run = entry("JOB", "etl", "etl", entry("DATASET", "lake", "raw"), run_id="etl-2")
+    post(client, *FAILED, *run("etl-1", "etl", 10, outputs=[dataset("clean")]))
+    post(client, *run("etl-2", "etl", 20, outputs=[dataset("clean")]), told_by_another(of_run))
+
+    assert walked(ask(client, "clean")) == [("etl-2", FEEDS[1][1]), FEEDS[2]]
+    first = get(client, "/api/v1/root-cause?nodeId=dataset:lake:clean&run=etl-1")
+    assert walked(first) == [("etl-1", [])]
+
+
+def test_what_a_declaration_no_longer_says_of_a_run_is_not_so(client: TestClient) -> None:
+    other = declared("orchestrator", [], [], lineage=facet(entries=[entry("DATASET", "lake", "clean", WROTE_FIRST)]))
+    later = {**other, "eventTime": "2026-05-22T10:01:00Z"}
+    later["job"] = {**other["job"], "facets": {}}
+    post(client, *run("etl-1", "etl", 10), other, *REPORT)
+    before = walked(ask(client, "report"))[0]
+
+    post(client, later)
+
+    assert before == FEEDS[0]
+    assert walked(ask(client, "report"))[0] == ("report-1", [("dataset:lake:clean", [])])

@@ -33,6 +33,9 @@ class History(Protocol):
     def givers(self, job: JobId) -> Sequence[JobId]:
         """The jobs that a job takes data from without a dataset between, by name."""
 
+    def named_givers(self, run_id: str) -> Mapping[JobId, Sequence[Outline]]:
+        """The runs that are named to have handed data to a run, by their jobs; of those that spoke the newest first."""
+
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
         """What a dataset is made from without a job, such as a view: who reads it reads these."""
 

@@ -20,9 +20,10 @@ from headwater.graph.walk import reachable
 from headwater.model.events import Direction
 from headwater.model.names import DatasetId, JobId
 
-By = Literal["version", "time", "stream", "attempt", "part", "whole"]
-"""The version on both sides; the latest that had ended; running meanwhile; failed, and not made good; a part of
-the run; what the missing run of a job was to be a part of, which failed before."""
+By = Literal["version", "named", "time", "stream", "attempt", "part", "whole"]
+"""The version on both sides; named by who tells that data was handed over; the latest that had ended; running
+meanwhile; failed, and not made good; a part of the run; what the missing run of a job was to be a part of, which failed
+before."""
 
 MAX_RUNS: Final = 200
 """Runs that one walk looks at."""
@@ -368,10 +369,13 @@ def by_version(history: History, name: DatasetId, versions: frozenset[str], runs
 
 
 def _handed(history: History, record: Record, news: Window | None) -> Iterator[Handed]:
-    """The jobs that handed data to a run, by the clock alone: a run that gave it tells no version."""
+    """The jobs that handed data to a run: a run that gave it tells no version, so by the clock where none is named."""
     run = record.outline
-    at_us = read_at_us(history, run)
+    at_us, named = read_at_us(history, run), history.named_givers(run.run_id)
     for job in history.givers(run.job):
+        if job in named:
+            yield Handed(job, tuple(Writer(each, "named") for each in named[job]), at_us)
+            continue
         own = [each for each in history.runs_of(job) if each.run_id != run.run_id]
         yield Handed(job, tuple(_by_clock(history, job, own, own, _Read(run, at_us, news))), at_us)
 

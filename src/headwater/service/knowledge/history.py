@@ -24,7 +24,7 @@ from headwater.graph.causes.record import (
 from headwater.graph.coverage import SILENCE_US
 from headwater.graph.diff import columns_of
 from headwater.graph.drift import ColumnChange, Telling, drift
-from headwater.graph.ends import ends_of, said_of
+from headwater.graph.ends import ends_of, runs_handing_to, said_of
 from headwater.graph.flow import sources_told_by
 from headwater.graph.records import RunEnd
 from headwater.graph.structs import Nesting
@@ -97,6 +97,15 @@ class KnownHistory:
     def givers(self, job: JobId) -> Sequence[JobId]:
         """The jobs that a job takes data from without a dataset between, by name; deleted ones are left out."""
         return sorted(giver for giver in self._graph.jobs[job].fed_by if not self._graph.hides(giver))
+
+    def named_givers(self, run_id: str) -> Mapping[JobId, Sequence[Outline]]:
+        """The runs that are named to have handed data to a run, by their jobs; of those that spoke the newest first."""
+        named = runs_handing_to(self._graph, run_id)
+        return {job: self._newest_first(run_ids) for job, run_ids in named.items()}
+
+    def _newest_first(self, run_ids: Iterable[str]) -> Sequence[Outline]:
+        found = filter(None, map(self.outline, run_ids))
+        return sorted(found, key=lambda run: (-run.started_us, run.run_id))
 
     def made_from(self, name: DatasetId) -> Sequence[DatasetId]:
         """What a dataset is made from without a job."""
@@ -240,7 +249,7 @@ class KnownHistory:
         run = known_run(self._graph, run_id)
         if run is None or not run.has_events:
             return None
-        ends = [*ends_of(self._graph.runs[run_id].observed, self._said_of(run.job))]
+        ends = [*ends_of(self._graph, run_id, self._said_of(run.job))]
         return Outline(
             run_id,
             run.job,
@@ -279,9 +288,9 @@ class KnownHistory:
             last_us=max((each.event.stamp.time_us for each in told), default=whole.started_us),
         )
         then = record_of(outline, told, self._graph.shown, self._records.readings)
-        named = {side for side, _ in self._graph.runs[run_id].observed}
-        reads = whole.reads & then.named("input") if "input" in named else whole.reads
-        writes = whole.writes & then.named("output") if "output" in named else whole.writes
+        observed = self._graph.runs[run_id].observed
+        reads = whole.reads - (self._names(observed, "input") - then.named("input"))
+        writes = whole.writes - (self._names(observed, "output") - then.named("output"))
         return replace(then, outline=outline._replace(reads=reads, writes=writes))
 
     def _told(self, run_id: str, until_us: int | None = None) -> Iterator[Told]:

@@ -19,6 +19,7 @@ from headwater.service.views.names import name_of
 
 _HOW: Final[Mapping[By, str]] = {
     "version": "both tell the same version",
+    "named": "who tells that the data was handed over names this run",
     "time": "no version on both sides: the latest run that had ended before",
     "stream": "it was running then",
     "attempt": "it failed before, and no run of the job that began since had made it good",

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from headwater.graph.causes.record import SILENT, Outline
 from headwater.graph.causes.trail import Writer, by_time, by_version, read_at_us
-from headwater.graph.ends import names_none, said_of
+from headwater.graph.ends import has_written, said_of
 from headwater.graph.records import Run, RunEnd
 from headwater.graph.walk import walked
 from headwater.model.merging import Seen
@@ -85,10 +85,10 @@ class _Upstream:
         said = {job for job in jobs if not said_of(self._graph, job).isdisjoint(ends)}
 
         def wrote(run: Run) -> bool:
-            if _is(reader, run):
+            if run.times is None or _is(reader, run):
                 return False
-            is_said = run.of_job is not None and run.of_job.job in said and names_none(run.observed, "output")
-            return is_said or any(end in run.observed for end in ends)
+            is_said = run.of_job is not None and run.of_job.job in said
+            return has_written(self._graph, run.times.run_id, ends, is_said=is_said)
 
         if versions := self._versions(reader, name):
             before = (islice(self._runs_that(wrote, job, reader.last_us), _MOST_RUNS) for job in jobs)
@@ -106,13 +106,15 @@ class _Upstream:
         return self._history.record(reader.run_id).ends.get(("input", name), SILENT).versions_at_first
 
     def _givers(self, reader: Outline) -> Iterator[tuple[JobId, str | None]]:
-        """Each job that hands data to the run, by name: its run that had ended last by then.
+        """Each job that hands data to the run, by name: its run that is named, else that had ended last by then.
 
         What other runs of the run's own job alone tell to be handed to that is not told of this one.
         """
-        job = self._graph.jobs[reader.job]
+        job, named = self._graph.jobs[reader.job], self._history.named_givers(reader.run_id)
         for giver, tellers in sorted(job.fed_by.items()):
-            if reader.run_id in tellers or not job.runs.issuperset(tellers):
+            if giver in named:
+                yield giver, next((run.run_id for run in named[giver]), None)
+            elif reader.run_id in tellers or not job.runs.issuperset(tellers):
                 yield giver, self._last([giver], reader, lambda run: not _is(reader, run))
 
     def _last(self, jobs: Iterable[JobId], reader: Outline, wrote: _Wrote) -> str | None:
