@@ -26,11 +26,13 @@ def said_of(graph: Graph, job: JobId) -> frozenset[RunEnd]:
     return frozenset((*known.told_of_any, *((direction, dataset_of(reference)) for direction, reference in declared)))
 
 
-def ends_of(graph: Graph, run_id: str, said: Iterable[RunEnd]) -> Iterator[RunEnd]:
+def ends_of(graph: Graph, run_id: str, said: Collection[RunEnd]) -> Collection[RunEnd]:
     """What a run is told to have read and written, by itself or others; of a side that nobody tells, what is `said`."""
-    told = {*graph.runs[run_id].observed, *_told_by_others(graph, run_id)}
-    yield from told
-    yield from (end for end in said if _has_none(told, end[0]))
+    observed = graph.runs[run_id].observed
+    if not said and run_id not in graph.named_in_flows:
+        return observed  # as of nearly all, of which there are many
+    told = {*observed, *_told_by_others(graph, run_id)}
+    return told | {end for end in said if _has_none(told, end[0])}
 
 
 def has_written(graph: Graph, run_id: str, names: Collection[RunEnd], *, is_said: bool) -> bool:

@@ -249,7 +249,7 @@ class KnownHistory:
         run = known_run(self._graph, run_id)
         if run is None or not run.has_events:
             return None
-        ends = [*ends_of(self._graph, run_id, self._said_of(run.job))]
+        ends = ends_of(self._graph, run_id, self._said_of(run.job))
         return Outline(
             run_id,
             run.job,
