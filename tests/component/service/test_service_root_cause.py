@@ -1186,3 +1186,26 @@ def test_of_a_dag_that_is_asked_about_each_run_that_failed_beside_others_is_foun
 
     assert sorted(each["run"]["id"] for each in answer["lookedAt"]) == ["dag-1", "map-1", "map-2"]
     assert {*found(answer)} == {("failed-run", "dag", 0), ("failed-run", "map", 1)}
+
+
+def test_what_runs_side_by_side_wrote_is_asked_about_with_each_of_them_that_failed(client: TestClient) -> None:
+    beside = [*mapped(0, 1, 4, state="FAIL"), *mapped(1, 1, 5), *mapped(2, 2, 6)]
+    post(client, *mapped(9, 1, 4, state="FAIL", whole=NEXT_DAG), *beside)
+
+    answer = ask(client, "dataset:lake:parts")
+
+    assert answer["run"]["id"] == "map-2"
+    assert [each["run"]["id"] for each in answer["lookedAt"]] == ["map-2", "map-0"]
+    assert found(answer) == [("failed-run", "map", 0)]
+
+
+def test_runs_that_went_well_side_by_side_each_wrote_what_was_read(client: TestClient) -> None:
+    post(
+        client, *mapped(9, 1, 2, whole=NEXT_DAG), *mapped(0, 1, 2), *mapped(1, 2, 7), *mapped(2, 3, 8), *mapped(3, 4, 9)
+    )
+    post(client, *reduced(began=8))
+
+    answer = ask(client, "dataset:lake:whole")
+
+    (read_parts,) = answer["lookedAt"][0]["inputs"]
+    assert [(each["writer"], each["by"]) for each in read_parts["writers"]] == [("map-2", "time"), ("map-1", "time")]

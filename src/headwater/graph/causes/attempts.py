@@ -18,6 +18,13 @@ def not_made_good(ended: Sequence[Outline], in_run: str | None) -> Iterator[Outl
             yield run
 
 
+def failed_beside(run: Outline, runs: Sequence[Outline]) -> Iterator[Outline]:
+    """Of the runs of its job, given newest first, those that failed beside it, as parts of the same run."""
+    if run.parent_run is not None:
+        ended = [each for each in runs if each.ended_us is not None and each.parent_run == run.parent_run]
+        yield from (failed for failed in not_made_good(ended, run.parent_run) if failed != run)
+
+
 def _is_made_good(failed: Outline, ended: Sequence[Outline], in_run: str | None) -> bool:
     since = [run for run in takewhile(lambda run: run.started_us >= _end_us(failed), ended) if run is not failed]
     if failed.parent_run is None or any(run.parent_run == failed.parent_run for run in since):

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from headwater.graph.causes.attempts import not_made_good
@@ -27,6 +28,8 @@ before."""
 
 MAX_RUNS: Final = 200
 """Runs that one walk looks at."""
+_MOST_BESIDE: Final = 20
+"""Runs that went well beside the one that wrote last: what lies further up is to be looked at, too."""
 BASELINE: Final = 10
 """Earlier runs of a job that a run is compared with."""
 
@@ -403,11 +406,21 @@ def _unbegun(history: History, here: _Next, feeds: Iterable[Feed]) -> Iterator[H
 def _by_clock(
     history: History, job: JobId, own: Sequence[Outline], wrote: Sequence[Outline], read: _Read
 ) -> Iterator[Writer]:
-    """The run of the job that fed a reader at that time, and attempts that failed."""
+    """The run of the job that fed a reader at that time, those that did beside it, and attempts that failed."""
     found = by_time(history, job, wrote, read.at_us)
     if found is not None:
         yield found
+        if found.by == "time":
+            yield from (Writer(run, "time") for run in islice(_beside(found.run, wrote, read.at_us), _MOST_BESIDE))
     yield from _attempts(own, None if found is None else found.run, read)
+
+
+def _beside(run: Outline, wrote: Sequence[Outline], at_us: int) -> Iterator[Outline]:
+    """The runs that went well beside one, as parts of the same run: those of a mapped task each write a part."""
+    for each in wrote if run.parent_run is not None else ():
+        is_done = each.state == "COMPLETED" and each.ended_us is not None and run.started_us < each.ended_us <= at_us
+        if is_done and each.parent_run == run.parent_run and each != run:
+            yield each
 
 
 def by_time(history: History, job: JobId, wrote: Sequence[Outline], at_us: int) -> Writer | None:
